@@ -1,0 +1,99 @@
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { basename, dirname, join } from 'node:path'
+import { systemCode } from './errors.ts'
+
+export interface AtomicWriteOptions {
+  /** Permission bits of the new file; default: those of the file it replaces, else 0o644. */
+  mode?: number | undefined
+}
+
+/**
+ * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
+ * Missing directories are made; a symbolic link keeps pointing where it did and its target is
+ * replaced. Throws the system error when the disk is full, read-only or forbidden; the old file is
+ * then untouched and nothing is left behind.
+ */
+export function writeFileAtomicSync(
+  path: string,
+  content: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): void {
+  const target = realTarget(path)
+  const directory = dirname(target)
+  mkdirSync(directory, { recursive: true })
+  const temporary = join(directory, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`)
+  const mode = options.mode ?? existingMode(target) ?? 0o644
+  try {
+    writeWhole(temporary, content, mode)
+    renameSync(temporary, target)
+  } catch (error) {
+    removeIfThere(temporary)
+    throw error
+  }
+  syncDirectory(directory)
+}
+
+/** {@link writeFileAtomicSync} as a promise, for public methods that touch a disk. */
+export async function writeFileAtomic(
+  path: string,
+  content: string | Uint8Array,
+  options: AtomicWriteOptions = {},
+): Promise<void> {
+  writeFileAtomicSync(path, content, options)
+}
+
+function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
+  const bytes = typeof content === 'string' ? Buffer.from(content) : content
+  const descriptor = openSync(path, 'wx', mode)
+  try {
+    for (let written = 0; written < bytes.length;) {
+      written += writeSync(descriptor, bytes, written)
+    }
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function realTarget(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return path
+    throw error
+  }
+}
+
+function existingMode(path: string): number | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats === undefined ? undefined : stats.mode & 0o777
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // The write never got far enough to make it, or the directory is gone: nothing is left behind.
+  }
+}
+
+function syncDirectory(directory: string): void {
+  if (process.platform === 'win32') return // Windows opens no directory as a file.
+  const descriptor = openSync(directory, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}

@@ -1,0 +1,121 @@
+import { existsSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { readConfigurationFile, type RawSetting } from './_configuration-file.ts'
+import { readSettingText } from './_setting-value.ts'
+import type { Diagnostic } from './diagnostic.ts'
+import type { Runtime } from './runtime.ts'
+import { type Setting, type Settings, settingTable, type SettingValue } from './settings.ts'
+import { userDirectories } from './user-directories.ts'
+
+export interface ConfigurationReading {
+  settings: Settings
+  diagnostics: readonly Diagnostic[]
+  /** The files that were read, lowest precedence first. */
+  sources: readonly string[]
+}
+
+export interface LoadConfigurationOptions {
+  /** A file named by the user (`--config`); it wins over the variables and the other files. */
+  file?: string | undefined
+}
+
+/**
+ * Settings from, in rising precedence: defaults, the user's `skillrail/config.json` below the XDG
+ * configuration directory, the project's `.skillrail/config.json` (the nearest one from the working
+ * directory up to the repository root), the `SKILLRAIL_*` variables, the file that was named.
+ * A setting with a wrong value is reported with its line and keeps the value from below.
+ */
+export function loadConfiguration(
+  runtime: Runtime,
+  options: LoadConfigurationOptions = {},
+): ConfigurationReading {
+  const diagnostics: Diagnostic[] = []
+  const values = new Map<string, SettingValue>()
+  const sources: string[] = []
+  const files = [
+    { path: join(userDirectories(runtime).config, 'config.json'), base: runtime.home, own: true },
+    ...projectFile(runtime.cwd),
+  ]
+  for (const file of files) readFile(file.path, file.base, file.own)
+  readVariables()
+  if (options.file !== undefined) {
+    readFile(resolve(runtime.cwd, options.file), runtime.cwd, true, true)
+  }
+  return { settings: toSettings(values), diagnostics, sources }
+
+  function readFile(path: string, base: string, own: boolean, required = false): void {
+    if (!required && !existsSync(path)) return
+    const reading = readConfigurationFile(path, { base, home: runtime.home })
+    diagnostics.push(...reading.diagnostics)
+    sources.push(path)
+    for (const raw of reading.settings) {
+      if (own || !raw.setting.userOnly) values.set(raw.setting.key, raw.value)
+      else diagnostics.push(notForProjects(path, raw))
+    }
+  }
+
+  function readVariables(): void {
+    for (const setting of settingTable) {
+      const text = runtime.env[setting.variable]
+      if (text === undefined || text === '') continue
+      const read = readSettingText(setting, text, { base: runtime.cwd, home: runtime.home })
+      if (read.ok) values.set(setting.key, read.value)
+      else diagnostics.push(wrongVariable(setting, read.expected))
+    }
+  }
+}
+
+function projectFile(cwd: string): { path: string; base: string; own: boolean }[] {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    const path = join(directory, '.skillrail', 'config.json')
+    if (existsSync(path)) return [{ path, base: directory, own: false }]
+    if (existsSync(join(directory, '.git')) || directory === dirname(directory)) return []
+  }
+}
+
+function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
+  return {
+    skills: {
+      paths: list('skills.paths'),
+      trustedPaths: list('skills.trustedPaths'),
+      precedence: values.get('skills.precedence') === 'user' ? 'user' : 'project',
+    },
+    run: {
+      environment: list('run.environment'),
+      timeout: number('run.timeout'),
+      outputLimit: number('run.outputLimit'),
+    },
+    workspaceTrust: values.get('workspaceTrust') === 'trusted' ? 'trusted' : 'ask',
+  }
+
+  function list(key: string): readonly string[] {
+    const value = values.get(key)
+    return Array.isArray(value) ? value : []
+  }
+
+  function number(key: string): number {
+    const value = values.get(key) ?? settingTable.find((setting) => setting.key === key)?.fallback
+    return typeof value === 'number' ? value : 0
+  }
+}
+
+function notForProjects(path: string, raw: RawSetting): Diagnostic {
+  return {
+    code: 'setting-not-for-projects',
+    severity: 'warning',
+    message: `${raw.setting.key} is ignored here: a project cannot raise its own rights`,
+    path,
+    line: raw.line,
+    column: raw.column,
+    hint: `Set it in your own configuration file or with ${raw.setting.variable}.`,
+  }
+}
+
+function wrongVariable(setting: Setting, expected: string): Diagnostic {
+  return {
+    code: 'setting-wrong-value',
+    severity: 'error',
+    message: `the variable ${setting.variable} must be ${expected}; it is ignored`,
+    path: setting.variable,
+  }
+}

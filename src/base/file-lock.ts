@@ -1,0 +1,172 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256 } from './digest.ts'
+import { StateFileError, systemCode } from './errors.ts'
+import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+
+export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
+
+/**
+ * Takes the lock beside a file (`PATH.lock`) or names who holds it. The lock of a process that died
+ * is taken over. A lock file appears with its content in one step (a hard link), so nobody ever
+ * reads half a holder.
+ * Throws {@link StateFileError} `lock-foreign` when the lock file was made by something else.
+ */
+export function acquireFileLock(path: string): LockAttempt {
+  const lockPath = `${path}.lock`
+  const mine = JSON.stringify({ ...ownIdentity(), token: randomBytes(8).toString('hex') })
+  mkdirSync(dirname(lockPath), { recursive: true })
+  for (;;) {
+    if (create(lockPath, mine)) return held(lockPath, mine)
+    const content = readIfThere(lockPath)
+    if (content === undefined) continue
+    const holder = parseHolder(content, lockPath)
+    if (isAlive(holder)) return { ok: false, holder }
+    const rival = takeOver(lockPath, content, mine)
+    if (rival === 'won') return held(lockPath, mine)
+    if (rival !== 'retry') return { ok: false, holder: rival }
+  }
+}
+
+function held(lockPath: string, mine: string): LockAttempt {
+  return { ok: true, release: () => release(lockPath, mine) }
+}
+
+export interface LockOptions {
+  /** How long to wait for another process; default 10,000 ms. */
+  waitMs?: number | undefined
+}
+
+/**
+ * Runs `work` while this process alone holds the lock beside `path`.
+ * Throws {@link StateFileError} `lock-timeout` naming the holder when the wait is over.
+ */
+export async function withFileLock<T>(
+  path: string,
+  work: () => Promise<T>,
+  options: LockOptions = {},
+): Promise<T> {
+  const lock = await waitForLock(path, options.waitMs ?? 10_000)
+  try {
+    return await work()
+  } finally {
+    lock.release()
+  }
+}
+
+async function waitForLock(path: string, waitMs: number): Promise<{ release(): void }> {
+  const deadline = performance.now() + waitMs
+  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+    const attempt = acquireFileLock(path)
+    if (attempt.ok) return attempt
+    if (performance.now() >= deadline) throw lockTimeout(path, attempt.holder, waitMs)
+    await sleep(pause * (0.5 + Math.random()))
+  }
+}
+
+function lockTimeout(path: string, holder: ProcessIdentity, waitMs: number): StateFileError {
+  return new StateFileError({
+    code: 'lock-timeout',
+    message: `${path} is in use by process ${holder.pid} on ${holder.host}; waited ${waitMs} ms`,
+    hint: 'Wait for that process to end, or end it, and try again.',
+  })
+}
+
+function create(lockPath: string, content: string): boolean {
+  const draft = `${lockPath}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  try {
+    linkSync(draft, lockPath)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+/**
+ * Replaces the lock of a dead holder. Several processes may find it at once, so each must first
+ * create the one claim that belongs to this very holder (its content is unique, so is the hash);
+ * only the winner may replace the lock. A claim left by a process that died is claimed in turn.
+ */
+function takeOver(
+  lockPath: string,
+  stale: string,
+  mine: string,
+): ProcessIdentity | 'won' | 'retry' {
+  const claims: string[] = []
+  for (let contested = stale; ;) {
+    const claim = `${lockPath}.${sha256(contested).slice(7, 23)}`
+    if (create(claim, mine)) {
+      claims.push(claim)
+      break
+    }
+    const content = readIfThere(claim)
+    if (content === undefined) return 'retry'
+    const claimer = parseHolder(content, claim)
+    if (isAlive(claimer)) return claimer
+    claims.push(claim)
+    contested = content
+  }
+  // A slow process may have claimed what was taken over, and cleaned up, long ago.
+  const won = readIfThere(lockPath) === stale
+  if (won) replace(lockPath, mine)
+  for (const claim of claims) removeIfThere(claim)
+  return won ? 'won' : 'retry'
+}
+
+function replace(lockPath: string, content: string): void {
+  const draft = `${lockPath}.${randomBytes(6).toString('hex')}`
+  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  renameSync(draft, lockPath)
+}
+
+function removeIfThere(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error
+  }
+}
+
+function release(lockPath: string, mine: string): void {
+  if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parseHolder(content: string, lockPath: string): ProcessIdentity {
+  try {
+    const value: unknown = JSON.parse(content)
+    if (isIdentity(value)) return value
+  } catch {
+    // Not JSON: reported below like any other foreign content.
+  }
+  throw new StateFileError({
+    code: 'lock-foreign',
+    message: `${lockPath} is no lock of ours`,
+    hint: 'Delete the file if no other program uses it.',
+  })
+}
+
+function isIdentity(value: unknown): value is ProcessIdentity {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'pid' in value &&
+    typeof value.pid === 'number' &&
+    'host' in value &&
+    typeof value.host === 'string'
+  )
+}

@@ -1,0 +1,40 @@
+export { type AtomicWriteOptions, writeFileAtomic, writeFileAtomicSync } from './atomic-write.ts'
+export {
+  type ConfigurationReading,
+  loadConfiguration,
+  type LoadConfigurationOptions,
+} from './configuration.ts'
+export {
+  compareDiagnostics,
+  compareText,
+  type Diagnostic,
+  hasErrors,
+  type Severity,
+} from './diagnostic.ts'
+export { sha256 } from './digest.ts'
+export {
+  messageOf,
+  SkillrailError,
+  type SkillrailErrorFacts,
+  StateFileError,
+  systemCode,
+  UsageError,
+} from './errors.ts'
+export { exitCode, type ExitCode } from './exit-code.ts'
+export { acquireFileLock, type LockAttempt, type LockOptions, withFileLock } from './file-lock.ts'
+export { isInside, type InsideResolution, resolveInside } from './inside.ts'
+export {
+  type JournalReading,
+  type JournalRecord,
+  type JournalWriter,
+  openJournal,
+  readJournal,
+} from './journal-file.ts'
+export { nearest } from './nearest.ts'
+export type { ProcessIdentity } from './process-identity.ts'
+export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'
+export { redactText, redactValue } from './redact.ts'
+export { type Runtime, systemRuntime } from './runtime.ts'
+export { safeLine, safeText } from './safe-text.ts'
+export { type Setting, type Settings, settingTable } from './settings.ts'
+export { type UserDirectories, userDirectories } from './user-directories.ts'

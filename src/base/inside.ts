@@ -1,0 +1,57 @@
+import { realpathSync, statSync } from 'node:fs'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+
+export type InsideResolution =
+  | { ok: true; path: string }
+  | { ok: false; code: InsideCode; message: string }
+
+export type InsideCode =
+  | 'path-absolute'
+  | 'path-escapes'
+  | 'path-missing'
+  | 'path-not-regular'
+  | 'path-nul'
+
+/** Whether `path` is `root` or lies below it. Compares resolved text; links are not followed. */
+export function isInside(root: string, path: string): boolean {
+  const way = relative(resolve(root), resolve(path))
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+/**
+ * Resolves a path that a skill names to a regular file inside `root`, following links only to find
+ * out that they stay inside. Backslashes are refused so that one skill means the same everywhere.
+ */
+export function resolveInside(root: string, path: string): InsideResolution {
+  if (path.includes('\0')) return refusal('path-nul', `the path contains a NUL character`)
+  if (isAbsolute(path) || /^[A-Za-z]:/.test(path)) {
+    return refusal('path-absolute', `${path} is absolute; a path must be relative to ${root}`)
+  }
+  if (path.includes('\\')) {
+    return refusal('path-escapes', `${path} contains a backslash; separate directories with /`)
+  }
+  if (!isInside(root, resolve(root, path))) return escapes(root, path)
+  return resolveLinks(root, path)
+}
+
+function resolveLinks(root: string, path: string): InsideResolution {
+  let real: string
+  try {
+    real = realpathSync(resolve(root, path))
+    if (!isInside(realpathSync(root), real)) return escapes(root, path)
+    if (!statSync(real).isFile()) {
+      return refusal('path-not-regular', `${path} in ${root} is no regular file`)
+    }
+  } catch {
+    return refusal('path-missing', `${path} does not exist in ${root}`)
+  }
+  return { ok: true, path: real }
+}
+
+function escapes(root: string, path: string): InsideResolution {
+  return refusal('path-escapes', `${path} leads out of ${root}`)
+}
+
+function refusal(code: InsideCode, message: string): InsideResolution {
+  return { ok: false, code, message }
+}

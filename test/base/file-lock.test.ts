@@ -1,0 +1,99 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { acquireFileLock, sha256, StateFileError, withFileLock } from '../../src/base/index.ts'
+
+const worker = new URL('../fixtures/programs/locked-counter.ts', import.meta.url).pathname
+let directory: string
+let file: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'skillrail-lock-'))
+  file = join(directory, 'counter')
+  writeFileSync(file, '0')
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+it('gives the lock to one holder at a time and names it to the others', () => {
+  const first = acquireFileLock(file)
+  const second = acquireFileLock(file)
+  expect(first.ok).toBe(true)
+  expect(second).toMatchObject({ ok: false, holder: { pid: process.pid, host: hostname() } })
+  if (first.ok) first.release()
+  expect(acquireFileLock(file).ok).toBe(true)
+})
+
+it('takes over the lock of a process that is dead', async () => {
+  const dead = spawn(process.execPath, ['-e', '0'])
+  await once(dead, 'exit')
+  writeLock({ pid: dead.pid ?? 0, host: hostname(), token: 'x' })
+  expect(acquireFileLock(file).ok).toBe(true)
+})
+
+it.runIf(process.platform === 'linux')(
+  'takes over the lock of a process id that was given to another program',
+  () => {
+    writeLock({ pid: process.pid, startedAt: '1', host: hostname(), token: 'x' })
+    expect(acquireFileLock(file).ok).toBe(true)
+  },
+)
+
+it('takes over from a process that died while it was taking over', () => {
+  const dead = { pid: 2 ** 22 - 1, host: hostname() }
+  const stale = JSON.stringify({ ...dead, token: 'first' })
+  writeFileSync(`${file}.lock`, stale)
+  const claim = `${file}.lock.${sha256(stale).slice('sha256:'.length, 23)}`
+  writeFileSync(claim, JSON.stringify({ ...dead, token: 'second' }))
+  const attempt = acquireFileLock(file)
+  expect(attempt.ok).toBe(true)
+  if (attempt.ok) attempt.release()
+  expect(readdirSync(directory)).toEqual(['counter'])
+})
+
+it('counts a process of another host as alive', () => {
+  writeLock({ pid: 1, host: `${hostname()}-other`, token: 'x' })
+  expect(acquireFileLock(file).ok).toBe(false)
+})
+
+it('refuses a lock file that something else made', () => {
+  writeFileSync(`${file}.lock`, 'hello')
+  expect(() => acquireFileLock(file)).toThrow(StateFileError)
+})
+
+it('says who holds the lock when the wait is over', async () => {
+  const lock = acquireFileLock(file)
+  const waiting = withFileLock(file, () => Promise.resolve(), { waitMs: 20 })
+  await expect(waiting).rejects.toThrow(`in use by process ${process.pid}`)
+  if (lock.ok) lock.release()
+})
+
+it('releases the lock when the work throws', async () => {
+  const work = withFileLock(file, () => Promise.reject(new Error('broken')))
+  await expect(work).rejects.toThrow('broken')
+  expect(acquireFileLock(file).ok).toBe(true)
+})
+
+it('loses no update of 6 processes of which some are killed while they hold the lock', async () => {
+  const rounds = 40
+  const killed = Array.from({ length: 3 }, () => start(100_000))
+  const workers = Array.from({ length: 3 }, () => start(rounds))
+  for (const [index, child] of killed.entries()) {
+    setTimeout(() => child.kill('SIGKILL'), 150 + 120 * index)
+  }
+  await Promise.all(workers.map((child) => once(child, 'exit')))
+  const log = readFileSync(`${file}.log`, 'utf8').trimEnd().split('\n').map(Number)
+  const distinct = new Set(log)
+  expect(distinct.size).toBe(log.length)
+  expect(log.length).toBeGreaterThanOrEqual(3 * rounds)
+})
+
+function start(rounds: number): ReturnType<typeof spawn> {
+  return spawn(process.execPath, [worker, file, String(rounds)], { stdio: 'ignore' })
+}
+
+function writeLock(holder: object): void {
+  writeFileSync(`${file}.lock`, JSON.stringify(holder))
+}

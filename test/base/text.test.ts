@@ -1,0 +1,105 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { nearest, redactText, redactValue, safeLine, safeText } from '../../src/base/index.ts'
+
+describe('safeText', () => {
+  it.each([
+    ['plain text\twith tab\nand newline', 'plain text\twith tab\nand newline'],
+    ['one\r\ntwo', 'one\ntwo'],
+    ['\u001b[31mred\u001b[0m', '\\x1b[31mred\\x1b[0m'],
+    ['\u001b]8;;http://x\u0007link', '\\x1b]8;;http://x\\x07link'],
+    ['over\rwritten', 'over\\x0dwritten'],
+    ['\u009b31m', '\\x9b31m'],
+    ['a\u202egnp.exe', 'a\\u{202e}gnp.exe'],
+    ['a\u2066b\u2069', 'a\\u{2066}b\\u{2069}'],
+    ['tag\u{e0041}\u{e007f}', 'tag\\u{e0041}\\u{e007f}'],
+    ['zero\u200bwidth\ufeff', 'zero\\u{200b}width\\u{feff}'],
+    ['lone \ud800 surrogate', 'lone \\u{d800} surrogate'],
+    ['a\u200db', 'a\\u{200d}b'],
+    ['family 👨‍👩‍👧 ❤️', 'family 👨‍👩‍👧 ❤️'],
+    ['Grüße, 世界, עברית', 'Grüße, 世界, עברית'],
+  ])('%j becomes %j', (text, expected) => {
+    expect(safeText(text)).toBe(expected)
+  })
+
+  it('leaves nothing that a terminal obeys in any text', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(safeText(text)).not.toMatch(
+          /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/,
+        )
+      }),
+    )
+  })
+
+  it('changes nothing the second time', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        expect(safeText(safeText(text))).toBe(safeText(text))
+      }),
+    )
+  })
+})
+
+it('safeLine puts everything on one line', () => {
+  expect(safeLine('a\n\n\tb\r\nc')).toBe('a b c')
+})
+
+describe('redactText', () => {
+  it.each([
+    ['token ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'token [redacted]'],
+    ['AKIAABCDEFGHIJKLMNOP', '[redacted]'],
+    ['sk-ant-api03-abcdefghijklmnopqrst', '[redacted]'],
+    ['Bearer abcdef0123456789', 'Bearer [redacted]'],
+    ['postgres://user:hunter2@db/x', 'postgres://user:[redacted]@db/x'],
+    ['PASSWORD=hunter2 next', 'PASSWORD=[redacted] next'],
+    ['{"apiKey": "abc def"}', '{"apiKey": "[redacted]"}'],
+    ["client_secret: 'x y'", "client_secret: '[redacted]'"],
+    ['-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----', '[redacted]'],
+    ['max_tokens: 5000', 'max_tokens: 5000'],
+    ['tokens=12 and key: value', 'tokens=12 and key: value'],
+    ['API_KEY=$API_KEY', 'API_KEY=$API_KEY'],
+    ['the secret of success', 'the secret of success'],
+  ])('%j becomes %j', (text, expected) => {
+    expect(redactText(text)).toBe(expected)
+  })
+
+  it('takes linear time on long hostile text', () => {
+    for (const piece of ['a', 'a:', 'password=', '://a:', '-----BEGIN PRIVATE KEY-----', 'eyJ']) {
+      const text = piece.repeat(200_000 / piece.length)
+      expect(redactText(text).length).toBeGreaterThan(0)
+    }
+  })
+})
+
+it('redactValue masks by key name at any depth and leaves numbers and other keys', () => {
+  const value = {
+    headers: { Authorization: 'x', accept: 'json' },
+    list: [{ password: 'p' }, 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'],
+    inputTokens: 12,
+    token: '',
+  }
+  expect(redactValue(value)).toEqual({
+    headers: { Authorization: '[redacted]', accept: 'json' },
+    list: [{ password: '[redacted]' }, '[redacted]'],
+    inputTokens: 12,
+    token: '',
+  })
+  expect(value.list[0]).toEqual({ password: 'p' })
+})
+
+describe('nearest', () => {
+  const fields = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']
+  it.each([
+    ['allowed_tools', 'allowed-tools'],
+    ['Name', 'name'],
+    ['descripton', 'description'],
+    ['lisence', 'license'],
+    ['naem', 'name'],
+    ['version', undefined],
+    ['x', undefined],
+    ['', undefined],
+  ])('%j is nearest to %j', (word, expected) => {
+    expect(nearest(word, fields)).toBe(expected)
+  })
+})
