@@ -9,9 +9,9 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { randomBytes } from 'node:crypto'
 import { basename, dirname, join } from 'node:path'
 import { systemCode } from './errors.ts'
+import { randomText } from './random-text.ts'
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file; default: those of the file it replaces, else 0o644. */
@@ -32,7 +32,7 @@ export function writeFileAtomicSync(
   const target = realTarget(path)
   const directory = dirname(target)
   mkdirSync(directory, { recursive: true })
-  const temporary = join(directory, `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`)
+  const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   const mode = options.mode ?? existingMode(target) ?? 0o644
   try {
     writeWhole(temporary, content, mode)

@@ -85,6 +85,7 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
       timeout: number('run.timeout'),
       outputLimit: number('run.outputLimit'),
     },
+    hooks: { repeat: values.get('hooks.repeat') === 'session' ? 'session' : 'prompt' },
     workspaceTrust: values.get('workspaceTrust') === 'trusted' ? 'trusted' : 'ask',
   }
 

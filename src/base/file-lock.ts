@@ -1,10 +1,9 @@
 import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
-import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { sha256 } from './digest.ts'
 import { StateFileError, systemCode } from './errors.ts'
 import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+import { randomText } from './random-text.ts'
 
 export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
 
@@ -16,7 +15,7 @@ export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: P
  */
 export function acquireFileLock(path: string): LockAttempt {
   const lockPath = `${path}.lock`
-  const mine = JSON.stringify({ ...ownIdentity(), token: randomBytes(8).toString('hex') })
+  const mine = JSON.stringify({ ...ownIdentity(), token: randomText(16) })
   mkdirSync(dirname(lockPath), { recursive: true })
   for (;;) {
     if (create(lockPath, mine)) return held(lockPath, mine)
@@ -62,7 +61,7 @@ async function waitForLock(path: string, waitMs: number): Promise<{ release(): v
     const attempt = acquireFileLock(path)
     if (attempt.ok) return attempt
     if (performance.now() >= deadline) throw lockTimeout(path, attempt.holder, waitMs)
-    await sleep(pause * (0.5 + Math.random()))
+    await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())))
   }
 }
 
@@ -75,7 +74,7 @@ function lockTimeout(path: string, holder: ProcessIdentity, waitMs: number): Sta
 }
 
 function create(lockPath: string, content: string): boolean {
-  const draft = `${lockPath}.${randomBytes(6).toString('hex')}`
+  const draft = `${lockPath}.${randomText(10)}`
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
   try {
     linkSync(draft, lockPath)
@@ -120,7 +119,7 @@ function takeOver(
 }
 
 function replace(lockPath: string, content: string): void {
-  const draft = `${lockPath}.${randomBytes(6).toString('hex')}`
+  const draft = `${lockPath}.${randomText(10)}`
   writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
   renameSync(draft, lockPath)
 }

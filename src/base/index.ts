@@ -11,7 +11,7 @@ export {
   hasErrors,
   type Severity,
 } from './diagnostic.ts'
-export { sha256 } from './digest.ts'
+export { digestOf, openSha256, sha256 } from './digest.ts'
 export {
   messageOf,
   SkillrailError,

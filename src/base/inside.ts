@@ -37,8 +37,8 @@ export function resolveInside(root: string, path: string): InsideResolution {
 function resolveLinks(root: string, path: string): InsideResolution {
   let real: string
   try {
-    real = realpathSync(resolve(root, path))
-    if (!isInside(realpathSync(root), real)) return escapes(root, path)
+    real = realpathSync.native(resolve(root, path))
+    if (!isInside(realpathSync.native(root), real)) return escapes(root, path)
     if (!statSync(real).isFile()) {
       return refusal('path-not-regular', `${path} in ${root} is no regular file`)
     }

@@ -24,8 +24,8 @@ export interface JournalReading {
 }
 
 export interface JournalWriter {
-  /** Writes one record and returns when it is on the disk (fdatasync). */
-  append(record: JournalRecord): void
+  /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
+  append(...records: readonly JournalRecord[]): void
   close(): void
 }
 
@@ -33,18 +33,28 @@ export interface JournalWriter {
  * Opens an append-only journal of JSON lines for its single writer (hold a lock on it). A torn last
  * line is cut off first, so that the next record begins on a line of its own. Mode 0600.
  * Throws {@link StateFileError} when the file cannot be opened, and from `append` when the disk is
- * full: the journal then still ends with the last whole record.
+ * full: the journal then ends with the last record that was written whole.
  */
 export function openJournal(path: string): JournalWriter {
   const descriptor = openForAppending(path)
+  let size: number
   try {
-    cutTornTail(path, descriptor)
+    size = cutTornTail(path, descriptor)
   } catch (error) {
     closeSync(descriptor)
     throw error
   }
   return {
-    append: (record) => appendRecord(path, descriptor, record),
+    append(...records) {
+      const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+      try {
+        writeDurably(descriptor, bytes)
+        size += bytes.length
+      } catch (error) {
+        size = takeBack(descriptor, size, bytes)
+        throw unwritten(path, error)
+      }
+    },
     close: () => closeSync(descriptor),
   }
 }
@@ -92,13 +102,15 @@ function unwritable(path: string, reason: string): StateFileError {
   })
 }
 
-function cutTornTail(path: string, descriptor: number): void {
+/** The length of the file afterwards. */
+function cutTornTail(path: string, descriptor: number): number {
   if (!fstatSync(descriptor).isFile()) throw unwritable(path, 'it is no regular file')
   const bytes = readFileSync(path)
   const end = wholeLength(bytes)
-  if (end === bytes.length) return
+  if (end === bytes.length) return end
   ftruncateSync(descriptor, end)
   fdatasyncSync(descriptor)
+  return end
 }
 
 /** The length up to and including the last newline. */
@@ -106,30 +118,32 @@ function wholeLength(bytes: Buffer): number {
   return bytes.lastIndexOf(newline) + 1
 }
 
-function appendRecord(path: string, descriptor: number, record: JournalRecord): void {
-  const bytes = Buffer.from(`${JSON.stringify(record)}\n`)
-  const before = fstatSync(descriptor).size
-  try {
-    for (let written = 0; written < bytes.length;) {
-      written += writeSync(descriptor, bytes, written)
-    }
-    fdatasyncSync(descriptor)
-  } catch (error) {
-    takeBack(descriptor, before)
-    throw new StateFileError({
-      code: systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable',
-      message: `the journal ${path} could not be written: ${messageOf(error)}`,
-      hint: 'Nothing recorded so far is lost; free space or mend the disk, then resume.',
-      cause: error,
-    })
+function writeDurably(descriptor: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) {
+    written += writeSync(descriptor, bytes, written)
   }
+  fdatasyncSync(descriptor)
 }
 
-function takeBack(descriptor: number, size: number): void {
+function unwritten(path: string, error: unknown): StateFileError {
+  return new StateFileError({
+    code: systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable',
+    message: `the journal ${path} could not be written: ${messageOf(error)}`,
+    hint: 'Nothing recorded so far is lost; free space or mend the disk, then resume.',
+    cause: error,
+  })
+}
+
+/** Cuts off a record that was not written whole; the length of the file afterwards. */
+function takeBack(descriptor: number, before: number, bytes: Buffer): number {
   try {
+    const arrived = Math.max(0, fstatSync(descriptor).size - before)
+    const size = before + wholeLength(bytes.subarray(0, arrived))
     ftruncateSync(descriptor, size)
+    return size
   } catch {
     // The tail stays torn; readers drop it and the next writer cuts it off.
+    return before
   }
 }
 

@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto'
 import { homedir } from 'node:os'
+import { randomText } from './random-text.ts'
 
 /** Everything a run may depend on besides its input: clock, ids and the environment, passed in. */
 export interface Runtime {
@@ -32,6 +32,5 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
 }
 
 function timeOrderedId(now: number): string {
-  const random = randomBytes(4).readUInt32BE() % 36 ** 5
-  return now.toString(36).padStart(9, '0') + random.toString(36).padStart(5, '0')
+  return now.toString(36).padStart(9, '0') + randomText(5)
 }

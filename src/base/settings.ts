@@ -16,6 +16,10 @@ export interface Settings {
     /** Bytes of output kept of each stream of a script. */
     outputLimit: number
   }
+  hooks: {
+    /** Whether the same reference is put into a session at every prompt that asks for it, or once. */
+    repeat: 'prompt' | 'session'
+  }
   /** `trusted` treats every project as trusted, as continuous integration wants it. */
   workspaceTrust: 'ask' | 'trusted'
 }
@@ -93,6 +97,16 @@ export const settingTable: readonly Setting[] = [
     fallback: 1_048_576,
     userOnly: false,
     description: 'Bytes of output kept of each stream of a script; the rest is counted.',
+  },
+  {
+    key: 'hooks.repeat',
+    variable: 'SKILLRAIL_HOOKS_REPEAT',
+    kind: 'choice',
+    choices: ['prompt', 'session'],
+    fallback: 'prompt',
+    userOnly: true,
+    description:
+      '`session`: the hook gives a reference once a session while its text stays the same.',
   },
   {
     key: 'workspaceTrust',

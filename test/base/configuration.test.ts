@@ -37,6 +37,7 @@ it('has the defaults where nothing is configured', () => {
     settings: {
       skills: { paths: [], trustedPaths: [], precedence: 'project' },
       run: { environment: [], timeout: 0, outputLimit: 1_048_576 },
+      hooks: { repeat: 'prompt' },
       workspaceTrust: 'ask',
     },
     diagnostics: [],
