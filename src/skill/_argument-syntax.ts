@@ -1,0 +1,5 @@
+/** The names that `arguments` may declare. */
+export const argumentNamePattern: RegExp = /^[A-Za-z_][A-Za-z0-9_-]*$/
+
+/** `$ARGUMENTS` is the whole text and cannot be declared. */
+export const reservedArgumentName = 'ARGUMENTS'

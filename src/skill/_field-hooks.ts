@@ -1,0 +1,42 @@
+import { messageOf } from '../base/index.ts'
+import { describe, type FieldContext, isNull } from './_field-values.ts'
+import type { JsonValue } from './model.ts'
+import type { YamlNode } from './yaml-tree.ts'
+
+/** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
+export function readHooks(context: FieldContext, node: YamlNode): JsonValue | undefined {
+  if (isNull(node)) return undefined
+  if (node.kind === 'map') return toJson(node)
+  if (node.kind === 'list') {
+    context.report('field-type', node, '`hooks` is a list, and a map by event is wanted.')
+    return undefined
+  }
+  const parsed = parseJson(node.text)
+  if (parsed.problem === undefined) return parsed.value
+  const message = `\`hooks\` is ${describe(node)} that is no JSON object: ${parsed.problem}.`
+  context.report('field-type', node, message, 'Write a map by event, or the same as JSON text.')
+  return undefined
+}
+
+/** A tree as JSON has it. Objects have no prototype, so that no key can mean anything to us. */
+export function toJson(node: YamlNode): JsonValue {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map((item) => toJson(item))
+  const object: Record<string, JsonValue> = Object.create(null)
+  for (const { key, value } of node.entries) object[key.text] = toJson(value)
+  return object
+}
+
+type ParsedHooks =
+  | { value: JsonValue; problem?: undefined }
+  | { value?: undefined; problem: string }
+
+function parseJson(text: string): ParsedHooks {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    return isObject ? { value } : { problem: 'it has another type' }
+  } catch (error) {
+    return { problem: messageOf(error) }
+  }
+}

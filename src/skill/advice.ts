@@ -1,0 +1,125 @@
+import { compareText, type Diagnostic } from '../base/index.ts'
+import { adviseOnDescription } from './_advice-description.ts'
+import { finding, type Position } from './_finding.ts'
+import type { SkillFiles } from './model.ts'
+import { findReferences, type SkillReference } from './references.ts'
+import { estimateTokens } from './tokens.ts'
+
+export interface AdviceInput {
+  path: string
+  description: { text: string; at: Position } | undefined
+  body: string
+  /** The line of the file on which the body begins. */
+  bodyLine: number
+  /** What lies in the directory; advice about files is given only where somebody looked. */
+  files?: SkillFiles | undefined
+}
+
+const lineLimit = 500
+const tokenLimit = 5000
+
+/** What makes a skill better without being wrong now; every diagnostic is an `info`. */
+export function adviseOnSkill(input: AdviceInput): Diagnostic[] {
+  const references = findReferences(input.body)
+  return [
+    ...(input.description === undefined
+      ? []
+      : adviseOnDescription(input.path, input.description.text, input.description.at)),
+    ...adviseOnLength(input),
+    ...references.flatMap((reference) => adviseOnReference(input, reference)),
+    ...adviseOnScripts(input),
+  ]
+}
+
+function adviseOnLength(input: AdviceInput): Diagnostic[] {
+  const found: Diagnostic[] = []
+  const body = input.body.trim()
+  const lines = body === '' ? 0 : countLines(body)
+  const at = { line: input.bodyLine, column: 1 }
+  const hint = 'Move detail into files below `references/` and say when to read them.'
+  if (lines > lineLimit) {
+    const message = `The body has ${lines} lines; ${lineLimit} are recommended at most.`
+    found.push(finding('body-too-many-lines', input.path, at, message, hint))
+  }
+  const tokens = estimateTokens(body)
+  if (tokens > tokenLimit) {
+    const message = `The body has about ${tokens} tokens; ${tokenLimit} are recommended at most.`
+    found.push(finding('body-too-many-tokens', input.path, at, message, hint))
+  }
+  return found
+}
+
+function countLines(text: string): number {
+  let count = 1
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
+  return count
+}
+
+function adviseOnReference(input: AdviceInput, reference: SkillReference): Diagnostic[] {
+  const at = { line: input.bodyLine + reference.line - 1, column: 1 }
+  const { target } = reference
+  const path = normalise(target)
+  if (path === undefined) {
+    const message = `The body refers to \`${target}\`, outside the skill.`
+    const hint = 'A skill that is installed alone will not find it; bring the file along.'
+    return [finding('reference-outside', input.path, at, message, hint)]
+  }
+  if (input.files !== undefined && !exists(input.files, path)) {
+    const message = `The body refers to \`${target}\`, which does not exist.`
+    return [
+      finding('reference-missing', input.path, at, message, 'Add the file or correct the path.'),
+    ]
+  }
+  if (path.split('/').length > 2) {
+    const message = `The body refers to \`${target}\`, more than one level deep.`
+    const hint = 'Keep files that the body names directly below one directory of the skill.'
+    return [finding('reference-deep', input.path, at, message, hint)]
+  }
+  return []
+}
+
+/** The path without `.` and `..`; undefined where it leaves the skill. */
+function normalise(target: string): string | undefined {
+  const parts: string[] = []
+  for (const part of target.split('/')) {
+    if (part === '' || part === '.') continue
+    if (part !== '..') parts.push(part)
+    else if (parts.pop() === undefined) return undefined
+  }
+  return parts.join('/')
+}
+
+function exists(files: SkillFiles, path: string): boolean {
+  if (path === '' || path === 'SKILL.md') return true
+  return files.some((file) => file.path === path || file.path.startsWith(`${path}/`))
+}
+
+/**
+ * A shell script or a script without extension is started by its path, so it needs the run bit;
+ * `.py`, `.mjs` and the like are usually handed to their interpreter.
+ */
+function adviseOnScripts(input: AdviceInput): Diagnostic[] {
+  const scripts = (input.files ?? [])
+    .filter((file) => /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(file.path))
+    .filter((file) => !file.executable && !/\/(?:README|LICENSE|Makefile)$/i.test(file.path))
+    .filter((file) => !isHandedOver(input.body, file.path))
+    .toSorted((a, b) => compareText(a.path, b.path))
+  return scripts.map((file) => {
+    const message = `\`${file.path}\` is not executable.`
+    return finding(
+      'script-not-executable',
+      input.path,
+      { line: input.bodyLine, column: 1 },
+      message,
+      `Run \`chmod +x ${file.path}\` in the directory of the skill.`,
+    )
+  })
+}
+
+function isHandedOver(body: string, path: string): boolean {
+  const interpreter = /\b(?:ba|z|k|da)?sh\s+(?:-\w+\s+)*["']?(?:[\w./${}-]*\/)?$|\bsource\s+$/
+  for (let at = body.indexOf(path); at >= 0; at = body.indexOf(path, at + 1)) {
+    if (interpreter.test(body.slice(Math.max(0, at - 80), at))) return true
+  }
+  return false
+}

@@ -1,0 +1,110 @@
+import { argumentNamePattern, reservedArgumentName } from './_argument-syntax.ts'
+
+export interface SubstitutionInput {
+  /** What was typed after the name of the skill, as it was typed. */
+  argumentText: string
+  /** The names that the skill declares, in positional order. */
+  argumentNames: readonly string[]
+}
+
+export interface Substitution {
+  text: string
+  /** Whether the body had a placeholder. Where it had none, the arguments still have to be shown. */
+  used: boolean
+}
+
+/**
+ * Puts arguments into the body of a skill, in one pass: text from an argument is never scanned.
+ *
+ * `$ARGUMENTS` is the whole text; `$ARGUMENTS[N]` and `$N` (one or two digits) count from 0; `$name`
+ * is a declared argument; a missing one is empty. A backslash before a placeholder makes it plain
+ * text and disappears; a doubled backslash does not. `$HOME`, `$5.00`, `$100` and `$10k` are no
+ * placeholders. A skill that declares no arguments, has no `$ARGUMENTS` and was given none keeps its
+ * `$1` as it stands.
+ *
+ * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
+ * // 'Fix a b.'
+ */
+export function substituteArguments(body: string, input: SubstitutionInput): Substitution {
+  const values = splitArguments(input.argumentText)
+  const pattern = placeholderPattern(input.argumentNames)
+  const positionsCount =
+    input.argumentNames.length > 0 || input.argumentText.trim() !== '' || hasArguments(body)
+  let used = false
+  const text = body.replace(pattern, (written: string, ...groups: unknown[]) => {
+    const { slashes, placeholder } = partsOf(written)
+    if (slashes.length % 2 === 1) return slashes.slice(1) + placeholder
+    const [, index, position, name] = groups
+    if (typeof position === 'string' && !positionsCount) return written
+    used = true
+    if (typeof name === 'string') return slashes + (values[input.argumentNames.indexOf(name)] ?? '')
+    const wanted = index ?? position
+    return (
+      slashes + (typeof wanted === 'string' ? (values[Number(wanted)] ?? '') : input.argumentText)
+    )
+  })
+  return { text, used }
+}
+
+/** {@link substituteArguments}, and the arguments after the body where it has no place for them. */
+export function applyArguments(body: string, input: SubstitutionInput): string {
+  const { text, used } = substituteArguments(body, input)
+  if (used || input.argumentText.trim() === '') return text
+  return `${text.trimEnd()}\n\nARGUMENTS: ${input.argumentText}`
+}
+
+/**
+ * Splits arguments as a shell does, without expanding anything: blanks separate, `'…'` is literal,
+ * in `"…"` a backslash escapes `"`, `\`, `$` and a backtick, elsewhere a backslash escapes any
+ * character. A quote that is not closed runs to the end.
+ */
+export function splitArguments(text: string): string[] {
+  const words: string[] = []
+  let word: string | undefined
+  let quote = ''
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    const next = text.charAt(index + 1)
+    if (character === '\\' && next !== '' && isEscape(quote, next)) {
+      word = (word ?? '') + next
+      index++
+    } else if (character === quote) quote = ''
+    else if (quote === '' && (character === '"' || character === "'")) {
+      quote = character
+      word ??= ''
+    } else if (quote === '' && /\s/.test(character)) {
+      if (word !== undefined) words.push(word)
+      word = undefined
+    } else word = (word ?? '') + character
+  }
+  if (word !== undefined) words.push(word)
+  return words
+}
+
+function isEscape(quote: string, next: string): boolean {
+  if (quote === "'") return false
+  return quote === '' || '"\\$`'.includes(next)
+}
+
+/** Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a declared name. */
+function placeholderPattern(names: readonly string[]): RegExp {
+  const declared = names
+    .filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName)
+    .toSorted((a, b) => b.length - a.length)
+  const named = declared.length === 0 ? '(?!)()' : `(${declared.join('|')})(?![A-Za-z0-9_])`
+  const whole = String.raw`ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))`
+  const position = String.raw`(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)`
+  return new RegExp(String.raw`(?<!\\)(\\*)\$(?:${whole}|${position}|${named})`, 'g')
+}
+
+function partsOf(written: string): { slashes: string; placeholder: string } {
+  const length = written.indexOf('$')
+  return { slashes: written.slice(0, length), placeholder: written.slice(length) }
+}
+
+function hasArguments(body: string): boolean {
+  for (const [, slashes] of body.matchAll(/(?<!\\)(\\*)\$ARGUMENTS(?![A-Za-z0-9_])/g)) {
+    if ((slashes ?? '').length % 2 === 0) return true
+  }
+  return false
+}

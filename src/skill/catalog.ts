@@ -1,0 +1,155 @@
+import { escapeXml } from './wrap.ts'
+
+export interface CatalogEntry {
+  name: string
+  description: string
+  /** Absolute path of the `SKILL.md`. */
+  location: string
+}
+
+export type CatalogFormat = 'xml' | 'markdown' | 'json'
+
+export interface CatalogOptions {
+  format: CatalogFormat
+  /** The estimated tokens the whole text may have; absent is no limit. */
+  tokenBudget?: number | undefined
+}
+
+export interface Catalog {
+  text: string
+  /** Names that did not fit at all, in the order given. */
+  omitted: string[]
+  /** Names whose description was cut, in the order given. */
+  shortened: string[]
+}
+
+/** A description is never cut below this; a skill that still does not fit is left out. */
+const leastDescription = 40
+
+/**
+ * The skills that a model can choose from. The XML is the one of the reference library: names and
+ * descriptions escaped, the location as it is.
+ *
+ * Within a budget all descriptions are cut to one length first. If that does not suffice, skills are
+ * left out from the end, so that the order given is the order of importance, and the text says so.
+ *
+ * @throws RangeError if the budget is negative or no number.
+ */
+export function renderCatalog(
+  skills: readonly CatalogEntry[],
+  { format, tokenBudget }: CatalogOptions,
+): Catalog {
+  const budget = tokenBudget === undefined ? Infinity : tokenBudget * 4
+  if (Number.isNaN(budget) || budget < 0) {
+    throw new RangeError(`The token budget is ${tokenBudget}; it must be 0 or more.`)
+  }
+  const whole = render(format, skills, [], Infinity)
+  if (whole.length <= budget) return { text: whole, omitted: [], shortened: [] }
+  const longest = Math.max(0, ...skills.map((skill) => skill.description.length))
+  const cut = largest(
+    leastDescription,
+    longest,
+    (length) => render(format, skills, [], length).length <= budget,
+  )
+  if (cut !== undefined) return finish(format, skills, [], cut)
+  const count = largest(
+    0,
+    skills.length,
+    (kept) =>
+      render(format, skills.slice(0, kept), skills.slice(kept), leastDescription).length <= budget,
+  )
+  const kept = count ?? 0
+  return finish(format, skills.slice(0, kept), skills.slice(kept), leastDescription)
+}
+
+function finish(
+  format: CatalogFormat,
+  skills: readonly CatalogEntry[],
+  left: readonly CatalogEntry[],
+  length: number,
+): Catalog {
+  return {
+    text: render(format, skills, left, length),
+    omitted: left.map((skill) => skill.name),
+    shortened: skills
+      .filter((skill) => shorten(skill.description, length) !== skill.description)
+      .map((skill) => skill.name),
+  }
+}
+
+/** The largest number for which a condition holds that holds up to some point and not after. */
+function largest(low: number, high: number, holds: (value: number) => boolean): number | undefined {
+  let best: number | undefined
+  let from = low
+  let to = high
+  while (from <= to) {
+    const middle = Math.floor((from + to) / 2)
+    if (holds(middle)) {
+      best = middle
+      from = middle + 1
+    } else to = middle - 1
+  }
+  return best
+}
+
+function render(
+  format: CatalogFormat,
+  skills: readonly CatalogEntry[],
+  left: readonly CatalogEntry[],
+  length: number,
+): string {
+  const shown = skills.map((skill) => ({
+    name: skill.name,
+    description: shorten(skill.description, length),
+    location: skill.location,
+  }))
+  if (format === 'json') {
+    const omitted = left.map((skill) => skill.name)
+    return JSON.stringify({ skills: shown, omitted }, undefined, 2)
+  }
+  const note = left.length === 0 ? [] : [omission(left)]
+  if (format === 'markdown') return [...shown.map(markdownItem), ...note].join('\n')
+  const lines = shown.flatMap((skill) => [
+    '<skill>',
+    '<name>',
+    escapeLines(skill.name),
+    '</name>',
+    '<description>',
+    escapeLines(skill.description),
+    '</description>',
+    '<location>',
+    skill.location,
+    '</location>',
+    '</skill>',
+  ])
+  const omitted = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
+  return ['<available_skills>', ...lines, ...omitted, '</available_skills>'].join('\n')
+}
+
+function markdownItem({ name, description, location }: CatalogEntry): string {
+  const text = description.replace(/\s+/g, ' ').trim()
+  return `- **${name}**: ${text} (${location})`
+}
+
+/** The reference escapes without joining lines. */
+function escapeLines(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => escapeXml(line))
+    .join('\n')
+}
+
+/** Names as far as they are few; a budget is not for a list of what is missing. */
+function omission(left: readonly CatalogEntry[]): string {
+  const names = left.slice(0, 5).map((skill) => skill.name)
+  const more = left.length > names.length ? ` and ${left.length - names.length} more` : ''
+  const count = left.length === 1 ? '1 skill is' : `${left.length} skills are`
+  return `${count} not listed here: ${names.join(', ')}${more}.`
+}
+
+function shorten(description: string, length: number): string {
+  if (description.length <= length) return description
+  const cut = description.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, '')
+  const word = cut.replace(/\s+\S*$/, '')
+  return `${(word.length > length / 2 ? word : cut).trimEnd()}…`
+}

@@ -1,0 +1,30 @@
+import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
+
+/** Base of the errors about skills. */
+export class SkillError extends SkillrailError {}
+
+/** No skill of that name or at that path. */
+export class SkillNotFoundError extends SkillError {
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** The frontmatter is missing, not closed, or no YAML mapping. */
+export class SkillParseError extends SkillError {}
+
+/** The frontmatter breaks rules of the specification; `diagnostics` lists them all. */
+export class SkillValidationError extends SkillError {}
+
+/** The file could not be read, is too large, or refers to itself. */
+export class SkillLoadError extends SkillError {}
+
+/** Two different skills of one name in one location. */
+export class SkillConflictError extends SkillError {}
+
+/** The skill may not be invoked in this way (by the user, by the model). */
+export class SkillInvocationError extends SkillError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}

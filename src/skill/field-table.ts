@@ -1,0 +1,178 @@
+/** What a field's value must look like; `fields.ts` has one reader for each. */
+export type FieldKind =
+  | 'text'
+  | 'boolean'
+  | 'integer'
+  | 'choice'
+  | 'tools'
+  | 'names'
+  | 'path'
+  | 'triggers'
+  | 'chain'
+  | 'map'
+  | 'hooks'
+  | 'any'
+
+/** One field of the frontmatter: who defined it, who acts on it, where it may stand. */
+export interface FieldDefinition {
+  name: string
+  /** `client`: foreign to Skillrail, known because a client documents it. */
+  owner: 'specification' | 'skillrail' | 'client'
+  /** The products that document the field, besides its owner. */
+  clients: readonly string[]
+  /** `either`: at the top level or below `metadata`; the top level wins. */
+  placement: 'top' | 'either' | 'metadata'
+  kind: FieldKind
+  /** The allowed words of a `choice`. */
+  choices?: readonly string[] | undefined
+  /** The least allowed value of an `integer`. */
+  minimum?: number | undefined
+  /** For the reader of the documentation: form, limits, default. */
+  constraint: string
+  /** Where the field is defined. */
+  source: string
+}
+
+const specification = 'https://agentskills.io/specification'
+const claude = 'https://code.claude.com/docs/en/skills'
+const cursor = 'https://cursor.com/docs/context/skills'
+const prd = 'Skillrail extension (skills and subagents)'
+const chaining = 'Skillrail extension (skill chaining)'
+
+function specified(name: string, kind: FieldKind, constraint: string): FieldDefinition {
+  const source = `${specification}#${name}-field`
+  return { name, owner: 'specification', clients: [], placement: 'top', kind, constraint, source }
+}
+
+function extension(
+  name: string,
+  kind: FieldKind,
+  constraint: string,
+  more: Partial<FieldDefinition> = {},
+): FieldDefinition {
+  const given = { source: prd, clients: [], placement: 'either' as const, ...more }
+  return { name, owner: 'skillrail', kind, constraint, ...given }
+}
+
+function policy(
+  name: string,
+  kind: FieldKind,
+  constraint: string,
+  more: Partial<FieldDefinition> = {},
+): FieldDefinition {
+  return extension(name, kind, constraint, { placement: 'metadata', source: chaining, ...more })
+}
+
+function foreign(
+  name: string,
+  clients: readonly string[],
+  constraint: string,
+  source: string,
+): FieldDefinition {
+  return { name, owner: 'client', clients, placement: 'top', kind: 'any', constraint, source }
+}
+
+/** Every field that Skillrail knows, in the order in which it writes them. */
+export const fieldTable: readonly FieldDefinition[] = [
+  specified(
+    'name',
+    'text',
+    'Required. 1 to 64 of a-z, 0-9 and single hyphens; the directory name.',
+  ),
+  specified(
+    'description',
+    'text',
+    'Required. 1 to 1,024 characters: what it does and when to use it.',
+  ),
+  specified('license', 'text', 'Name of a licence or of a bundled licence file.'),
+  specified('compatibility', 'text', '1 to 500 characters: product, packages, network.'),
+  specified('allowed-tools', 'tools', 'Pre-approved tools, separated by spaces. Experimental.'),
+  specified('metadata', 'map', 'A map from string keys to string values.'),
+
+  extension('triggers', 'triggers', 'List of { match, inject }, or lines of `PATTERN => FILE`.', {
+    source: 'Skillrail extension (deterministic progressive disclosure)',
+  }),
+  extension('run', 'path', 'The script that executes the skill, relative to its directory.', {
+    source: 'Skillrail extension (execution)',
+  }),
+  extension('model', 'text', 'The model that executes the skill.', { clients: ['Claude Code'] }),
+  extension('context', 'choice', '`fork` executes the skill in a subagent.', {
+    choices: ['fork'],
+    clients: ['Claude Code', 'OpenCode'],
+  }),
+  extension('agent', 'text', 'The subagent that executes a forked skill.', {
+    clients: ['Claude Code'],
+  }),
+  extension(
+    'disable-model-invocation',
+    'boolean',
+    '`true` keeps it from the model. Default false.',
+    {
+      clients: ['Claude Code', 'VS Code', 'Cursor', 'pi'],
+    },
+  ),
+  extension('user-invocable', 'boolean', '`false` keeps it from the user. Default true.', {
+    clients: ['Claude Code', 'VS Code'],
+  }),
+  extension('argument-hint', 'text', 'Shown to the user after the name of the skill.', {
+    clients: ['Claude Code', 'VS Code', 'Goose'],
+  }),
+  extension(
+    'arguments',
+    'names',
+    'Names for `$name` placeholders: a list, or separated by spaces.',
+    {
+      clients: ['Claude Code', 'Goose'],
+    },
+  ),
+  extension('hooks', 'hooks', 'A map of lifecycle hooks, or the same as JSON text.', {
+    clients: ['Claude Code'],
+  }),
+
+  policy('chain', 'chain', 'Names of skills in order: a list, or separated by spaces.'),
+  policy('gates', 'names', 'Steps of the chain that wait for a person.'),
+  policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
+  policy('continue_on_error', 'boolean', 'Go on after a failed step. Default true.'),
+  policy('timeout', 'integer', 'Seconds a step may take; 0 is no limit. Default 0.', {
+    minimum: 0,
+  }),
+  policy('max_depth', 'integer', 'How deep chains may nest. Default 10.', { minimum: 1 }),
+  policy('parallel_limit', 'integer', 'Steps at once with `async`. Default 5.', { minimum: 1 }),
+  policy('validate_on_load', 'boolean', 'Check that every step exists. Default true.'),
+  policy('cleanup_after', 'boolean', 'Remove state when the chain is done. Default false.'),
+  policy('early_exit_on', 'choice', 'Stop at the first such result. Default none.', {
+    choices: ['none', 'failure', 'success', 'critical'],
+  }),
+  policy('continue_on_success', 'boolean', 'Skip after a step that failed. Default false.'),
+  policy('pass_state', 'boolean', 'Give each step the results before it. Default true.'),
+  policy('retry_count', 'integer', 'Run the whole chain so often. Default 1.', { minimum: 1 }),
+  policy('retry_until', 'choice', 'Repeat until this is reached. Default none.', {
+    choices: ['none', 'stable', 'success'],
+  }),
+  policy('race_mode', 'boolean', 'The first success wins; only with `async`. Default false.'),
+
+  foreign(
+    'disallowed-tools',
+    ['Claude Code'],
+    'Tools taken away while the skill is active.',
+    claude,
+  ),
+  foreign('when_to_use', ['Claude Code'], 'Added to the description in the catalogue.', claude),
+  foreign('effort', ['Claude Code'], 'Reasoning effort, `low` to `max`.', claude),
+  foreign('background', ['Claude Code'], 'Runs a forked skill in the background.', claude),
+  foreign('paths', ['Claude Code', 'Cursor'], 'Globs of files the skill belongs to.', claude),
+  foreign('shell', ['Claude Code'], 'The shell of embedded commands.', claude),
+  foreign('globs', ['Cursor'], 'The older name of `paths`.', cursor),
+  foreign('icon', ['Cursor'], 'The badge of a custom mode.', cursor),
+  foreign('color', ['Cursor'], 'The colour of a custom mode.', cursor),
+]
+
+/** The fields that may stand at the top level, by name. */
+export const topFields: ReadonlyMap<string, FieldDefinition> = new Map(
+  fieldTable.filter((field) => field.placement !== 'metadata').map((field) => [field.name, field]),
+)
+
+/** The fields that Skillrail reads below `metadata`, by name. */
+export const metadataFields: ReadonlyMap<string, FieldDefinition> = new Map(
+  fieldTable.filter((field) => field.placement !== 'top').map((field) => [field.name, field]),
+)

@@ -1,0 +1,119 @@
+import { hasErrors } from '../base/index.ts'
+import { quotableLines, scalarInterior } from './_fix-quoting.ts'
+import { sameTree } from './_same-tree.ts'
+import { type FrontmatterLines, frontmatterLines } from './_frontmatter-lines.ts'
+import { quoteText } from './_quote.ts'
+import { formatAllowedTools, hasCommas, parseAllowedTools } from './allowed-tools.ts'
+import { readYaml } from './read-yaml.ts'
+import type { YamlMap } from './yaml-tree.ts'
+
+/** One thing that was mended. `line` counts from 1 in the text that was given. */
+export interface FixChange {
+  line: number
+  message: string
+}
+
+export interface SkillFix {
+  text: string
+  changes: FixChange[]
+}
+
+/**
+ * Mends what can be mended without a decision: a byte order mark, CRLF, blanks at the ends of lines
+ * of the frontmatter, values that YAML cannot read until they are quoted, and the form of
+ * `allowed-tools`. Values that could be read before read the same afterwards; anything else is left
+ * as it is. Fixing the result again changes nothing.
+ */
+export function fixSkill(text: string): SkillFix {
+  const changes: FixChange[] = []
+  let fixed = text
+  if (fixed.startsWith('\ufeff')) {
+    fixed = fixed.slice(1)
+    changes.push({ line: 1, message: 'removed the byte order mark' })
+  }
+  if (fixed.includes('\r\n')) {
+    const line = fixed.slice(0, fixed.indexOf('\r\n')).split('\n').length
+    fixed = fixed.replaceAll('\r\n', '\n')
+    changes.push({ line, message: 'replaced CRLF by LF' })
+  }
+  for (const fix of [quoteValues, trimLines, rewriteTools]) {
+    const found = frontmatterLines(fixed)
+    if (found === undefined) break
+    const result = fix(found)
+    if (result === undefined) continue
+    fixed = result.lines.join('\n')
+    changes.push(...result.changes)
+  }
+  return { text: fixed, changes }
+}
+
+interface LineFix {
+  lines: string[]
+  changes: FixChange[]
+}
+
+function read({ lines, close }: FrontmatterLines): YamlMap | undefined {
+  const source = lines.slice(1, close).join('\n')
+  const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: '' })
+  return root?.kind === 'map' && !hasErrors(diagnostics) ? root : undefined
+}
+
+/** Only where the frontmatter cannot be read, and only if it can be afterwards. */
+function quoteValues(found: FrontmatterLines): LineFix | undefined {
+  if (read(found) !== undefined) return undefined
+  const lines = [...found.lines]
+  const changes: FixChange[] = []
+  for (const { index, text } of quotableLines(found)) {
+    lines[index] = text
+    changes.push({ line: index + 1, message: 'quoted a value that YAML cannot read' })
+  }
+  return read({ lines, close: found.close }) === undefined ? undefined : { lines, changes }
+}
+
+/** Blanks at the end are layout everywhere but inside a quoted text or a block of text. */
+function trimLines(found: FrontmatterLines): LineFix | undefined {
+  const interior = scalarInterior(found)
+  const changes: FixChange[] = []
+  const lines = found.lines.map((line, index) => {
+    if (index > found.close || interior.has(index)) return line
+    const trimmed = line.replace(/[ \t]+$/, '')
+    if (trimmed !== line) changes.push({ line: index + 1, message: 'removed blanks at the end' })
+    return trimmed
+  })
+  if (changes.length === 0) return undefined
+  const before = read(found)
+  const after = read({ lines, close: found.close })
+  if (before === undefined && after === undefined) return { lines, changes }
+  return before !== undefined && after !== undefined && sameTree(before, after, '')
+    ? { lines, changes }
+    : undefined
+}
+
+/** One string separated by spaces, unless a comment would be lost. */
+function rewriteTools(found: FrontmatterLines): LineFix | undefined {
+  const before = read(found)
+  const index = before?.entries.findIndex(({ key }) => key.text === 'allowed-tools') ?? -1
+  const entry = before?.entries[index]
+  if (before === undefined || entry === undefined || before.flow || entry.key.column !== 1) {
+    return undefined
+  }
+  const { key, value } = entry
+  const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
+  if (!isForeign || (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar'))) {
+    return undefined
+  }
+  const start = key.line - 1
+  let end = (before.entries[index + 1]?.key.line ?? found.close + 1) - 1
+  while (end - 1 > start && /^\s*(?:#.*)?$/.test(found.lines[end - 1] ?? '')) end--
+  if (found.lines.slice(start, end).some((line) => /(?:^|\s)#/.test(line))) return undefined
+  const tools = parseAllowedTools(value)
+  const line = `allowed-tools: ${quoteText(formatAllowedTools(tools))}`
+  const lines = [...found.lines.slice(0, start), line, ...found.lines.slice(end)]
+  const after = read({ lines, close: found.close - (end - start - 1) })
+  const written = after?.entries.find((other) => other.key.text === 'allowed-tools')?.value
+  if (after === undefined || written === undefined) return undefined
+  const same = JSON.stringify(parseAllowedTools(written)) === JSON.stringify(tools)
+  if (!same || !sameTree(before, after, 'allowed-tools')) return undefined
+  const message = 'wrote `allowed-tools` as one string separated by spaces'
+  return { lines, changes: [{ line: key.line, message }] }
+}

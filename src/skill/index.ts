@@ -1,0 +1,55 @@
+export { type AdviceInput, adviseOnSkill } from './advice.ts'
+export { formatAllowedTools, parseAllowedTools } from './allowed-tools.ts'
+export {
+  applyArguments,
+  splitArguments,
+  substituteArguments,
+  type Substitution,
+} from './arguments.ts'
+export {
+  type Catalog,
+  type CatalogEntry,
+  type CatalogFormat,
+  type CatalogOptions,
+  renderCatalog,
+} from './catalog.ts'
+export { editFrontmatter, type FrontmatterEdits } from './edit.ts'
+export {
+  SkillConflictError,
+  SkillError,
+  SkillInvocationError,
+  SkillLoadError,
+  SkillNotFoundError,
+  SkillParseError,
+  SkillValidationError,
+} from './errors.ts'
+export { type FieldDefinition, fieldTable } from './field-table.ts'
+export { type FieldsReading, readFields } from './fields.ts'
+export { type FixChange, fixSkill, type SkillFix } from './fix.ts'
+export { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
+export type {
+  AllowedTool,
+  ChainDeclaration,
+  ChainPolicy,
+  EarlyExit,
+  JsonValue,
+  RetryUntil,
+  SkillDocument,
+  SkillFields,
+  SkillFile,
+  SkillFiles,
+  SkillReading,
+  TriggerDeclaration,
+  ValidationProfile,
+} from './model.ts'
+export { parseSkill } from './parse.ts'
+export { readYaml, type YamlReading } from './read-yaml.ts'
+export { findReferences, type SkillReference } from './references.ts'
+export { type RuleDefinition, validationRules } from './rules.ts'
+export { frontmatterJsonSchema } from './schema.ts'
+export { serializeSkill, type SkillSource } from './serialize.ts'
+export { newSkillText } from './template.ts'
+export { estimateTokens } from './tokens.ts'
+export { type ValidateOptions, validateSkill, type Validation } from './validate.ts'
+export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './wrap.ts'
+export type { YamlEntry, YamlList, YamlMap, YamlNode, YamlScalar } from './yaml-tree.ts'

@@ -1,0 +1,118 @@
+import type { Diagnostic } from '../base/index.ts'
+import type { YamlMap } from './yaml-tree.ts'
+
+/** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */
+export interface AllowedTool {
+  tool: string
+  pattern?: string | undefined
+}
+
+/** One entry of `triggers`: a regular expression and the file, relative to the skill, it injects. */
+export interface TriggerDeclaration {
+  match: string
+  inject: string
+  line: number
+}
+
+/** `early_exit_on` of a chain. */
+export type EarlyExit = 'none' | 'failure' | 'success' | 'critical'
+/** `retry_until` of a chain. */
+export type RetryUntil = 'none' | 'stable' | 'success'
+
+/** The policy fields beside `chain`, with the defaults of the chaining proposal. Times in seconds. */
+export interface ChainPolicy {
+  async: boolean
+  continueOnError: boolean
+  timeout: number
+  maxDepth: number
+  parallelLimit: number
+  validateOnLoad: boolean
+  cleanupAfter: boolean
+  earlyExitOn: EarlyExit
+  continueOnSuccess: boolean
+  passState: boolean
+  retryCount: number
+  retryUntil: RetryUntil
+  raceMode: boolean
+}
+
+/** A chain as a skill declares it: names in order, the policy, the steps that wait for a person. */
+export interface ChainDeclaration {
+  steps: readonly { name: string; line: number }[]
+  policy: ChainPolicy
+  gates: readonly string[]
+  line: number
+}
+
+/** A value as JSON has it. */
+export type JsonValue =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly JsonValue[]
+  | { readonly [key: string]: JsonValue }
+
+/**
+ * The fields of a skill, normalised. String forms are read, defaults filled in, and a field that is
+ * absent or unusable is undefined. Everything here is data: nothing is resolved against a disk.
+ */
+export interface SkillFields {
+  name: string | undefined
+  description: string | undefined
+  license: string | undefined
+  compatibility: string | undefined
+  /** Scalar entries of `metadata` as text; a null-prototype object. */
+  metadata: Readonly<Record<string, string>>
+  allowedTools: readonly AllowedTool[] | undefined
+  triggers: readonly TriggerDeclaration[]
+  chain: ChainDeclaration | undefined
+  /** The script that executes the skill, relative to its directory. */
+  run: string | undefined
+  model: string | undefined
+  context: 'fork' | undefined
+  agent: string | undefined
+  disableModelInvocation: boolean
+  userInvocable: boolean
+  argumentHint: string | undefined
+  /** Names for `$name` placeholders, in positional order. */
+  arguments: readonly string[]
+  /** Lifecycle hooks as written; typed where they are used. */
+  hooks: JsonValue | undefined
+}
+
+/** A `SKILL.md` that was read: the typed fields, the tree they came from, and the body. */
+export interface SkillDocument {
+  /** Path of the `SKILL.md`, as given by the caller. */
+  path: string
+  fields: SkillFields
+  frontmatter: YamlMap
+  /** The text after the closing `---`, trimmed. */
+  body: string
+  /** The line of the file on which the untrimmed body begins. */
+  bodyLine: number
+}
+
+/** The answer of every reader of a skill: what could be read, and what is wrong with it. */
+export interface SkillReading {
+  skill: SkillDocument | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Which rules `validate` applies; see docs/reference/validation.md. */
+export type ValidationProfile = 'spec' | 'reference'
+
+/**
+ * A file below a skill's directory, as advice about it needs it. The caller reads the disk.
+ *
+ * `path` is relative to the directory, with `/`; `size` is in bytes; `executable` is the run bit (on
+ * Windows always true, because there is none to miss).
+ */
+export interface SkillFile {
+  path: string
+  executable: boolean
+  size: number
+}
+
+/** All files of one skill. Not given where nobody looked, which is not the same as empty. */
+export type SkillFiles = readonly SkillFile[]

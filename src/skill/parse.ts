@@ -1,0 +1,129 @@
+import { isUtf8 } from 'node:buffer'
+import type { Diagnostic } from '../base/index.ts'
+import { finding } from './_finding.ts'
+import { formatFinding } from './_format-finding.ts'
+import { yamlLimits } from './_yaml-limits.ts'
+import { readFields } from './fields.ts'
+import { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
+import type { SkillReading } from './model.ts'
+import { readYaml } from './read-yaml.ts'
+import type { YamlMap } from './yaml-tree.ts'
+
+/** The longest `SKILL.md` that is read, in bytes. */
+export const longestSkill: number = 1024 * 1024
+
+/**
+ * Reads a `SKILL.md`, as leniently as the client guide asks: a wrong name still loads, a missing
+ * description does not. `skill` is undefined where the file cannot be used; the diagnostics say why
+ * and what else is wrong with the fields. Never throws.
+ *
+ * @example
+ * const { skill, diagnostics } = parseSkill('---\nname: a\ndescription: Does a.\n---\n', { path: 'a/SKILL.md' })
+ */
+export function parseSkill(content: string | Uint8Array, options: { path: string }): SkillReading {
+  const reading = readFrontmatter(content, options.path)
+  if (!reading.ok) return { skill: undefined, diagnostics: reading.diagnostics }
+  const { root, split } = reading
+  const { path } = options
+  const { fields, diagnostics: fieldDiagnostics } = readFields(root, { path })
+  const diagnostics = [...reading.diagnostics, ...fieldDiagnostics]
+  if (fields.description === undefined) {
+    diagnostics.push(withoutDescription(path, root))
+    return { skill: undefined, diagnostics }
+  }
+  const { body, bodyLine } = split
+  return { skill: { path, fields, frontmatter: root, body: body.trim(), bodyLine }, diagnostics }
+}
+
+/** The frontmatter of a file as a tree, or what stands in the way. */
+export type FrontmatterReading =
+  | {
+      ok: true
+      root: YamlMap
+      split: FrontmatterSplit & { found: true }
+      diagnostics: Diagnostic[]
+    }
+  | { ok: false; diagnostics: Diagnostic[] }
+
+export function readFrontmatter(content: string | Uint8Array, path: string): FrontmatterReading {
+  const refuse = (diagnostic: Diagnostic): FrontmatterReading => ({
+    ok: false,
+    diagnostics: [...marks, diagnostic],
+  })
+  const marks: Diagnostic[] = []
+  const unusable = checkContent(content, path)
+  if (unusable !== undefined) return refuse(unusable)
+  const text = typeof content === 'string' ? content : decode(content)
+  const split = splitFrontmatter(text)
+  if (split.byteOrderMark) marks.push(byteOrderMark(path))
+  if (!split.found) return refuse(notFound(path, split.reason))
+  const size = Buffer.byteLength(split.source)
+  if (size > yamlLimits.bytes) return refuse(tooLong(path, size))
+  const { root, diagnostics } = readYaml(split.source, { firstLine: split.firstLine, path })
+  if (diagnostics.length > 0) return { ok: false, diagnostics: [...marks, ...diagnostics] }
+  if (root?.kind !== 'map') return refuse(notMapping(path, root?.kind))
+  return { ok: true, root, split, diagnostics: marks }
+}
+
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+}
+
+function checkContent(content: string | Uint8Array, path: string): Diagnostic | undefined {
+  const isText = typeof content === 'string'
+  const size = isText ? Buffer.byteLength(content) : content.byteLength
+  if (size > longestSkill) {
+    const message = `The file has ${size} bytes; ${longestSkill} are allowed.`
+    const hint = 'Move long material into files below `references/`.'
+    return formatFinding('file-too-large', path, undefined, message, hint)
+  }
+  if (!isText && !isUtf8(content)) {
+    const hint = 'Save it as UTF-8.'
+    return formatFinding('file-not-utf8', path, undefined, 'The file is not UTF-8 text.', hint)
+  }
+  const nul = isText ? content.indexOf('\0') : content.indexOf(0)
+  if (nul === -1) return undefined
+  const message = `The file has a NUL character at offset ${nul}; it is no text.`
+  return formatFinding('file-nul', path, undefined, message)
+}
+
+function byteOrderMark(path: string): Diagnostic {
+  const message = 'The file begins with a byte order mark, which some clients refuse.'
+  const hint = '`skillrail validate --fix` removes it.'
+  return formatFinding('byte-order-mark', path, { line: 1, column: 1 }, message, hint)
+}
+
+function notFound(path: string, reason: 'missing' | 'unclosed'): Diagnostic {
+  const at = { line: 1, column: 1 }
+  if (reason === 'missing') {
+    const message = 'The file does not begin with a line `---`.'
+    const hint = 'Put `name` and `description` between two lines `---` at the very beginning.'
+    return formatFinding('frontmatter-missing', path, at, message, hint)
+  }
+  const message = 'The frontmatter that begins on line 1 is not closed.'
+  return formatFinding('frontmatter-unclosed', path, at, message, 'Add a line `---` behind it.')
+}
+
+function tooLong(path: string, size: number): Diagnostic {
+  const message = `The frontmatter has ${size} bytes; ${yamlLimits.bytes} are allowed.`
+  return formatFinding('frontmatter-too-large', path, { line: 2, column: 1 }, message)
+}
+
+function notMapping(path: string, kind: 'list' | 'scalar' | undefined): Diagnostic {
+  const at = { line: 2, column: 1 }
+  const hint = 'It has at least a line `name: …` and a line `description: …`.'
+  if (kind === undefined) {
+    return formatFinding('frontmatter-empty', path, at, 'The frontmatter is empty.', hint)
+  }
+  const found = kind === 'list' ? 'a list' : 'a single text'
+  const message = `The frontmatter is ${found}, not a mapping of fields.`
+  return formatFinding('frontmatter-not-mapping', path, at, message, hint)
+}
+
+function withoutDescription(path: string, root: YamlMap): Diagnostic {
+  const written = root.entries.find(({ key }) => key.text === 'description')
+  const at = written?.value ?? root
+  const message = 'The skill has no usable `description`, so it cannot be offered to a model.'
+  const hint = 'Add `description:` with what the skill does and when to use it.'
+  return finding('description-missing', path, at, message, hint)
+}

@@ -1,0 +1,129 @@
+/** A file of the skill that its body names. */
+export interface SkillReference {
+  /** The path as written, without anchor and title. */
+  target: string
+  /** The line of the body, from 1. */
+  line: number
+  /** `link`: a relative Markdown link; `path`: a bare path below a conventional directory. */
+  kind: 'link' | 'path'
+}
+
+/** A longer line is data and no prose; scanning it could take long. */
+const longestLine = 5000
+
+/**
+ * The files that the instructions refer to: relative Markdown links outside code, and bare paths
+ * below `scripts/`, `references/` or `assets/`, code included, because that is where scripts are
+ * called. A target is reported once, where it occurs first.
+ *
+ * A path that only illustrates is left out: one with a placeholder (`references/<topic>.md`,
+ * `assets/*.png`, `scripts/your-script.py`), one without a file extension outside `scripts/`, one
+ * below another directory (`my-skill/scripts/a.py`), one drawn in a directory tree, and every bare
+ * path in a fenced block that shows Markdown or YAML text.
+ */
+export function findReferences(body: string): SkillReference[] {
+  if (!mayRefer(body)) return []
+  const found = new Map<string, SkillReference>()
+  const add = (target: string, line: number, kind: SkillReference['kind']): void => {
+    if (!found.has(target)) found.set(target, { target, line, kind })
+  }
+  let fence: Fence | undefined
+  for (const [index, line] of body.split('\n').entries()) {
+    if (line.length > longestLine) continue
+    const opened = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
+    if (fence === undefined && opened !== undefined) {
+      fence = opened
+      continue
+    }
+    if (fence !== undefined && opened !== undefined && closes(opened, fence)) {
+      fence = undefined
+      continue
+    }
+    if (!mayRefer(line)) continue
+    if (fence === undefined) {
+      for (const target of linkTargets(line)) add(target, index + 1, 'link')
+    }
+    if (fence === undefined || shellLanguages.has(fence.language)) {
+      for (const target of barePaths(withoutLinks(line))) add(target, index + 1, 'path')
+    }
+  }
+  return [...found.values()]
+}
+
+/** Cheap, because nearly every line of nearly every body says no. */
+function mayRefer(text: string): boolean {
+  if (text.includes('](')) return true
+  return text.includes('scripts/') || text.includes('references/') || text.includes('assets/')
+}
+
+interface Fence {
+  marker: string
+  length: number
+  language: string
+}
+
+/** Fenced blocks in which a path is a call, not a picture of one. */
+const shellLanguages = new Set(['', 'bash', 'sh', 'shell', 'console', 'zsh', 'powershell', 'pwsh'])
+
+function fenceOf(line: string): Fence | undefined {
+  const match = /^\s*(?:[-*+]\s+|\d+[.)]\s+|>\s?)*(`{3,}|~{3,})\s*([^\s`]*)/.exec(line)
+  if (match === null) return undefined
+  const [, marker = '', language = ''] = match
+  return { marker: marker.charAt(0), length: marker.length, language: language.toLowerCase() }
+}
+
+function closes(candidate: Fence, open: Fence): boolean {
+  const same = candidate.marker === open.marker && candidate.length >= open.length
+  return same && candidate.language === ''
+}
+
+const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
+
+function linkTargets(line: string): string[] {
+  const prose = line.replace(/(`+)(?!`).*?(?<!`)\1(?!`)/g, '')
+  return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
+    const target = decode((angled ?? plain ?? '').replace(/[#?].*$/, '')).replace(/^\.\//, '')
+    return isRelativeFile(target) ? [target] : []
+  })
+}
+
+function withoutLinks(line: string): string {
+  return line.replace(linkPattern, ' ')
+}
+
+const barePattern =
+  /(?<![\w./\\~${}<>@:*-])(?:\.\/)?((?:scripts|references|assets)\/[\w./-]*\w)(?![\w/<{*$[])/g
+
+function barePaths(line: string): string[] {
+  if (/[├└│┬─]/.test(line)) return []
+  return [...line.matchAll(barePattern)].flatMap(([, path = '']) =>
+    isNamedFile(path) && !isPlaceholder(path) ? [path] : [],
+  )
+}
+
+/** Outside `scripts/` a word without an extension is a directory or a turn of phrase. */
+function isNamedFile(path: string): boolean {
+  return /\.[A-Za-z]\w{0,7}$/.test(path) || (/^scripts\/[\w-]+$/.test(path) && /[-_]/.test(path))
+}
+
+function isRelativeFile(target: string): boolean {
+  if (target === '' || isPlaceholder(target)) return false
+  if (/^[a-z][a-z0-9+.-]*:/i.test(target) || /^[/\\~#]/.test(target)) return false
+  return /[./]/.test(target)
+}
+
+/** Names that every reader knows not to exist. */
+function isPlaceholder(path: string): boolean {
+  if (/[<>{}*$[\]|…]|\.\.\./.test(path)) return true
+  return /(?:^|[/_.-])(?:example|your|my|foo|bar|xxx?|some|name|file\d?|path)(?=[/_.-]|$)/i.test(
+    path,
+  )
+}
+
+function decode(target: string): string {
+  try {
+    return decodeURIComponent(target)
+  } catch {
+    return target
+  }
+}

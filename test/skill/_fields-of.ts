@@ -1,0 +1,13 @@
+import { type FieldsReading, readFields, readYaml } from '../../src/skill/index.ts'
+
+/** The fields of a frontmatter, whose first line is line 2 as in a file. */
+export function fieldsOf(source: string): FieldsReading {
+  const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: 'a/SKILL.md' })
+  if (root?.kind !== 'map') throw new Error(`no mapping: ${JSON.stringify(diagnostics)}`)
+  return readFields(root, { path: 'a/SKILL.md' })
+}
+
+/** What was reported, as `code:line`. */
+export function codesOf(source: string): string[] {
+  return fieldsOf(source).diagnostics.map(({ code, line }) => `${code}:${line}`)
+}

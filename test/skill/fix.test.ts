@@ -1,0 +1,118 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fixSkill, parseSkill, serializeSkill } from '../../src/skill/index.ts'
+import { anyFields } from './_generated.ts'
+
+const frontmatter = (lines: string): string => `---\n${lines}\n---\n\nBody  \n`
+
+describe('fixing a skill', () => {
+  it('leaves a good one alone', () => {
+    const text = frontmatter('name: a\ndescription: "Does: a"\nallowed-tools: Read Bash(git:*)')
+    expect(fixSkill(text)).toEqual({ text, changes: [] })
+  })
+
+  it.each<[string, string, string[]]>([
+    ['\ufeff---\nname: a\n---\n', '---\nname: a\n---\n', ['1 removed the byte order mark']],
+    ['---\r\nname: a\r\n---\r\nBody\r\n', '---\nname: a\n---\nBody\n', ['1 replaced CRLF by LF']],
+    ['---  \nname: a \t\n--- \nBody  \n', '---\nname: a\n---\nBody  \n', ['1 ', '2 ', '3 ']],
+    [
+      frontmatter('name: a\ndescription: Use when: asked # why\nlicense: MIT'),
+      frontmatter('name: a\ndescription: "Use when: asked" # why\nlicense: MIT'),
+      ['3 quoted a value'],
+    ],
+    [
+      frontmatter('metadata:\n  title: a: "b"\n  at: @me\n  code: `x`'),
+      frontmatter('metadata:\n  title: "a: \\"b\\""\n  at: "@me"\n  code: "`x`"'),
+      ['3 quoted', '4 quoted', '5 quoted'],
+    ],
+    [
+      frontmatter('description: |\n  Note: a: b  \n  c\nname: a: b'),
+      frontmatter('description: |\n  Note: a: b  \n  c\nname: "a: b"'),
+      ['5 quoted'],
+    ],
+    [
+      frontmatter('allowed-tools: Read, Bash(git add:*, git rm:*)\nname: a'),
+      frontmatter('allowed-tools: Read Bash(git add:*, git rm:*)\nname: a'),
+      ['2 wrote'],
+    ],
+    [
+      frontmatter('name: a\nallowed-tools:\n  - Read\n  - "Bash(git:*)"\n\n# Next.\nlicense: MIT'),
+      frontmatter('name: a\nallowed-tools: Read Bash(git:*)\n\n# Next.\nlicense: MIT'),
+      ['3 wrote'],
+    ],
+    [
+      frontmatter("allowed-tools: ['Azure MCP/docs', Read]"),
+      frontmatter('allowed-tools: Azure MCP/docs Read'),
+      ['2 wrote'],
+    ],
+  ])('mends %j', (text, fixed, changes) => {
+    const result = fixSkill(text)
+    expect(result.text).toBe(fixed)
+    expect(result.changes).toHaveLength(changes.length)
+    for (const [index, start] of changes.entries()) {
+      const { line, message } = result.changes[index] ?? { line: 0, message: '' }
+      expect(`${line} ${message}`.startsWith(start)).toBe(true)
+    }
+    expect(fixSkill(fixed)).toEqual({ text: fixed, changes: [] })
+  })
+
+  it.each([
+    'no frontmatter',
+    '---\nname: a: b',
+    frontmatter('name: "open\ndescription: a: b'),
+    frontmatter('name: a: b\n  goes: on'),
+    frontmatter('name: a\nname: b: c'),
+    frontmatter('allowed-tools: # why\n  - Read # this\n  - Edit'),
+    frontmatter('description: "two  \n  lines  "'),
+    frontmatter('description: >\n  keeps  \n  blanks  '),
+  ])('does not touch what needs a decision: %j', (text) => {
+    expect(fixSkill(text)).toEqual({ text, changes: [] })
+  })
+
+  it('keeps every value that could be read, and has nothing to do the second time', () => {
+    const noise = fc.constantFrom('\ufeff', '')
+    const ends = fc.constantFrom('\n', '\r\n', ' \n', '\t\n')
+    fc.assert(
+      fc.property(anyFields, fc.string(), noise, ends, (fields, body, mark, end) => {
+        const written = serializeSkill({ fields, body: body.replaceAll(/[\0\r]/g, '') })
+        const text = mark + written.replaceAll('\n', end)
+        const { text: fixed } = fixSkill(text)
+        expect(fixSkill(fixed)).toEqual({ text: fixed, changes: [] })
+        const before = parseSkill(text, { path: 'a' }).skill
+        const after = parseSkill(fixed, { path: 'a' }).skill
+        expect(after?.fields).toEqual(before?.fields)
+        expect(after?.body).toBe(before?.body.replaceAll('\r\n', '\n'))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('is settled after one time for any lines', () => {
+    const piece = fc.constantFrom(
+      'a: ',
+      'b',
+      ': ',
+      '\n',
+      '  ',
+      '- ',
+      '"',
+      "'",
+      '|',
+      '#',
+      '@x',
+      '[',
+      ']',
+    )
+    fc.assert(
+      fc.property(fc.array(piece), (pieces) => {
+        const text = frontmatter(pieces.join(''))
+        const { text: fixed } = fixSkill(text)
+        expect(fixSkill(fixed).text).toBe(fixed)
+        const before = parseSkill(text, { path: 'a' }).skill?.fields
+        const after = parseSkill(fixed, { path: 'a' }).skill?.fields
+        expect(before === undefined ? undefined : after).toEqual(before)
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})

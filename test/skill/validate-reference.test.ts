@@ -1,0 +1,134 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { readReferenceFields } from '../../src/skill/_reference-fields.ts'
+import { StrictFailure } from '../../src/skill/_strict-cursor.ts'
+import { parseStrictDocument } from '../../src/skill/_strict-parser.ts'
+import { fieldsOf, type StrictField } from '../../src/skill/_strict-tree.ts'
+import { validateSkill } from '../../src/skill/index.ts'
+import { corpusFolder } from './_corpus.ts'
+import { grammarText, mutatedText, ordinaryText, randomFrom } from './_fuzz-text.ts'
+import { fileCases, frontmatterCases } from './_reference-cases.ts'
+
+function codesOf(content: string | Uint8Array, directoryName?: string): string {
+  const options = { path: 'SKILL.md', directoryName, profile: 'reference' } as const
+  const { valid, diagnostics } = validateSkill(content, options)
+  expect(valid).toBe(diagnostics.length === 0)
+  return diagnostics.map(({ code }) => code).join(' ')
+}
+
+describe('the profile `reference`', () => {
+  it.each(frontmatterCases)('agrees on %s', (_, frontmatter, codes) => {
+    const text = `---\n${frontmatter}---\n`
+    expect(codesOf(text)).toBe(codes)
+    expect(codesOf(Buffer.from(text))).toBe(codes)
+  })
+
+  it.each(fileCases)('agrees on a file with %s', (_, text, codes) => {
+    expect(codesOf(text)).toBe(codes)
+    expect(codesOf(Buffer.from(text))).toBe(codes)
+  })
+
+  it.each([
+    ['the same name', 'a', 'a', ''],
+    ['another name', 'a', 'b', 'name-directory-mismatch'],
+    ['`.` as path, whose name is empty', 'a', '', 'name-directory-mismatch'],
+    ['a composed directory name', 'cafe\u0301', 'caf\u00e9', ''],
+    ['a full-width name', 'ａ', 'a', ''],
+  ])('compares the directory: %s', (_, name, directoryName, codes) => {
+    expect(codesOf(`---\nname: ${name}\ndescription: b\n---\n`, directoryName)).toBe(codes)
+  })
+
+  it('calls a file that is not UTF-8 invalid, wherever the byte stands', () => {
+    const text = Buffer.from('---\nname: a\ndescription: b\n---\nbody')
+    expect(codesOf(Buffer.concat([text, Buffer.of(0xe9)]))).toBe('reference-crash')
+  })
+
+  it('points to line and column of the file', () => {
+    const [flow, inLine] = ['---\nname: a\nlicense: [x]\n---\n', '--- &a b: c\n---\n'].map((text) =>
+      validateSkill(text, { path: 'p', directoryName: undefined, profile: 'reference' }),
+    )
+    expect(flow?.diagnostics[0]).toMatchObject({ line: 3, column: 10 })
+    expect(inLine?.diagnostics[0]).toMatchObject({ line: 1, column: 5 })
+  })
+
+  it('reads ordinary frontmatter as the strict reader does', () => {
+    fc.assert(
+      fc.property(fc.integer(), (seed) => {
+        const random = randomFrom(seed)
+        const text = ordinaryText(random)
+        for (const each of [text, grammarText(random), mutatedText(random, text)]) {
+          const raw = each.slice(3, each.indexOf('---', 3)).replaceAll(/\r\n?/g, '\n')
+          expect(outcome(() => readReferenceFields(raw))).toEqual(
+            outcome(() => fieldsOf(parseStrictDocument(raw))),
+          )
+        }
+      }),
+      { numRuns: 1500 },
+    )
+  })
+
+  it('gives a verdict on any bytes', () => {
+    const bytes = fc.uint8Array({ maxLength: 60 })
+    fc.assert(
+      fc.property(bytes, bytes, (frontmatter, body) => {
+        const rule = Buffer.from('---\n')
+        const content = Buffer.concat([rule, frontmatter, rule, body])
+        expect(typeof codesOf(content)).toBe('string')
+      }),
+      { numRuns: 2000 },
+    )
+  })
+})
+
+describe('published skills', () => {
+  it.skipIf(corpusFolder === undefined)(
+    'get the verdict and the messages of the reference validator (skipped without SKILLRAIL_CORPUS)',
+    () => {
+      const folder = corpusFolder ?? ''
+      const lines = readFileSync(path.join(folder, 'reference-verdicts.jsonl'), 'utf8')
+        .trim()
+        .split('\n')
+      const different = lines.filter((line) => {
+        const expected: Verdict = JSON.parse(line)
+        const bytes = readFileSync(path.join(folder, expected.file))
+        const directoryName = path.basename(path.dirname(expected.file))
+        const options = { path: expected.file, directoryName, profile: 'reference' } as const
+        const { valid, diagnostics } = validateSkill(bytes, options)
+        const classes = expected.classes.map((name) => codes[name])
+        const same = JSON.stringify(classes) === JSON.stringify(diagnostics.map(({ code }) => code))
+        return valid !== expected.valid || !same
+      })
+      expect(lines.length).toBeGreaterThan(600)
+      expect(different).toEqual([])
+    },
+  )
+})
+
+interface Verdict {
+  file: string
+  valid: boolean
+  classes: string[]
+}
+
+const codes: Readonly<Record<string, string | undefined>> = {
+  'unknown top-level field': 'unknown-field',
+  'name != directory': 'name-directory-mismatch',
+  'name invalid chars': 'name-characters',
+  'yaml: flow collection [..]/{..} (strictyaml only)': 'yaml-flow-collection',
+}
+
+function outcome(read: () => StrictField[] | undefined): unknown {
+  try {
+    return read()?.map(({ name, text, mark }) => ({
+      name,
+      text,
+      line: mark.line,
+      column: mark.column,
+    }))
+  } catch (error) {
+    if (!(error instanceof StrictFailure)) throw error
+    return { kind: error.kind, line: error.mark.line, column: error.mark.column }
+  }
+}
