@@ -1,0 +1,30 @@
+import { workspaceRelative } from './_relative.ts'
+import type { TrustPolicy, TrustReason, TrustSubject } from './model.ts'
+
+/** The command or the setting that would allow what was refused. */
+export function allowingHint(
+  reason: TrustReason,
+  skill: TrustSubject,
+  policy: TrustPolicy,
+): string {
+  const command = `skillrail trust ${shellWord(placeOf(skill, policy))}`
+  if (reason === 'workspace-not-accepted') {
+    return `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`
+  }
+  if (reason === 'workspace-changed') return `To see what changed and accept it: ${command}`
+  const directory = shellWord(skill.realDirectory ?? skill.directory)
+  return `To allow it, add ${directory} to skills.trustedPaths in your own configuration file.`
+}
+
+/** Skills of a nested folder are seen from that folder, so the command must start there. */
+function placeOf(skill: TrustSubject, policy: TrustPolicy): string {
+  const directory = skill.realDirectory ?? skill.directory
+  return workspaceRelative(policy.workspace, directory).startsWith('.')
+    ? policy.workspace
+    : directory
+}
+
+/** A path as a shell reads it back. Control characters are for the printer to make visible. */
+function shellWord(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
+}

@@ -1,0 +1,121 @@
+import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { isInside, sha256 } from '../base/index.ts'
+import { canAct, interpreterOf } from './_code-files.ts'
+import { entryStats } from './_entry-stats.ts'
+import { digestFile, fileHead } from './_file-digest.ts'
+import { realPathOf } from './_real-path.ts'
+import { unreadableDigest } from './assess.ts'
+import type { ActingPart } from './model.ts'
+
+/** A file of a skill; `path` is relative to the skill's directory. */
+export type SkillFile = Omit<ActingPart, 'owner'>
+
+export interface SkillFilesOptions {
+  /** The file that the field `run` names acts whatever it looks like. */
+  run?: string | undefined
+  /** Whether files that cannot act are listed too, as `text`. */
+  text: boolean
+}
+
+/** A skill with more entries than this cannot be vouched for. */
+const maxEntries = 20_000
+
+/**
+ * The files of a skill that can act: below `scripts/`, named by `run`, executable, or code by their
+ * name or first line. Every link acts, since it can put any file in the place of a script; one that
+ * leads out of the skill is no more than its target's name. What cannot be read, or is no file, can
+ * never be accepted.
+ */
+export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
+  const files: SkillFile[] = []
+  // By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`.
+  const run = options.run === undefined ? undefined : realPathOf(join(directory, options.run))
+  let entries = 0
+  visit(directory, '', false, new Set([directory]))
+  if (entries > maxEntries) files.push(tooMany())
+  return files
+
+  function visit(real: string, way: string, acting: boolean, above: ReadonlySet<string>): void {
+    for (const name of namesIn(real, way)) {
+      entries++
+      if (entries > maxEntries) return
+      if (name === '.git') continue
+      const path = way === '' ? name : `${way}/${name}`
+      const place = join(real, name)
+      const acts = acting || path.toLowerCase() === 'scripts' || place === run
+      const entry = entryStats(place)
+      if (entry.kind === 'unreadable') files.push({ ...unreadable(path), problem: entry.problem })
+      if (entry.kind !== 'there') continue
+      const { stats } = entry
+      if (stats.isSymbolicLink()) followLink(place, path, acts, above)
+      else take(place, path, stats, acts, above)
+    }
+  }
+
+  function take(
+    real: string,
+    path: string,
+    stats: Stats,
+    acts: boolean,
+    above: ReadonlySet<string>,
+  ): void {
+    if (stats.isDirectory()) return visit(real, path, acts, new Set([...above, real]))
+    const executable = (stats.mode & 0o111) !== 0
+    if (acts || canAct(path, executable, () => fileHead(real, 2))) {
+      files.push(fileOf(real, path, 'script'))
+    } else if (options.text) files.push(fileOf(real, path, 'text'))
+  }
+
+  function followLink(link: string, path: string, acts: boolean, above: ReadonlySet<string>): void {
+    const target = readlinkSync(link)
+    const real = realPathOf(link)
+    const stats = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false })
+    if (real === undefined || stats === undefined || !isInside(directory, real)) {
+      files.push(linkOf(path, target, ''))
+    } else if (!stats.isDirectory()) {
+      const file = fileOf(real, path, 'script')
+      files.push(file.problem === undefined ? linkOf(path, target, file.digest) : file)
+    } else {
+      files.push(linkOf(path, target, ''))
+      if (!above.has(real)) take(real, path, stats, acts, above)
+    }
+  }
+
+  function namesIn(real: string, way: string): string[] {
+    try {
+      return readdirSync(real)
+    } catch {
+      files.push({ ...unreadable(way === '' ? '.' : way), problem: 'cannot be listed' })
+      return []
+    }
+  }
+}
+
+/** What a link leads to counts, and so does where it leads. */
+function linkOf(path: string, target: string, content: string): SkillFile {
+  return {
+    path,
+    kind: 'script',
+    digest: sha256(`link ${target}\n${content}`),
+    size: 0,
+    link: target,
+  }
+}
+
+function fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
+  const file = digestFile(real)
+  if (!file.ok) return { ...unreadable(path), problem: file.problem }
+  const { digest, size, text } = file
+  if (kind === 'text') return { path, kind, digest, size, text }
+  const head = text?.slice(0, 128) ?? fileHead(real, 128)
+  return { path, kind, digest, size, text, interpreter: interpreterOf(path, head) }
+}
+
+function tooMany(): SkillFile {
+  return { ...unreadable('.'), problem: `has more than ${maxEntries} files and directories` }
+}
+
+function unreadable(path: string): SkillFile {
+  return { path, kind: 'script', digest: unreadableDigest, size: 0 }
+}

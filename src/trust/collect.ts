@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { isInside } from '../base/index.ts'
+import { fieldParts } from './_field-parts.ts'
+import { realPathOf } from './_real-path.ts'
+import { workspaceRelative } from './_relative.ts'
+import { skillFiles } from './_skill-files.ts'
+import { workspaceFileParts } from './_workspace-files.ts'
+import { orderParts } from './assess.ts'
+import type { ActingPart, ActingSkill } from './model.ts'
+
+export interface CollectOptions {
+  /** Whether text counts too, as it does in a pinned workspace; default false. */
+  text?: boolean | undefined
+}
+
+/**
+ * Reads everything in a workspace that can act: the configuration of servers, hooks and workflows,
+ * and of each skill its scripts and the fields that start or allow something. A skill whose real
+ * directory lies outside the workspace is left out, since trusting the workspace does not cover it.
+ *
+ * @param workspace real path.
+ */
+export function collectActingParts(
+  workspace: string,
+  skills: readonly ActingSkill[],
+  options: CollectOptions = {},
+): ActingPart[] {
+  const real = skills.flatMap((skill) => {
+    const directory = skill.realDirectory ?? realPathOf(skill.directory)
+    const inside = directory !== undefined && isInside(workspace, directory)
+    return inside ? [{ ...skill, realDirectory: directory }] : []
+  })
+  const unique = new Map(real.map((skill) => [skill.realDirectory, skill]))
+  const parts = [...unique.values()].flatMap((skill) =>
+    collectSkillParts(workspace, skill, options),
+  )
+  return [...workspaceFileParts(workspace), ...parts].toSorted(orderParts)
+}
+
+/** The parts of one skill, in the order of path and kind. */
+export function collectSkillParts(
+  workspace: string,
+  skill: ActingSkill,
+  options: CollectOptions = {},
+): ActingPart[] {
+  const directory = skill.realDirectory ?? realPathOf(skill.directory)
+  if (directory === undefined) return []
+  const owner = workspaceRelative(workspace, directory)
+  const files = skillFiles(directory, { run: skill.fields.run, text: options.text ?? false })
+  const inWorkspace = files.map(({ path, ...file }) => ({
+    ...file,
+    path: workspaceRelative(workspace, join(directory, path)),
+  }))
+  const document = workspaceRelative(workspace, join(directory, documentName(skill)))
+  return [...fieldParts(document, skill.fields), ...inWorkspace]
+    .map((part) => ({ owner, skill: skill.name, ...part }))
+    .toSorted(orderParts)
+}
+
+function documentName(skill: ActingSkill): string {
+  return skill.path?.endsWith('skill.md') === true ? 'skill.md' : 'SKILL.md'
+}

@@ -1,0 +1,132 @@
+import type { SkillFields } from '../skill/index.ts'
+
+/** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */
+export type TrustLevel = 'trusted' | 'untrusted'
+
+/** Where a skill came from: the project, the user's home, a path given by name, or a program. */
+export type SkillScope = 'project' | 'user' | 'custom' | 'code'
+
+/** `changed`: accepted once, but something that acts differs from what was accepted. */
+export type WorkspaceTrust = 'trusted' | 'untrusted' | 'changed'
+
+/** Why a skill has its level. */
+export type TrustReason =
+  | 'registered-by-program'
+  | 'user-scope'
+  | 'trusted-path'
+  | 'workspace-accepted'
+  | 'workspace-option'
+  | 'workspace-not-accepted'
+  | 'workspace-changed'
+  | 'outside-workspace'
+  | 'directory-unreadable'
+  | 'custom-path'
+
+/** A level, the stable code of its reason, and the reason as a sentence. */
+export interface TrustVerdict {
+  level: TrustLevel
+  code: TrustReason
+  reason: string
+}
+
+/** What the decision looks at. The name is only for sentences. */
+export interface TrustSubject {
+  name: string
+  scope: SkillScope
+  /** Absolute; its links are resolved unless `realDirectory` is given. Unused in scope `code`. */
+  directory: string
+  /** The real path of `directory`, where the caller has it already. */
+  realDirectory?: string | undefined
+}
+
+/** A skill of which the acting parts can be collected. */
+export interface ActingSkill {
+  name: string
+  directory: string
+  realDirectory?: string | undefined
+  /** The `SKILL.md`; default `SKILL.md` in `directory`. */
+  path?: string | undefined
+  fields: SkillFields
+}
+
+/**
+ * What a part is. `text` is recorded only for a pinned workspace; everything else can act: files
+ * that run, the fields that start or allow something, and the configuration of servers and hooks.
+ */
+export type ActingKind =
+  | 'script'
+  | 'run'
+  | 'hooks'
+  | 'allowed-tools'
+  | 'chain'
+  | 'fork'
+  | 'mcp'
+  | 'workflow'
+  | 'client-hooks'
+  | 'configuration'
+  | 'text'
+
+/** The recorded identity of one part. Owner, path and kind together are unique. */
+export interface AcceptedPart {
+  /** Directory of the skill it belongs to, relative to the workspace; '' for the workspace itself. */
+  owner: string
+  /** Relative to the workspace, with `/` on every platform. */
+  path: string
+  kind: ActingKind
+  /** `sha256:…`, or `unreadable`, which never equals anything. */
+  digest: string
+  /** Bytes of a file; 0 for a field. */
+  size: number
+}
+
+/** A part as it is now, with what a preview shows. */
+export interface ActingPart extends AcceptedPart {
+  /** Name of the skill it belongs to. */
+  skill?: string | undefined
+  /** `bash`, `python3`, …: from the shebang, else from the extension. */
+  interpreter?: string | undefined
+  /** The text that was hashed, up to 64 KiB, for a line diff; undefined for anything else. */
+  text?: string | undefined
+  /** The target of a symbolic link. */
+  link?: string | undefined
+  /** Why it could not be read, as in "PATH …": `is no regular file`. */
+  problem?: string | undefined
+}
+
+/** A workspace that the user trusted, with digests of everything in it that could act then. */
+export interface Acceptance {
+  /** Real path. */
+  workspace: string
+  /** ISO 8601. */
+  acceptedAt: string
+  /** Whether the text of the skills was recorded too. */
+  pinned: boolean
+  parts: readonly AcceptedPart[]
+}
+
+/** One difference between what was accepted and what is there. */
+export type PartChange =
+  | { change: 'added'; part: ActingPart }
+  | { change: 'removed'; part: AcceptedPart }
+  | { change: 'changed'; part: ActingPart; accepted: AcceptedPart }
+
+export interface WorkspaceAssessment {
+  state: WorkspaceTrust
+  /** In the order of owner, path and kind; everything is `added` where nothing was accepted. */
+  changes: readonly PartChange[]
+}
+
+/**
+ * Everything besides the skill that a decision depends on, taken once: the user's record and what
+ * the caller allows. None of it can come from a file of the project.
+ */
+export interface TrustPolicy {
+  /** Real path of the workspace. */
+  workspace: string
+  /** `trusted`: the caller vouches for the whole workspace (`--trust-workspace`). */
+  workspaceTrust: 'ask' | 'trusted'
+  /** Real paths whose skills are trusted whatever their scope. */
+  trustedPaths: readonly string[]
+  /** What the user accepted for this workspace, if anything. */
+  acceptance: Acceptance | undefined
+}

@@ -1,0 +1,76 @@
+import { allowingHint } from './_hints.ts'
+import { realPathOf } from './_real-path.ts'
+import { assessSkill } from './assess.ts'
+import { collectSkillParts } from './collect.ts'
+import { decideTrust, type TrustFacts } from './decide.ts'
+import { SkillNotTrustedError } from './errors.ts'
+import type { ActingSkill, TrustPolicy, TrustSubject, TrustVerdict } from './model.ts'
+
+/**
+ * The level of a skill by its place alone. Hashes nothing, so it is cheap for a list of thousands;
+ * before something acts, ask {@link confirmTrust} or {@link requireTrusted}.
+ *
+ * @example
+ * const { policy } = readTrustPolicy(runtime, { workspace, trustedPaths: [] })
+ * skillTrust({ name: 'deploy', scope: 'project', directory }, policy).level // 'untrusted'
+ */
+export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
+  return decideTrust({ ...factsOf(skill, policy), changed: false })
+}
+
+/**
+ * The level of a skill now: as {@link skillTrust}, and for a project skill in an accepted workspace
+ * everything of it that acts is compared with what was accepted (its text too, where pinned).
+ * Reads the files of this one skill.
+ */
+export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPolicy): TrustVerdict {
+  const facts = factsOf(skill, policy)
+  const verdict = decideTrust({ ...facts, changed: false })
+  const { acceptance, workspace } = policy
+  if (verdict.code !== 'workspace-accepted' || acceptance === undefined) return verdict
+  const { directory } = facts
+  if (directory === undefined) return verdict
+  const parts = collectSkillParts(
+    workspace,
+    { ...skill, realDirectory: directory },
+    { text: acceptance.pinned },
+  )
+  const { changes } = assessSkill(acceptance, directory, parts)
+  return decideTrust({ ...facts, changed: changes.length > 0 })
+}
+
+/**
+ * Passes when the skill is trusted now, with its acting parts compared as in {@link confirmTrust}.
+ *
+ * @param action what is about to happen, as in "may not …": `'run its script'`.
+ * @throws {SkillNotTrustedError} with the command that would allow it in `hint`.
+ */
+export function requireTrusted(
+  skill: TrustSubject & ActingSkill,
+  policy: TrustPolicy,
+  action: string,
+): void {
+  const verdict = confirmTrust(skill, policy)
+  if (verdict.level === 'trusted') return
+  throw new SkillNotTrustedError({
+    skill: skill.name,
+    action,
+    reason: verdict.reason,
+    reasonCode: verdict.code,
+    hint: allowingHint(verdict.code, skill, policy),
+  })
+}
+
+function factsOf(skill: TrustSubject, policy: TrustPolicy): Omit<TrustFacts, 'changed'> {
+  return { scope: skill.scope, directory: decidingDirectory(skill, policy), policy }
+}
+
+/** Links are resolved only where the place of the directory can make a difference. */
+function decidingDirectory(skill: TrustSubject, policy: TrustPolicy): string | undefined {
+  if (skill.realDirectory !== undefined) return skill.realDirectory
+  const { trustedPaths, workspaceTrust, acceptance } = policy
+  const workspaceTrusted = workspaceTrust === 'trusted' || acceptance !== undefined
+  const decisive = trustedPaths.length > 0 || (skill.scope === 'project' && workspaceTrusted)
+  if (!decisive) return skill.directory
+  return realPathOf(skill.directory)
+}

@@ -1,0 +1,231 @@
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { sha256, StateFileError } from '../../src/base/index.ts'
+import { parseTrust, serializeTrust } from '../../src/trust/_trust-file.ts'
+import type { ActingPart } from '../../src/trust/model.ts'
+import { openTrustStore, type TrustStore } from '../../src/trust/store.ts'
+import { runtimeIn, temporaryDirectory } from './_project.ts'
+
+function part(text: string, facts: Partial<ActingPart> = {}): ActingPart {
+  const path = '.skillrail/skills/a/scripts/run.sh'
+  return {
+    owner: '.skillrail/skills/a',
+    path,
+    kind: 'script',
+    digest: sha256(text),
+    size: text.length,
+    text,
+    ...facts,
+  }
+}
+
+function newStore(): TrustStore {
+  return openTrustStore(runtimeIn(temporaryDirectory()))
+}
+
+function storeHolding(text: string): TrustStore {
+  const store = newStore()
+  mkdirSync(dirname(store.path), { recursive: true })
+  writeFileSync(store.path, text)
+  return store
+}
+
+describe('the store', () => {
+  it('holds nothing before anything was accepted, and makes no file by looking', () => {
+    const store = newStore()
+    expect(store.read()).toEqual({ acceptances: [], diagnostics: [] })
+    expect(store.find('/nowhere')).toBeUndefined()
+    expect(statSync(store.path, { throwIfNoEntry: false })).toBeUndefined()
+  })
+
+  it('remembers what was accepted, replaces it, and forgets it when asked', async () => {
+    const store = newStore()
+    await store.accept('/w/a', [part('one')])
+    await store.accept('/w/b', [])
+    await store.accept('/w/a', [part('two')], { pinned: true })
+    expect(store.find('/w/a')).toMatchObject({
+      acceptedAt: '2026-11-21T00:00:00.000Z',
+      pinned: true,
+      parts: [{ kind: 'script', digest: sha256('two'), size: 3 }],
+    })
+    expect(store.read().acceptances.map((item) => item.workspace)).toEqual(['/w/a', '/w/b'])
+    expect(await store.revoke('/w/a')).toBe(true)
+    expect(await store.revoke('/w/a')).toBe(false)
+    expect(store.read().acceptances.map((item) => item.workspace)).toEqual(['/w/b'])
+  })
+
+  it.runIf(process.platform !== 'win32')('is readable by its owner alone', async () => {
+    const store = newStore()
+    await store.accept('/w/a', [part('text')])
+    expect(statSync(store.path).mode & 0o777).toBe(0o600)
+    const texts = join(dirname(store.path), 'trust')
+    for (const name of readdirSync(texts)) {
+      expect(statSync(join(texts, name)).mode & 0o777).toBe(0o600)
+    }
+  })
+
+  it('keeps accepted texts for a diff, and drops those that nobody needs', async () => {
+    const store = newStore()
+    await store.accept('/w/a', [part('one')])
+    await store.accept('/w/b', [part('one'), part('two', { path: 'x' })])
+    await store.revoke('/w/b')
+    expect(store.acceptedText(sha256('one'))).toBe('one')
+    expect(store.acceptedText(sha256('two'))).toBeUndefined()
+  })
+
+  it('copies no text that holds a secret', async () => {
+    const store = newStore()
+    const text = 'API_KEY=abcdefghijklmnop\n'
+    await store.accept('/w/a', [part(text)])
+    expect(store.acceptedText(sha256(text))).toBeUndefined()
+  })
+
+  it('shows no kept text that was edited', async () => {
+    const store = newStore()
+    await store.accept('/w/a', [part('one')])
+    const texts = join(dirname(store.path), 'trust')
+    for (const name of readdirSync(texts)) writeFileSync(join(texts, name), 'another')
+    expect(store.acceptedText(sha256('one'))).toBeUndefined()
+    expect(store.acceptedText('../../../etc/passwd')).toBeUndefined()
+  })
+
+  it('accepts no part that cannot be read', async () => {
+    const store = newStore()
+    const broken = part('', { digest: 'unreadable', problem: 'is no regular file' })
+    await expect(store.accept('/w/a', [broken])).rejects.toMatchObject({
+      code: 'trust-part-unreadable',
+      message: '.skillrail/skills/a/scripts/run.sh is no regular file, so nobody can vouch for it',
+    })
+    expect(store.find('/w/a')).toBeUndefined()
+  })
+})
+
+const entry = { workspace: '/w', acceptedAt: 't', pinned: false, parts: [] as unknown[] }
+const stored = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }
+const file = (workspaces: unknown, version: unknown = 1) => JSON.stringify({ version, workspaces })
+
+describe('a record that is not ours', () => {
+  it.each([
+    ['empty', '', 'it is no JSON from offset 0 on'],
+    ['cut off', '{"version": 1, "workspaces": [', 'it is no JSON from offset 30 on'],
+    ['not JSON', 'xyz', 'it is no JSON from offset 0 on'],
+    ['commented', '{ /* hello */ "version": 1 }', 'it is no JSON from offset 2 on'],
+    ['a list', '[]', 'the whole at offset 0 is wrong: it must be an object'],
+    ['without a version', '{"workspaces": []}', 'version at offset 0 is wrong: it must be 1'],
+    ['with a wrong version', '{"version": "1"}', 'version at offset 12 is wrong: it must be 1'],
+    ['without workspaces', file(undefined), 'workspaces at offset 0 is wrong: it must be a list'],
+    [
+      'with a number for an entry',
+      file([7]),
+      'workspaces.0 at offset 27 is wrong: it must be an object',
+    ],
+    ['with a relative path', file([{ ...entry, workspace: 'w' }]), 'it must be an absolute path'],
+    [
+      'with a workspace twice',
+      file([entry, entry]),
+      'workspaces.1.workspace at offset 102 is wrong: it is there twice',
+    ],
+    ['with pinned as text', file([{ ...entry, pinned: 'no' }]), 'it must be true or false'],
+    [
+      'with an unknown kind',
+      file([{ ...entry, parts: [{ ...stored, kind: 'x' }] }]),
+      'it must be one of script, run',
+    ],
+    [
+      'with an unreadable digest',
+      file([{ ...entry, parts: [{ ...stored, digest: 'unreadable' }] }]),
+      'it must be a SHA-256 digest',
+    ],
+    [
+      'with a prototype',
+      '{"version":1,"workspaces":[{"__proto__":{"workspace":"/w"}}]}',
+      'it must be an absolute path',
+    ],
+  ])('is refused when it is %s', async (_what, text, sentence) => {
+    const store = storeHolding(text)
+    expect(store.read()).toMatchObject({
+      acceptances: [],
+      diagnostics: [{ code: 'trust-file-corrupt', severity: 'error', path: store.path }],
+    })
+    expect(store.read().diagnostics[0]?.message).toContain(sentence)
+    expect(store.read().diagnostics[0]?.message).toContain(store.path)
+    expect(() => store.find('/w')).toThrow(StateFileError)
+    await expect(store.accept('/w', [])).rejects.toThrow(StateFileError)
+    await expect(store.revoke('/w')).rejects.toThrow(StateFileError)
+    expect(readFileSync(store.path, 'utf8')).toBe(text)
+  })
+
+  it('is refused when a newer Skillrail wrote it, and not touched', async () => {
+    const text = file([entry], 2)
+    const store = storeHolding(text)
+    expect(store.read().diagnostics[0]?.code).toBe('trust-file-newer')
+    await expect(store.accept('/w', [])).rejects.toMatchObject({ code: 'trust-file-newer' })
+    expect(readFileSync(store.path, 'utf8')).toBe(text)
+  })
+
+  it('is refused when it is a directory', async () => {
+    const store = newStore()
+    mkdirSync(store.path, { recursive: true })
+    expect(store.read().diagnostics[0]?.message).toContain('is a directory')
+    await expect(store.accept('/w', [])).rejects.toMatchObject({ code: 'trust-file-corrupt' })
+  })
+})
+
+describe('the record as text', () => {
+  const name = fc.string({ minLength: 1 })
+  const accepted = fc.record({
+    owner: name,
+    path: name,
+    kind: fc.constantFrom('script' as const, 'hooks' as const, 'text' as const),
+    digest: name.map(sha256),
+    size: fc.nat(),
+  })
+  const acceptances = fc.uniqueArray(
+    fc.record({
+      workspace: name.map((text) => `/${text}`),
+      acceptedAt: name,
+      pinned: fc.boolean(),
+      parts: fc.array(accepted, { maxLength: 5 }),
+    }),
+    { selector: (item) => item.workspace },
+  )
+
+  it('reads back as it was written', () => {
+    fc.assert(
+      fc.property(acceptances, (items) => {
+        expect(parseTrust(serializeTrust(items), 'f')).toEqual(items)
+      }),
+    )
+  })
+
+  it('is read or refused, whatever it is', () => {
+    const anything = fc.oneof(
+      fc.string(),
+      fc.json(),
+      fc.jsonValue().map((value) => file(value)),
+      fc.tuple(acceptances, fc.nat(), fc.string()).map(([items, at, noise]) => {
+        const text = serializeTrust(items)
+        return text.slice(0, at % text.length) + noise + text.slice((at % text.length) + 1)
+      }),
+    )
+    fc.assert(
+      fc.property(anything, (text) => {
+        const read = attempt(() => parseTrust(text, 'f'))
+        const workspaces = Array.isArray(read) ? read.map((item) => item.workspace) : []
+        expect(Array.isArray(read) || read instanceof StateFileError).toBe(true)
+        expect(workspaces.every((path) => path.startsWith('/'))).toBe(true)
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+function attempt(action: () => unknown): unknown {
+  try {
+    return action()
+  } catch (error) {
+    return error
+  }
+}
