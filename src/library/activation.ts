@@ -1,0 +1,159 @@
+import type { Diagnostic } from '../base/index.ts'
+import {
+  alreadyActiveNote,
+  type AllowedTool,
+  applyArguments,
+  type JsonValue,
+  SkillInvocationError,
+  wrapSkillContent,
+} from '../skill/index.ts'
+import type { TrustLevel } from '../trust/index.ts'
+import { findEmbeddedCommands } from './embedded-commands.ts'
+import type { Skill, SkillInfo } from './model.ts'
+
+/** Who asks for the skill: a person by name, the model by itself, or a program. */
+export type InvocationSource = 'user' | 'model' | 'code'
+
+/** What is compared to find out whether content would only be repeated. */
+export interface ActivationKey {
+  digest: string
+  arguments: string
+}
+
+export interface ActivationInput {
+  skill: Skill
+  source: InvocationSource
+  /** What was typed after the name, as it was typed. */
+  arguments: string
+  /** The level now, with everything that acts compared. */
+  trustLevel: TrustLevel
+  /** The activation before this one, if its content is still in the conversation. */
+  inContext?: ActivationKey | undefined
+}
+
+export interface Activation {
+  name: string
+  source: InvocationSource
+  arguments: string
+  digest: string
+  trustLevel: TrustLevel
+  /** What the model gets. */
+  content: string
+  /** Whether `content` is only a note, because the conversation still holds the skill. */
+  repeated: boolean
+  /** What the skill may do while it is active. */
+  effects: ActivationEffects
+  /** What was found and not done. */
+  diagnostics: readonly Diagnostic[]
+}
+
+export interface ActivationEffects {
+  /** Tools that need no approval while the skill is active. */
+  preApproved: readonly AllowedTool[]
+  /** For an untrusted skill that lists tools: nothing else may be used while it is active. */
+  narrowedTo: readonly AllowedTool[] | undefined
+  model: string | undefined
+  /** `context: fork`: the skill runs in a subagent of this name, or in a copy of the agent. */
+  fork: { agent: string | undefined } | undefined
+  hooks: JsonValue | undefined
+}
+
+/**
+ * Refuses what the skill's own flags rule out: `disable-model-invocation` and
+ * `user-invocable: false`. A program may always.
+ *
+ * @throws {SkillInvocationError}
+ */
+export function checkInvocation({ name, fields }: SkillInfo, source: InvocationSource): void {
+  if (source === 'model' && fields.disableModelInvocation) {
+    throw new SkillInvocationError({
+      code: 'model-invocation-disabled',
+      message: `Skill ${name} may not be activated by the model: it sets disable-model-invocation.`,
+      hint: fields.userInvocable
+        ? 'A person can activate it by name.'
+        : 'A program can activate it.',
+    })
+  }
+  if (source === 'user' && !fields.userInvocable) {
+    throw new SkillInvocationError({
+      code: 'user-invocation-disabled',
+      message: `Skill ${name} may not be activated by a person: it sets user-invocable: false.`,
+      hint: fields.disableModelInvocation
+        ? 'A program can activate it.'
+        : 'The model activates it where it fits.',
+    })
+  }
+}
+
+/** Puts together what the model gets and what the skill may do. Reads and runs nothing. */
+export function activateSkill(input: ActivationInput): Activation {
+  const { skill, source, trustLevel, inContext } = input
+  const { info, digest } = skill
+  checkInvocation(info, source)
+  const repeated = inContext?.digest === digest && inContext.arguments === input.arguments
+  const effects = effectsOf(info, trustLevel)
+  return {
+    name: info.name,
+    source,
+    arguments: input.arguments,
+    digest,
+    trustLevel,
+    content: repeated ? alreadyActiveNote(info.name) : contentOf(skill, input.arguments),
+    repeated,
+    effects,
+    diagnostics: [...commandFindings(skill), ...trustFindings(info, trustLevel)],
+  }
+}
+
+function contentOf({ info, body, resources }: Skill, argumentText: string): string {
+  return wrapSkillContent({
+    name: info.name,
+    directory: info.directory,
+    body: applyArguments(body, { argumentText, argumentNames: info.fields.arguments }),
+    resources: resources.files.map(({ path }) => path),
+    incomplete: resources.truncated,
+  })
+}
+
+function effectsOf({ fields }: SkillInfo, trustLevel: TrustLevel): ActivationEffects {
+  const { allowedTools, model, context, agent, hooks } = fields
+  if (trustLevel === 'untrusted') {
+    return { preApproved: [], narrowedTo: allowedTools, model, fork: undefined, hooks: undefined }
+  }
+  return {
+    preApproved: allowedTools ?? [],
+    narrowedTo: undefined,
+    model,
+    fork: context === 'fork' ? { agent } : undefined,
+    hooks,
+  }
+}
+
+function commandFindings({ info, body }: Skill): Diagnostic[] {
+  return findEmbeddedCommands(body).map(({ command, line }) => ({
+    code: 'command-not-executed',
+    severity: 'warning',
+    message: `line ${line} of the body asks to run \`${command}\` before the model reads it; it was left as it stands`,
+    path: info.path,
+    hint: 'Put the command into a script of the skill, and tell the model to run it.',
+  }))
+}
+
+function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Diagnostic[] {
+  if (trustLevel === 'trusted') return []
+  const withheld = [
+    fields.hooks === undefined ? undefined : '`hooks`',
+    fields.context === 'fork' ? '`context: fork`' : undefined,
+    fields.allowedTools === undefined ? undefined : 'the approval in `allowed-tools`',
+  ].filter((part) => part !== undefined)
+  if (withheld.length === 0) return []
+  return [
+    {
+      code: 'withheld-from-untrusted',
+      severity: 'warning',
+      message: `the skill is untrusted, so ${withheld.join(', ')} has no effect`,
+      path,
+      hint: 'skillrail trust shows what it could do, and allows it.',
+    },
+  ]
+}

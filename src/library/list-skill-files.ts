@@ -1,0 +1,88 @@
+import { type Dirent, readdirSync, realpathSync, statSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { isInside } from '../base/index.ts'
+import type { SkillFile } from '../skill/index.ts'
+import { orderOf } from './_sort-text.ts'
+import type { ResourceTree } from './model.ts'
+
+/**
+ * The files below a skill's directory with sizes and run bits, `SKILL.md` included, in code-point
+ * order. A link counts when it leads to a regular file inside the directory; other links, pipes,
+ * `.git` and `node_modules` are left out. Reads no file and never throws: a directory that cannot
+ * be read is empty.
+ */
+export function listSkillFiles(directory: string): SkillFile[] {
+  return [...walkFiles(directory, true)].toSorted((a, b) => orderOf(a.path, b.path))
+}
+
+/**
+ * What a skill offers besides its instructions: {@link listSkillFiles} without the `SKILL.md` and
+ * without the skills that lie inside this one, at most `limit` files.
+ */
+export function listResources(directory: string, limit = 500): ResourceTree {
+  const files: SkillFile[] = []
+  let truncated = false
+  for (const file of walkFiles(directory, false)) {
+    if (isSkillFile(file.path)) continue
+    if (files.length === limit) {
+      truncated = true
+      break
+    }
+    files.push(file)
+  }
+  return { files: files.toSorted((a, b) => orderOf(a.path, b.path)), truncated }
+}
+
+/** Shallowest first, so that a bound cuts off the deepest files. */
+function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFile, void> {
+  let level = ['']
+  while (level.length > 0) {
+    const next: string[] = []
+    for (const parent of level) {
+      const entries = entriesOf(join(directory, parent))
+      if (parent !== '' && !nestedSkills && entries.some(({ name }) => isSkillFile(name))) continue
+      for (const entry of entries) {
+        const path = parent === '' ? entry.name : `${parent}/${entry.name}`
+        if (entry.isDirectory()) {
+          if (entry.name !== '.git' && entry.name !== 'node_modules') next.push(path)
+          continue
+        }
+        const stats = statsOf(directory, path, entry)
+        if (stats !== undefined) yield { path, executable: isExecutable(stats), size: stats.size }
+      }
+    }
+    level = next
+  }
+}
+
+function entriesOf(directory: string): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
+      orderOf(a.name, b.name),
+    )
+  } catch {
+    return []
+  }
+}
+
+function statsOf(directory: string, path: string, entry: Dirent): Stats | undefined {
+  if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
+  try {
+    const target = join(directory, path)
+    if (entry.isSymbolicLink() && !isInside(realpathSync(directory), realpathSync(target))) {
+      return undefined
+    }
+    const stats = statSync(target)
+    return stats.isFile() ? stats : undefined
+  } catch {
+    return undefined // Gone since the directory was read, or a link that leads nowhere.
+  }
+}
+
+function isExecutable(stats: Stats): boolean {
+  return process.platform === 'win32' || (stats.mode & 0o111) !== 0
+}
+
+function isSkillFile(name: string): boolean {
+  return name === 'SKILL.md' || name === 'skill.md'
+}

@@ -1,0 +1,229 @@
+import { type Runtime, systemRuntime } from '../base/index.ts'
+import type { Validation } from '../skill/index.ts'
+import {
+  type Activation,
+  activateSkill,
+  checkInvocation,
+  type InvocationSource,
+} from './activation.ts'
+import { type ActivePermissions, createActiveSkills } from './active-skills.ts'
+import { currentTrust } from './current-trust.ts'
+import { type DiscoverOptions, trustPolicy } from './discover.ts'
+import { skillAt } from './find-skill.ts'
+import { loadSkill } from './load-skill.ts'
+import { absolutePath, skillLocations } from './locations.ts'
+import type { Discovery, Skill, SkillInfo } from './model.ts'
+import { readSkillResource, type Resource } from './read-resource.ts'
+import { createRegistry } from './registry.ts'
+import { selectSkill, skillNotFound } from './select-skill.ts'
+import { createSkillTools, type OfferedTool, type SkillTool } from './skill-tools.ts'
+import { validateSkillAt } from './validate-skill-at.ts'
+import { type SkillWatcher, type WatchListener, watchSkills } from './watch.ts'
+
+export interface SkillManagerOptions {
+  /** Clock, environment, working directory and home; default: those of this process. */
+  runtime?: Runtime | undefined
+  /** Project directories in place of the standard ones, relative to the working directory. */
+  skillsDirs?: readonly string[] | undefined
+  /** The user's directory in place of the standard ones. */
+  userSkillsDir?: string | undefined
+  /** Further directories; untrusted unless they are in `trustedPaths`. */
+  customPaths?: readonly string[] | undefined
+  /** Whether the first question searches by itself; default true. */
+  autoDiscover?: boolean | undefined
+  /** Whether tools are offered as `skill.tool`; default true. */
+  namespaceTools?: boolean | undefined
+  trustedPaths?: readonly string[] | undefined
+  /** `trusted` vouches for the project's skills; default `ask`: the user's record decides. */
+  workspaceTrust?: 'ask' | 'trusted' | undefined
+  /** Default `project`. */
+  precedence?: 'project' | 'user' | undefined
+  /** Whether metadata is remembered in the user's cache directory; default true. */
+  useIndex?: boolean | undefined
+}
+
+export interface ActivateOptions {
+  /** Default `code`. */
+  source?: InvocationSource | undefined
+  /** Whether the conversation still holds what the last activation returned; default false. */
+  stillInContext?: boolean | undefined
+}
+
+/**
+ * Finds skills, hands them out, and keeps track of which are active: metadata first, the body when a
+ * skill is asked for, other files when they are.
+ *
+ * @example
+ * const skills = new SkillManager({ workspaceTrust: 'trusted' })
+ * const { content } = await skills.activate('code-review', 'src/index.ts', { source: 'user' })
+ */
+export class SkillManager {
+  readonly #options: DiscoverOptions
+  readonly #autoDiscover: boolean
+  readonly #registry = createRegistry()
+  readonly #active = createActiveSkills()
+  readonly #tools
+  #searched = false
+
+  constructor(options: SkillManagerOptions = {}) {
+    const { runtime, skillsDirs, userSkillsDir, autoDiscover, namespaceTools, ...rest } = options
+    this.#options = {
+      ...rest,
+      runtime: runtime ?? systemRuntime(),
+      projectDirectories: skillsDirs,
+      userDirectory: userSkillsDir,
+    }
+    this.#autoDiscover = autoDiscover ?? true
+    this.#tools = createSkillTools({ prefixed: namespaceTools ?? true })
+  }
+
+  /** Searches again. What was registered stays. Never throws for what it finds. */
+  async discover(): Promise<Discovery> {
+    this.#searched = true
+    const { policy, diagnostics } = trustPolicy(this.#options)
+    this.#registry.search(this.#options, policy)
+    const discovery = this.#registry.current()
+    return { ...discovery, diagnostics: [...diagnostics, ...discovery.diagnostics] }
+  }
+
+  /**
+   * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one.
+   *
+   * @throws {SkillConflictError} when a different skill of that name was registered before.
+   * @throws {SkillNotFoundError | SkillParseError | SkillLoadError} when the path holds no usable one.
+   */
+  async register(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
+    if (typeof skill === 'string') return this.#registerFile(skillAt(skill, this.#options))
+    if (!('body' in skill)) return this.#registerFile(skill)
+    this.#registry.add(skill.info, skill)
+    return skill.info
+  }
+
+  #registerFile(info: SkillInfo): SkillInfo {
+    const { info: loaded } = loadSkill(info)
+    this.#registry.add(loaded)
+    return loaded
+  }
+
+  /** Takes a skill away, with its tools and its activation. False when there was none. */
+  async deregister(name: string): Promise<boolean> {
+    await this.#discovery()
+    this.#active.remove(name)
+    this.#tools.remove(name)
+    return this.#registry.remove(name)
+  }
+
+  /**
+   * A skill with its body, or undefined when nothing has that name. `scope:name` reaches one that
+   * is shadowed.
+   *
+   * @throws {SkillConflictError | SkillParseError | SkillLoadError | SkillNotFoundError} when there
+   * is one and it cannot be used, or is gone since it was found.
+   */
+  async get(name: string): Promise<Skill | undefined> {
+    const info = selectSkill(await this.#discovery(), name)
+    if (info === undefined) return undefined
+    return (info.scope === 'code' ? this.#registry.inCode(info.name) : undefined) ?? loadSkill(info)
+  }
+
+  /** The metadata of every skill that can be used, in order of precedence. */
+  async list(): Promise<readonly SkillInfo[]> {
+    return (await this.#discovery()).skills
+  }
+
+  /**
+   * Checks who asks, puts the arguments into the body, and returns what the model gets, with what
+   * the skill may do while it is active.
+   *
+   * @throws {SkillInvocationError} when the skill's own flags rule the source out.
+   * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
+   */
+  async activate(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
+    const { source = 'code', stillInContext = false } = options
+    const known = selectSkill(await this.#discovery(), name)
+    if (known !== undefined) checkInvocation(known, source)
+    const skill = await this.#required(name)
+    const { level } = currentTrust(skill.info, this.#options)
+    const activation = activateSkill({
+      skill,
+      source,
+      arguments: args,
+      trustLevel: level,
+      inContext: stillInContext ? this.#active.keyOf(skill.info.name) : undefined,
+    })
+    this.#active.add(activation)
+    return activation
+  }
+
+  /** Ends an activation; tools and approvals are as if it had not been. False when not active. */
+  async deactivate(name: string): Promise<boolean> {
+    return this.#active.remove(name)
+  }
+
+  /** Names of the active skills, in the order of their activation. */
+  get activeSkills(): readonly string[] {
+    return this.#active.names
+  }
+
+  /** What the active skills allow together. */
+  permissions(): ActivePermissions {
+    return this.#active.permissions()
+  }
+
+  /** Checks a skill by the rules of the specification; `path` is its directory or `SKILL.md`. */
+  async validate(path: string): Promise<Validation> {
+    return validateSkillAt(absolutePath(this.#options.runtime, path))
+  }
+
+  /** Adds a tool that a program implements to a skill; it is offered while the skill is active. */
+  registerTool(skill: string, tool: SkillTool): void {
+    this.#tools.add(skill, tool)
+  }
+
+  deregisterTool(skill: string, tool: string): void {
+    this.#tools.remove(skill, tool)
+  }
+
+  /** The tools registered for one skill, active or not. */
+  getTools(skill: string): OfferedTool[] {
+    return this.#tools.of(skill)
+  }
+
+  /** The tools of all active skills. */
+  getAllTools(): OfferedTool[] {
+    return this.#active.names.flatMap((name) => this.#tools.of(name))
+  }
+
+  /** @throws {SkillLoadError} for anything outside the skill's directory, too large or no text. */
+  async readResource(name: string, path: string): Promise<Resource> {
+    const { info } = await this.#required(name)
+    return readSkillResource(info, path)
+  }
+
+  /** Searches again whenever something changes, and tells what did, until the watcher is closed. */
+  async watch(listener: WatchListener): Promise<SkillWatcher> {
+    await this.#discovery()
+    return watchSkills({
+      search: () => {
+        const { policy } = trustPolicy(this.#options)
+        const { directories } = this.#registry.search(this.#options, policy)
+        return { skills: this.#registry.current().skills, directories }
+      },
+      listener,
+    })
+  }
+
+  async #discovery(): Promise<Discovery> {
+    if (!this.#searched && this.#autoDiscover) await this.discover()
+    return this.#registry.current()
+  }
+
+  async #required(name: string): Promise<Skill> {
+    const skill = await this.get(name)
+    if (skill !== undefined) return skill
+    const places = skillLocations(this.#options.runtime, this.#options)
+    throw skillNotFound(this.#registry.current(), name, [
+      ...new Set(places.map((place) => place.directory)),
+    ])
+  }
+}

@@ -1,0 +1,87 @@
+import type { Diagnostic } from '../base/index.ts'
+import type { SkillFields, SkillFile } from '../skill/index.ts'
+import type { SkillScope, TrustLevel } from '../trust/index.ts'
+
+/** Estimated tokens: what the catalogue costs, and what activation costs. */
+export interface SkillTokens {
+  metadata: number
+  body: number
+}
+
+/** What a list of skills shows of each. */
+export interface SkillSummary {
+  name: string
+  description: string
+  /** The `SKILL.md`, absolute; empty for a skill that exists only in code. */
+  path: string
+  /** Absolute, as it was found; empty for a skill that exists only in code. */
+  directory: string
+  /** `directory` with its links resolved. */
+  realDirectory: string
+  scope: SkillScope
+  /** The location's label, such as `.skillrail/skills`, or the path that was given. */
+  source: string
+  /** The level by place; activation looks again at what the skill can do. */
+  trustLevel: TrustLevel
+  /** Bytes of the `SKILL.md`. */
+  size: number
+  mtimeMs: number
+  tokens: SkillTokens
+  /** Paths of the `SKILL.md` files of the same name that this one wins over. */
+  shadows: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** What is known about a skill before its body is read. */
+export interface SkillInfo extends SkillSummary {
+  fields: SkillFields
+}
+
+/** A directory with a skill file that cannot be used. */
+export interface BrokenSkill {
+  /** The directory's name: the only name such a skill is known by. */
+  name: string
+  path: string
+  scope: SkillScope
+  source: string
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Files that lie beside a `SKILL.md`, in code-point order of their paths. */
+export interface ResourceTree {
+  files: readonly SkillFile[]
+  /** Whether there are more files than are listed. */
+  truncated: boolean
+}
+
+/** A skill with its body. */
+export interface Skill {
+  info: SkillInfo
+  body: string
+  /** Of the whole `SKILL.md`; of name, description and body for a skill that exists only in code. */
+  digest: string
+  resources: ResourceTree
+}
+
+/** Where skills are looked for, in order of precedence. */
+export interface SkillLocation {
+  directory: string
+  scope: Exclude<SkillScope, 'code'>
+  /** What a person calls it. */
+  source: string
+  /** Named by the user: searched to any depth, and reported when it is missing. */
+  explicit: boolean
+}
+
+/** The answer of a search. Every list is in order of precedence, then code-point order of paths. */
+export interface Discovery<Listed extends SkillSummary = SkillInfo> {
+  /** One of each name: what can be used. */
+  skills: readonly Listed[]
+  /** Same names, lower precedence. */
+  shadowed: readonly Listed[]
+  /** Skills of which two different ones in one location share a name: none of them can be used. */
+  conflicts: readonly Listed[]
+  broken: readonly BrokenSkill[]
+  /** Findings about places and about broken skills; the others are with their skill. */
+  diagnostics: readonly Diagnostic[]
+}

@@ -1,0 +1,159 @@
+import { mayShadow } from '../trust/index.ts'
+import type { Diagnostic } from '../base/index.ts'
+import type { SkillInfo, SkillSummary } from './model.ts'
+
+/** A skill that competes for its name. */
+export interface Candidate<Listed extends SkillSummary = SkillInfo> {
+  info: Listed
+  /** Two candidates of equal place have equal rank. */
+  place: string
+}
+
+/** Whether two `SKILL.md` files say the same; asked only where two names meet. */
+export type SameContent = (a: SkillSummary, b: SkillSummary) => boolean
+
+export interface ResolvedNames<Listed extends SkillSummary = SkillInfo> {
+  skills: Listed[]
+  shadowed: Listed[]
+  conflicts: Listed[]
+}
+
+/**
+ * Decides who has each name. Candidates come in order of precedence. The first one wins, except
+ * that an untrusted skill never hides a trusted one; two different ones in one place are a conflict
+ * and neither wins. One real directory counts once.
+ */
+export function resolveNames<Listed extends SkillSummary>(
+  candidates: readonly Candidate<Listed>[],
+  sameContent: SameContent,
+): ResolvedNames<Listed> {
+  const resolved: ResolvedNames<Listed> = { skills: [], shadowed: [], conflicts: [] }
+  const rivalsOf = rivalsByName(candidates)
+  for (const { info } of candidates) {
+    const rivals = rivalsOf.get(info.name)
+    if (rivals === undefined) resolved.skills.push(info)
+    else if (rivals[0]?.info === info) settle(distinct(rivals), resolved, sameContent)
+  }
+  return { ...resolved, skills: withCaseWarnings(resolved.skills) }
+}
+
+/** Only the names that more than one candidate has. */
+function rivalsByName<Listed extends SkillSummary>(
+  candidates: readonly Candidate<Listed>[],
+): ReadonlyMap<string, Candidate<Listed>[]> {
+  const first = new Map<string, Candidate<Listed>>()
+  const rivals = new Map<string, Candidate<Listed>[]>()
+  if (isAscending(candidates)) return rivals
+  for (const candidate of candidates) {
+    const { name } = candidate.info
+    const earlier = first.get(name)
+    const others = rivals.get(name)
+    if (earlier === undefined) first.set(name, candidate)
+    else if (others === undefined) rivals.set(name, [earlier, candidate])
+    else others.push(candidate)
+  }
+  return rivals
+}
+
+/** Names that only ever grow cannot meet: the usual case, and much cheaper than a table of names. */
+function isAscending(candidates: readonly Candidate<SkillSummary>[]): boolean {
+  let last = ''
+  return candidates.every(({ info }) => {
+    const grows = info.name > last
+    last = info.name
+    return grows
+  })
+}
+
+/** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
+function distinct<Listed extends SkillSummary>(
+  rivals: readonly Candidate<Listed>[],
+): Candidate<Listed>[] {
+  const seen = new Set<string>()
+  return byTrust(rivals).filter(({ info }) => {
+    if (info.realDirectory === '') return true
+    const known = seen.has(info.realDirectory)
+    seen.add(info.realDirectory)
+    return !known
+  })
+}
+
+function byTrust<Listed extends SkillSummary>(
+  rivals: readonly Candidate<Listed>[],
+): Candidate<Listed>[] {
+  const ordered: Candidate<Listed>[] = []
+  for (const rival of rivals) {
+    const at = ordered.findIndex(({ info }) => !mayShadow(info.trustLevel, rival.info.trustLevel))
+    if (at === -1) ordered.push(rival)
+    else ordered.splice(at, 0, rival)
+  }
+  return ordered
+}
+
+function settle<Listed extends SkillSummary>(
+  rivals: readonly Candidate<Listed>[],
+  resolved: ResolvedNames<Listed>,
+  sameContent: SameContent,
+): void {
+  const [winner, ...others] = rivals
+  if (winner === undefined) return
+  const isOpponent = ({ info, place }: Candidate<Listed>): boolean =>
+    place === winner.place && !sameContent(info, winner.info)
+  const opponents = new Set(others.filter(isOpponent))
+  if (opponents.size === 0) {
+    resolved.skills.push({ ...winner.info, shadows: others.map(({ info }) => info.path) })
+    resolved.shadowed.push(...infosOf(others))
+    return
+  }
+  const contested = infosOf([winner, ...opponents])
+  for (const info of contested) {
+    const finding = conflictDiagnostic(info, contested)
+    resolved.conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
+  }
+  resolved.shadowed.push(...infosOf(others.filter((other) => !opponents.has(other))))
+}
+
+function infosOf<Listed extends SkillSummary>(candidates: readonly Candidate<Listed>[]): Listed[] {
+  return candidates.map(({ info }) => info)
+}
+
+function conflictDiagnostic(info: SkillSummary, contested: readonly SkillSummary[]): Diagnostic {
+  const few = contested.slice(0, 4).filter((other) => other !== info)
+  const others = few.map(({ path }) => path).join(', ')
+  const more = contested.length - few.length - 1
+  return {
+    code: 'skill-conflict',
+    severity: 'error',
+    message: `${others}${more > 0 ? ` and ${more} more` : ''} in the same place has the name ${info.name} too; none of them can be used by that name`,
+    path: info.path,
+    hint: 'Rename one of them, or remove it.',
+  }
+}
+
+/** Some clients fold the case of names, and some file systems do: there only one of them is left. */
+function withCaseWarnings<Listed extends SkillSummary>(skills: Listed[]): Listed[] {
+  if (skills.every(({ name }) => name === name.toLowerCase())) return skills
+  const folded = new Map<string, Listed>()
+  const twins = new Map<Listed, Listed>()
+  for (const info of skills) {
+    const key = info.name.toLowerCase()
+    const twin = folded.get(key)
+    if (twin === undefined) folded.set(key, info)
+    else twins.set(info, twin).set(twin, info)
+  }
+  return skills.map((info) => {
+    const twin = twins.get(info)
+    if (twin === undefined) return info
+    return { ...info, diagnostics: [...info.diagnostics, caseDiagnostic(info, twin)] }
+  })
+}
+
+function caseDiagnostic(info: SkillSummary, twin: SkillSummary): Diagnostic {
+  return {
+    code: 'name-differs-in-case',
+    severity: 'warning',
+    message: `the name ${info.name} differs from ${twin.name} (${twin.path}) only in case; some clients take them for one`,
+    path: info.path,
+    hint: 'Rename one of them.',
+  }
+}

@@ -1,0 +1,92 @@
+import { statSync } from 'node:fs'
+import { sep } from 'node:path'
+import type { Diagnostic, Runtime } from '../base/index.ts'
+import type { Metadata } from './_metadata.ts'
+import { type DirectoryReading, readDirectory } from './_read-directory.ts'
+import { orderOf } from './_sort-text.ts'
+import { type LocationIndex, openLocationIndex } from './location-index.ts'
+import type { SkillLocation } from './model.ts'
+import { type FoundSkillFile, skillFileIn, walkDirectories, walkLimits } from './walk.ts'
+
+export interface ScannedSkill {
+  file: FoundSkillFile
+  metadata: Metadata
+}
+
+export interface LocationScan {
+  /** In code-point order of their directories. */
+  skills: readonly ScannedSkill[]
+  /** Every directory that was looked into, for whoever wants to watch them. */
+  directories: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Finds the skills of one location and reads their metadata. Inside a skill more skills are looked
+ * for only where it is a chain: its steps may lie there, and anywhere else a `SKILL.md` inside a
+ * skill is a sample or a template. A location that does not exist is empty; only where a person
+ * named it, that is reported.
+ */
+export function scanLocation(
+  location: SkillLocation,
+  options: { runtime: Runtime; useIndex: boolean },
+): LocationScan {
+  const { directory: root, explicit } = location
+  if (!explicit && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return nothing
+  const index = options.useIndex ? openLocationIndex(options.runtime, root) : withoutIndex
+  const diagnostics: Diagnostic[] = []
+  const directories: string[] = []
+  const skills: ScannedSkill[] = []
+  const childless = new Set<string>()
+  let reading: DirectoryReading | undefined
+  const walk = walkDirectories(root, {
+    limits: explicit ? undefined : walkLimits,
+    report: (diagnostic) => diagnostics.push(diagnostic),
+    list: (directory) => {
+      reading = index.read(directory)
+      return reading.listing
+    },
+  })
+  for (const directory of walk) {
+    directories.push(directory.path)
+    const file = skillFileIn(directory)
+    if (file !== undefined && reading?.metadata !== undefined) {
+      skills.push({ file, metadata: reading.metadata })
+      if (childless.size > 0) childless.delete(childOf(root, directory.path))
+    } else if (directory.depth === 1 && reading?.listing.problem === undefined) {
+      childless.add(directory.path)
+    }
+  }
+  index.save()
+  const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
+  return {
+    skills: skills.toSorted((a, b) => orderOf(a.file.directory, b.file.directory)),
+    directories,
+    diagnostics: [...diagnostics, ...missing],
+  }
+}
+
+const nothing: LocationScan = { skills: [], directories: [], diagnostics: [] }
+
+const withoutIndex: LocationIndex = { read: readDirectory, save: () => undefined }
+
+/** The directory directly below `root` on the way to `path`. */
+function childOf(root: string, path: string): string {
+  const end = path.indexOf(sep, root.length + 1)
+  return end === -1 ? path : path.slice(0, end)
+}
+
+/** A name that begins with `.` or `_` is a common way to say: this is no skill. */
+function isExpected(directory: string): boolean {
+  return !/[\\/][._][^\\/]*$/.test(directory)
+}
+
+function withoutSkill(path: string): Diagnostic {
+  return {
+    code: 'skill-file-missing',
+    severity: 'warning',
+    message: 'the directory holds no SKILL.md, nor does a directory below it',
+    path,
+    hint: 'Add a SKILL.md, or move the directory out of the place where skills lie.',
+  }
+}

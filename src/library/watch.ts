@@ -1,0 +1,124 @@
+import { type FSWatcher, watch } from 'node:fs'
+import { sortText } from './_sort-text.ts'
+import type { SkillInfo } from './model.ts'
+
+/** Names of skills that differ from the search before; each in code-point order. */
+export interface SkillChanges {
+  added: readonly string[]
+  removed: readonly string[]
+  changed: readonly string[]
+}
+
+export type WatchListener = (changes: SkillChanges) => void
+
+export interface SkillWatcher {
+  /** Stops watching. No call of the listener follows. */
+  close(): void
+}
+
+export interface WatchSkillsOptions {
+  /** Searches anew and says which directories it looked into. */
+  search: () => { skills: readonly SkillInfo[]; directories: readonly string[] }
+  listener: WatchListener
+  /** Quiet time after the last event; default 100. */
+  debounceMs?: number | undefined
+  /**
+   * Time between two searches that no event asked for; default 5,000. They find places that did not
+   * exist before, and replace events where the system has none or not enough.
+   */
+  pollMs?: number | undefined
+}
+
+/** More than this would use up what a user may watch on Linux; the rest is found by polling. */
+const maxWatchedDirectories = 1024
+
+/** Watches skills until it is closed. Keeps no process alive. */
+export function watchSkills(options: WatchSkillsOptions): SkillWatcher {
+  const { search, listener, debounceMs = 100, pollMs = 5000 } = options
+  const watchers = new Map<string, FSWatcher>()
+  let pending: NodeJS.Timeout | undefined
+  let known = signatures([])
+  let closed = false
+
+  const first = search()
+  known = signatures(first.skills)
+  follow(first.directories)
+  const poll = setInterval(refresh, pollMs).unref()
+
+  function refresh(): void {
+    if (closed) return
+    const { skills, directories } = search()
+    follow(directories)
+    const next = signatures(skills)
+    const changes = compare(known, next)
+    known = next
+    if (changes.added.length + changes.removed.length + changes.changed.length > 0) {
+      listener(changes)
+    }
+  }
+
+  function soon(): void {
+    if (closed) return
+    clearTimeout(pending)
+    pending = setTimeout(refresh, debounceMs).unref()
+  }
+
+  function follow(directories: readonly string[]): void {
+    const wanted = new Set(directories.slice(0, maxWatchedDirectories))
+    for (const [directory, watcher] of watchers) {
+      if (!wanted.has(directory)) {
+        watcher.close()
+        watchers.delete(directory)
+      }
+    }
+    for (const directory of wanted) {
+      if (watchers.has(directory)) continue
+      const watcher = tryWatch(directory, soon)
+      if (watcher !== undefined) watchers.set(directory, watcher)
+    }
+  }
+
+  return {
+    close() {
+      closed = true
+      clearTimeout(pending)
+      clearInterval(poll)
+      for (const watcher of watchers.values()) watcher.close()
+      watchers.clear()
+    },
+  }
+}
+
+/** Undefined where the system cannot watch it: gone, too many watchers, a network drive. */
+function tryWatch(directory: string, onEvent: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, { persistent: false }, onEvent)
+    // A directory that disappears is an error on some systems; polling sees the rest.
+    watcher.on('error', onEvent)
+    return watcher
+  } catch {
+    return undefined
+  }
+}
+
+function signatures(skills: readonly SkillInfo[]): Map<string, string> {
+  return new Map(
+    skills.map(({ name, path, size, mtimeMs, trustLevel }) => [
+      name,
+      [path, size, mtimeMs, trustLevel].join('\0'),
+    ]),
+  )
+}
+
+function compare(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): SkillChanges {
+  const isChanged = (name: string): boolean =>
+    before.has(name) && before.get(name) !== after.get(name)
+  return {
+    added: sortText([...after.keys()].filter((name) => !before.has(name))),
+    removed: sortText([...before.keys()].filter((name) => !after.has(name))),
+    changed: sortText([...after.keys()].filter(isChanged)),
+  }
+}

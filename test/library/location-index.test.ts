@@ -1,0 +1,294 @@
+import { spawn } from 'node:child_process'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { type Discovery, discoverSkills, summarizeSkills } from '../../src/library/index.ts'
+import { skillText, type World, world } from './_world.ts'
+
+/** Later than every file that a test writes: what was read is settled, and remembered. */
+const later = (): number => Date.now() + 60_000
+
+/** A project with more skills than are worth an index. */
+function manySkills(count = 40): World {
+  const place = world({ now: later })
+  for (let index = 0; index < count; index++) {
+    place.skill(`project/.claude/skills/skill-${String(index).padStart(3, '0')}`)
+  }
+  return place
+}
+
+const warm = ({ runtime }: World): Discovery => discoverSkills({ runtime })
+const cold = ({ runtime }: World): Discovery => discoverSkills({ runtime, useIndex: false })
+
+function indexFile({ home }: World): string {
+  const directory = join(home, '.cache/skillrail/library')
+  const [name = ''] = readdirSync(directory)
+  return join(directory, name)
+}
+
+it('changes nothing about the answer', () => {
+  const place = manySkills()
+  place.write({
+    'project/.claude/skills/rich/SKILL.md': skillText('rich', {
+      name: 'other',
+      more: [
+        'license: MIT',
+        'compatibility: Requires git',
+        'allowed-tools: Bash(git:*) Read',
+        'model: a:b',
+        'context: fork',
+        'agent: helper',
+        'disable-model-invocation: true',
+        'user-invocable: false',
+        'argument-hint: "[x]"',
+        'arguments: one two',
+        'run: scripts/go.sh',
+        'hooks:\n  Stop:\n    - command: echo',
+        'triggers:\n  - match: "^/rich"\n    inject: references/a.md',
+        'metadata:\n  chain: b c\n  timeout: "5"\n  gates: c\n  author: me',
+      ].join('\n'),
+    }),
+    'project/.claude/skills/bad/SKILL.md': 'nothing',
+    'project/.claude/skills/unnamed/SKILL.md': '---\ndescription: D.\n---\n',
+  })
+  const expected = cold(place)
+  expect(expected.skills.find(({ name }) => name === 'other')?.fields).toMatchObject({
+    chain: { steps: [{ name: 'b' }, { name: 'c' }], gates: ['c'] },
+    triggers: [{ inject: 'references/a.md' }],
+    hooks: { Stop: [{ command: 'echo' }] },
+  })
+  expect(warm(place)).toEqual(expected)
+  expect(readFileSync(indexFile(place), 'utf8')).toContain('"other"')
+  expect(warm(place)).toEqual(expected)
+})
+
+it('gives a summary the same, without the fields', () => {
+  const place = manySkills()
+  const withoutFields = cold(place).skills.map(({ fields: _fields, ...summary }) => summary)
+  for (let times = 0; times < 2; times++) {
+    expect(summarizeSkills({ runtime: place.runtime }).skills).toEqual(withoutFields)
+  }
+})
+
+it('is not written for a few skills', () => {
+  const place = world({ now: later })
+  place.skill('project/.claude/skills/a')
+  warm(place)
+  expect(() => indexFile(place)).toThrow('ENOENT')
+})
+
+it('is read instead of the files', () => {
+  const place = manySkills()
+  warm(place)
+  const file = indexFile(place)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Does skill-003', 'Remembers 3'))
+  expect(warm(place).skills[3]?.description).toBe('Remembers 3. Use when asked for skill-003.')
+})
+
+describe('sees every change', () => {
+  const skills = 'project/.claude/skills'
+  const changes: readonly [string, (place: World) => void][] = [
+    ['a new skill', (place) => place.skill(`${skills}/new`)],
+    [
+      'a skill that is gone',
+      ({ root }) => rmSync(join(root, skills, 'skill-003'), { recursive: true }),
+    ],
+    ['a file that is gone', ({ root }) => rmSync(join(root, skills, 'skill-003/SKILL.md'))],
+    ['other text', (place) => place.skill(`${skills}/skill-003`, { description: 'New.' })],
+    [
+      'text of the same length',
+      (place) =>
+        place.skill(`${skills}/skill-003`, {
+          description: 'Does skill-999. Use when asked for skill-003.',
+        }),
+    ],
+    [
+      'text of the same length, with its time put back',
+      (place) => {
+        const path = join(place.root, skills, 'skill-003/SKILL.md')
+        const text = readFileSync(path, 'utf8')
+        writeFileSync(path, text.replace('Does', 'Done'))
+        utimesSync(path, new Date(0), new Date(0))
+      },
+    ],
+    [
+      'a renamed directory',
+      ({ root }) => renameSync(join(root, skills, 'skill-003'), join(root, skills, 'z')),
+    ],
+    [
+      'a file that became a directory',
+      ({ root }) => {
+        rmSync(join(root, skills, 'skill-003/SKILL.md'))
+        mkdirSync(join(root, skills, 'skill-003/SKILL.md'))
+      },
+    ],
+    [
+      'a directory that became a link',
+      (place) => {
+        place.skill('elsewhere/skill-003', { description: 'Elsewhere.' })
+        rmSync(join(place.root, skills, 'skill-003'), { recursive: true })
+        symlinkSync(join(place.root, 'elsewhere/skill-003'), join(place.root, skills, 'skill-003'))
+      },
+    ],
+    [
+      'a skill that became a chain, with a step inside',
+      (place) => {
+        place.skill(`${skills}/skill-003/step`)
+        place.skill(`${skills}/skill-003`, { more: 'metadata:\n  chain: step' })
+      },
+    ],
+    [
+      'SKILL.md beside skill.md',
+      (place) =>
+        place.write({ [`${skills}/small/SKILL.md`]: skillText('small', { description: 'Big.' }) }),
+    ],
+  ]
+
+  it.each(changes)('%s', (_case, change) => {
+    const place = manySkills()
+    place.write({ [`${skills}/small/skill.md`]: skillText('small') })
+    warm(place)
+    expect(warm(place)).toEqual(cold(place))
+    const before = cold(place)
+    change(place)
+    const after = cold(place)
+    expect(after).not.toEqual(before)
+    expect(warm(place)).toEqual(after)
+    expect(warm(place)).toEqual(after)
+  })
+
+  it('any number of them, in any order', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(fc.nat(changes.length - 2), fc.boolean()), { maxLength: 5 }),
+        (steps) => {
+          const place = manySkills()
+          place.write({ [`${skills}/small/skill.md`]: skillText('small') })
+          for (const [step, search] of steps) {
+            try {
+              changes[step]?.[1](place)
+            } catch {
+              // An earlier change took away what this one wants to change.
+            }
+            if (search) warm(place)
+          }
+          expect(warm(place)).toEqual(cold(place))
+        },
+      ),
+      { numRuns: 15 },
+    )
+  })
+})
+
+it('does not believe what changed while it was made', () => {
+  const place = manySkills()
+  place.runtime.now = () => Date.now()
+  warm(place)
+  const file = indexFile(place)
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Does skill-003', 'Remembers 3'))
+  expect(warm(place)).toEqual(cold(place))
+})
+
+describe('is made anew', () => {
+  const files: readonly [string, (text: string) => string][] = [
+    ['when it is empty', () => ''],
+    ['when it is cut off', (text) => text.slice(0, 900)],
+    ['when it is no JSON', () => 'nonsense'],
+    ['when it is another document', () => '[1, 2]'],
+    ['when it is of another version', (text) => text.replace('"version":1', '"version":2')],
+    ['when another engine wrote it', (text) => text.replace(/"engine":"[^"]*"/, '"engine":"0"')],
+    [
+      'when it is of another place',
+      (text) => text.replace(/"root":"[^"]*"/, '"root":"/elsewhere"'),
+    ],
+    ['when a column is missing', (text) => text.replace('"inodes"', '"x"')],
+    ['when a column is short', (text) => text.replace(/"sizes":\[-?\d+,/, '"sizes":[')],
+    ['when a column holds nonsense', (text) => text.replace('"Does skill-003.', '7,"')],
+    [
+      'when the fields hold nonsense',
+      (text) => text.replace(/"fields":\[[^\]]*\]/, (column) => column.replaceAll('""', '"{"')),
+    ],
+    ['when names are numbers', (text) => text.replace('"names":[0,"skill-000"', '"names":[0,12')],
+  ]
+  it.each(files)('%s', (_case, damage) => {
+    const place = manySkills()
+    const expected = cold(place)
+    warm(place)
+    const file = indexFile(place)
+    const whole = readFileSync(file, 'utf8')
+    const damaged = damage(whole)
+    expect(damaged).not.toBe(whole)
+    writeFileSync(file, damaged)
+    expect(warm(place)).toEqual(expected)
+    expect(warm(place)).toEqual(expected)
+  })
+
+  it('after any damage to any byte', () => {
+    const place = manySkills(32)
+    const expected = cold(place)
+    warm(place)
+    const file = indexFile(place)
+    const whole = readFileSync(file, 'utf8')
+    // Text inside a string that is still a string is a change nobody can see: it is left out.
+    const structure = [...whole.matchAll(/[[\]{}:,]/g)].map(({ index }) => index)
+    fc.assert(
+      fc.property(
+        fc.constantFrom(...structure),
+        fc.constantFrom('[', ']', '{', '"', '0', ' '),
+        (at, character) => {
+          writeFileSync(file, whole.slice(0, at) + character + whole.slice(at + 1))
+          expect(warm(place).skills).toHaveLength(expected.skills.length)
+        },
+      ),
+      { numRuns: 40 },
+    )
+  })
+})
+
+it('is not needed: a cache that cannot be written costs nothing', () => {
+  const place = manySkills()
+  writeFileSync(join(place.home, '.cache'), 'a file where a directory should be')
+  expect(warm(place)).toEqual(cold(place))
+  chmodSync(place.home, 0o755)
+})
+
+it('stays whole with many processes at once', async () => {
+  const place = manySkills(60)
+  const script = `
+    import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
+    import { systemRuntime } from ${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)}
+    const [cwd, home] = process.argv.slice(1)
+    for (let times = 0; times < 5; times++) {
+      const now = () => Date.now() + 60000 - 50 * times
+      const { skills } = discoverSkills({ runtime: systemRuntime({ cwd, home, env: {}, now }) })
+      if (skills.length !== 60) process.exit(1)
+    }
+  `
+  const codes = await Promise.all(
+    Array.from(
+      { length: 6 },
+      () =>
+        new Promise((resolve) => {
+          spawn(
+            process.execPath,
+            ['--input-type=module', '-e', script, place.project, place.home],
+            { stdio: 'ignore' },
+          ).on('close', resolve)
+        }),
+    ),
+  )
+  expect(codes).toEqual([0, 0, 0, 0, 0, 0])
+  expect(warm(place)).toEqual(cold(place))
+  expect(readdirSync(join(place.home, '.cache/skillrail/library'))).toHaveLength(1)
+})

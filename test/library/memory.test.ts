@@ -1,0 +1,56 @@
+import { execFileSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { world } from './_world.ts'
+
+/**
+ * Measures what a discovery keeps, in a process of its own. What a skill's texts take is subtracted:
+ * one byte a character for each different string that is held.
+ */
+const script = `
+  import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
+  import { systemRuntime } from ${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)}
+  const [cwd, home] = process.argv.slice(1)
+  const now = () => Date.now() + 60000
+  const runtime = systemRuntime({ cwd, home, env: {}, now })
+  const collect = () => { for (let times = 0; times < 4; times++) gc() }
+  const strings = (value, seen) => {
+    if (typeof value === 'string') seen.add(value)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [key, item] of Object.entries(value)) strings(item, seen)
+    }
+    return seen
+  }
+  const measure = () => {
+    collect()
+    const before = process.memoryUsage().heapUsed
+    const { skills } = discoverSkills({ runtime })
+    collect()
+    const kept = process.memoryUsage().heapUsed - before
+    const text = [...strings(skills, new Set())].reduce((sum, one) => sum + one.length, 0)
+    return { count: skills.length, perSkill: (kept - text) / skills.length }
+  }
+  discoverSkills({ runtime: { ...runtime, cwd: home } })
+  console.log(JSON.stringify({ cold: measure(), warm: measure() }))
+`
+
+describe('ten thousand skills', () => {
+  it('take less than 1 KB each beyond their own strings, read from files or from the index', () => {
+    const place = world()
+    for (let index = 0; index < 10_000; index++) {
+      const name = `skill-${String(index).padStart(5, '0')}`
+      place.skill(`project/.claude/skills/${name}`, {
+        more: 'license: MIT\nallowed-tools: Bash(git:*) Read\nmetadata:\n  author: example',
+        body: 'A line of instructions that is not kept.\n'.repeat(150),
+      })
+    }
+    const output = execFileSync(
+      process.execPath,
+      ['--expose-gc', '--input-type=module', '-e', script, place.project, place.home],
+      { encoding: 'utf8', env: {} },
+    )
+    const { cold, warm }: Record<string, { count: number; perSkill: number }> = JSON.parse(output)
+    expect([cold?.count, warm?.count]).toEqual([10_000, 10_000])
+    expect(cold?.perSkill).toBeLessThan(1024)
+    expect(warm?.perSkill).toBeLessThan(1024)
+  }, 120_000)
+})

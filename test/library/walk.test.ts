@@ -1,0 +1,161 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { Diagnostic } from '../../src/base/index.ts'
+import { findSkillFiles, walkLimits, type WalkOptions } from '../../src/library/index.ts'
+import { world } from './_world.ts'
+
+interface Found {
+  paths: string[]
+  diagnostics: Diagnostic[]
+}
+
+function find(root: string, options: WalkOptions = {}): Found {
+  const diagnostics: Diagnostic[] = []
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push(diagnostic)
+  const files = [...findSkillFiles(root, { report, ...options })]
+  return { paths: files.map(({ path }) => relative(root, path)), diagnostics }
+}
+
+it('finds skills shallowest first, then in code-point order', () => {
+  const { root, skill } = world()
+  for (const name of ['b', 'a', 'Z', 'group/x', '10', '9', 'ä', '\u{1f600}', '\uffee']) {
+    skill(`s/${name}`)
+  }
+  expect(find(join(root, 's')).paths.map((path) => path.replace('/SKILL.md', ''))).toEqual([
+    '10',
+    '9',
+    'Z',
+    'a',
+    'b',
+    'ä',
+    '\uffee',
+    '\u{1f600}',
+    'group/x',
+  ])
+})
+
+it('prefers SKILL.md to skill.md', () => {
+  const { root, write } = world()
+  write({ 's/a/skill.md': '', 's/b/SKILL.md': '', 's/b/skill.md': '' })
+  expect(find(join(root, 's')).paths).toEqual(['a/skill.md', 'b/SKILL.md'])
+})
+
+it('takes a skill, and a SKILL.md, as the root', () => {
+  const { root, skill } = world()
+  skill('s/a')
+  expect(find(join(root, 's/a')).paths).toEqual(['SKILL.md'])
+  expect([...findSkillFiles(join(root, 's/a/SKILL.md'))].map(({ directory }) => directory)).toEqual(
+    [join(root, 's/a')],
+  )
+})
+
+it('looks inside a skill, but not where its resources lie', () => {
+  const { root, skill } = world()
+  for (const path of ['', '/steps/b', '/scripts/c', '/references/d', '/assets/e'])
+    skill(`s/a${path}`)
+  expect(find(join(root, 's')).paths).toEqual(['a/SKILL.md', 'a/steps/b/SKILL.md'])
+})
+
+it('skips .git and node_modules everywhere, and no other hidden directory', () => {
+  const { root, skill } = world()
+  for (const path of ['.git/a', 'x/node_modules/b', '.claude/skills/c']) skill(`s/${path}`)
+  expect(find(join(root, 's')).paths).toEqual(['.claude/skills/c/SKILL.md'])
+})
+
+describe('limits', () => {
+  it('stop six levels below a place that nobody named, and nowhere below a named one', () => {
+    const { root, skill } = world()
+    skill('s/1/2/3/4/5/6')
+    skill('s/1/2/3/4/5/x/7')
+    expect(find(join(root, 's'), { limits: walkLimits }).paths).toEqual(['1/2/3/4/5/6/SKILL.md'])
+    expect(find(join(root, 's')).paths).toHaveLength(2)
+  })
+
+  it('count only directories without a skill, and say that the search stopped', () => {
+    const { root, skill } = world()
+    for (const name of ['a', 'b', 'c', 'd', 'e']) skill(`s/${name}`)
+    for (const name of ['v', 'w', 'x', 'y']) mkdirSync(join(root, 's', name))
+    skill('s/y/late')
+    const few = find(join(root, 's'), { limits: { depth: 6, directories: 3 } })
+    expect(few.paths).toHaveLength(5)
+    expect(few.diagnostics.map(({ code }) => code)).toEqual(['search-limit'])
+    const enough = find(join(root, 's'), { limits: { depth: 6, directories: 4 } })
+    expect(enough.paths).toHaveLength(6)
+    expect(enough.diagnostics).toEqual([])
+  })
+})
+
+describe('links', () => {
+  it('are followed to directories, each real one once', () => {
+    const { root, skill } = world()
+    skill('elsewhere/a')
+    skill('s/b')
+    symlinkSync(join(root, 'elsewhere/a'), join(root, 's/a'))
+    symlinkSync(join(root, 's/b'), join(root, 's/again'))
+    symlinkSync(join(root, 'elsewhere'), join(root, 's/z'))
+    expect(find(join(root, 's')).paths).toEqual(['a/SKILL.md', 'again/SKILL.md'])
+  })
+
+  it('in a circle do not keep the search going', () => {
+    const { root, skill } = world()
+    skill('s/a')
+    symlinkSync(join(root, 's'), join(root, 's/a/up'))
+    symlinkSync('.', join(root, 's/self'))
+    symlinkSync('loop-2', join(root, 's/loop-1'))
+    symlinkSync('loop-1', join(root, 's/loop-2'))
+    const { paths, diagnostics } = find(join(root, 's'))
+    expect(paths).toEqual(['a/SKILL.md'])
+    expect(diagnostics.map(({ code }) => code)).toEqual(['link-broken', 'link-broken'])
+  })
+
+  it('that lead nowhere are reported', () => {
+    const { root, skill } = world()
+    skill('s/a')
+    symlinkSync('gone', join(root, 's/link'))
+    const { paths, diagnostics } = find(join(root, 's'))
+    expect(paths).toEqual(['a/SKILL.md'])
+    expect(diagnostics).toMatchObject([{ code: 'link-broken', path: join(root, 's/link') }])
+  })
+})
+
+describe('what is no skill is reported and hides no other one', () => {
+  it('a directory called SKILL.md', () => {
+    const { root, skill } = world()
+    skill('s/good')
+    mkdirSync(join(root, 's/bad/SKILL.md'), { recursive: true })
+    const { paths, diagnostics } = find(join(root, 's'))
+    expect(paths).toEqual(['good/SKILL.md'])
+    expect(diagnostics).toMatchObject([
+      { code: 'file-not-regular', path: join(root, 's/bad/SKILL.md'), severity: 'error' },
+    ])
+    expect(diagnostics[0]?.message).toBe('SKILL.md is a directory; it must be a regular file')
+  })
+
+  it.skipIf(process.platform === 'win32')('a named pipe', () => {
+    const { root, skill } = world()
+    skill('s/good')
+    mkdirSync(join(root, 's/bad'))
+    execFileSync('mkfifo', [join(root, 's/bad/SKILL.md')])
+    const { paths, diagnostics } = find(join(root, 's'))
+    expect(paths).toEqual(['good/SKILL.md'])
+    expect(diagnostics).toMatchObject([{ code: 'file-not-regular' }])
+  })
+
+  it('a file whose name has another case', () => {
+    const { root, write, skill } = world()
+    skill('s/good')
+    write({ 's/bad/Skill.md': '' })
+    const { paths, diagnostics } = find(join(root, 's'))
+    expect(paths).toEqual(['good/SKILL.md'])
+    expect(diagnostics).toMatchObject([{ code: 'skill-file-case', hint: 'Rename it to SKILL.md.' }])
+  })
+
+  it('a root that does not exist', () => {
+    const { root } = world()
+    const { paths, diagnostics } = find(join(root, 'gone'))
+    expect(paths).toEqual([])
+    expect(diagnostics).toMatchObject([{ code: 'directory-missing' }])
+  })
+})
