@@ -1,0 +1,125 @@
+import type { Diagnostic } from '../base/index.ts'
+import { estimateTokens } from '../skill/index.ts'
+import type { TriggerMatch, TriggerSkill } from './match.ts'
+import { type TargetReader, type TargetReading, readTarget } from './read-target.ts'
+
+/** A reference that is put into the context. */
+export interface InjectedReference {
+  skill: string
+  /** As the trigger has it, relative to the skill. */
+  path: string
+  /** Absolute, links resolved. */
+  file: string
+  tokens: number
+  text: string
+}
+
+/** A reference that a trigger asked for and that is not put into the context. */
+export interface DeferredReference {
+  skill: string
+  path: string
+  /** Absolute, for the instruction to read it; undefined where there is nothing to read. */
+  file?: string | undefined
+  reason: string
+}
+
+export interface Injection {
+  injected: readonly InjectedReference[]
+  deferred: readonly DeferredReference[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export interface InjectionOptions {
+  /** Estimated tokens that all references together may have; default no limit. */
+  tokenBudget?: number | undefined
+  /** Which skills' text may be put into a context; default all. Hooks leave out untrusted ones. */
+  mayInject?: ((skill: TriggerSkill) => boolean) | undefined
+  /** Default: the disk. */
+  read?: TargetReader | undefined
+}
+
+/**
+ * Decides what goes into the context: every file once, in the order of the matches, as long as the
+ * budget lasts. What does not go in is named with its reason.
+ */
+export function planInjection(
+  matches: readonly TriggerMatch[],
+  options: InjectionOptions = {},
+): Injection {
+  const { tokenBudget = Infinity, mayInject = () => true, read = readTarget } = options
+  const injected: InjectedReference[] = []
+  const deferred: DeferredReference[] = []
+  const diagnostics: Diagnostic[] = []
+  const seen = new Set<string>()
+  let used = 0
+  for (const { skill, trigger } of matches) {
+    const path = trigger.inject
+    const key = `${skill.directory}\0${path}`
+    if (seen.has(key)) continue
+    seen.add(key)
+    if (!mayInject(skill)) {
+      deferred.push({ skill: skill.name, path, reason: 'the skill is not trusted' })
+      continue
+    }
+    const target = read(skill.directory, path)
+    if (!target.ok) {
+      deferred.push({ skill: skill.name, path, reason: target.message })
+      diagnostics.push(targetDiagnostic(skill.path, trigger, target))
+      continue
+    }
+    if (seen.has(target.file)) continue
+    seen.add(target.file)
+    const tokens = estimateTokens(target.text)
+    if (used + tokens > tokenBudget) {
+      const reason = `${tokens} tokens do not fit: ${used} of ${tokenBudget} are used`
+      deferred.push({ skill: skill.name, path, file: target.file, reason })
+      continue
+    }
+    used += tokens
+    injected.push({ skill: skill.name, path, file: target.file, tokens, text: target.text })
+  }
+  return { injected, deferred, diagnostics }
+}
+
+/**
+ * The text that goes into the context, byte for byte as the reference script prints it: the comment,
+ * the text without its last line ends, a blank line. Empty where there is nothing.
+ */
+export function renderInjection(injected: readonly InjectedReference[]): string {
+  return injected
+    .map(({ path, text }) => `<!-- injected: ${path} -->\n${withoutEnd(text)}\n\n`)
+    .join('')
+}
+
+/** What is wrong with the file of a trigger, as a finding about its skill. */
+export function targetDiagnostic(
+  path: string,
+  trigger: { inject: string; line: number },
+  { code, message }: TargetReading & { ok: false },
+): Diagnostic {
+  return {
+    code: targetCodes.get(code) ?? 'trigger-target-unusable',
+    severity: 'error',
+    message: `The file that a trigger injects cannot be used: ${message}.`,
+    path,
+    line: trigger.line,
+    hint: 'A target is a UTF-8 text of at most 1 MiB inside the skill, written from its directory.',
+  }
+}
+
+const targetCodes: ReadonlyMap<string, string> = new Map([
+  ['path-missing', 'trigger-target-missing'],
+  ['file-missing', 'trigger-target-missing'],
+  ['path-escapes', 'trigger-target-outside'],
+  ['path-absolute', 'trigger-target-outside'],
+  ['file-too-large', 'trigger-target-too-large'],
+  ['file-binary', 'trigger-target-binary'],
+  ['file-not-utf8', 'trigger-target-binary'],
+])
+
+/** Line by line from the end: an expression would look at every run of line ends. */
+function withoutEnd(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charCodeAt(end - 1) === 10) end--
+  return text.slice(0, end)
+}

@@ -1,0 +1,78 @@
+import { safeLine } from '../base/index.ts'
+import { estimateTokens, type SkillFields } from '../skill/index.ts'
+
+/** Files that agents read at the start of a session. */
+export const tierZeroFiles = [
+  'CLAUDE.md',
+  'AGENTS.md',
+  'GEMINI.md',
+  '.cursorrules',
+  '.github/copilot-instructions.md',
+] as const
+
+export const tierZeroMarkers = {
+  begin: '<!-- skillrail:index -->',
+  end: '<!-- /skillrail:index -->',
+} as const
+
+/** What a line of the index may cost: about 50 tokens. */
+const longestLine = 220
+
+export interface TierZeroLine {
+  skill: string
+  text: string
+  tokens: number
+}
+
+/**
+ * One line a skill: purpose, when to use it, its subcommands. What routes to the skill is in it, and
+ * nothing else: no options, no flow, no references.
+ */
+export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
+  const head = fields.userInvocable ? `- \`/${name}\`: ` : `- ${name}: `
+  const subcommands = subcommandsOf(name, fields)
+  const tail = subcommands.length === 0 ? '' : ` Subcommands: ${subcommands.join(', ')}.`
+  const room = longestLine - head.length - tail.length
+  const text = head + shorten(purposeOf(fields.description ?? ''), room) + tail
+  return { skill: name, text, tokens: estimateTokens(text) }
+}
+
+/** The block for the lines, without markers. */
+export function tierZeroBlock(lines: readonly TierZeroLine[]): string {
+  const title =
+    '## Skills\n\nUse a skill when its line fits the task; its instructions load then.\n\n'
+  return title + lines.map(({ text }) => `${text}\n`).join('')
+}
+
+/** The first sentence, and the one that says when. */
+function purposeOf(description: string): string {
+  // A comment in a description must not open or close anything in the file it is written to.
+  const clean = safeLine(description)
+    .replace(/<!--|-->/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+  const sentences = clean.split(/(?<=[.!?])\s+(?=[A-Z])/)
+  const [purpose = '', ...rest] = sentences
+  const when = rest.find((sentence) => /\b(?:use|when|whenever|if)\b/i.test(sentence))
+  return when === undefined ? purpose : `${purpose} ${when}`
+}
+
+function shorten(text: string, length: number): string {
+  if (text.length <= length) return text
+  const cut = text.slice(0, Math.max(length - 1, 0))
+  return `${cut.replace(/\s+\S*$/, '').replace(/[,;:.]$/, '')}…`
+}
+
+/** Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers. */
+function subcommandsOf(name: string, { argumentHint = '', triggers }: SkillFields): string[] {
+  const [hinted = ''] = /^[[<{(]?[a-z][\w-]*(?:\s*\|\s*[a-z][\w-]*)+/.exec(argumentHint) ?? []
+  const words = hinted.replace(/^[^a-z]/, '').split('|')
+  for (const { match } of triggers) {
+    const prefix = `^/${name} `
+    if (!match.startsWith(prefix)) continue
+    const [, group, word = ''] =
+      /^(?:\(([a-z][\w|-]*)\)|([a-z][\w-]*))/.exec(match.slice(prefix.length)) ?? []
+    words.push(...(group ?? word).split('|'))
+  }
+  return [...new Set(words.map((word) => word.trim()).filter((word) => word !== ''))]
+}

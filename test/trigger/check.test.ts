@@ -1,0 +1,186 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type CheckedSkill,
+  checkOverlap,
+  checkTriggers,
+  exportTriggers,
+  fixTriggers,
+  portableRewrite,
+  readPromptCases,
+  readTriggers,
+  withoutExport,
+} from '../../src/trigger/index.ts'
+
+let root: string
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'skillrail-check-'))
+  mkdirSync(join(root, 'saw/references'), { recursive: true })
+  writeFileSync(join(root, 'saw/references/a.md'), 'x'.repeat(10_000))
+  writeFileSync(join(root, 'saw/references/b.md'), 'B\n')
+})
+afterAll(() => rmSync(root, { recursive: true }))
+
+function skill(triggers: string, body = '# saw\n\nWhen it is blocked, wait.\n'): CheckedSkill {
+  const directory = join(root, 'saw')
+  const path = join(directory, 'SKILL.md')
+  const text = `---\nname: saw\ndescription: x\ntriggers:\n${triggers}---\n${body}`
+  return { name: 'saw', directory, path, text, body, triggers: readTriggers(text, path).triggers }
+}
+
+function trigger(match: string, inject = 'references/a.md'): string {
+  return `  - match: '${match}'\n    inject: ${inject}\n`
+}
+
+describe('triggers check', () => {
+  it('is silent about triggers that are as they should be', () => {
+    const checked = checkTriggers(
+      skill(trigger('^/saw program') + trigger('^/saw amend', 'references/b.md')),
+    )
+    expect(checked.diagnostics).toEqual([])
+    expect(checked.triggers.map(({ risk }) => risk)).toEqual([undefined, undefined])
+  })
+
+  it('names the line of the body that a pattern matches', () => {
+    const checked = checkTriggers(skill(trigger('failure|blocked')))
+    expect(checked.triggers[0]?.risk).toEqual({ bodyLine: 3, text: 'When it is blocked, wait.' })
+  })
+
+  it.each([
+    ['trigger-matches-body', 'error', trigger('is bl'), 5],
+    ['trigger-mid-execution', 'warning', trigger('timeout'), 5],
+    ['trigger-target-missing', 'error', trigger('^/saw', 'references/none.md'), 5],
+    ['pattern-invalid', 'error', trigger('^/saw ('), 5],
+    ['trigger-pattern-not-portable', 'warning', trigger('^/saw \\d'), 5],
+    ['trigger-duplicate', 'warning', trigger('^/saw') + trigger('^/saw'), 7],
+    ['trigger-unreachable', 'warning', trigger('^/saw') + trigger('^/saw (a|b)'), 7],
+    ['trigger-unreachable', 'warning', trigger('one two') + trigger('two'), 5],
+    ['trigger-format', 'info', `  - inject: references/a.md\n    match: ^/saw\n`, 5],
+    ['trigger-small-skill', 'info', trigger('^/saw', 'references/b.md'), 5],
+  ])('finds %s', (code, severity, triggers, line) => {
+    const { diagnostics } = checkTriggers(skill(triggers))
+    expect(diagnostics.map((one) => [one.code, one.severity, one.line])).toEqual([
+      [code, severity, line],
+    ])
+  })
+
+  it('points at the character of the pattern that another engine reads differently', () => {
+    const [found] = checkTriggers(skill(trigger('^/saw \\d'))).diagnostics
+    expect(found).toMatchObject({
+      column: 19,
+      message: expect.stringContaining('grep and awk'),
+      hint: 'Write `^/saw [0-9]`; `--fix` does it.',
+    })
+  })
+
+  it('does not call a trigger unreachable that injects another file or fires alone', () => {
+    const triggers = trigger('^/saw') + trigger('^/saw a', 'references/b.md') + trigger('saw')
+    const codes = checkTriggers(skill(triggers, '\n')).diagnostics.map(
+      ({ code, line }) => `${code}:${line}`,
+    )
+    expect(codes).toEqual(['trigger-unreachable:5'])
+  })
+
+  it('finds prompts that fire triggers of two skills, once each', () => {
+    const other = { ...skill(trigger('saw pro')), name: 'other' }
+    const found = checkOverlap([skill(trigger('^/saw program')), other])
+    expect(found.map(({ message }) => message)).toEqual([
+      'The prompt `/saw program` fires `^/saw program` and also `saw pro` of other.',
+    ])
+    expect(
+      checkOverlap([skill(trigger('^/saw a')), { ...skill(trigger('^/saw b')), name: 'other' }]),
+    ).toEqual([])
+  })
+})
+
+describe('a portable rewrite', () => {
+  it.each([
+    ['^/t \\d+', '^/t [0-9]+'],
+    ['a\\Wb', 'a[^A-Za-z0-9_]b'],
+    ['(?:alpha|beta)', '(alpha|beta)'],
+    ['^/t .*?alpha', '^/t .*alpha'],
+    ['[[:alpha:]_]', '[A-Za-z_]'],
+    ['[\\d-]', '[0-9-]'],
+    ['^\\/t', '^/t'],
+    ['{name}', '[{]name}'],
+    ['^(?i)beta 2', '^[Bb][Ee][Tt][Aa] 2'],
+    ['\\Aabc\\z', '^abc$'],
+  ])('of %s is %s', (source, rewritten) => expect(portableRewrite(source)).toBe(rewritten))
+
+  it.each(['a\\sb', '\\bx', 'alpha|', 'ab{2,3}', '(?i)skill', '\\p{L}', '^/t plain', '('])(
+    'of %s does not exist',
+    (source) => expect(portableRewrite(source)).toBeUndefined(),
+  )
+
+  it('is written into the file, and nothing else changes', () => {
+    const before = skill(
+      `${trigger('^/t \\d+')}  # why\n  - match: "a\\\\d" # here\n    inject: references/b.md\n${trigger('^/x')}`,
+    ).text
+    const { text, changes } = fixTriggers(before, 'SKILL.md')
+    expect(changes.map(({ line, to }) => [line, to])).toEqual([
+      [5, '^/t [0-9]+'],
+      [8, 'a[0-9]'],
+    ])
+    expect(text).toBe(before.replace("'^/t \\d+'", '"^/t [0-9]+"').replace('"a\\\\d"', '"a[0-9]"'))
+    expect(fixTriggers(text, 'SKILL.md').changes).toEqual([])
+  })
+})
+
+describe('an export into a body', () => {
+  it.each([
+    ['LF', '\n'],
+    ['CRLF', '\r\n'],
+  ])(
+    'with %s changes nothing the second time and is taken out without a trace',
+    (_name, newline) => {
+      const before = skill(trigger('^/saw a|b')).text.replaceAll('\n', newline)
+      const one = exportTriggers({ ...skill(trigger('^/saw a|b')), text: before })
+      expect(one.text).toContain('| `^/saw a\\|b` | `references/a.md` |')
+      expect(one.text.replaceAll('\r\n', '\n').includes('\r')).toBe(false)
+      const two = exportTriggers({ ...skill(trigger('^/saw a|b')), text: one.text })
+      expect(two.text).toBe(one.text)
+      expect(withoutExport(one.text)).toBe(before)
+    },
+  )
+
+  it('follows the triggers when they change, in its place', () => {
+    const one = exportTriggers(skill(trigger('^/saw a'))).text
+    const changed = `${one.replace("'^/saw a'", "'^/saw b'")}\nThe end.\n`
+    const triggers = readTriggers(changed, 'SKILL.md').triggers
+    const two = exportTriggers({ ...skill(''), triggers, text: changed }).text
+    expect(two).toContain('`^/saw b`')
+    expect(two).not.toContain('`^/saw a`')
+    expect(two.endsWith('\nThe end.\n')).toBe(true)
+  })
+
+  it('leaves a body with a damaged marker alone', () => {
+    const { text } = skill(trigger('^/saw'), 'a\n<!-- skillrail:triggers -->\nb\n')
+    const result = exportTriggers({ ...skill(trigger('^/saw')), text })
+    expect(result.text).toBe(text)
+    expect(result.diagnostics).toMatchObject([{ code: 'trigger-markers', severity: 'error' }])
+  })
+})
+
+describe('a file of prompts', () => {
+  it('is a JSON list or a line each', () => {
+    const expected = [{ prompt: 'a', inject: ['b'] }]
+    expect(readPromptCases('[{"prompt":"a","inject":["b"]}]', 'p.json').cases).toEqual(expected)
+    expect(readPromptCases('\n{"prompt":"a","inject":["b"]}\n', 'p.jsonl').cases).toEqual(expected)
+  })
+
+  it.each([
+    ['[1', 1],
+    ['{"prompt": 1, "inject": []}', 1],
+    ['{"prompt": "a"}', 1],
+    ['{"prompt": "a", "inject": [1]}', 1],
+    ['not JSON', 1],
+  ])('%j is reported with its line', (text, line) => {
+    expect(readPromptCases(text, 'p.json')).toMatchObject({
+      cases: [],
+      diagnostics: [{ code: 'prompt-case-invalid', severity: 'error', line }],
+    })
+  })
+})

@@ -1,0 +1,11 @@
+import { expect, it } from 'vitest'
+import { scriptOrigin, scriptText } from '../../src/trigger/index.ts'
+import { describeScript } from './_script-suite.ts'
+
+describeScript({ name: 'sh with the awk and grep of this machine', shell: ['sh'], tools: {} })
+
+it('knows a script of ours from one that somebody changed', () => {
+  expect(scriptOrigin(scriptText())).toBe('ours')
+  expect(scriptOrigin(`${scriptText()}\n`)).toBe('foreign')
+  expect(scriptOrigin('#!/bin/sh\necho mine\n')).toBe('foreign')
+})
