@@ -1,0 +1,45 @@
+import type { Runtime } from '../base/index.ts'
+
+/**
+ * The environment of a script: where programs are, whose home it is, the locale, and what the
+ * configuration names. Everything else, credentials above all, stays here.
+ *
+ * @param names further variables to pass on, from `run.environment`.
+ * @param own what we tell the script, `SKILLRAIL_…`; it wins.
+ */
+export function childEnvironment(
+  runtime: Pick<Runtime, 'env' | 'platform'>,
+  names: readonly string[],
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const windows = runtime.platform === 'win32'
+  const wanted = new Set(
+    [...passedOn, ...(windows ? passedOnWindows : []), ...names].map((name) =>
+      windows ? name.toUpperCase() : name,
+    ),
+  )
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(runtime.env)) {
+    const key = windows ? name.toUpperCase() : name
+    if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
+  }
+  return { ...environment, ...own }
+}
+
+const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+
+/** Without these, programs on Windows do not start or do not find their directories. */
+const passedOnWindows = [
+  'SYSTEMROOT',
+  'WINDIR',
+  'COMSPEC',
+  'PATHEXT',
+  'TEMP',
+  'TMP',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'SYSTEMDRIVE',
+]

@@ -1,0 +1,132 @@
+import {
+  closeSync,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Diagnostic, resolveInside } from '../base/index.ts'
+import { interpreterFor } from './interpreter-for.ts'
+
+/** A script that can be started: `file` with `args` before the arguments of the run. */
+export interface Script {
+  /** Real path. */
+  path: string
+  /** Path below the skill's directory, with `/`. */
+  relative: string
+  file: string
+  args: readonly string[]
+}
+
+export type ScriptSearch =
+  | { kind: 'found'; script: Script }
+  | { kind: 'none' }
+  | { kind: 'broken'; diagnostic: Diagnostic }
+
+/**
+ * The script that executes a skill: what its `run` field names, else the one conventional file
+ * `scripts/run`, `scripts/run.sh`, `.mjs`, `.js`, `.ts` or `.py`. It must lie inside the skill.
+ */
+export function findScript(directory: string, run: string | undefined): ScriptSearch {
+  if (run !== undefined) return openScript(directory, run)
+  const present = scriptsNamed(directory, 'run')
+  const [only, second] = present
+  if (only === undefined) return { kind: 'none' }
+  if (second !== undefined) {
+    return broken(
+      'script-ambiguous',
+      directory,
+      `there are ${present.length} scripts that could run this skill: ${present.join(', ')}`,
+      'Keep one of them, or name it in the field run.',
+    )
+  }
+  return openScript(directory, only)
+}
+
+/** The script that checks the work of a skill, by convention `scripts/verify` with any extension. */
+export function findVerifyScript(directory: string): ScriptSearch {
+  const present = scriptsNamed(directory, 'verify')
+  const [only, second] = present
+  if (only === undefined) return { kind: 'none' }
+  if (second === undefined) return openScript(directory, only)
+  const message = `there are ${present.length} scripts that could verify this skill: ${present.join(', ')}`
+  return broken('script-ambiguous', directory, message, 'Keep one of them.')
+}
+
+const extensions = ['', '.sh', '.mjs', '.js', '.ts', '.py']
+
+/** One look at the directory is several times cheaper than one at each possible name. */
+function scriptsNamed(directory: string, stem: string): string[] {
+  let entries: Dirent[]
+  try {
+    entries = readdirSync(join(directory, 'scripts'), { withFileTypes: true })
+  } catch {
+    return []
+  }
+  return extensions.flatMap((extension) => {
+    const name = `${stem}${extension}`
+    const entry = entries.find((candidate) => candidate.name === name)
+    return entry !== undefined && isFile(directory, entry) ? [`scripts/${name}`] : []
+  })
+}
+
+function openScript(directory: string, relative: string): ScriptSearch {
+  const inside = resolveInside(directory, relative)
+  if (!inside.ok) {
+    return broken(
+      inside.code === 'path-missing' ? 'script-missing' : 'script-outside',
+      directory,
+      `the script ${relative} cannot be used: ${inside.message}`,
+      'Name a file below the directory of the skill.',
+    )
+  }
+  const interpreter = interpreterFor({
+    path: inside.path,
+    ...lookInto(inside.path),
+    platform: process.platform,
+  })
+  if (interpreter === undefined) {
+    return broken(
+      'script-not-executable',
+      directory,
+      `the script ${relative} names no interpreter`,
+      'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
+    )
+  }
+  return { kind: 'found', script: { path: inside.path, relative, ...interpreter } }
+}
+
+function isFile(directory: string, entry: Dirent): boolean {
+  if (!entry.isSymbolicLink()) return entry.isFile()
+  const path = join(directory, 'scripts', entry.name)
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+}
+
+/** The first bytes of a file, and whether anybody may execute it. */
+function lookInto(path: string): { head: string; executable: boolean } {
+  const head = Buffer.alloc(256)
+  try {
+    const descriptor = openSync(path, 'r')
+    try {
+      const executable = (fstatSync(descriptor).mode & 0o111) !== 0
+      return { head: head.toString('latin1', 0, readSync(descriptor, head)), executable }
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return { head: '', executable: isExecutable(path) }
+  }
+}
+
+/** For a program that may be executed but not read. */
+function isExecutable(path: string): boolean {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
+  return (mode & 0o111) !== 0
+}
+
+function broken(code: string, path: string, message: string, hint: string): ScriptSearch {
+  return { kind: 'broken', diagnostic: { code, severity: 'error', message, path, hint } }
+}

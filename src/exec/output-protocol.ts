@@ -1,0 +1,173 @@
+import { type JsonValue, readYaml } from '../skill/index.ts'
+import { type CapturedOutput, capturedText } from './capture.ts'
+import { failedOutput, type ReportedError, type StepOutput } from './model.ts'
+import { lastOutputBlock } from './_output-block.ts'
+import { plainValue } from './_plain-value.ts'
+import type { ProcessEnd } from './process.ts'
+
+export interface OutputSource {
+  end: ProcessEnd
+  stdout: CapturedOutput
+  stderr: CapturedOutput
+  /** The text of the file `SKILLRAIL_OUTPUT`, when the script wrote one. */
+  file?: string | undefined
+}
+
+/**
+ * The output of a script, from the first of: the file it may write, the last `output:` block or JSON
+ * object with a `status` on standard output, its exit code with the last line it printed. An exit
+ * code other than 0 turns a claimed success into a failure. Never throws.
+ */
+export function readOutput(source: OutputSource): StepOutput {
+  const interrupted = endedBadly(source.end)
+  if (interrupted !== undefined) return interrupted
+  const code = source.end.kind === 'exit' ? source.end.code : 1
+  const claim = findClaim(source)
+  if (claim === undefined) return fromExitCode(code, source)
+  const output = parseOutput(claim)
+  if (code === 0 || output.status !== 'success') return output
+  const message = `the script reported success but ended with exit code ${code}`
+  return {
+    ...output,
+    status: 'failure',
+    errors: [...output.errors, { code: 'exit-code', message }],
+  }
+}
+
+/**
+ * One output in the standard form (`status`, `result`, `errors`, `metrics`, with or without the
+ * key `output` around them) as JSON or YAML. Anything else is a failure `output-malformed` that
+ * says what is wrong.
+ */
+export function parseOutput(text: string): StepOutput {
+  const value = parseValue(text)
+  if (typeof value === 'string') return malformed(value)
+  const root = isMap(value.value) ? value.value : undefined
+  const fields = root !== undefined && isMap(root['output']) ? root['output'] : root
+  if (fields === undefined) return malformed('it is no mapping')
+  const output = readFields(fields)
+  return typeof output === 'string' ? malformed(output) : output
+}
+
+const maxYamlCharacters = 65_536
+const maxResultCharacters = 65_536
+const maxEntries = 1000
+
+function endedBadly(end: ProcessEnd): StepOutput | undefined {
+  switch (end.kind) {
+    case 'exit':
+      return undefined
+    case 'signal':
+      return failedOutput('signal', `the script was ended by ${end.signal}`)
+    case 'timeout':
+      return failedOutput('timeout', 'the script did not end in time')
+    case 'aborted':
+      return failedOutput('aborted', 'the script was ended before it was done')
+    case 'not-started':
+      return failedOutput('not-started', `the script could not be started: ${end.message}`)
+  }
+}
+
+function findClaim(source: OutputSource): string | undefined {
+  if (source.file !== undefined && source.file.trim() !== '') return source.file
+  // Only the end can hold the last block when the middle is missing.
+  const { stdout } = source
+  return lastOutputBlock(stdout.droppedBytes > 0 ? stdout.tail : stdout.head)?.text
+}
+
+function fromExitCode(code: number, source: OutputSource): StepOutput {
+  const said = lastLine(capturedText(source.stdout))
+  if (code === 0) {
+    return { status: 'success', result: said, errors: [], metrics: {}, evidence: 'exit-code' }
+  }
+  const complaint = lastLine(capturedText(source.stderr)) || said
+  const message = complaint === '' ? `exit code ${code}` : `exit code ${code}: ${complaint}`
+  return { ...failedOutput('exit-code', message), result: complaint || message }
+}
+
+function lastLine(text: string): string {
+  const trimmed = text.trimEnd()
+  const line = trimmed.slice(trimmed.lastIndexOf('\n') + 1).trim()
+  return shortened(line, 2000)
+}
+
+function parseValue(text: string): { value: unknown } | string {
+  const trimmed = text.trim()
+  if (trimmed.startsWith('{')) {
+    try {
+      return { value: JSON.parse(trimmed) }
+    } catch {
+      // Flow mappings of YAML begin like JSON.
+    }
+  }
+  if (trimmed.length > maxYamlCharacters) {
+    return `it is longer than ${maxYamlCharacters} characters and no JSON`
+  }
+  const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
+  const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
+  if (error !== undefined) return error.message
+  return root === undefined ? 'it is empty' : { value: plainValue(root) }
+}
+
+/** The output, or what is wrong with it. */
+function readFields(fields: Record<string, unknown>): StepOutput | string {
+  const { status } = fields
+  if (status !== 'success' && status !== 'failure' && status !== 'critical') {
+    const found = status === undefined ? 'it has no status' : `its status is ${asText(status)}`
+    return `${found}; allowed are success, failure and critical`
+  }
+  const errors = readErrors(fields['errors'])
+  if (typeof errors === 'string') return errors
+  const metrics = readMetrics(fields['metrics'])
+  if (typeof metrics === 'string') return metrics
+  const result = shortened(asText(fields['result']), maxResultCharacters)
+  return { status, result, errors, metrics, evidence: 'exit-code' }
+}
+
+function readErrors(value: unknown): readonly ReportedError[] | string {
+  if (value === undefined || value === null || value === '') return []
+  if (typeof value === 'string') return [{ code: 'reported', message: value }]
+  if (!Array.isArray(value)) return 'its errors are no list'
+  if (value.length > maxEntries) return `it has more than ${maxEntries} errors`
+  return value.map((item: unknown) => readError(item))
+}
+
+function readError(item: unknown): ReportedError {
+  if (!isMap(item)) return { code: 'reported', message: asText(item) }
+  const { code, message } = { code: item['code'], message: item['message'] }
+  return {
+    code: typeof code === 'string' && code !== '' ? code : 'reported',
+    message: message === undefined ? JSON.stringify(item) : asText(message),
+  }
+}
+
+function readMetrics(value: unknown): Readonly<Record<string, JsonValue>> | string {
+  if (value === undefined || value === null || value === '') return {}
+  if (!isMap(value)) return 'its metrics are no mapping'
+  if (Object.keys(value).length > maxEntries) return `it has more than ${maxEntries} metrics`
+  const metrics: Record<string, JsonValue> = {}
+  for (const [name, metric] of Object.entries(value)) {
+    if (name === '__proto__') return 'its metrics have a key __proto__'
+    // Infinity and NaN of YAML have no form in JSON.
+    metrics[name] = JSON.parse(JSON.stringify(metric ?? null))
+  }
+  return metrics
+}
+
+function asText(value: unknown): string {
+  if (value === undefined || value === null) return ''
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function shortened(text: string, limit: number): string {
+  if (text.length <= limit) return text
+  return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function malformed(problem: string): StepOutput {
+  return failedOutput('output-malformed', `the output of the skill is malformed: ${problem}`)
+}

@@ -1,0 +1,34 @@
+import { expect, it } from 'vitest'
+import { childEnvironment } from '../../src/exec/index.ts'
+
+const ours = {
+  PATH: '/bin',
+  HOME: '/home/u',
+  LANG: 'C',
+  LC_ALL: 'C',
+  TMPDIR: '/t',
+  OPENAI_API_KEY: 'secret',
+  NODE_OPTIONS: '--inspect',
+  WANTED: 'yes',
+  Path: 'c:\\bin',
+  SystemRoot: 'c:\\w',
+}
+
+it('passes on programs, home, locale and what is configured, and nothing else', () => {
+  const runtime = { env: ours, platform: 'linux' } as const
+  expect(childEnvironment(runtime, ['WANTED', 'ABSENT'], { SKILLRAIL_STEP: 's' })).toEqual({
+    PATH: '/bin',
+    HOME: '/home/u',
+    LANG: 'C',
+    LC_ALL: 'C',
+    TMPDIR: '/t',
+    WANTED: 'yes',
+    SKILLRAIL_STEP: 's',
+  })
+})
+
+it('on Windows knows names in any case, and what programs need to start', () => {
+  const environment = childEnvironment({ env: ours, platform: 'win32' }, [], {})
+  expect(environment).toMatchObject({ Path: 'c:\\bin', SystemRoot: 'c:\\w' })
+  expect(environment).not.toHaveProperty('OPENAI_API_KEY')
+})

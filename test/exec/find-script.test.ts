@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findScript, findVerifyScript } from '../../src/exec/index.ts'
+import { interpreterFor } from '../../src/exec/interpreter-for.ts'
+
+describe('the script of a skill', () => {
+  let directory: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'skillrail-script-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  const write = (path: string, text = '#!/bin/sh\n', mode = 0o755): void => {
+    mkdirSync(dirname(join(directory, path)), { recursive: true })
+    writeFileSync(join(directory, path), text, { mode })
+  }
+
+  it.each(['run', 'run.sh', 'run.mjs', 'run.js', 'run.ts', 'run.py'])(
+    'is scripts/%s by convention',
+    (name) => {
+      write(`scripts/${name}`)
+      const found = findScript(directory, undefined)
+      expect(found).toMatchObject({ kind: 'found', script: { relative: `scripts/${name}` } })
+    },
+  )
+
+  it('is what run names', () => {
+    write('scripts/run.sh')
+    write('bin/go.py', 'print()', 0o644)
+    expect(findScript(directory, 'bin/go.py')).toMatchObject({
+      kind: 'found',
+      script: { relative: 'bin/go.py', file: 'python3' },
+    })
+  })
+
+  it('is nothing in a skill of instructions', () => {
+    write('scripts/other.sh')
+    expect(findScript(directory, undefined)).toEqual({ kind: 'none' })
+  })
+
+  it('is a diagnostic when there are two', () => {
+    write('scripts/run.sh')
+    write('scripts/run.py')
+    expect(findScript(directory, undefined)).toMatchObject({
+      kind: 'broken',
+      diagnostic: { code: 'script-ambiguous' },
+    })
+  })
+
+  it.each([
+    ['../outside.sh', 'script-outside'],
+    ['/bin/sh', 'script-outside'],
+    ['scripts\\run.sh', 'script-outside'],
+    ['scripts/none.sh', 'script-missing'],
+    ['scripts', 'script-outside'],
+    ['link.sh', 'script-outside'],
+  ])('is refused as %s', (run, code) => {
+    write('scripts/run.sh')
+    symlinkSync('/bin/sh', join(directory, 'link.sh'))
+    expect(findScript(directory, run)).toMatchObject({ kind: 'broken', diagnostic: { code } })
+  })
+
+  it('is a diagnostic when nothing says how to start it', () => {
+    write('scripts/run', 'no shebang', 0o644)
+    expect(findScript(directory, undefined)).toMatchObject({
+      kind: 'broken',
+      diagnostic: { code: 'script-not-executable' },
+    })
+  })
+
+  it('may have a companion that verifies', () => {
+    expect(findVerifyScript(directory).kind).toBe('none')
+    write('scripts/verify.sh')
+    expect(findVerifyScript(directory)).toMatchObject({ script: { relative: 'scripts/verify.sh' } })
+  })
+})
+
+describe('how a script is started', () => {
+  const node = process.execPath
+  it.each([
+    ['/s/run.sh', '', false, ['sh', '/s/run.sh']],
+    ['/s/run.sh', '#!/bin/bash\n', true, ['/s/run.sh']],
+    ['/s/run.sh', '#!/bin/bash -e\n', false, ['/bin/bash', '-e', '/s/run.sh']],
+    ['/s/run.sh', '#!/usr/bin/env bash\r\n', false, ['bash', '/s/run.sh']],
+    ['/s/run.py', '', false, ['python3', '/s/run.py']],
+    ['/s/run.ts', '', false, [node, '/s/run.ts']],
+    ['/s/run.mjs', '#!/usr/bin/env node\n', true, [node, '/s/run.mjs']],
+    ['/s/run', '#!/usr/bin/env -S node --no-warnings\n', true, [node, '--no-warnings', '/s/run']],
+    ['/s/run.ts', '#!/usr/bin/env bun\n', false, ['bun', '/s/run.ts']],
+    ['/s/run', '\u007fELF', true, ['/s/run']],
+    ['/s/run', '', false, undefined],
+  ])('%s beginning with %j, run bit %s', (path, head, executable, expected) => {
+    const started = interpreterFor({ path, head, executable, platform: 'linux' })
+    expect(started === undefined ? undefined : [started.file, ...started.args]).toEqual(expected)
+  })
+
+  it('needs no shell of Unix on Windows', () => {
+    const script = { head: '#!/usr/bin/env python\n', executable: true, platform: 'win32' } as const
+    expect(interpreterFor({ path: 'C:\\s\\run.py', ...script })?.file).toBe('python')
+  })
+})

@@ -1,0 +1,132 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ProcessRequest, runProcess } from '../../src/exec/index.ts'
+
+describe('running a process', { timeout: 20_000 }, () => {
+  let directory: string
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'skillrail-exec-'))
+  })
+  afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+  const shell = (script: string, more: Partial<ProcessRequest> = {}) =>
+    runProcess({
+      file: '/bin/sh',
+      args: ['-c', script],
+      cwd: directory,
+      env: { PATH: process.env['PATH'] ?? '' },
+      outputLimit: 1024,
+      ...more,
+    })
+
+  it('captures both streams and the exit code', async () => {
+    const result = await shell('echo out; echo err >&2; exit 7')
+    expect(result.end).toEqual({ kind: 'exit', code: 7 })
+    expect([result.stdout.head, result.stderr.head]).toEqual(['out\n', 'err\n'])
+  })
+
+  it('gives the child exactly the environment it was told', async () => {
+    const result = await runProcess({
+      file: process.execPath,
+      args: ['-p', 'Object.keys(process.env).sort().join()'],
+      cwd: directory,
+      env: { ONLY: '1' },
+      outputLimit: 4096,
+    })
+    expect(result.stdout.head.trim()).toBe('ONLY')
+  })
+
+  it('feeds standard input, and survives a program that never reads it', async () => {
+    expect((await shell('cat', { stdin: 'hello' })).stdout.head).toBe('hello')
+    expect((await shell('exec true', { stdin: 'x'.repeat(5_000_000) })).end).toEqual({
+      kind: 'exit',
+      code: 0,
+    })
+  })
+
+  it('keeps head and tail of a huge output and counts the rest', async () => {
+    const result = await shell('seq 1 200000')
+    expect(result.stdout.totalBytes).toBe(1_288_895)
+    expect(result.stdout.head.startsWith('1\n2\n3\n')).toBe(true)
+    expect(result.stdout.tail.endsWith('199999\n200000\n')).toBe(true)
+    const kept = result.stdout.head.length + result.stdout.tail.length
+    expect(kept).toBeLessThanOrEqual(1024)
+    expect(result.stdout.droppedBytes).toBeGreaterThan(1_287_000)
+  })
+
+  it('takes binary output without harm', async () => {
+    const result = await shell("printf '\\377\\000\\376'")
+    expect(result.stdout.totalBytes).toBe(3)
+    expect(result.stdout.head).toBe('\ufffd\0\ufffd')
+  })
+
+  it('ends the whole group at the time-out, also what ignores TERM', async () => {
+    const pids = join(directory, 'pids')
+    const script = `trap '' TERM; (trap '' TERM; echo $$ > ${pids}; sleep 30) & sleep 30`
+    const result = await shell(script, { timeoutMs: 200 })
+    expect(result.end).toEqual({ kind: 'timeout' })
+    await expectGone(Number(readFileSync(pids, 'utf8')))
+  })
+
+  it('ends at once when everything in the group heeds TERM', async () => {
+    const marker = join(directory, 'cleaned')
+    const script = `trap 'echo x > ${marker}; exit 0' TERM; sleep 30 & wait`
+    const controller = new AbortController()
+    const running = shell(script, { signal: controller.signal })
+    await sleep(200)
+    controller.abort()
+    expect((await running).end).toEqual({ kind: 'aborted' })
+    expect(existsSync(marker)).toBe(true)
+  })
+
+  it('does not start when it was aborted before', async () => {
+    const result = await shell('echo never > started', { signal: AbortSignal.abort() })
+    expect(result.end).toEqual({ kind: 'aborted' })
+    expect(existsSync(join(directory, 'started'))).toBe(false)
+  })
+
+  it('does not wait for what was left in the background with its pipes', async () => {
+    const result = await shell('sleep 30 & echo $! ; exit 0')
+    expect(result.end).toEqual({ kind: 'exit', code: 0 })
+    process.kill(Number(result.stdout.head.trim()), 'SIGKILL')
+  })
+
+  it('reads on after standard output was closed', async () => {
+    const result = await shell('exec 1>&-; echo still >&2; exit 4')
+    expect(result.end).toEqual({ kind: 'exit', code: 4 })
+    expect(result.stderr.head).toBe('still\n')
+  })
+
+  it('names the signal that ended it', async () => {
+    expect((await shell('kill -KILL $$')).end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+  })
+
+  it('says why a program could not be started', async () => {
+    const missing = await runProcess({
+      file: join(directory, 'nothing'),
+      args: [],
+      cwd: directory,
+      env: {},
+      outputLimit: 10,
+    })
+    expect(missing.end).toMatchObject({ kind: 'not-started' })
+    writeFileSync(join(directory, 'plain'), 'x', { mode: 0o600 })
+    const plain = await shell('', { file: join(directory, 'plain') })
+    expect(plain.end).toMatchObject({ kind: 'not-started' })
+  })
+})
+
+async function expectGone(pid: number): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await sleep(20)
+  }
+  expect.fail(`process ${pid} still runs`)
+}

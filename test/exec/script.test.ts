@@ -1,0 +1,88 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { systemRuntime } from '../../src/base/index.ts'
+import {
+  childEnvironment,
+  endOrphans,
+  findScript,
+  runScript,
+  type ScriptResult,
+} from '../../src/exec/index.ts'
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'skillrail-protocol-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+async function run(text: string, given: readonly string[] = []): Promise<ScriptResult> {
+  mkdirSync(join(directory, 'skill/scripts'), { recursive: true })
+  writeFileSync(join(directory, 'skill/scripts/run.sh'), text, { mode: 0o755 })
+  const search = findScript(join(directory, 'skill'), undefined)
+  if (search.kind !== 'found') throw new Error(search.kind)
+  return runScript({
+    script: search.script,
+    skillDirectory: join(directory, 'skill'),
+    cwd: directory,
+    arguments: given,
+    input: '{"chain_state":{}}',
+    runId: 'r1',
+    step: 'chain/step',
+    attempt: 2,
+    idempotencyKey: 'r1/2:step',
+    scratch: join(directory, 'scratch'),
+    files: join(directory, 'steps/one'),
+    environment: childEnvironment(systemRuntime(), [], {}),
+    outputLimit: 65_536,
+  })
+}
+
+it('speaks the script protocol', async () => {
+  const { stdout, output } = await run(
+    `#!/bin/sh
+pwd; echo "$1|$2"; cat; echo; cat "$SKILLRAIL_STATE"; echo
+echo "$SKILLRAIL_SKILL_DIR|$SKILLRAIL_RUN_ID|$SKILLRAIL_STEP|$SKILLRAIL_ATTEMPT|$SKILLRAIL_IDEMPOTENCY_KEY"
+echo shared > "$SKILLRAIL_SCRATCH/file"
+printf 'output:\\n  status: success\\n  result: from file\\n' > "$SKILLRAIL_OUTPUT"
+`,
+    ['a b', '$HOME'],
+  )
+  expect(stdout.split('\n')).toEqual([
+    directory,
+    'a b|$HOME',
+    '{"chain_state":{}}',
+    '{"chain_state":{}}',
+    `${directory}/skill|r1|chain/step|2|r1/2:step`,
+    '',
+  ])
+  expect(output).toMatchObject({ status: 'success', result: 'from file', evidence: 'exit-code' })
+  expect(readdirSync(join(directory, 'scratch'))).toEqual(['file'])
+  expect(readdirSync(join(directory, 'steps'))).toEqual([])
+})
+
+it('refuses an output file that is no regular file of fair size', async () => {
+  const link = await run('#!/bin/sh\nln -s /etc/passwd "$SKILLRAIL_OUTPUT"\n')
+  const fifo = await run('#!/bin/sh\nmkfifo "$SKILLRAIL_OUTPUT"\n')
+  const huge = await run('#!/bin/sh\nhead -c 3000000 /dev/zero > "$SKILLRAIL_OUTPUT"\n')
+  for (const { output } of [link, fifo, huge]) {
+    expect(output.errors[0]?.code).toBe('output-malformed')
+  }
+})
+
+it('is a failure when its files cannot be written', async () => {
+  writeFileSync(join(directory, 'scratch'), 'in the way')
+  const { output } = await run('#!/bin/sh\necho fine\n')
+  expect(output).toMatchObject({ status: 'failure', errors: [{ code: 'not-started' }] })
+})
+
+it.runIf(process.platform === 'linux')(
+  'finds what an execution left behind, and ends it',
+  async () => {
+    const { stdout } = await run('#!/bin/sh\nsetsid sleep 60 >/dev/null 2>&1 & echo $!\n')
+    expect(endOrphans(new Set(['r1/other']))).toBe(0)
+    expect(stdout.trim()).toMatch(/^\d+$/)
+    expect(endOrphans(new Set(['r1/2:step']))).toBe(1)
+  },
+)
