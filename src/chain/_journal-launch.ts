@@ -1,0 +1,203 @@
+import type { StepOutput } from '../exec/index.ts'
+import type { FinishedOutcome, Outcome } from './engine.ts'
+import type { StepAnswer } from './executor.ts'
+import type { EngineCore, Entry } from './_journal-entry.ts'
+import { chainOutput } from './_outcome.ts'
+import { passGate } from './_pass-gate.ts'
+import { overdue, timeLimit, type TimeLimit } from './_time-limit.ts'
+
+/** Starts what was announced, once. Its outcome is recorded before anybody sees it. */
+export function launch(core: EngineCore, entry: Entry): void {
+  if (entry.ending !== undefined) return
+  if (entry.outcome !== undefined) {
+    entry.ending = Promise.resolve()
+    return
+  }
+  const ending = execute(core, entry)
+    .then((outcome) => settle(core, entry, outcome))
+    .catch((error: unknown) => {
+      fail(core, error)
+      entry.outcome = { kind: 'suspended', why: 'interrupted' }
+    })
+    .finally(() => core.launched.delete(ending))
+  core.launched.add(ending)
+  entry.ending = ending
+}
+
+async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
+  const stopped = endedFromAbove(core, entry)
+  if (stopped !== undefined) return stopped
+  const gate = passGate(core, entry)
+  if (gate !== undefined) return gate
+  if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry.key)
+  const startedAt = begin(core, entry)
+  const before = core.clock.elapsed()
+  const limit = timeLimit(core, entry, startedAt)
+  const unlink = link(entry.scope, entry.controller)
+  try {
+    return entry.kind === 'task'
+      ? await executeTask(core, entry, startedAt, before, limit)
+      : await executeChain(core, entry, startedAt, limit)
+  } finally {
+    limit.clear()
+    unlink()
+  }
+}
+
+async function executeTask(
+  core: EngineCore,
+  entry: Entry & { kind: 'task' },
+  startedAt: number,
+  before: number,
+  limit: TimeLimit,
+): Promise<Outcome> {
+  const { call, key, controller } = entry
+  const answer = await core.runner?.run(call, {
+    signal: controller.signal,
+    onOutput: (chunk, stream) => {
+      const text = core.onEvent === undefined ? '' : chunk.toString('utf8')
+      core.onEvent?.({ type: 'step-output', key, step: call.step.step, stream, text })
+    },
+  })
+  const durationMs = Math.round(core.clock.elapsed() - before)
+  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
+  if (stopped?.kind === 'cancelled') return { ...stopped, startedAt, durationMs }
+  if (stopped !== undefined) return stopped
+  if (answer.kind === 'pending') return handOut(core, entry, answer)
+  const output = limit.over() ? overdue(limit) : answer.output
+  return { kind: 'finished', output, startedAt, durationMs, log: answer.log }
+}
+
+async function executeChain(
+  core: EngineCore,
+  entry: Entry & { kind: 'chain' },
+  startedAt: number,
+  limit: TimeLimit,
+): Promise<Outcome> {
+  const { call, controller } = entry
+  const chain = await entry.body(core.engineFor(controller.signal))
+  const finished = (output: StepOutput, log?: string): FinishedOutcome => ({
+    kind: 'finished',
+    output,
+    startedAt,
+    durationMs: Math.max(0, core.clock.now() - startedAt),
+    log,
+    chain,
+  })
+  if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted', chain }
+  if (limit.over()) return finished(overdue(limit))
+  if (chain.ended === 'suspended') {
+    const why = chain.status === 'waiting' ? 'report' : 'interrupted'
+    return { kind: 'suspended', why, startedAt, chain }
+  }
+  if (chain.ended === 'cancelled' || controller.signal.aborted) {
+    return { kind: 'cancelled', startedAt, durationMs: core.clock.now() - startedAt, chain }
+  }
+  const output = chainOutput(chain)
+  if (chain.ended === 'rejected') return { ...finished(output), rejected: true }
+  if (call.step.verify !== undefined) core.writer?.append()
+  const answer = await core.runner?.finishChain(call, output, { signal: controller.signal })
+  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  if (stopped !== undefined) return { ...stopped, startedAt, chain }
+  if (limit.over()) return finished(overdue(limit))
+  return answer?.kind === 'output' ? finished(answer.output, answer.log) : finished(output)
+}
+
+/** Records a final outcome; nobody outside sees it before, and nothing else begins. */
+function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
+  const { key } = entry
+  entry.outcome = outcome
+  if (outcome.kind !== 'finished' || core.writer === undefined) {
+    announceEnd(core, entry, outcome)
+    return
+  }
+  entry.order = core.order++
+  core.writer.defer(
+    { type: 'done', key, outcome },
+    { written: () => announceEnd(core, entry, outcome), failed: (error) => fail(core, error) },
+  )
+}
+
+/** The journal cannot be written: what runs is ended, and the run stops where it is. */
+function fail(core: EngineCore, error: unknown): void {
+  core.failure ??= { error }
+  core.interruption.abort()
+}
+
+function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome): void {
+  const { key } = entry
+  const { step, skill } = entry.call.step
+  const at = new Date(core.clock.now()).toISOString()
+  if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
+    core.onEvent?.({ type: 'step-suspended', key, step, why: outcome.why, at })
+    return
+  }
+  if (outcome.kind !== 'finished' && entry.started !== true) return
+  const done = outcome.kind === 'finished' ? outcome : undefined
+  core.onEvent?.({
+    type: 'step-finished',
+    key,
+    step,
+    skill,
+    chain: entry.kind === 'chain',
+    status: done?.output.status ?? 'cancelled',
+    result: done?.output.result ?? '',
+    durationMs: done?.durationMs ?? 0,
+    at,
+    replayed: false,
+  })
+}
+
+function endedFromAbove(core: EngineCore, entry: Entry): Outcome | undefined {
+  if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted' }
+  const ended = entry.scope.aborted || entry.controller.signal.aborted
+  return ended ? { kind: 'cancelled' } : undefined
+}
+
+/** For a run that is only looked at: where a step stands that has no result. */
+function lookedAt(core: EngineCore, key: string): Outcome {
+  const handed = core.journal.handed.get(key)
+  if (handed !== undefined) {
+    return { kind: 'suspended', why: 'report', startedAt: Date.parse(handed) }
+  }
+  const started = core.journal.started.get(key)
+  const startedAt = started === undefined ? undefined : Date.parse(started)
+  return { kind: 'suspended', why: 'interrupted', startedAt }
+}
+
+function begin(core: EngineCore, entry: Entry): number {
+  const { key, kind } = entry
+  const known = core.journal.started.get(key)
+  const now = core.clock.now()
+  const at = new Date(now).toISOString()
+  const { step, skill } = entry.call.step
+  entry.started = true
+  // A nested chain goes on where it was; a step that was interrupted starts anew.
+  if (kind === 'chain' && known !== undefined) return Date.parse(known)
+  if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
+  core.writer?.append({ type: 'start', key, at })
+  core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
+  return now
+}
+
+function handOut(
+  core: EngineCore,
+  entry: Entry,
+  answer: Extract<StepAnswer, { kind: 'pending' }>,
+): Outcome {
+  const { handedAt } = answer
+  if (!core.journal.handed.has(entry.key)) {
+    const at = new Date(handedAt).toISOString()
+    core.writer?.append({ type: 'handed', key: entry.key, at })
+    core.journal.handed.set(entry.key, at)
+  }
+  return { kind: 'suspended', why: 'report', startedAt: handedAt }
+}
+
+function link(scope: AbortSignal, controller: AbortController): () => void {
+  const abort = (): void => controller.abort()
+  if (scope.aborted) abort()
+  scope.addEventListener('abort', abort, { once: true })
+  return () => scope.removeEventListener('abort', abort)
+}

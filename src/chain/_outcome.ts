@@ -1,0 +1,114 @@
+import type { StepOutput } from '../exec/index.ts'
+import type { CancelledStep, ChainResult, Outcome, Suspension } from './engine.ts'
+import type { PlannedStep } from './plan-model.ts'
+import type { StepResult } from './result.ts'
+import { type PreviousOutput, totalMetrics } from './state.ts'
+
+/** What the result of a run says of a step with this outcome. */
+export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
+  switch (outcome.kind) {
+    case 'finished': {
+      const { output, startedAt, durationMs, log, chain } = outcome
+      return {
+        step: step.step,
+        skill: step.skill,
+        ...output,
+        startedAt: isoTime(startedAt),
+        durationMs,
+        ...(log === undefined || log === '' ? {} : { log }),
+        ...below(chain),
+      }
+    }
+    case 'cancelled':
+      return cancelledStep(step, outcome, 'the chain was ended')
+    case 'suspended':
+      return {
+        ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
+        startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
+        reason: suspensions[outcome.why],
+        ...below(outcome.chain),
+      }
+  }
+}
+
+export function cancelledStep(step: PlannedStep, left: CancelledStep, reason: string): StepResult {
+  const neverStarted = left.startedAt === undefined
+  return {
+    ...notExecuted(step, neverStarted ? 'not_run' : 'cancelled', reason),
+    startedAt: left.startedAt === undefined ? null : isoTime(left.startedAt),
+    durationMs: left.durationMs ?? 0,
+    ...below(left.chain),
+  }
+}
+
+export function notExecuted(
+  step: PlannedStep,
+  status: 'skipped' | 'not_run' | 'cancelled' | 'waiting',
+  reason: string,
+): StepResult {
+  return {
+    step: step.step,
+    skill: step.skill,
+    status,
+    result: '',
+    errors: [],
+    metrics: {},
+    evidence: null,
+    startedAt: null,
+    durationMs: 0,
+    reason,
+  }
+}
+
+/** The outputs of the steps that ran to their end, as the next step sees them. */
+export function previousOutputs(results: readonly (StepResult | undefined)[]): PreviousOutput[] {
+  return results.flatMap((result) => {
+    if (result === undefined) return []
+    const { step, skill, status, errors, metrics } = result
+    if (status !== 'success' && status !== 'failure' && status !== 'critical') return []
+    return [{ step, skill, status, result: result.result, errors, metrics }]
+  })
+}
+
+/** What a nested chain is for its parent: one output. */
+export function chainOutput(result: ChainResult): StepOutput {
+  const steps = result.attempts.at(-1)?.steps ?? []
+  const outputs = previousOutputs(steps)
+  const succeeded = outputs.filter((output) => output.status === 'success').length
+  const { status } = result
+  return {
+    status: status === 'success' || status === 'critical' ? status : 'failure',
+    result: `${succeeded} of ${steps.length} steps succeeded`,
+    errors: outputs.flatMap((output) => output.errors),
+    metrics: totalMetrics(outputs),
+    evidence: steps.some((step) => step.evidence === 'self-reported')
+      ? 'self-reported'
+      : 'exit-code',
+  }
+}
+
+/** Status, result and errors of every step, level by level, as one text. */
+export function signatureOf(steps: readonly StepResult[]): string {
+  return JSON.stringify(steps.map((step) => outline(step)))
+}
+
+const suspensions: Record<Suspension, string> = {
+  approval: 'waits for the approval of a person',
+  report: 'waits for its report',
+  interrupted: 'the run was interrupted',
+}
+
+function outline(step: StepResult): unknown[] {
+  const { status, result, errors, steps = [] } = step
+  return [step.step, status, result, errors, steps.map((below) => outline(below))]
+}
+
+function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
+  if (chain === undefined) return {}
+  const steps = chain.attempts.at(-1)?.steps ?? []
+  return chain.attempts.length > 1 ? { steps, attempts: chain.attempts } : { steps }
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString()
+}

@@ -1,0 +1,37 @@
+import { failedOutput } from '../exec/index.ts'
+import type { Outcome } from './engine.ts'
+import { answerOfGate, stateDigest } from './gates.ts'
+import type { EngineCore, Entry } from './_journal-entry.ts'
+
+/** Undefined when the step may start. */
+export function passGate(core: EngineCore, entry: Entry): Outcome | undefined {
+  const { key, call } = entry
+  if (call.step.gate !== true) return undefined
+  const { journal } = core
+  const gate = { key, planDigest: journal.plan.digest, stateDigest: stateDigest(call.state) }
+  const answer = answerOfGate(gate, journal.approvals.get(key))
+  if (answer === 'approved') return undefined
+  const now = core.clock.now()
+  const at = new Date(now).toISOString()
+  if (answer === 'rejected') {
+    const output = failedOutput('gate-rejected', `${call.step.step} was rejected`)
+    return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true }
+  }
+  if (core.yesGates === true && core.writer !== undefined) {
+    core.writer.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
+    return undefined
+  }
+  const known = journal.gates.get(key)
+  if (known?.stateDigest !== gate.stateDigest || known.planDigest !== gate.planDigest) {
+    const record = {
+      type: 'gate',
+      ...gate,
+      step: call.step.step,
+      attempt: call.attempt,
+      at,
+    } as const
+    core.writer?.append(record)
+    journal.gates.set(key, record)
+  }
+  return { kind: 'suspended', why: 'approval' }
+}

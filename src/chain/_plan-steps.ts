@@ -1,0 +1,185 @@
+import type { Diagnostic } from '../base/index.ts'
+import type { ChainDeclaration } from '../skill/index.ts'
+import type { ChainLookup, SkillFacts } from './lookup.ts'
+import { checkPolicy } from './check-policy.ts'
+import type { PlannedChain, PlannedStep, PlannedTask, TaskExecutor } from './plan-model.ts'
+
+/** One planning: its lookup, what it found wrong, and how large it has become. */
+export interface Planning {
+  lookup: ChainLookup
+  diagnostics: Diagnostic[]
+  instructions: TaskExecutor | undefined
+  steps: number
+}
+
+/** A chain on the way from the outermost one, for cycles and depth. */
+interface Ancestor {
+  name: string
+  directory: string
+  maxDepth: number
+}
+
+export function planChain(
+  skill: SkillFacts,
+  chain: ChainDeclaration,
+  step: string,
+  ancestors: readonly Ancestor[],
+  planning: Planning,
+): PlannedChain {
+  const way = [
+    ...ancestors,
+    { name: skill.name, directory: skill.directory, maxDepth: chain.policy.maxDepth },
+  ]
+  const { path, line } = { path: skill.path, line: chain.line }
+  planning.diagnostics.push(...checkPolicy(chain, path))
+  if (chain.steps.length === 0) {
+    planning.diagnostics.push({
+      code: 'chain-empty',
+      severity: 'warning',
+      message: `the chain of ${skill.name} has no steps; it succeeds without doing anything`,
+      path,
+      line,
+    })
+  }
+  const labels = new Map<string, number>()
+  const prefix = step === '' ? '' : `${step}/`
+  const steps = chain.steps.map((declared) => {
+    const id = `${prefix}${uniqueLabel(labels, declared.name)}`
+    const planned = planStep(skill, chain, declared, id, way, planning)
+    const gated = [declared.name, id.slice(prefix.length)].some((name) =>
+      chain.gates.includes(name),
+    )
+    return gated ? { ...planned, gate: true as const } : planned
+  })
+  return { ...common(skill, step), executor: 'chain', policy: chain.policy, steps }
+}
+
+export function planTask(
+  skill: SkillFacts,
+  step: string,
+  calledFrom: string,
+  planning: Planning,
+): PlannedTask {
+  if (skill.script !== undefined) {
+    if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
+    return { ...common(skill, step), executor: 'script', script: skill.script }
+  }
+  if (planning.instructions !== undefined) {
+    return { ...common(skill, step), executor: planning.instructions }
+  }
+  planning.diagnostics.push({
+    code: 'no-executor',
+    severity: 'error',
+    message: `nothing can execute the skill ${skill.name}${calledFrom === skill.path ? '' : ` (step ${step})`}: it has instructions but no script`,
+    path: skill.path,
+    hint: 'Give it a script (scripts/run.sh, or the field run), or let an agent do the steps: skillrail chain start.',
+  })
+  return { ...common(skill, step), executor: 'none' }
+}
+
+/** Chains that call chains grow fast; beyond this a plan is a mistake. */
+const maxSteps = 10_000
+
+function planStep(
+  chainSkill: SkillFacts,
+  chain: ChainDeclaration,
+  declared: { name: string; line: number },
+  step: string,
+  way: readonly Ancestor[],
+  planning: Planning,
+): PlannedStep {
+  const place = { path: chainSkill.path, line: declared.line }
+  planning.steps++
+  if (planning.steps === maxSteps + 1) {
+    planning.diagnostics.push({
+      code: 'chain-too-large',
+      severity: 'error',
+      message: `the chain has more than ${maxSteps} steps with those of nested chains`,
+      ...place,
+    })
+  }
+  if (planning.steps > maxSteps) return missing(declared.name, step)
+  const resolution = planning.lookup.resolve(chainSkill.directory, declared.name)
+  if (!resolution.ok) {
+    const { code, message, hint } = resolution
+    const later = code === 'step-missing' && !chain.policy.validateOnLoad
+    const severity = later ? 'warning' : 'error'
+    planning.diagnostics.push({ code, severity, message, hint, ...place })
+    return missing(declared.name, step)
+  }
+  const { facts, diagnostics } = planning.lookup.load(resolution.directory)
+  planning.diagnostics.push(...diagnostics.filter((diagnostic) => diagnostic.severity === 'error'))
+  if (facts === undefined) return missing(declared.name, step)
+  if (facts.chain === undefined) return planTask(facts, step, chainSkill.path, planning)
+  const obstacle = cycle(facts, way) ?? tooDeep(facts, facts.chain, way)
+  if (obstacle !== undefined) {
+    planning.diagnostics.push({ severity: 'error', ...obstacle, ...place })
+    return missing(declared.name, step)
+  }
+  return planChain(facts, facts.chain, step, way, planning)
+}
+
+function uniqueLabel(labels: Map<string, number>, name: string): string {
+  const label = name.slice(name.lastIndexOf('/') + 1)
+  const count = (labels.get(label) ?? 0) + 1
+  labels.set(label, count)
+  return count === 1 ? label : `${label}#${count}`
+}
+
+function cycle(
+  skill: SkillFacts,
+  way: readonly Ancestor[],
+): { code: string; message: string; hint: string } | undefined {
+  const start = way.findIndex((ancestor) => ancestor.directory === skill.directory)
+  if (start === -1) return undefined
+  const path = [...way.slice(start).map((ancestor) => ancestor.name), skill.name].join(' → ')
+  return {
+    code: 'chain-cycle',
+    message: `the chain calls itself: ${path}`,
+    hint: 'A chain may call other chains, but never one that leads back to it.',
+  }
+}
+
+/** Depth counts from 1 at the chain that was asked for; the smallest limit on the way holds. */
+function tooDeep(
+  skill: SkillFacts,
+  chain: ChainDeclaration,
+  way: readonly Ancestor[],
+): { code: string; message: string; hint: string } | undefined {
+  const limits = [...way.map((ancestor) => ancestor.maxDepth), chain.policy.maxDepth]
+  const limit = Math.min(...limits)
+  if (way.length + 1 <= limit) return undefined
+  return {
+    code: 'chain-too-deep',
+    message: `the chain ${skill.name} would be at depth ${way.length + 1}; max_depth allows ${limit}`,
+    hint: 'Flatten the chain, or raise max_depth in every chain on the way.',
+  }
+}
+
+function common(skill: SkillFacts, step: string): Omit<PlannedTask, 'executor' | 'script'> {
+  const { name, path, trust, digest, tokens, verify } = skill
+  const verification = verify === undefined ? {} : { verify }
+  return { step, skill: name, path, trust: trust.level, digest, tokens, ...verification }
+}
+
+function missing(name: string, step: string): PlannedTask {
+  return {
+    step,
+    skill: name.slice(name.lastIndexOf('/') + 1),
+    path: '',
+    trust: 'untrusted',
+    digest: '',
+    tokens: 0,
+    executor: 'missing',
+  }
+}
+
+function notTrusted(skill: SkillFacts): Diagnostic {
+  return {
+    code: 'skill-not-trusted',
+    severity: 'error',
+    message: skill.trust.reason,
+    path: skill.path,
+    hint: skill.trust.hint,
+  }
+}

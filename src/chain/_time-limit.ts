@@ -1,0 +1,33 @@
+import { failedOutput, type StepOutput } from '../exec/index.ts'
+import type { EngineCore, Entry } from './_journal-entry.ts'
+
+/** The time-out of one step: aborts its controller when it is over. */
+export interface TimeLimit {
+  seconds: number
+  over(): boolean
+  clear(): void
+}
+
+/** Longest delay a timer of the platform takes; longer limits are no limit in practice. */
+const maxTimerMs = 2_147_483_647
+
+export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): TimeLimit {
+  const fallback = entry.kind === 'task' ? (core.defaultTimeoutMs ?? 0) : 0
+  const ms = Math.min(entry.call.timeoutMs || fallback, maxTimerMs)
+  const counts = core.countsAbsence === true && entry.kind === 'chain'
+  const left = counts ? Math.max(1, ms - (core.clock.now() - startedAt)) : ms
+  let over = false
+  const timer =
+    ms > 0
+      ? setTimeout(() => {
+          over = true
+          entry.controller.abort()
+        }, left)
+      : undefined
+  return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
+}
+
+/** The output of a step that was ended by its limit. */
+export function overdue(limit: TimeLimit): StepOutput {
+  return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended`)
+}

@@ -1,0 +1,165 @@
+import type { StepStatus } from '../exec/index.ts'
+import type { CancelledStep, ChainResult, Engine, Outcome, Running } from './engine.ts'
+import { fillRest, type Halt } from './_halt.ts'
+import { cancelledStep, notExecuted, previousOutputs, stepResult } from './_outcome.ts'
+import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
+import { attemptStatus, skipsAfter, stopAfter } from './policy.ts'
+import type { AttemptResult, StepResult } from './result.ts'
+import { addOutputs, type ChainState, emptyState } from './state.ts'
+
+export interface AttemptScope {
+  number: number
+  prefix: string
+  state: ChainState
+  /** Runs a nested chain on the engine it is given; the interpreter itself. */
+  runNested: RunChain
+}
+
+export type RunChain = (
+  chain: PlannedChain,
+  engine: Engine,
+  state: ChainState,
+  prefix: string,
+) => Promise<ChainResult>
+
+export interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
+  /** The status by the policy, also where `status` says that the run stands still. */
+  decided: StepStatus
+  ended: ChainResult['ended']
+  winner: string | undefined
+}
+
+/** Runs every step once, as far as the policy lets it. */
+export async function runAttempt(
+  chain: PlannedChain,
+  engine: Engine,
+  scope: AttemptScope,
+): Promise<AttemptEnd> {
+  const { policy, steps } = chain
+  const limit = policy.async ? policy.parallelLimit : 1
+  const slots = new Map<PlannedStep, StepResult>()
+  const running = new Map<string, { step: PlannedStep; handle: Running }>()
+  let halt: Halt | undefined
+  let waits = false
+  let state = scope.state
+  let next = 0
+
+  for (;;) {
+    const room = halt === undefined ? limit : 0
+    while (running.size < room) {
+      const step = steps[next++]
+      if (step === undefined) break
+      if (step.excluded === true) {
+        slots.set(step, notExecuted(step, 'not_run', 'left out of this run'))
+        continue
+      }
+      const handle = begin(chain, step, engine, scope, policy.passState ? state : emptyState)
+      running.set(handle.key, { step, handle })
+    }
+    if (running.size === 0) break
+    const { key, outcome } = await engine.firstOf([...running.values()].map((item) => item.handle))
+    const step = running.get(key)?.step
+    if (step === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+    running.delete(key)
+    slots.set(step, stepResult(step, outcome))
+    // In a group everybody sees the state from before it.
+    if (!policy.async) state = addOutputs(state, previousOutputs([slots.get(step)]))
+    halt = haltAfter(chain, step, outcome) ?? halt
+    waits ||= outcome.kind === 'suspended'
+    if (halt === undefined || halt.kind === 'suspended') continue
+    if (halt.kind === 'won') halt = { ...halt, step: await recordWinner(engine, scope, halt.step) }
+    const started = [...running.values()]
+    running.clear()
+    if (started.length > 0) {
+      const left = await engine.cancel(started.map((item) => item.handle))
+      started.forEach((item, index) => slots.set(item.step, leftOver(item.step, left[index], halt)))
+    }
+  }
+
+  fillRest(steps, slots, halt, waits)
+  return conclude(chain, scope, slots, halt)
+}
+
+function begin(
+  chain: PlannedChain,
+  step: PlannedStep,
+  engine: Engine,
+  scope: AttemptScope,
+  state: ChainState,
+): Running {
+  const label = step.step.slice(step.step.lastIndexOf('/') + 1)
+  const key = `${scope.prefix}${scope.number}:${label}`
+  const call = { key, attempt: scope.number, state, timeoutMs: chain.policy.timeout * 1000 }
+  if (!isChain(step)) return engine.task({ ...call, step })
+  return engine.chain({ ...call, step }, (inner) => scope.runNested(step, inner, state, `${key}/`))
+}
+
+/** Stop conditions are looked at after every result, and before `continue_on_success`. */
+function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Halt | undefined {
+  const { policy } = chain
+  switch (outcome.kind) {
+    case 'finished': {
+      const { status } = outcome.output
+      if (outcome.rejected === true) return { kind: 'rejected', step: step.step }
+      const stop = stopAfter(policy, status)
+      if (stop !== undefined && policy.raceMode) return { kind: 'won', step: step.step }
+      if (stop !== undefined) return { kind: 'stopped', step: step.step, stop, status }
+      return skipsAfter(policy, status) ? { kind: 'skipped', step: step.step, status } : undefined
+    }
+    case 'cancelled':
+      return { kind: 'cancelled' }
+    case 'suspended':
+      // The rest of a group goes on while one of it waits for a person or a report.
+      return policy.async && outcome.why !== 'interrupted' ? undefined : { kind: 'suspended' }
+  }
+}
+
+async function recordWinner(engine: Engine, scope: AttemptScope, step: string): Promise<string> {
+  return await engine.record(`${scope.prefix}${scope.number}:winner`, () => step)
+}
+
+function leftOver(
+  step: PlannedStep,
+  left: CancelledStep | undefined,
+  halt: Halt | undefined,
+): StepResult {
+  const reason =
+    halt?.kind === 'won'
+      ? `${halt.step} had won the race`
+      : halt !== undefined && 'step' in halt
+        ? `the chain stopped after ${halt.step}`
+        : 'the chain was ended'
+  return cancelledStep(step, left ?? {}, reason)
+}
+
+function conclude(
+  chain: PlannedChain,
+  scope: AttemptScope,
+  slots: ReadonlyMap<PlannedStep, StepResult>,
+  halt: Halt | undefined,
+): AttemptEnd {
+  const results = chain.steps.flatMap((step) => slots.get(step) ?? [])
+  const outputs = previousOutputs(results)
+  const statuses = outputs.map((output) => output.status)
+  const stop = halt?.kind === 'stopped' ? halt.stop : halt?.kind === 'won' ? 'succeeded' : undefined
+  const reached = attemptStatus(chain.policy, statuses, stop)
+  const rejected = halt?.kind === 'rejected'
+  const decided = rejected && reached === 'success' ? 'failure' : reached
+  const ended = endedBy(halt, results)
+  const stands = results.some((result) => result.status === 'waiting') ? 'waiting' : 'interrupted'
+  return {
+    status: ended === 'suspended' ? stands : ended === 'cancelled' ? 'cancelled' : decided,
+    steps: results,
+    chain_state: addOutputs(scope.state, outputs),
+    decided,
+    ended,
+    winner: halt?.kind === 'won' ? halt.step : undefined,
+  }
+}
+
+function endedBy(halt: Halt | undefined, results: readonly StepResult[]): ChainResult['ended'] {
+  if (halt?.kind === 'rejected' || halt?.kind === 'cancelled' || halt?.kind === 'suspended') {
+    return halt.kind
+  }
+  return results.some((result) => result.status === 'waiting') ? 'suspended' : undefined
+}

@@ -1,0 +1,71 @@
+import { RunStateError } from './errors.ts'
+import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
+import { readResult } from './run-chain.ts'
+import type { RunJournal } from './run-journal.ts'
+import type { Runtime } from '../base/index.ts'
+import { walkResult } from './walk-result.ts'
+
+/**
+ * The gate that a run waits at.
+ *
+ * @param step which one, where several steps of a parallel group wait.
+ * @throws {RunStateError} when none waits, or several do and `step` names none of them.
+ */
+export async function waitingGate(
+  journal: RunJournal,
+  clock: Pick<Runtime, 'now' | 'elapsed'>,
+  step?: string,
+): Promise<GateRecord> {
+  const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
+    const gate = journal.gates.get(walked.key)
+    return walked.step.status === 'waiting' && gate !== undefined ? [gate] : []
+  })
+  const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
+  const [gate, second] = matching
+  if (gate !== undefined && second === undefined) return gate
+  const names = gates.map((candidate) => candidate.step).join(', ')
+  const { runId } = journal.run
+  throw new RunStateError({
+    code: gate === undefined ? 'no-gate-waits' : 'gate-ambiguous',
+    message:
+      gates.length === 0
+        ? `the run ${runId} waits for nobody's approval`
+        : `several steps of the run ${runId} wait for approval: ${names}`,
+    hint:
+      gates.length === 0 ? `skillrail runs show ${runId}` : `Choose one: --step ${gates[0]?.step}`,
+  })
+}
+
+/**
+ * Writes the decision of a person about the gate that was shown. Made for `prepare` of a resume: the
+ * journal is locked then, so the gate cannot become another one.
+ * @throws {RunStateError} when the run waits for something else by now.
+ */
+export function recordDecision(
+  shown: GateRecord,
+  approved: boolean,
+  at: string,
+): (journal: RunJournal, append: (record: ChainRecord) => void) => void {
+  return (journal, append) => {
+    const gate = journal.gates.get(shown.key)
+    if (gate?.stateDigest !== shown.stateDigest || gate.planDigest !== shown.planDigest) {
+      throw new RunStateError({
+        code: 'gate-changed',
+        message: `the run ${journal.run.runId} no longer waits for what was shown`,
+        hint: `Look again: skillrail runs show ${journal.run.runId}`,
+      })
+    }
+    const { key, planDigest, stateDigest } = gate
+    const record: ApprovalRecord = {
+      type: 'approval',
+      key,
+      approved,
+      planDigest,
+      stateDigest,
+      by: 'person',
+      at,
+    }
+    append(record)
+    journal.approvals.set(key, record)
+  }
+}

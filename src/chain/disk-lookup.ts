@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
+import { findScript, findVerifyScript, type ScriptSearch } from '../exec/index.ts'
+import { estimateTokens, parseSkill, type SkillDocument } from '../skill/index.ts'
+import type { ChainLookup, SkillFacts, SkillReport } from './lookup.ts'
+import { resolveStep } from './resolve.ts'
+import { skillDigest } from './skill-digest.ts'
+
+export interface DiskLookupOptions {
+  /** The project: paths in plans are relative to it. */
+  workspace: string
+  /** The trust of a skill, with the command that would raise it. */
+  trustOf(skill: SkillDocument, directory: string): SkillFacts['trust']
+}
+
+/** Skills as they are on the disk; each is read once. */
+export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
+  const reports = new Map<string, SkillReport>()
+  return {
+    resolve: resolveStep,
+    load(directory) {
+      const known = reports.get(directory)
+      if (known !== undefined) return known
+      const report = loadSkill(directory, options)
+      reports.set(directory, report)
+      return report
+    },
+  }
+}
+
+const maxSkillBytes = 1_048_576
+
+function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
+  const file = existsSync(join(directory, 'SKILL.md')) ? 'SKILL.md' : 'skill.md'
+  const absolute = join(directory, file)
+  const path = displayPath(options.workspace, absolute)
+  const reading = readRegularFile(absolute, { maxBytes: maxSkillBytes })
+  if (!reading.ok) {
+    const { code, message } = reading
+    return { facts: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
+  }
+  const { skill, diagnostics } = parseSkill(reading.text, { path })
+  if (skill === undefined) return { facts: undefined, diagnostics }
+  const { fields } = skill
+  const scripts = fields.chain === undefined ? findScript(directory, fields.run) : none
+  const verify = findVerifyScript(directory)
+  const files = [file, pathOf(scripts), pathOf(verify)]
+  return {
+    facts: {
+      name: fields.name ?? basename(directory),
+      directory,
+      path,
+      chain: fields.chain,
+      script: pathOf(scripts),
+      verify: pathOf(verify),
+      digest: skillDigest(directory, files, { [file]: reading.bytes }),
+      tokens: estimateTokens(skill.body),
+      trust: options.trustOf(skill, directory),
+    },
+    diagnostics: [...diagnostics, ...broken(scripts, path), ...broken(verify, path)],
+  }
+}
+
+const none: ScriptSearch = { kind: 'none' }
+
+function pathOf(search: ScriptSearch): string | undefined {
+  return search.kind === 'found' ? search.script.relative : undefined
+}
+
+function broken(search: ScriptSearch, path: string): Diagnostic[] {
+  return search.kind === 'broken' ? [{ ...search.diagnostic, path }] : []
+}
+
+function displayPath(workspace: string, path: string): string {
+  return isInside(workspace, path) ? relative(workspace, path).split(sep).join('/') : path
+}

@@ -1,0 +1,31 @@
+import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
+
+/** Base of the errors about chains and their runs. */
+export class ChainError extends SkillrailError {}
+
+/** The chain cannot run as it is declared; `diagnostics` lists everything that is wrong with it. */
+export class ChainPlanError extends ChainError {
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** There is no run of that id. */
+export class RunNotFoundError extends ChainError {
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** Another process writes the journal of this run. */
+export class RunBusyError extends ChainError {}
+
+/** The run cannot go on as asked: it has ended, its skills have changed, it waits for something else. */
+export class RunStateError extends ChainError {}
+
+/** A person has to decide, and only a person at a terminal may. */
+export class ApprovalRefusedError extends ChainError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}

@@ -1,0 +1,29 @@
+import type { StepOutput } from '../exec/index.ts'
+import type { TaskCall } from './engine.ts'
+import type { TaskExecutor } from './plan-model.ts'
+
+/**
+ * How steps of one kind are executed: a script, an agent's command line, a model. The engine picks
+ * the executor that the plan names and records what it answers.
+ */
+export interface Executor {
+  readonly kind: TaskExecutor
+  /** Executes the step; a failure is an output, never a throw. Must end soon after an abort. */
+  execute(request: StepRequest): Promise<StepAnswer>
+}
+
+export interface StepRequest {
+  call: TaskCall
+  runId: string
+  /** Run, step and attempt: the same again when the step is repeated after a crash. */
+  idempotencyKey: string
+  arguments: readonly string[]
+  /** Aborted by a time-out, a stop of the chain, or an interruption. */
+  signal: AbortSignal
+  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
+}
+
+export type StepAnswer =
+  | { kind: 'output'; output: StepOutput; log?: string | undefined }
+  /** Nothing to execute here: the step was handed out, and somebody will report. */
+  | { kind: 'pending'; handedAt: number }

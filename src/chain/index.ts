@@ -1,0 +1,84 @@
+export { cancelRun } from './cancel-run.ts'
+export { recordDecision, waitingGate } from './decide-gate.ts'
+export { createDiskLookup, type DiskLookupOptions } from './disk-lookup.ts'
+export type {
+  CancelledStep,
+  ChainCall,
+  ChainResult,
+  Ended,
+  Engine,
+  FinishedOutcome,
+  Outcome,
+  Running,
+  SuspendedOutcome,
+  Suspension,
+  TaskCall,
+} from './engine.ts'
+export {
+  ApprovalRefusedError,
+  ChainError,
+  ChainPlanError,
+  RunBusyError,
+  RunNotFoundError,
+  RunStateError,
+} from './errors.ts'
+export type { ChainEvent, EventListener } from './events.ts'
+export type { Executor, StepAnswer, StepRequest } from './executor.ts'
+export { runChain } from './interpreter.ts'
+export { createJournalEngine, type JournalEngine } from './journal-engine.ts'
+export type { JournalEngineOptions } from './journal-engine-options.ts'
+export type { ChainLookup, SkillFacts, SkillReport, StepResolution } from './lookup.ts'
+export { planJson, type PlanOptions, planRun } from './plan.ts'
+export {
+  allSteps,
+  isChain,
+  type Plan,
+  type PlannedChain,
+  type PlannedStep,
+  type PlannedTask,
+  type PlanReading,
+  type TaskExecutor,
+} from './plan-model.ts'
+export { renderPlan, renderPlanMermaid } from './render-plan.ts'
+export { prunableRuns, type PruneChoice } from './prune-runs.ts'
+export { argumentsOf, reusedResults } from './reuse.ts'
+export { defaultPolicy, parsePolicySetting } from './policy-table.ts'
+export {
+  type AttemptResult,
+  lastAttempt,
+  type RunResult,
+  type RunStatus,
+  type StepResult,
+  type StepResultStatus,
+} from './result.ts'
+export {
+  type NewRun,
+  readResult,
+  type Resumption,
+  resumeRun,
+  type RunWorld,
+  startRun,
+} from './run-chain.ts'
+export { renderReport, type ReportFormat, reportFormats } from './report/index.ts'
+export type { RunJournal } from './run-journal.ts'
+export { isHeld, statusOfRun } from './run-status.ts'
+export { openRunStore, type RunStore } from './run-store.ts'
+export {
+  continueStepper,
+  type HandedStep,
+  handedSteps,
+  reportStep,
+  startStepper,
+  stepperAnswer,
+  type StepperAnswer,
+} from './stepper.ts'
+export {
+  duration,
+  firstFailed,
+  renderTimeline,
+  statusMarks,
+  type StyleText,
+  type TimelineOptions,
+} from './timeline.ts'
+export { type CheckedSkill, trustFact } from './trust-check.ts'
+export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

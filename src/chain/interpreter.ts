@@ -1,0 +1,38 @@
+import { runAttempt } from './attempt.ts'
+import type { ChainResult, Engine } from './engine.ts'
+import { signatureOf } from './_outcome.ts'
+import type { PlannedChain } from './plan-model.ts'
+import { afterAttempt, type AttemptOutcome } from './policy.ts'
+import type { AttemptResult } from './result.ts'
+import { type ChainState, emptyState } from './state.ts'
+
+/**
+ * Runs a planned chain on an engine: the one place that knows what a chain means. It decides on
+ * values only; clocks, processes, disks and everything else that can differ are the engine's.
+ *
+ * @param state what the parent passes to a nested chain.
+ * @param prefix of the keys of its steps; empty for the chain that was asked for.
+ */
+export async function runChain(
+  chain: PlannedChain,
+  engine: Engine,
+  state: ChainState = emptyState,
+  prefix = '',
+): Promise<ChainResult> {
+  const attempts: AttemptResult[] = []
+  const outcomes: AttemptOutcome[] = []
+  for (;;) {
+    const number = attempts.length + 1
+    const { ended, winner, decided, ...attempt } = await runAttempt(chain, engine, {
+      number,
+      prefix,
+      state,
+      runNested: runChain,
+    })
+    attempts.push({ attempt: number, ...attempt })
+    if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
+    outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })
+    const next = afterAttempt(chain.policy, outcomes)
+    if (next !== 'again') return { status: next, attempts, winner }
+  }
+}

@@ -1,0 +1,68 @@
+import type { Diagnostic } from '../base/index.ts'
+import type { ChainPolicy } from '../skill/index.ts'
+import type { TrustLevel } from '../trust/index.ts'
+
+/**
+ * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such skill,
+ * a failure when its turn comes. `none`: nothing here can execute it; the plan has an error then.
+ */
+export type TaskExecutor = 'script' | 'driven' | 'agent' | 'model' | 'missing' | 'none'
+
+/** One step of a chain, resolved. Everything here is JSON and goes into the journal. */
+export type PlannedStep = PlannedTask | PlannedChain
+
+interface PlannedSkill {
+  /** Unique in the plan: `unit`, `unit#2` for a second one, `chain-test/unit` below a nested chain. */
+  step: string
+  skill: string
+  /** The `SKILL.md`, relative to the workspace where it lies inside, else absolute. */
+  path: string
+  trust: TrustLevel
+  /** Of everything that decides what the step does: its `SKILL.md` and its scripts. */
+  digest: string
+  /** Estimated tokens of the body. */
+  tokens: number
+  /** Path of `scripts/verify…` below the skill, when it has one. */
+  verify?: string | undefined
+  /** A person must approve before it starts. */
+  gate?: true | undefined
+  /** Left out of this run by `--from` or `--only`. */
+  excluded?: true | undefined
+}
+
+export interface PlannedTask extends PlannedSkill {
+  executor: TaskExecutor
+  /** The script below the skill's directory; only for `script`. */
+  script?: string | undefined
+}
+
+export interface PlannedChain extends PlannedSkill {
+  executor: 'chain'
+  policy: ChainPolicy
+  steps: readonly PlannedStep[]
+}
+
+/** What a run will do, decided before anything runs. */
+export interface Plan {
+  /** Name of the skill that was asked for. */
+  skill: string
+  /** Of the whole plan; a run whose plan has another digest is another run. */
+  digest: string
+  /** A skill that is no chain is planned as a chain of itself alone. */
+  root: PlannedChain
+}
+
+/** The answer of planning: the plan as far as it could be made, and what is wrong with it. */
+export interface PlanReading {
+  plan: Plan
+  diagnostics: readonly Diagnostic[]
+}
+
+export function isChain(step: PlannedStep): step is PlannedChain {
+  return step.executor === 'chain'
+}
+
+/** Every step below a chain, depth first in plan order; chains come before their steps. */
+export function allSteps(chain: PlannedChain): PlannedStep[] {
+  return chain.steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
+}

@@ -1,0 +1,95 @@
+import { type Diagnostic, sha256 } from '../base/index.ts'
+import type { ChainPolicy } from '../skill/index.ts'
+import { planChain, planTask, type Planning } from './_plan-steps.ts'
+import type { ChainLookup, SkillFacts } from './lookup.ts'
+import { defaultPolicy } from './policy-table.ts'
+import {
+  isChain,
+  type Plan,
+  type PlannedChain,
+  type PlannedStep,
+  type PlanReading,
+  type TaskExecutor,
+} from './plan-model.ts'
+import { excludeSteps } from './select.ts'
+
+export interface PlanOptions {
+  /** Policy of the outermost chain for this one run (`--set`). */
+  policy?: Partial<ChainPolicy> | undefined
+  /** Leaves out the steps before this one. */
+  from?: string | undefined
+  /** Leaves out every other step. */
+  only?: string | undefined
+  /** What executes a skill that has no script; default: nothing, which is an error. */
+  instructions?: Exclude<TaskExecutor, 'script' | 'missing' | 'none'> | undefined
+}
+
+/**
+ * Resolves a skill into everything that will run, and checks all of it before anything does: names,
+ * cycles, depth, scripts, trust, policies that contradict themselves. The same files give the same
+ * plan, byte for byte.
+ */
+export function planRun(
+  skill: SkillFacts,
+  lookup: ChainLookup,
+  options: PlanOptions = {},
+): PlanReading {
+  const diagnostics: Diagnostic[] = []
+  const planning: Planning = { lookup, diagnostics, instructions: options.instructions, steps: 0 }
+  const root = planRoot(skill, planning, options.policy ?? {})
+  if (options.instructions === 'driven') diagnostics.push(...refuseRaces(root))
+  const steps = excludeSteps(root, options, diagnostics)
+  const plan = { skill: skill.name, root: { ...root, steps } }
+  return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics }
+}
+
+/** The digest of a plan; nothing but the plan itself goes into it. */
+export function planDigest(root: PlannedChain): string {
+  return sha256(JSON.stringify(root))
+}
+
+/** The plan as `chain plan --json` prints it. */
+export function planJson(plan: Plan, diagnostics: readonly Diagnostic[]): object {
+  const { policy, steps } = plan.root
+  return {
+    skill: plan.skill,
+    digest: plan.digest,
+    policy,
+    steps: steps satisfies readonly PlannedStep[],
+    diagnostics,
+  }
+}
+
+/** An agent does one thing after the other: it cannot race against itself. */
+function refuseRaces(chain: PlannedChain): Diagnostic[] {
+  const inner = chain.steps.flatMap((step) => (isChain(step) ? refuseRaces(step) : []))
+  const driven = chain.steps.some((step) => step.executor === 'driven')
+  if (!chain.policy.raceMode || !driven) return inner
+  const message = `the race of ${chain.skill} cannot be run by an agent step by step`
+  return [{ code: 'race-driven', severity: 'error', message, path: chain.path }, ...inner]
+}
+
+function planRoot(
+  skill: SkillFacts,
+  planning: Planning,
+  overrides: Partial<ChainPolicy>,
+): PlannedChain {
+  if (skill.chain !== undefined) {
+    const chain = { ...skill.chain, policy: { ...skill.chain.policy, ...overrides } }
+    return planChain({ ...skill, chain }, chain, '', [], planning)
+  }
+  const step = planTask(skill, skill.name, skill.path, planning)
+  const { path, trust, digest, tokens } = step
+  const policy = { ...defaultPolicy, ...overrides }
+  return {
+    step: '',
+    skill: skill.name,
+    path,
+    trust,
+    digest,
+    tokens,
+    executor: 'chain',
+    policy,
+    steps: [step],
+  }
+}

@@ -1,0 +1,58 @@
+import type { Evidence, ReportedError, StepStatus } from '../exec/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+import type { ChainState } from './state.ts'
+
+/**
+ * What became of a step that was planned. `skipped`: by `continue_on_success`; `not_run`: the chain
+ * had stopped; `cancelled`: it was running then; `waiting`: for a person, or for a report.
+ */
+export type StepResultStatus = StepStatus | 'skipped' | 'not_run' | 'cancelled' | 'waiting'
+
+/** How a run stands. `interrupted` and `waiting` can go on. */
+export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
+
+/** One step in the result of a run. */
+export interface StepResult {
+  step: string
+  skill: string
+  status: StepResultStatus
+  result: string
+  errors: readonly ReportedError[]
+  metrics: Readonly<Record<string, JsonValue>>
+  /** Null for a step that did not run to its end. */
+  evidence: Evidence | null
+  /** ISO 8601, or null for a step that never started. */
+  startedAt: string | null
+  durationMs: number
+  /** Why it was not executed, or what it waits for. */
+  reason?: string | undefined
+  /** The last lines that it printed. */
+  log?: string | undefined
+  /** The steps of a nested chain, in the attempt that decided. */
+  steps?: readonly StepResult[] | undefined
+  /** Every attempt of a nested chain that was repeated. */
+  attempts?: readonly AttemptResult[] | undefined
+}
+
+export interface AttemptResult {
+  /** From 1. */
+  attempt: number
+  status: RunStatus
+  steps: readonly StepResult[]
+  chain_state: ChainState
+}
+
+/** The result of a run: what `--json` prints. */
+export interface RunResult {
+  runId: string
+  skill: string
+  status: RunStatus
+  attempts: readonly AttemptResult[]
+  /** The step that won the race. */
+  winner?: string | undefined
+}
+
+/** The attempt that decided the run: the last one. */
+export function lastAttempt(result: Pick<RunResult, 'attempts'>): AttemptResult | undefined {
+  return result.attempts.at(-1)
+}

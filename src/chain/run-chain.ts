@@ -1,0 +1,240 @@
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { acquireFileLock, openJournal, type Runtime, type Settings, sha256 } from '../base/index.ts'
+import { childEnvironment, endOrphans } from '../exec/index.ts'
+import { drivenExecutor } from './driven-executor.ts'
+import { RunBusyError, RunStateError } from './errors.ts'
+import type { EventListener } from './events.ts'
+import type { Executor } from './executor.ts'
+import { runChain } from './interpreter.ts'
+import { createJournalEngine } from './journal-engine.ts'
+import {
+  type ChainRecord,
+  type DoneRecord,
+  journalVersion,
+  type RunRecord,
+} from './journal-records.ts'
+import { allSteps, type Plan } from './plan-model.ts'
+import { createRecordWriter, type RecordWriter } from './record-writer.ts'
+import { argumentsOf } from './reuse.ts'
+import { redactedArguments } from './run-arguments.ts'
+import { readRunJournal, type RunJournal } from './run-journal.ts'
+import type { RunStore } from './run-store.ts'
+import type { RunResult } from './result.ts'
+import { scriptExecutor } from './script-executor.ts'
+import { runFiles } from './step-files.ts'
+import { createStepRunner } from './step-runner.ts'
+
+/** What a run needs of the world; the same for a new one and a resumed one. */
+export interface RunWorld {
+  runtime: Runtime
+  workspace: string
+  store: RunStore
+  settings: Settings['run']
+  /** Besides scripts: how steps of other kinds are executed. */
+  executors?: readonly Executor[] | undefined
+  signal?: AbortSignal | undefined
+  onEvent?: EventListener | undefined
+  yesGates?: boolean | undefined
+}
+
+export interface NewRun extends Pick<
+  RunRecord,
+  'arguments' | 'mode' | 'request' | 'requireVerified' | 'origin'
+> {
+  plan: Plan
+  /** Results of another run that this one starts with. */
+  reused?: readonly DoneRecord[] | undefined
+}
+
+/** Starts a run: its journal exists before anything happens. Never throws for a failed step. */
+export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult> {
+  const runId = world.runtime.id()
+  return await withJournal(world.store.pathOf(runId), runId, async (writer) => {
+    const masked = redactedArguments(run.arguments)
+    writer.append({
+      type: 'run',
+      version: journalVersion,
+      runId,
+      skill: run.plan.skill,
+      at: isoNow(world),
+      mode: run.mode,
+      arguments: masked,
+      argumentsDigest: sha256(JSON.stringify(run.arguments)),
+      requireVerified: run.requireVerified,
+      request: run.request,
+      plan: run.plan,
+      ...(run.origin === undefined ? {} : { origin: run.origin }),
+    })
+    writer.append(...(run.reused ?? []))
+    const journal = readRunJournal(world.store.pathOf(runId), runId)
+    return await proceed(journal, run.arguments, world, writer)
+  })
+}
+
+export interface Resumption {
+  runId: string
+  /** The plan as it is now. */
+  plan: Plan
+  /** Goes on although the plan has changed. */
+  force?: boolean | undefined
+  /** Needed again where they held a secret: it is not in the journal. */
+  arguments?: readonly string[] | undefined
+  /** Looks at the journal, and may write to it, before the run goes on. */
+  prepare?: ((journal: RunJournal, append: (record: ChainRecord) => void) => void) | undefined
+}
+
+/**
+ * Goes on with a run: what has a recorded result is not executed again.
+ * @throws {RunBusyError} while another process has it.
+ * @throws {RunStateError} when it has ended, or its plan changed without `force`.
+ */
+export async function resumeRun(resumption: Resumption, world: RunWorld): Promise<RunResult> {
+  const { runId } = resumption
+  const path = world.store.pathOf(runId)
+  world.store.read(runId)
+  return await withJournal(path, runId, async (writer) => {
+    const journal = readRunJournal(path, runId)
+    refuseEnded(journal)
+    const changed = resumption.plan.digest !== journal.plan.digest
+    if (changed && resumption.force !== true) throw planChanged(runId)
+    const given = argumentsOf(journal, resumption.arguments ?? [])
+    const plan = changed ? { plan: resumption.plan } : {}
+    writer.append({ type: 'resumed', at: isoNow(world), ...plan })
+    if (changed) journal.plan = resumption.plan
+    resumption.prepare?.(journal, writer.append)
+    endOrphans(interruptedKeys(journal))
+    return await proceed(journal, given, world, writer)
+  })
+}
+
+/** The result of a run as far as it is recorded; executes and writes nothing. */
+export async function readResult(
+  journal: RunJournal,
+  clock: Pick<Runtime, 'now' | 'elapsed'>,
+): Promise<RunResult> {
+  const engine = createJournalEngine({ journal, clock })
+  const { status, attempts, winner } = await runChain(journal.plan.root, engine)
+  const { runId, skill } = journal.run
+  const standing = journal.status === 'cancelled' && status === 'interrupted'
+  return {
+    runId,
+    skill,
+    status: standing ? 'cancelled' : status,
+    attempts,
+    ...(winner === undefined ? {} : { winner }),
+  }
+}
+
+async function proceed(
+  journal: RunJournal,
+  given: readonly string[],
+  world: RunWorld,
+  writer: RecordWriter,
+): Promise<RunResult> {
+  const { runId, skill, requireVerified } = journal.run
+  const { runtime, workspace, settings } = world
+  const files = runFiles(dirname(journal.path), runId)
+  const scripts = {
+    workspace,
+    files,
+    environment: childEnvironment(runtime, settings.environment, {}),
+    outputLimit: settings.outputLimit,
+  }
+  const runner = createStepRunner({
+    runId,
+    arguments: given,
+    executors: [
+      scriptExecutor(scripts),
+      ...(journal.run.mode === 'stepper' ? [drivenExecutor(journal, runtime)] : []),
+      ...(world.executors ?? []),
+    ],
+    world: scripts,
+    requireVerified,
+  })
+  const { root } = journal.plan
+  const steps = allSteps(root).length
+  world.onEvent?.({ type: 'run-started', runId, skill, steps, at: isoNow(world) })
+  const engine = createJournalEngine({
+    journal,
+    writer,
+    runner,
+    clock: runtime,
+    signal: world.signal,
+    onEvent: world.onEvent,
+    yesGates: world.yesGates,
+    defaultTimeoutMs: settings.timeout * 1000,
+    // Between two reports no process of ours runs; the time passes all the same.
+    countsAbsence: journal.run.mode === 'stepper',
+  })
+  try {
+    const { status, attempts, winner, ended } = await runChain(root, engine)
+    const at = isoNow(world)
+    writer.append({ type: 'status', status, at })
+    if (ended !== 'suspended') cleanUp(files, root.policy.cleanupAfter)
+    world.onEvent?.({ type: 'run-finished', runId, status, at })
+    return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
+  } finally {
+    await engine.idle()
+  }
+}
+
+async function withJournal(
+  path: string,
+  runId: string,
+  work: (writer: RecordWriter) => Promise<RunResult>,
+): Promise<RunResult> {
+  const lock = acquireFileLock(path)
+  if (!lock.ok) {
+    throw new RunBusyError({
+      code: 'run-busy',
+      message: `the run ${runId} is being executed by process ${lock.holder.pid} on ${lock.holder.host}`,
+      hint: `Wait for it, or end it: skillrail runs cancel ${runId}`,
+    })
+  }
+  try {
+    const journal = openJournal(path)
+    try {
+      const writer = createRecordWriter(journal)
+      return await work(writer).finally(() => writer.append())
+    } finally {
+      journal.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+function refuseEnded(journal: RunJournal): void {
+  const { status } = journal
+  if (status !== 'success' && status !== 'failure' && status !== 'critical') return
+  const { runId } = journal.run
+  throw new RunStateError({
+    code: 'run-ended',
+    message: `the run ${runId} has ended: ${status}`,
+    hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
+  })
+}
+
+function planChanged(runId: string): RunStateError {
+  return new RunStateError({
+    code: 'plan-changed',
+    message: `the skills of the run ${runId} were changed since it was planned`,
+    hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; --force goes on with the changed plan.`,
+  })
+}
+
+/** Steps that began and have no result: they were running when the run was interrupted. */
+function interruptedKeys(journal: RunJournal): Set<string> {
+  const open = [...journal.started.keys()].filter((key) => !journal.done.has(key))
+  return new Set(open.map((key) => `${journal.run.runId}/${key}`))
+}
+
+function cleanUp(files: { scratch: string; steps: string }, scratchToo: boolean): void {
+  rmSync(files.steps, { recursive: true, force: true })
+  if (scratchToo) rmSync(dirname(files.scratch), { recursive: true, force: true })
+}
+
+function isoNow(world: Pick<RunWorld, 'runtime'>): string {
+  return new Date(world.runtime.now()).toISOString()
+}

@@ -1,0 +1,159 @@
+import {
+  type Diagnostic,
+  messageOf,
+  readJournal,
+  StateFileError,
+  systemCode,
+} from '../base/index.ts'
+import { RunNotFoundError } from './errors.ts'
+import {
+  type ApprovalRecord,
+  type ChainRecord,
+  type DoneRecord,
+  type GateRecord,
+  isChainRecord,
+  journalVersion,
+  type ReportRecord,
+  type RunRecord,
+} from './journal-records.ts'
+import type { Plan } from './plan-model.ts'
+import type { RunStatus } from './result.ts'
+import type { JsonValue } from '../skill/index.ts'
+
+/** A journal as read: what the run is, and everything recorded of it so far. */
+export interface RunJournal {
+  path: string
+  run: RunRecord
+  /** The plan in force: that of the run, or of the last resume that accepted a changed one. */
+  plan: Plan
+  /** By key; `order` is the position in the journal. */
+  done: Map<string, DoneRecord & { order: number }>
+  decided: Map<string, JsonValue>
+  started: Map<string, string>
+  gates: Map<string, GateRecord>
+  approvals: Map<string, ApprovalRecord>
+  handed: Map<string, string>
+  reports: Map<string, ReportRecord>
+  /** How many records follow the first. */
+  length: number
+  /** The last status written; undefined while it runs, and after a crash. */
+  status: RunStatus | undefined
+  /** Time of the last record that has one. */
+  updatedAt: string
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Reads the journal of a run. A torn last line is dropped and reported.
+ * @throws {RunNotFoundError} where there is none.
+ * @throws {StateFileError} when it is damaged, of a newer version, or no journal of a run.
+ */
+export function readRunJournal(path: string, runId: string): RunJournal {
+  const { records, diagnostics } = readRecords(path, runId)
+  const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
+  if (damage !== undefined) {
+    const { code, message, hint } = damage
+    throw new StateFileError({ code, message: `${path}: ${message}`, hint, diagnostics })
+  }
+  const [first, ...rest] = records
+  if (first?.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
+  const journal: RunJournal = {
+    path,
+    run: first,
+    plan: first.plan,
+    done: new Map(),
+    decided: new Map(),
+    started: new Map(),
+    gates: new Map(),
+    approvals: new Map(),
+    handed: new Map(),
+    reports: new Map(),
+    length: rest.length,
+    status: undefined,
+    updatedAt: first.at,
+    diagnostics,
+  }
+  rest.forEach((record, index) => apply(journal, record, index))
+  return journal
+}
+
+function readRecords(
+  path: string,
+  runId: string,
+): { records: ChainRecord[]; diagnostics: readonly Diagnostic[] } {
+  let reading: ReturnType<typeof readJournal>
+  try {
+    reading = readJournal(path)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') {
+      throw new RunNotFoundError({
+        code: 'run-not-found',
+        message: `there is no run ${runId}`,
+        hint: 'skillrail runs list shows the runs of this project.',
+      })
+    }
+    throw new StateFileError({
+      code: 'journal-unreadable',
+      message: `the journal ${path} cannot be read: ${messageOf(error)}`,
+      cause: error,
+    })
+  }
+  const version = reading.records[0]?.['version']
+  if (typeof version === 'number' && version > journalVersion) {
+    throw new StateFileError({
+      code: 'journal-newer',
+      message: `the journal ${path} has version ${version}; this skillrail reads up to ${journalVersion}`,
+      hint: 'Use the skillrail that wrote it, or a newer one.',
+    })
+  }
+  const records = reading.records.map((record, index) => {
+    if (!isChainRecord(record)) throw foreign(path, `record ${index + 1} is none of ours`)
+    return record
+  })
+  return { records, diagnostics: reading.diagnostics }
+}
+
+function apply(journal: RunJournal, record: ChainRecord, order: number): void {
+  if ('at' in record && typeof record.at === 'string') journal.updatedAt = record.at
+  switch (record.type) {
+    case 'run':
+      throw foreign(journal.path, 'a second run begins in it')
+    case 'start':
+      journal.started.set(record.key, record.at)
+      break
+    case 'done':
+      // The first result of a step is the result.
+      if (!journal.done.has(record.key)) journal.done.set(record.key, { ...record, order })
+      break
+    case 'decided':
+      journal.decided.set(record.key, record.value)
+      break
+    case 'gate':
+      journal.gates.set(record.key, record)
+      break
+    case 'approval':
+      journal.approvals.set(record.key, record)
+      break
+    case 'handed':
+      journal.handed.set(record.key, record.at)
+      break
+    case 'report':
+      journal.reports.set(record.key, record)
+      break
+    case 'resumed':
+      journal.plan = record.plan ?? journal.plan
+      journal.status = undefined
+      break
+    case 'status':
+      journal.status = record.status
+      break
+  }
+}
+
+function foreign(path: string, reason: string): StateFileError {
+  return new StateFileError({
+    code: 'journal-foreign',
+    message: `${path} is no journal of a run: ${reason}`,
+    hint: 'Move the file away; nothing was written to it.',
+  })
+}

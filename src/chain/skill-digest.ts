@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs'
+import { digestOf, openSha256 } from '../base/index.ts'
+
+/**
+ * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that run
+ * for it. A file that is gone counts as changed.
+ *
+ * @param files paths below the directory, in any order; undefined ones are left out.
+ * @param known contents that were read already, by the same paths.
+ */
+export function skillDigest(
+  directory: string,
+  files: readonly (string | undefined)[],
+  known: Readonly<Record<string, Uint8Array>> = {},
+): string {
+  const names = [...new Set(files.filter((file) => file !== undefined))].toSorted()
+  const hash = openSha256()
+  for (const name of names) {
+    const content = known[name] ?? contentOf(`${directory}/${name}`)
+    hash.update(`${name}\0${content?.length ?? 'unreadable'}\n`)
+    if (content !== undefined) hash.update(content)
+  }
+  return digestOf(hash)
+}
+
+function contentOf(path: string): Uint8Array | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined
+  }
+}

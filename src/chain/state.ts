@@ -1,0 +1,60 @@
+import type { ReportedError, StepStatus } from '../exec/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+
+/** What one step left for those after it. */
+export interface PreviousOutput {
+  step: string
+  skill: string
+  status: StepStatus
+  result: string
+  errors: readonly ReportedError[]
+  metrics: Readonly<Record<string, JsonValue>>
+}
+
+/** The state that a chain passes on, in the spelling of the chaining proposal. */
+export interface ChainState {
+  previous_outputs: readonly PreviousOutput[]
+  accumulated_errors: readonly ReportedError[]
+  total_metrics: Readonly<Record<string, JsonValue>>
+}
+
+export const emptyState: ChainState = {
+  previous_outputs: [],
+  accumulated_errors: [],
+  total_metrics: {},
+}
+
+/** The state after further outputs, in the order given. */
+export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]): ChainState {
+  if (outputs.length === 0) return state
+  return {
+    previous_outputs: [...state.previous_outputs, ...outputs],
+    accumulated_errors: [
+      ...state.accumulated_errors,
+      ...outputs.flatMap((output) => output.errors),
+    ],
+    total_metrics: totalMetrics([...state.previous_outputs, ...outputs]),
+  }
+}
+
+/**
+ * Metrics of one name are added where every value is a number; otherwise they are counted, how many
+ * steps reported one.
+ */
+export function totalMetrics(
+  outputs: readonly Pick<PreviousOutput, 'metrics'>[],
+): Record<string, JsonValue> {
+  const values = new Map<string, { count: number; sum: number | undefined }>()
+  for (const { metrics } of outputs) {
+    for (const [name, value] of Object.entries(metrics)) {
+      const total = values.get(name) ?? { count: 0, sum: 0 }
+      total.count++
+      total.sum =
+        typeof value === 'number' && total.sum !== undefined ? total.sum + value : undefined
+      values.set(name, total)
+    }
+  }
+  return Object.fromEntries(
+    [...values].map(([name, total]) => [name, total.sum ?? total.count] as const),
+  )
+}

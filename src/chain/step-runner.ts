@@ -1,0 +1,109 @@
+import { basename } from 'node:path'
+import { messageOf, redactText, redactValue } from '../base/index.ts'
+import { failedOutput, type StepOutput } from '../exec/index.ts'
+import type { ChainCall, TaskCall } from './engine.ts'
+import type { Executor, StepAnswer } from './executor.ts'
+import type { PlannedStep } from './plan-model.ts'
+import { lastOutput, type ScriptWorld, verifyStep } from './script-executor.ts'
+import { skillDigest } from './skill-digest.ts'
+import { skillDirectory } from './step-files.ts'
+
+/** Executes single steps for an engine: everything about a step that is not the chain's policy. */
+export interface StepRunner {
+  run(call: TaskCall, context: StepContext): Promise<StepAnswer>
+  /** What is left to do when a nested chain has ended: its verification. */
+  finishChain(call: ChainCall, output: StepOutput, context: StepContext): Promise<StepAnswer>
+}
+
+export interface StepContext {
+  signal: AbortSignal
+  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
+}
+
+export interface StepRunnerOptions {
+  runId: string
+  arguments: readonly string[]
+  executors: readonly Executor[]
+  world: ScriptWorld
+  /** A success that nobody but the agent vouches for is a failure. */
+  requireVerified: boolean
+}
+
+/**
+ * Digest, execution, verification, masking of secrets. What it returns is what is recorded, so that
+ * a resumed run sees exactly what an undisturbed one saw.
+ */
+export function createStepRunner(options: StepRunnerOptions): StepRunner {
+  const { world, runId } = options
+
+  async function conclude(
+    step: PlannedStep,
+    answer: Extract<StepAnswer, { kind: 'output' }>,
+    context: StepContext,
+    idempotencyKey: string,
+  ): Promise<StepAnswer> {
+    let { output, log = '' } = answer
+    if (step.verify !== undefined && output.status === 'success') {
+      const request = { runId, idempotencyKey, signal: context.signal }
+      const verification = await verifyStep(step, output, world, request)
+      output = verification.output
+      log = lastOutput(log, verification.log)
+    }
+    return masked(options.requireVerified ? demandEvidence(output) : output, log)
+  }
+
+  return {
+    async run(call, context) {
+      const { step, key } = call
+      const idempotencyKey = `${runId}/${key}`
+      const refusal = changed(step, world)
+      if (refusal !== undefined) return masked(refusal, '')
+      const executor = options.executors.find((candidate) => candidate.kind === step.executor)
+      if (executor === undefined) return masked(cannotExecute(step), '')
+      const answer = await executor
+        .execute({ call, runId, idempotencyKey, arguments: options.arguments, ...context })
+        .catch((error: unknown): StepAnswer => {
+          return { kind: 'output', output: failedOutput('executor-failed', messageOf(error)) }
+        })
+      if (answer.kind === 'pending') return answer
+      return await conclude(step, answer, context, idempotencyKey)
+    },
+    async finishChain(call, output, context) {
+      const refusal = call.step.verify === undefined ? undefined : changed(call.step, world)
+      if (refusal !== undefined) return masked(refusal, '')
+      const answer = { kind: 'output', output } as const
+      return await conclude(call.step, answer, context, `${runId}/${call.key}`)
+    },
+  }
+}
+
+function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
+  if (step.executor === 'missing') {
+    return failedOutput('skill-not-found', `there is no skill ${step.skill}`)
+  }
+  const script = step.executor === 'script' ? step.script : undefined
+  const files = [basename(step.path), script, step.verify]
+  if (skillDigest(skillDirectory(world.workspace, step), files) === step.digest) return undefined
+  return failedOutput(
+    'digest-changed',
+    `the skill ${step.skill} was changed after the run was planned`,
+  )
+}
+
+function cannotExecute(step: PlannedStep): StepOutput {
+  return failedOutput('no-executor', `nothing here can execute the skill ${step.skill}`)
+}
+
+function demandEvidence(output: StepOutput): StepOutput {
+  if (output.status !== 'success' || output.evidence !== 'self-reported') return output
+  const message = 'only the agent itself says that it succeeded, and verification is required'
+  return {
+    ...output,
+    status: 'failure',
+    errors: [...output.errors, { code: 'not-verified', message }],
+  }
+}
+
+function masked(output: StepOutput, log: string): StepAnswer {
+  return { kind: 'output', output: redactValue(output), log: redactText(log) }
+}

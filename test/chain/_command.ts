@@ -1,0 +1,97 @@
+import { loadConfiguration, SkillrailError, systemRuntime } from '../../src/base/index.ts'
+import type { LoadedCommand } from '../../src/cli/command.ts'
+import { parseCommandLine } from '../../src/cli/command-line.ts'
+import type { Output } from '../../src/cli/output.ts'
+import type { TestProject } from './_project.ts'
+
+/** The parts of the documents that tests look into. */
+export interface CommandJson {
+  runId: string
+  winner: string
+  runs: { runId: string }[]
+  attempts: { steps: { step: string; status: string }[] }[]
+  steps: { step: string; path: string; executor: string }[]
+  diagnostics: { code: string; message: string; line?: number }[]
+}
+
+const noJson: CommandJson = {
+  runId: '',
+  winner: '',
+  runs: [],
+  attempts: [],
+  steps: [],
+  diagnostics: [],
+}
+
+export interface CommandAnswer {
+  code: number
+  lines: string[]
+  notes: string[]
+  /** The JSON document, with `--json`. */
+  json: CommandJson
+  error: SkillrailError | undefined
+}
+
+export interface CommandWorld {
+  /** What the person at the terminal answers; undefined: there is no terminal. */
+  answer?: string | undefined
+  now?: (() => number) | undefined
+  signal?: AbortSignal | undefined
+}
+
+/** Runs one command in this process, so that a person and a clock can be played. */
+export async function runCommand(
+  name: string,
+  args: readonly string[],
+  project: TestProject,
+  world: CommandWorld = {},
+): Promise<CommandAnswer> {
+  const file = name.replace(' ', '-')
+  const { command }: { command: LoadedCommand } = await import(`../../src/cli/commands/${file}.ts`)
+  const entry = { name, group: 'Run', summary: name, load: async () => ({ command }) } as const
+  const line = parseCommandLine(entry, command, args)
+  if (line.kind === 'help') throw new Error(line.text)
+  const runtime = systemRuntime({
+    cwd: project.directory,
+    home: `${project.directory}/../home`,
+    env: { PATH: process.env['PATH'], HOME: `${project.directory}/../home` },
+    ...(world.now === undefined ? {} : { now: world.now }),
+  })
+  const answer: CommandAnswer = { code: 0, lines: [], notes: [], json: noJson, error: undefined }
+  const { settings } = loadConfiguration(runtime, {})
+  try {
+    answer.code = await command.run(
+      {
+        runtime,
+        settings: { ...settings, workspaceTrust: 'trusted' },
+        options: { ...line.globals, trustWorkspace: true },
+        output: outputInto(answer),
+        readStandardInput: async () => '',
+        ask: async () => world.answer,
+        signal: world.signal ?? new AbortController().signal,
+      },
+      line.program,
+    )
+  } catch (error) {
+    if (!(error instanceof SkillrailError)) throw error
+    answer.error = error
+    answer.code = error.exitCode
+  }
+  return answer
+}
+
+function outputInto(answer: CommandAnswer): Output {
+  return {
+    isTerminal: false,
+    width: 100,
+    line: (text = '') => void answer.lines.push(text),
+    raw: (text) => void answer.lines.push(text),
+    json: (value) => (answer.json = JSON.parse(JSON.stringify(value))),
+    note: (text) => void answer.notes.push(text),
+    detail: () => undefined,
+    live: () => undefined,
+    diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),
+    style: (_format, text) => text,
+    table: (rows) => void answer.lines.push(...rows.map((row) => row.join('  '))),
+  }
+}

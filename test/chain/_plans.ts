@@ -1,0 +1,39 @@
+import {
+  defaultPolicy,
+  type PlannedChain,
+  type PlannedStep,
+  type PlannedTask,
+} from '../../src/chain/index.ts'
+import type { ChainPolicy } from '../../src/skill/index.ts'
+
+/** A planned step for tests of what a plan means. */
+export function task(step: string, more: Partial<PlannedTask> = {}): PlannedTask {
+  return {
+    step,
+    skill: step.slice(step.lastIndexOf('/') + 1).replace(/#\d+$/, ''),
+    path: `${step}/SKILL.md`,
+    trust: 'trusted',
+    digest: `sha256:${step}`,
+    tokens: 1,
+    executor: 'script',
+    ...more,
+  }
+}
+
+export function chain(
+  steps: readonly PlannedStep[],
+  policy: Partial<ChainPolicy> = {},
+  step = '',
+): PlannedChain {
+  return {
+    step,
+    skill: step === '' ? 'root' : step.slice(step.lastIndexOf('/') + 1),
+    path: 'root/SKILL.md',
+    trust: 'trusted',
+    digest: 'sha256:root',
+    tokens: 1,
+    executor: 'chain',
+    policy: { ...defaultPolicy, ...policy },
+    steps,
+  }
+}

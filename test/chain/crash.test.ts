@@ -1,0 +1,252 @@
+import {
+  readFileSync,
+  writeFileSync,
+  appendFileSync,
+  readdirSync,
+  mkdirSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { makeProject, type TestProject } from './_project.ts'
+
+/** Logs its execution, takes a moment, and answers with how much state it saw. */
+const work = (seconds: string, status = 'success'): string =>
+  `echo "$SKILLRAIL_IDEMPOTENCY_KEY" >> log
+sleep ${seconds}
+printf 'output:\\n  status: ${status}\\n  result: saw %s\\n  metrics: {n: 1}\\n' "$(grep -o '"step"' "$SKILLRAIL_STATE" | wc -l)"`
+
+const skills = {
+  main: { metadata: ['chain: "s1 group inner s4 s1"'] },
+  group: { metadata: ['chain: [p1, p2, p3]', 'async: true'] },
+  inner: { metadata: ['chain: [n1, n2]', 'retry_count: 2'] },
+  s1: { run: work('0.02') },
+  p1: { run: work('0.06') },
+  p2: { run: work('0.02') },
+  p3: { run: work('0.04', 'failure') },
+  n1: { run: work('0.02') },
+  n2: { run: work('0.02') },
+  s4: { run: work('0.02', 'critical') },
+}
+
+/** 200 for the long form, which also takes every boundary instead of every third. */
+const kills = Number(process.env['SKILLRAIL_TEST_KILLS'] ?? 10)
+const stride = kills >= 100 ? 1 : 3
+
+describe('a run that is killed', { timeout: 60_000 + kills * 10_000 }, () => {
+  let project: TestProject
+  beforeEach(() => {
+    project = makeProject(skills)
+  })
+  afterEach(() => project.remove())
+
+  it('at any record boundary goes on from there, and ends as if nothing had happened', async () => {
+    const undisturbed = await finish(project)
+    const records = journalLines(project).length
+    expect(undisturbed).toContain('critical')
+    for (let boundary = 1; boundary < records; boundary += stride) {
+      clear(project)
+      const killed = await project.cli(['run', 'main', '--json'], `kill:${boundary}`)
+      expect(killed.signal).toBe('SIGKILL')
+      const recorded = executions(project, finishedKeys(project))
+      expect(journalLines(project)).toHaveLength(boundary)
+      expect(await finish(project, theRun(project))).toBe(undisturbed)
+      expectNotRepeated(project, recorded)
+    }
+  })
+
+  it('at any moment, again and again, loses and repeats nothing that was recorded', async () => {
+    const undisturbed = await finish(project)
+    for (let count = 0; count < kills;) {
+      clear(project)
+      let run: string | undefined
+      const recorded = new Map<string, number>()
+      for (let done = false; !done;) {
+        const child = project.start(run === undefined ? ['run', 'main'] : ['runs', 'resume', run])
+        const timer = setTimeout(() => child.kill('SIGKILL'), 120 + Math.random() * 600)
+        const { signal } = await child.ended
+        clearTimeout(timer)
+        run = theRun(project)
+        done = signal === null && run !== undefined
+        if (signal !== null) count++
+        const finished = run === undefined ? [] : finishedKeys(project)
+        for (const [key, times] of executions(project, finished)) {
+          if (!recorded.has(key)) recorded.set(key, times)
+        }
+      }
+      expect(normalised((await project.cli(['runs', 'show', run ?? '', '--json'])).stdout)).toBe(
+        undisturbed,
+      )
+      expectNotRepeated(project, recorded)
+    }
+  })
+
+  it('with a torn last line drops it and says so', async () => {
+    const undisturbed = await finish(project)
+    clear(project)
+    await project.cli(['run', 'main'], 'kill:9')
+    appendFileSync(journalPath(project), '{"type":"done","key":"1:gro')
+    const shown = await project.cli(['runs', 'show', theRun(project)])
+    expect(shown.stderr).toMatch(/interrupted write/)
+    expect(await finish(project, theRun(project))).toBe(undisturbed)
+  })
+
+  it('on a full disk stops with a sentence, and goes on when there is space', async () => {
+    const undisturbed = await finish(project)
+    for (const record of [4, 7, 12]) {
+      clear(project)
+      const full = await project.cli(['run', 'main'], `full:${record}`)
+      expect([full.code, full.stderr]).toEqual([
+        1,
+        expect.stringMatching(/could not be written.*ENOSPC/),
+      ])
+      expect(full.stderr).not.toMatch(/\n\s+at /)
+      expect(journalLines(project)).toHaveLength(record - 1)
+      expect(await finish(project, theRun(project))).toBe(undisturbed)
+    }
+  })
+})
+
+describe('a journal', { timeout: 30_000 }, () => {
+  let project: TestProject
+  beforeEach(() => {
+    project = makeProject({
+      main: { metadata: ['chain: [a, slow]'] },
+      a: { run: 'echo a >> log' },
+      slow: { run: 'echo slow >> log; sleep 1' },
+    })
+  })
+  afterEach(() => project.remove())
+
+  it('belongs to one process: of two that resume, one wins and the other says so', async () => {
+    await project.cli(['run', 'main'], 'kill:3')
+    const run = theRun(project)
+    const both = await Promise.all([
+      project.cli(['runs', 'resume', run]),
+      project.cli(['runs', 'resume', run]),
+    ])
+    expect(new Set(both.map(({ code }) => code))).toEqual(new Set([0, 1]))
+    expect(both.find(({ code }) => code === 1)?.stderr).toMatch(/is being executed by process \d+/)
+    expect(project.log()).toEqual(['a', 'slow'])
+  })
+
+  it('that was damaged is an error with its offset, and is not touched', async () => {
+    await project.cli(['run', 'main'], 'kill:3')
+    const path = journalPath(project)
+    const [first = '', ...rest] = readFileSync(path, 'utf8').split('\n')
+    const damaged = [first, 'garbage', ...rest].join('\n')
+    writeFileSync(path, damaged)
+    const resumed = await project.cli(['runs', 'resume', theRun(project)])
+    expect(resumed.code).toBe(1)
+    expect(resumed.stderr).toContain(`byte ${Buffer.byteLength(first) + 1}`)
+    expect(readFileSync(path, 'utf8')).toBe(damaged)
+  })
+
+  it('of a newer version is refused', async () => {
+    await project.cli(['run', 'main'], 'kill:3')
+    const path = journalPath(project)
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2'))
+    const resumed = await project.cli(['runs', 'resume', theRun(project)])
+    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 2/)])
+  })
+
+  it('that cannot be made stops the run before anything happens', async () => {
+    mkdirSync(join(project.directory, '.skillrail'), { recursive: true })
+    writeFileSync(join(project.directory, '.skillrail/runs'), 'in the way')
+    const { code, stderr } = await project.cli(['run', 'main'])
+    expect(code).toBe(1)
+    expect(stderr).not.toMatch(/\n\s+at /)
+    expect(project.log()).toEqual([])
+  })
+
+  it('is readable by its owner only and holds no secret', async () => {
+    project.write('a', { run: 'echo "token=ghp_0123456789abcdefghijABCDEFGHIJ"' })
+    const { stdout } = await project.cli([
+      'run',
+      'a',
+      '--json',
+      '--',
+      '--api-key',
+      'hunter2hunter2',
+    ])
+    const text = readFileSync(journalPath(project), 'utf8')
+    expect(text + stdout).not.toMatch(/ghp_0|hunter2/)
+  })
+
+  it('survives Ctrl-C: groups end within 3 s, the run resumes', async () => {
+    project.write('slow', { run: `trap '' TERM INT; echo slow >> log; sleep 5; sleep 5` })
+    const child = project.start(['run', 'main'])
+    while (!project.log().includes('slow')) await sleep(20)
+    child.kill('SIGINT')
+    const { code, stdout } = await child.ended
+    expect(code).toBe(130)
+    expect(stdout).toContain(`skillrail runs resume ${theRun(project)}`)
+    project.write('slow', { run: 'echo quick >> log' })
+    const refused = await project.cli(['runs', 'resume', theRun(project)])
+    expect([refused.code, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/changed since it was planned/),
+    ])
+    expect((await project.cli(['runs', 'resume', theRun(project), '--force'])).code).toBe(0)
+    expect(project.log()).toEqual(['a', 'slow', 'quick'])
+  })
+})
+
+async function finish(project: TestProject, run?: string): Promise<string> {
+  const args = run === undefined ? ['run', 'main', '--json'] : ['runs', 'resume', run, '--json']
+  return normalised((await project.cli(args)).stdout)
+}
+
+/** The result without what differs between two runs: ids and times. */
+function normalised(stdout: string): string {
+  return stdout
+    .replace(/"runId": "[^"]*"/, '"runId": ""')
+    .replace(/"startedAt": "[^"]*"/g, '"startedAt": ""')
+    .replace(/"durationMs": \d+/g, '"durationMs": 0')
+}
+
+function runsDirectory(project: TestProject): string {
+  return join(project.directory, '.skillrail/runs')
+}
+
+function theRun(project: TestProject): string
+function theRun(project: TestProject): string | undefined {
+  try {
+    return readdirSync(runsDirectory(project))
+      .find((name) => name.endsWith('.jsonl'))
+      ?.slice(0, -6)
+  } catch {
+    return undefined
+  }
+}
+
+function journalPath(project: TestProject): string {
+  return join(runsDirectory(project), `${theRun(project)}.jsonl`)
+}
+
+function journalLines(project: TestProject): string[] {
+  return readFileSync(journalPath(project), 'utf8').trimEnd().split('\n')
+}
+
+function finishedKeys(project: TestProject): string[] {
+  return journalLines(project)
+    .filter((line) => line.startsWith('{"type":"done"') && line.endsWith('}'))
+    .map((line) => /"key":"([^"]*)"/.exec(line)?.[1] ?? '')
+}
+
+/** How often each of these steps was executed so far. */
+function executions(project: TestProject, keys: readonly string[]): Map<string, number> {
+  const executed = project.log().map((line) => line.slice(line.indexOf('/') + 1))
+  return new Map(keys.map((key) => [key, executed.filter((candidate) => candidate === key).length]))
+}
+
+/** What had a result was not executed once more since. */
+function expectNotRepeated(project: TestProject, recorded: ReadonlyMap<string, number>): void {
+  expect(executions(project, [...recorded.keys()])).toEqual(recorded)
+}
+
+function clear(project: TestProject): void {
+  rmSync(runsDirectory(project), { recursive: true, force: true })
+  rmSync(join(project.directory, 'log'), { force: true })
+}

@@ -1,0 +1,218 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { defaultPolicy, runChain } from '../../src/chain/index.ts'
+import type { StepStatus } from '../../src/exec/index.ts'
+import type { ChainPolicy } from '../../src/skill/index.ts'
+import { modelRun } from './_model.ts'
+import { chain, task } from './_plans.ts'
+import { simulate, type SimulatedStep } from './_simulated-engine.ts'
+
+const status = fc.constantFrom<StepStatus>('success', 'success', 'failure', 'critical')
+
+const policies: fc.Arbitrary<ChainPolicy> = fc
+  .record({
+    async: fc.boolean(),
+    continueOnError: fc.boolean(),
+    parallelLimit: fc.integer({ min: 1, max: 6 }),
+    earlyExitOn: fc.constantFrom('none', 'failure', 'success', 'critical'),
+    continueOnSuccess: fc.boolean(),
+    passState: fc.boolean(),
+    retryCount: fc.integer({ min: 1, max: 4 }),
+    retryUntil: fc.constantFrom('none', 'stable', 'success'),
+    raceMode: fc.boolean(),
+  })
+  .map((policy) => ({ ...defaultPolicy, ...policy }))
+  .filter(({ async, raceMode, continueOnSuccess }) => (async ? !continueOnSuccess : !raceMode))
+
+const fixed = (outcomes: Record<string, StepStatus>, durations: Record<string, number> = {}) =>
+  simulate((key) => {
+    const name = key.slice(key.lastIndexOf(':') + 1)
+    return { status: outcomes[name] ?? 'success', duration: durations[name] ?? 1 }
+  })
+
+const statuses = async (policy: Partial<ChainPolicy>, outcomes: Record<string, StepStatus>) => {
+  const names = ['a', 'b', 'c']
+  const { engine } = fixed(outcomes)
+  const result = await runChain(
+    chain(
+      names.map((name) => task(name)),
+      policy,
+    ),
+    engine,
+  )
+  return [result.status, ...(result.attempts.at(-1)?.steps.map((step) => step.status) ?? [])]
+}
+
+describe('a chain', () => {
+  it('does what an independent model of the rules says, for every policy and outcome', async () => {
+    const behaviours = fc.array(fc.record({ status, duration: fc.integer({ min: 1, max: 5 }) }), {
+      minLength: 1,
+      maxLength: 60,
+    })
+    await fc.assert(
+      fc.asyncProperty(
+        policies,
+        fc.integer({ min: 0, max: 6 }),
+        behaviours,
+        async (policy, count, table) => {
+          const names = Array.from({ length: count }, (_, index) => `s${index}`)
+          const behaviour = (attempt: number, name: string): SimulatedStep => {
+            const index = ((attempt - 1) * count + names.indexOf(name)) % table.length
+            return table[index] ?? { status: 'success', duration: 1 }
+          }
+          const { engine, started, seen } = simulate((key) => {
+            const [attempt = '', name = ''] = key.split(':')
+            return behaviour(Number(attempt), name)
+          })
+          const result = await runChain(
+            chain(
+              names.map((name) => task(name)),
+              policy,
+            ),
+            engine,
+          )
+          const expected = modelRun(names, policy, behaviour)
+          expect(started).toEqual(expected.started)
+          expect({
+            status: result.status,
+            attempts: result.attempts.map((attempt) => ({
+              status: attempt.status,
+              steps: attempt.steps.map((step) => step.status),
+              outputs: attempt.chain_state.previous_outputs.map((output) => output.step),
+            })),
+          }).toEqual({ status: expected.status, attempts: expected.attempts })
+          for (const [key, visible] of seen) {
+            const index = names.indexOf(key.split(':')[1] ?? '')
+            const before = policy.async || !policy.passState ? [] : names.slice(0, index)
+            expect(visible).toEqual(before)
+          }
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  it.each<[Partial<ChainPolicy>, Record<string, StepStatus>, string]>([
+    [{}, {}, 'success success success success'],
+    [{}, { a: 'failure' }, 'failure failure success success'],
+    [{}, { b: 'critical', c: 'failure' }, 'critical success critical failure'],
+    [{ continueOnError: false }, { a: 'failure' }, 'failure failure not_run not_run'],
+    [{ continueOnError: false }, { b: 'critical' }, 'critical success critical not_run'],
+    [{ earlyExitOn: 'failure' }, { b: 'failure' }, 'failure success failure not_run'],
+    [{ earlyExitOn: 'failure' }, { a: 'critical' }, 'critical critical not_run not_run'],
+    [{ earlyExitOn: 'critical' }, { a: 'failure' }, 'failure failure success success'],
+    [{ earlyExitOn: 'critical' }, { b: 'critical' }, 'critical success critical not_run'],
+    [{ earlyExitOn: 'success' }, { a: 'failure' }, 'success failure success not_run'],
+    [
+      { earlyExitOn: 'success' },
+      { a: 'failure', b: 'critical', c: 'failure' },
+      'critical failure critical failure',
+    ],
+    [
+      { earlyExitOn: 'success', continueOnError: false },
+      { a: 'failure' },
+      'failure failure not_run not_run',
+    ],
+    [{ continueOnSuccess: true }, { b: 'failure' }, 'failure success failure skipped'],
+    [{ continueOnSuccess: true }, { a: 'failure' }, 'failure failure skipped skipped'],
+    [
+      { continueOnSuccess: true, continueOnError: false },
+      { a: 'failure' },
+      'failure failure not_run not_run',
+    ],
+    [
+      { continueOnSuccess: true, earlyExitOn: 'critical' },
+      { a: 'failure' },
+      'failure failure skipped skipped',
+    ],
+    [{ async: true, raceMode: true }, { a: 'critical' }, 'success critical success cancelled'],
+    [{ async: true, raceMode: true, parallelLimit: 1 }, {}, 'success success not_run not_run'],
+    [
+      { async: true, raceMode: true },
+      { a: 'critical', b: 'failure', c: 'failure' },
+      'failure critical failure failure',
+    ],
+    [
+      { async: true, continueOnError: false },
+      { a: 'failure' },
+      'failure failure cancelled cancelled',
+    ],
+    [
+      { async: true, earlyExitOn: 'success', parallelLimit: 2 },
+      {},
+      'success success cancelled not_run',
+    ],
+  ])('with %j and %j ends as %s', async (policy, outcomes, expected) => {
+    expect((await statuses(policy, outcomes)).join(' ')).toBe(expected)
+  })
+
+  it('without steps succeeds', async () => {
+    expect(
+      await runChain(chain([]), simulate(() => ({ status: 'failure', duration: 1 })).engine),
+    ).toMatchObject({
+      status: 'success',
+      attempts: [{ attempt: 1, steps: [] }],
+    })
+  })
+
+  it('names the winner of a race, and why the others did not finish', async () => {
+    const { engine } = fixed({ slow: 'success' }, { slow: 9, quick: 2, mid: 5 })
+    const plan = chain([task('slow'), task('quick'), task('mid')], { async: true, raceMode: true })
+    const result = await runChain(plan, engine)
+    expect(result.winner).toBe('quick')
+    expect(result.attempts[0]?.steps.map((step) => [step.status, step.reason])).toEqual([
+      ['cancelled', 'quick had won the race'],
+      ['success', undefined],
+      ['cancelled', 'quick had won the race'],
+    ])
+  })
+
+  it('nests: one step of its parent, with its own policy, seeing the state of the parent', async () => {
+    const inner = chain(
+      [task('in/x'), task('in/y'), task('in/z')],
+      { continueOnError: false },
+      'in',
+    )
+    const { engine, seen } = fixed({ y: 'failure' })
+    const result = await runChain(chain([task('a'), inner, task('b')]), engine)
+    expect(result.status).toBe('failure')
+    expect(result.attempts[0]?.steps.map((step) => [step.step, step.status])).toEqual([
+      ['a', 'success'],
+      ['in', 'failure'],
+      ['b', 'success'],
+    ])
+    expect(result.attempts[0]?.steps[1]).toMatchObject({
+      result: '1 of 3 steps succeeded',
+      metrics: { n: 2 },
+      errors: [{ code: 'e', message: 'm' }],
+      steps: [{ status: 'success' }, { status: 'failure' }, { status: 'not_run' }],
+    })
+    expect(seen.get('1:in/1:y')).toEqual(['a', 'in/x'])
+    expect(seen.get('1:b')).toEqual(['a', 'in'])
+  })
+
+  it('gives a nested chain nothing when the parent passes no state', async () => {
+    const inner = chain([task('in/x')], {}, 'in')
+    const { engine, seen } = fixed({})
+    await runChain(chain([task('a'), inner], { passState: false }), engine)
+    expect(seen.get('1:in/1:x')).toEqual([])
+  })
+
+  it('repeats a nested chain on its own, and lists its attempts', async () => {
+    const inner = chain([task('in/x')], { retryUntil: 'success', retryCount: 3 }, 'in')
+    const { engine, started } = simulate((key) => ({
+      status: key.endsWith('/1:x') ? 'failure' : 'success',
+      duration: 1,
+    }))
+    const result = await runChain(chain([inner]), engine)
+    expect(started).toEqual(['1:in/1:x', '1:in/2:x'])
+    expect(result.attempts[0]?.steps[0]).toMatchObject({ status: 'success', attempts: [{}, {}] })
+  })
+
+  it('leaves out excluded steps', async () => {
+    const { engine, started } = fixed({})
+    const result = await runChain(chain([task('a', { excluded: true }), task('b')]), engine)
+    expect(started).toEqual(['1:b'])
+    expect(result.attempts[0]?.steps.map((step) => step.status)).toEqual(['not_run', 'success'])
+  })
+})

@@ -1,0 +1,184 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { checkPolicy } from '../../src/chain/check-policy.ts'
+import { defaultPolicy } from '../../src/chain/index.ts'
+import { checkStepName } from '../../src/chain/resolve.ts'
+import type { ChainPolicy } from '../../src/skill/index.ts'
+import { type CommandJson, runCommand } from './_command.ts'
+import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+
+let project: TestProject
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => project.remove())
+
+async function plan(
+  skills: Record<string, ProjectSkill>,
+  name = 'main',
+): Promise<CommandJson & { code: number }> {
+  for (const [path, content] of Object.entries(skills)) project.write(path, content)
+  const { json, code } = await runCommand('chain plan', ['chain', 'plan', name, '--json'], project)
+  return { ...json, code }
+}
+
+const script: ProjectSkill = { run: 'true' }
+const chainOf = (...steps: string[]): ProjectSkill => ({
+  metadata: [`chain: [${steps.join(', ')}]`],
+})
+const errors = ({ diagnostics }: CommandJson): string[] => diagnostics.map(({ code }) => code)
+
+describe('a step is found', () => {
+  it('beside the chain before deeper, and the shallowest first', async () => {
+    const { steps, code } = await plan({
+      main: chainOf('unit', 'smoke', 'e2e/smoke'),
+      unit: script,
+      'deep/unit': script,
+      'x/smoke': script,
+      'x/y/smoke': script,
+      'e2e/smoke': script,
+      'x/y/z/e2e/smoke': script,
+    })
+    expect(code).toBe(3)
+    expect(steps[0]?.path).toBe('.skillrail/skills/unit/SKILL.md')
+    expect(steps[2]?.path).toBe('.skillrail/skills/e2e/smoke/SKILL.md')
+  })
+
+  it('never when two of one name lie at one depth', async () => {
+    const planned = await plan({ main: chainOf('smoke'), 'x/smoke': script, 'y/smoke': script })
+    expect(planned.diagnostics).toMatchObject([
+      { code: 'step-ambiguous', message: expect.stringContaining('x/smoke, y/smoke'), line: 5 },
+    ])
+  })
+
+  it('twice in one chain under two ids', async () => {
+    const { steps } = await plan({ main: chainOf('a', 'b', 'a'), a: script, b: script })
+    expect(steps.map(({ step }) => step)).toEqual(['a', 'b', 'a#2'])
+  })
+
+  it.each([
+    '..',
+    '../audit',
+    'a/../../b',
+    '/etc',
+    'C:/x',
+    'a\\b',
+    '..\\b',
+    './a',
+    'a//b',
+    'a/',
+    '',
+    'a\0b',
+  ])('never by the name %j', (name) => {
+    expect(checkStepName(name)).toMatchObject({ ok: false, code: 'step-name-refused' })
+  })
+
+  it('never through a link that leads out', async () => {
+    project.write('../../outside', script)
+    mkdirSync(join(project.directory, '.skillrail/skills'), { recursive: true })
+    symlinkSync(
+      join(project.directory, 'outside'),
+      join(project.directory, '.skillrail/skills/linked'),
+    )
+    expect(errors(await plan({ main: chainOf('linked') }))).toEqual(['step-escapes'])
+  })
+
+  it('through a link that stays inside', async () => {
+    project.write('real', script)
+    symlinkSync(
+      join(project.directory, '.skillrail/skills/real'),
+      join(project.directory, '.skillrail/skills/alias'),
+    )
+    expect((await plan({ main: chainOf('alias') })).code).toBe(0)
+  })
+
+  it('with a suggestion of nothing when it is missing', async () => {
+    expect(errors(await plan({ main: chainOf('gone') }))).toEqual(['step-missing'])
+  })
+})
+
+describe('a plan refuses', () => {
+  it('a chain that calls itself', async () => {
+    const { diagnostics } = await plan({ main: chainOf('main') })
+    expect(diagnostics[0]?.message).toBe('the chain calls itself: main → main')
+  })
+
+  it.each([2, 5])('a cycle of %i, with its path', async (length) => {
+    const names = Array.from({ length }, (_, index) => `c${index}`)
+    const ring = Object.fromEntries(
+      names.map((name, index) => [name, chainOf(names[(index + 1) % length] ?? '')]),
+    )
+    const { diagnostics, code } = await plan({ main: chainOf('c0'), ...ring })
+    expect([code, diagnostics[0]?.code]).toEqual([3, 'chain-cycle'])
+    expect(diagnostics[0]?.message).toContain([...names, 'c0'].join(' → '))
+  })
+
+  it('depth beyond the smallest max_depth on the way', async () => {
+    const skills = { c: script, b: chainOf('c'), a: chainOf('b') }
+    expect(
+      (await plan({ ...skills, main: { metadata: ['chain: [a]', 'max_depth: 3'] } })).code,
+    ).toBe(0)
+    const planned = await plan({ ...skills, main: { metadata: ['chain: [a]', 'max_depth: 2'] } })
+    expect(planned.diagnostics[0]).toMatchObject({
+      code: 'chain-too-deep',
+      message: expect.stringContaining('max_depth allows 2'),
+    })
+  })
+
+  it('an unknown gate and a missing step in one answer', async () => {
+    const planned = await plan({
+      main: { metadata: ['chain: [nothing, a]', 'gates: b'] },
+      a: script,
+    })
+    expect(errors(planned).toSorted()).toEqual(['chain-gate-unknown', 'step-missing'])
+  })
+
+  it('more steps than any chain means', async () => {
+    const wide = chainOf(...Array.from({ length: 30 }, () => 'w2'))
+    const planned = await plan({
+      main: chainOf(...Array.from({ length: 30 }, () => 'w1')),
+      w1: wide,
+      w2: chainOf(...Array.from({ length: 30 }, () => 'leaf')),
+      leaf: script,
+    })
+    expect(errors(planned)).toEqual(['chain-too-large'])
+  })
+})
+
+it('plans and runs a thousand steps', { timeout: 120_000 }, async () => {
+  const names = Array.from({ length: 1000 }, () => 'a')
+  const planned = await plan({ main: chainOf(...names), a: script })
+  expect([planned.code, planned.steps.length]).toEqual([0, 1000])
+})
+
+it('an empty chain succeeds with a warning', async () => {
+  const planned = await plan({ main: { metadata: ['chain: []'] } })
+  expect([planned.code, errors(planned)]).toEqual([0, ['chain-empty']])
+})
+
+it.each<[Partial<ChainPolicy>, string[]]>([
+  [{}, []],
+  [{ raceMode: true }, ['race-without-async']],
+  [{ async: true, raceMode: true }, []],
+  [{ async: true, raceMode: true, earlyExitOn: 'failure' }, ['race-ignores-stop-conditions']],
+  [{ async: true, raceMode: true, continueOnError: false }, ['race-ignores-stop-conditions']],
+  [{ async: true, continueOnSuccess: true }, ['continue-on-success-with-async']],
+])('the policy %j has the findings %j', (policy, codes) => {
+  const chain = { steps: [], gates: [], line: 1, policy: { ...defaultPolicy, ...policy } }
+  expect(checkPolicy(chain, 'x').map(({ code }) => code)).toEqual(codes)
+})
+
+it('without trust nothing runs, and the exit code is 4 whatever else is wrong', async () => {
+  project.write('main', chainOf('a', 'gone'))
+  project.write('a', script)
+  const { spawnSync } = await import('node:child_process')
+  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+  const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', bin, 'run', 'main'], {
+    cwd: project.directory,
+    env: { PATH: process.env['PATH'], HOME: join(project.directory, '../home') },
+    encoding: 'utf8',
+  })
+  expect(status).toBe(4)
+  expect(stderr).toMatch(/skillrail trust/)
+})

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest'
+import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/index.ts'
+import type { JsonValue } from '../../src/skill/index.ts'
+
+const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutput => ({
+  step,
+  skill: step,
+  status: 'failure',
+  result: '',
+  errors: [{ code: 'reported', message: step }],
+  metrics,
+})
+
+it('adds numbers of one name, counts everything else, and keeps order', () => {
+  const state = addOutputs(addOutputs(emptyState, [output('a', { n: 1, kind: 'x', mixed: 2 })]), [
+    output('b', { n: 2.5, kind: 'y', mixed: 'two' }),
+    output('c', { list: [1, 2] }),
+  ])
+  expect(state.previous_outputs.map((previous) => previous.step)).toEqual(['a', 'b', 'c'])
+  expect(state.accumulated_errors.map((error) => error.message)).toEqual(['a', 'b', 'c'])
+  expect(state.total_metrics).toEqual({ n: 3.5, kind: 2, mixed: 2, list: 1 })
+})
