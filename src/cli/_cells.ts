@@ -1,0 +1,28 @@
+import { safeLine } from '../base/index.ts'
+
+/** Text from a skill for one cell of a table: on one line, harmless, cut to `width` columns. */
+export function cell(text: string, width: number): string {
+  const characters = Array.from(safeLine(text).trim())
+  if (characters.length <= width) return characters.join('')
+  return `${characters
+    .slice(0, Math.max(0, width - 1))
+    .join('')
+    .trimEnd()}…`
+}
+
+/** `12,345`, the same in every locale. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** `1 skill`, `2 skills`. */
+export function amount(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
+/** `120 B`, `3.1 KB`, `4.2 MB`. */
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`
+  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`
+  return `${(size / 1_000_000).toFixed(1)} MB`
+}

@@ -1,0 +1,63 @@
+import { type ExitCode, safeLine, safeText } from '../base/index.ts'
+import {
+  ApprovalRefusedError,
+  readResult,
+  recordDecision,
+  renderTimeline,
+  resumeRun,
+  waitingGate,
+} from '../chain/index.ts'
+import { openProject, planKept, usablePlan } from './_chain-project.ts'
+import { executeRun } from './_execute-run.ts'
+import type { CommandContext } from './command.ts'
+
+/**
+ * Shows a person what the decision is about, asks, records the answer and goes on with the run. Only
+ * a person at a terminal is asked: nothing else can give an approval.
+ */
+export async function decideGate(
+  context: CommandContext,
+  runId: string,
+  step: string | undefined,
+  approved: boolean,
+): Promise<ExitCode> {
+  const project = openProject(context)
+  const journal = project.store.read(runId)
+  const { request, mode } = journal.run
+  const gate = await waitingGate(journal, context.runtime, step)
+  const instructions = mode === 'stepper' ? 'driven' : undefined
+  const plan = usablePlan(planKept(project, request.directory, request, instructions))
+  await confirm(context, runId, gate.step, approved, async () => {
+    const result = await readResult(journal, context.runtime)
+    const { width, style } = context.output
+    context.output.note(renderTimeline(result, { width, style }).join('\n'))
+    for (const { step: name, result: said } of result.attempts.at(-1)?.chain_state
+      .previous_outputs ?? []) {
+      context.output.note(`${safeLine(name)}: ${safeText(said)}`)
+    }
+  })
+  const at = new Date(context.runtime.now()).toISOString()
+  const prepare = recordDecision(gate, approved, at)
+  return await executeRun(project, {}, async (world) => resumeRun({ runId, plan, prepare }, world))
+}
+
+async function confirm(
+  context: CommandContext,
+  runId: string,
+  step: string,
+  approved: boolean,
+  show: () => Promise<void>,
+): Promise<void> {
+  await show()
+  const verb = approved ? 'Approve' : 'Reject'
+  const answer = await context.ask(`${verb} ${safeLine(step)} in run ${runId}? [y/N] `)
+  if (answer !== undefined && /^y(?:es)?$/i.test(answer.trim())) return
+  throw new ApprovalRefusedError({
+    code: answer === undefined ? 'approval-needs-terminal' : 'approval-not-given',
+    message:
+      answer === undefined
+        ? `a person at a terminal must decide about ${step}; this is no terminal`
+        : `nothing was decided about ${step}`,
+    hint: `In a terminal: skillrail runs ${approved ? 'approve' : 'reject'} ${runId}`,
+  })
+}

@@ -1,0 +1,77 @@
+import { safeLine } from '../base/index.ts'
+import { type ChainEvent, duration, type EventListener, statusMarks } from '../chain/index.ts'
+import type { Output } from './output.ts'
+
+export interface Progress {
+  listener: EventListener
+  /** Ends the live line. */
+  close(): void
+}
+
+/**
+ * One line for each step on standard error when it ends, indented below its chain. On a terminal one
+ * more line, rewritten, shows what runs now and for how long.
+ */
+export function showProgress(output: Output): Progress {
+  const running = new Map<string, { name: string; since: number }>()
+  const draw = (): void => output.live(liveLine(running))
+  const timer = output.isTerminal ? setInterval(draw, 100).unref() : undefined
+
+  function print(text: string): void {
+    if (timer !== undefined) output.live('')
+    output.note(text)
+  }
+
+  return {
+    listener(event) {
+      switch (event.type) {
+        case 'step-started':
+          if (event.chain) print(`${indent(event.step)}▸ ${label(event.step)}`)
+          else running.set(event.key, { name: label(event.step), since: now() })
+          break
+        case 'step-finished':
+          running.delete(event.key)
+          print(finishedLine(event, output))
+          break
+        case 'step-suspended':
+          running.delete(event.key)
+          break
+        case 'run-started':
+        case 'step-output':
+        case 'run-finished':
+          break
+      }
+    },
+    close() {
+      if (timer === undefined) return
+      clearInterval(timer)
+      output.live('')
+    },
+  }
+}
+
+function finishedLine(event: ChainEvent & { type: 'step-finished' }, output: Output): string {
+  const { mark, format } = statusMarks[event.status]
+  const said = safeLine(event.result).slice(0, 60)
+  const line = `${indent(event.step)}${output.style(format, mark)} ${label(event.step)}  ${duration(event.durationMs)}`
+  return said === '' ? line : `${line}  ${output.style('dim', said)}`
+}
+
+function liveLine(running: ReadonlyMap<string, { name: string; since: number }>): string {
+  return [...running.values()]
+    .map(({ name, since }) => `… ${name} ${duration(now() - since)}`)
+    .join('  ')
+}
+
+/** Monotonic milliseconds; `performance` would have to be loaded first. */
+function now(): number {
+  return process.uptime() * 1000
+}
+
+function indent(step: string): string {
+  return '  '.repeat(step.split('/').length - 1)
+}
+
+function label(step: string): string {
+  return safeLine(step.slice(step.lastIndexOf('/') + 1))
+}

@@ -1,0 +1,94 @@
+import { appendFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { UsageError, writeFileAtomic } from '../base/index.ts'
+import {
+  type ChainEvent,
+  type EventListener,
+  renderReport,
+  type ReportFormat,
+  type RunResult,
+} from '../chain/index.ts'
+import { findReportFormat } from './_report-format.ts'
+import type { CommandContext } from './command.ts'
+
+export interface ReportOptions {
+  report?: readonly string[] | undefined
+  events?: string | boolean | undefined
+}
+
+/** One `--report FORMAT[=FILE]`. */
+interface WantedReport {
+  format: ReportFormat
+  file: string | undefined
+}
+
+export interface Reports {
+  /** Undefined unless `--events` was given. */
+  onEvent: EventListener | undefined
+  /** Whether standard output belongs to a report or to the events, not to the timeline. */
+  takesOutput: boolean
+  write(result: RunResult): Promise<void>
+}
+
+/**
+ * The reports that `--report` and `--events` ask for.
+ * @throws {UsageError} for an unknown format, and when two of them want standard output.
+ */
+export function openReports(context: CommandContext, options: ReportOptions): Reports {
+  const wanted = (options.report ?? []).map((text) => parseReport(text, context))
+  const eventsFile = typeof options.events === 'string' ? options.events : undefined
+  const toOutput = [
+    ...wanted.filter((report) => report.file === undefined),
+    ...(options.events === true ? ['events'] : []),
+    ...(context.options.json ? ['json'] : []),
+  ]
+  if (toOutput.length > 1) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: 'only one of --json, --events and --report can have standard output',
+      hint: 'Give the others a file: --events=FILE, --report html=FILE.',
+    })
+  }
+  return {
+    onEvent: options.events === undefined ? undefined : eventWriter(context, eventsFile),
+    takesOutput: toOutput.length === 1 && !context.options.json,
+    async write(result) {
+      for (const { format, file } of wanted) {
+        const text = renderReport(format, result)
+        if (file === undefined) context.output.raw(text)
+        else await writeReport(context, format, file, text)
+      }
+    },
+  }
+}
+
+function parseReport(text: string, context: CommandContext): WantedReport {
+  const equals = text.indexOf('=')
+  const format = findReportFormat(equals === -1 ? text : text.slice(0, equals))
+  const file = equals === -1 ? undefined : text.slice(equals + 1)
+  // In a workflow of GitHub Actions the summary of the job is where the report belongs.
+  return { format, file: file ?? (format === 'github' ? stepSummary(context) : undefined) }
+}
+
+function stepSummary(context: CommandContext): string | undefined {
+  return context.runtime.env['GITHUB_STEP_SUMMARY'] || undefined
+}
+
+async function writeReport(
+  context: CommandContext,
+  format: ReportFormat,
+  file: string,
+  text: string,
+): Promise<void> {
+  const path = resolve(context.runtime.cwd, file)
+  if (format === 'github' && file === stepSummary(context)) appendFileSync(path, text)
+  else await writeFileAtomic(path, text)
+}
+
+function eventWriter(context: CommandContext, file: string | undefined): EventListener {
+  const write =
+    file === undefined
+      ? (text: string) => context.output.raw(text)
+      : (text: string) => appendFileSync(resolve(context.runtime.cwd, file), text)
+  return (event: ChainEvent) => write(`${JSON.stringify(event)}\n`)
+}

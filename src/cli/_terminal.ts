@@ -1,0 +1,27 @@
+import { messageOf, UsageError } from '../base/index.ts'
+
+/** Everything on standard input as UTF-8 text. */
+export async function readStandardInput(): Promise<string> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of process.stdin) chunks.push(Buffer.from(chunk))
+  } catch (error) {
+    throw new UsageError({
+      code: 'standard-input',
+      message: `standard input cannot be read: ${messageOf(error)}`,
+    })
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** The answer of the person at the terminal, or undefined where nobody can be asked. */
+export async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const reader = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    return await reader.question(question, { signal })
+  } finally {
+    reader.close()
+  }
+}

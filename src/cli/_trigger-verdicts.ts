@@ -1,0 +1,37 @@
+import { safeLine, safeText } from '../base/index.ts'
+import type { CheckedSkill, TriggerCheck, TriggerFix } from '../trigger/index.ts'
+import { amount, cell } from './_cells.ts'
+
+/** A skill whose triggers were checked, and what was mended. */
+export interface CheckedFile {
+  skill: CheckedSkill
+  check: TriggerCheck
+  changes: TriggerFix['changes'] | undefined
+  diff: string | undefined
+}
+
+/** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
+export function checkLines(files: readonly CheckedFile[]): string[] {
+  const lines = files.flatMap(({ check, changes, diff }) => [
+    ...(files.length > 1 ? [safeLine(`${check.skill}: ${check.path}`)] : []),
+    ...(diff === undefined || diff === '' ? [] : [safeText(diff)]),
+    ...(changes ?? []).map(({ line, from, to }) =>
+      safeLine(`FIXED line ${line}: ${from} => ${to}`),
+    ),
+    ...check.triggers.flatMap(({ match, inject, risk }) =>
+      risk === undefined
+        ? [safeLine(`OK ${match} -> ${inject}`)]
+        : [
+            safeLine(`FAIL ${match} -> ${inject}`),
+            'Pattern matches the skill body - will fire on every invocation',
+            `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
+          ],
+    ),
+  ])
+  const triggers = files.flatMap(({ check }) => check.triggers)
+  const risks = triggers.filter(({ risk }) => risk !== undefined).length
+  return [
+    ...lines,
+    `${amount(triggers.length, 'trigger')} checked, ${risks} false-positive risk(s)`,
+  ]
+}

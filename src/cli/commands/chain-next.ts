@@ -1,0 +1,26 @@
+import { continueStepper, readResult, stepperAnswer } from '../../chain/index.ts'
+import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { answerStepper, withStepperWorld } from '../_stepper-answer.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program
+      .argument('<run>', 'the id that chain start printed')
+      .addHelpText('after', '\nExample:\n  $ skillrail chain next 0mh2k9x0ab12cd\n')
+  },
+  async run(context, [runId = '']) {
+    const project = openProject(context)
+    const journal = project.store.read(runId)
+    const { run, status } = journal
+    if (status === 'success' || status === 'failure' || status === 'critical') {
+      const answer = stepperAnswer(await readResult(journal, context.runtime))
+      return answerStepper(project, journal.plan, run.arguments, answer)
+    }
+    const plan = usablePlan(planKept(project, run.request.directory, run.request, 'driven'))
+    const answer = await withStepperWorld(project, async (world) =>
+      continueStepper(runId, plan, world),
+    )
+    return answerStepper(project, plan, run.arguments, answer)
+  },
+})

@@ -1,0 +1,39 @@
+import { UsageError } from '../../base/index.ts'
+import { openProject, planNamed } from '../_chain-project.ts'
+import { answerPlan } from '../_plan-answer.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  format: string
+  set?: readonly string[] | undefined
+  from?: string | undefined
+  only?: string | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<skill>', 'a name, a directory, or a SKILL.md')
+      .option('--format <format>', 'text or mermaid', 'text')
+      .option('--set <key=value>', 'change the policy (repeatable)', collect)
+      .option('--from <step>', 'leave out the steps before this one')
+      .option('--only <step>', 'leave out every other step')
+      .addHelpText('after', '\nExample:\n  $ skillrail chain plan release-check --format mermaid\n')
+  },
+  async run(context, [reference = ''], options) {
+    const { format } = options
+    if (format !== 'text' && format !== 'mermaid') {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `--format ${format}: there is no such format`,
+        hint: 'Known are text and mermaid; --json prints the plan as JSON.',
+      })
+    }
+    const changes = { set: options.set ?? [], from: options.from, only: options.only }
+    return answerPlan(context, planNamed(openProject(context), reference, changes), format)
+  },
+})
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

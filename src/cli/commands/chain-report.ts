@@ -1,0 +1,70 @@
+import { UsageError } from '../../base/index.ts'
+import { reportStep } from '../../chain/index.ts'
+import type { StepOutput } from '../../exec/index.ts'
+import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { answerStepper, withStepperWorld } from '../_stepper-answer.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  step: string
+  status: string
+  result?: string | undefined
+  error?: readonly string[] | undefined
+  metric?: readonly string[] | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<run>', 'the id that chain start printed')
+      .requiredOption('--step <step>', 'the step that was done')
+      .requiredOption('--status <status>', 'success, failure or critical')
+      .option('--result <text>', 'what was done, in a sentence')
+      .option('--error <text>', 'one thing that is wrong (repeatable)', collect)
+      .option('--metric <name=number>', 'one measurement (repeatable)', collect)
+      .addHelpText(
+        'after',
+        '\nExample:\n  $ skillrail chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"\n',
+      )
+  },
+  async run(context, [runId = ''], options) {
+    const output = outputOf(options)
+    const project = openProject(context)
+    const { run } = project.store.read(runId)
+    const plan = usablePlan(planKept(project, run.request.directory, run.request, 'driven'))
+    const report = { runId, step: options.step, output }
+    const answer = await withStepperWorld(project, async (world) => reportStep(report, plan, world))
+    return answerStepper(project, plan, run.arguments, answer)
+  },
+})
+
+function outputOf(options: Options): StepOutput {
+  const { status } = options
+  if (status !== 'success' && status !== 'failure' && status !== 'critical') {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--status ${status}: allowed are success, failure and critical`,
+    })
+  }
+  return {
+    status,
+    result: options.result ?? '',
+    errors: (options.error ?? []).map((message) => ({ code: 'reported', message })),
+    metrics: Object.fromEntries((options.metric ?? []).map((text) => metricOf(text))),
+    evidence: 'self-reported',
+  }
+}
+
+function metricOf(text: string): [string, number] {
+  const [, name = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const value = Number(number)
+  if (name !== '' && number.trim() !== '' && Number.isFinite(value)) return [name, value]
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--metric ${text}: a name and a number are needed, as in tests=12`,
+  })
+}
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

@@ -1,0 +1,29 @@
+import { exitCode } from '../../base/index.ts'
+import { readResult, renderTimeline, stepperAnswer } from '../../chain/index.ts'
+import { openProject } from '../_chain-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program
+      .argument('<run>', 'the id that chain start printed')
+      .addHelpText('after', '\nExample:\n  $ skillrail chain status 0mh2k9x0ab12cd\n')
+  },
+  async run(context, [runId = '']) {
+    const { store } = openProject(context)
+    const { output } = context
+    const journal = store.read(runId)
+    const result = await readResult(journal, context.runtime)
+    const answer = stepperAnswer(result)
+    const next = answer.kind === 'next' ? answer.next : []
+    if (context.options.json) {
+      output.json({ runId, status: result.status, next, result })
+      return exitCode.done
+    }
+    for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
+      output.line(line)
+    }
+    for (const { step } of next) output.line(`waits for the report of ${step}`)
+    return exitCode.done
+  },
+})

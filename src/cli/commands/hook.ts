@@ -1,0 +1,38 @@
+import { exitCode, UsageError } from '../../base/index.ts'
+import { indexWork, runHook } from '../../hooks/index.ts'
+import { platformNamed } from '../_hook-platforms.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  part: string
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<client>', 'whose hook protocol to speak')
+      .option('--part <k/n>', 'print this part of the context', '1/1')
+      .addHelpText(
+        'after',
+        '\nReads what the client says about a prompt from standard input and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.\n\nExample:\n  $ echo \'{"prompt":"/deploy staging"}\' | skillrail hook claude\n',
+      )
+  },
+  async run(context, [name = ''], options) {
+    const platform = platformNamed(name)
+    const [number = 0, of = 0] = options.part.split('/').map(Number)
+    if (!(Number.isInteger(number) && Number.isInteger(of) && number >= 1 && number <= of)) {
+      throw new UsageError({
+        code: 'part-wrong',
+        message: `--part ${options.part} is not like 1/2`,
+      })
+    }
+    const { runtime } = context
+    const input = await context.readStandardInput()
+    const loadWork = async (): Promise<typeof indexWork> => indexWork
+    const request = { platform, part: { number, of }, input, runtime, loadWork }
+    const { stdout, stderr } = await runHook(request)
+    context.output.raw(stdout)
+    if (stderr !== '') context.output.note(stderr.trimEnd())
+    return exitCode.done
+  },
+})

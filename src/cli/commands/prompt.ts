@@ -1,0 +1,69 @@
+import { exitCode, safeText, UsageError } from '../../base/index.ts'
+import {
+  discoverOptionsFrom,
+  discoverSkills,
+  findSkill,
+  type SkillInfo,
+} from '../../library/index.ts'
+import { type CatalogFormat, renderCatalog } from '../../skill/index.ts'
+import { amount } from '../_cells.ts'
+import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  format?: string | undefined
+  budget?: string | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('[skill...]', 'names, directories or SKILL.md files (default: all a model may use)')
+      .option('--format <name>', 'xml (as the reference library), markdown or json', 'xml')
+      .option('--budget <tokens>', 'estimated tokens it may cost: descriptions are cut first')
+      .addHelpText('after', '\nExample:\n  $ skillrail prompt --format markdown --budget 2000\n')
+  },
+  async run(context, references, options) {
+    const { text, omitted, shortened } = renderCatalog(
+      skillsFor(context, references).map(({ name, description, path }) => ({
+        name,
+        description,
+        location: path,
+      })),
+      {
+        format: context.options.json ? 'json' : readFormat(options.format ?? 'xml'),
+        tokenBudget: readBudget(options.budget),
+      },
+    )
+    context.output.line(context.output.isTerminal ? safeText(text) : text)
+    if (shortened.length > 0) {
+      context.output.note(`The description of ${amount(shortened.length, 'skill')} was cut.`)
+    }
+    if (omitted.length > 0) context.output.note(`Left out: ${omitted.join(', ')}.`)
+    return exitCode.done
+  },
+})
+
+/** What was named, or every skill that the model may activate by itself. */
+function skillsFor(context: CommandContext, references: readonly string[]): readonly SkillInfo[] {
+  const options = discoverOptionsFrom(context.runtime, context.settings)
+  if (references.length > 0) return references.map((reference) => findSkill(reference, options))
+  const { skills, diagnostics } = discoverSkills(options)
+  context.output.diagnostics(diagnostics.filter(({ severity }) => severity === 'error'))
+  return skills.filter(({ fields }) => !fields.disableModelInvocation)
+}
+
+function readFormat(value: string): CatalogFormat {
+  if (value === 'xml' || value === 'markdown' || value === 'json') return value
+  throw wrongUse(`--format ${value} is not known; allowed: xml, markdown, json`)
+}
+
+function readBudget(value: string | undefined): number | undefined {
+  if (value === undefined) return undefined
+  if (/^\d{1,9}$/.test(value)) return Number(value)
+  throw wrongUse(`--budget ${value} is no number of tokens; give a whole number`)
+}
+
+function wrongUse(message: string): UsageError {
+  const hint = 'skillrail prompt --help shows what is allowed.'
+  return new UsageError({ code: 'wrong-use', message, hint })
+}

@@ -1,0 +1,57 @@
+import { startRun } from '../../chain/index.ts'
+import { openProject, planNamed, usablePlan } from '../_chain-project.ts'
+import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
+import { answerPlan } from '../_plan-answer.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options extends ExecuteOptions {
+  dryRun?: boolean | undefined
+  set?: readonly string[] | undefined
+  from?: string | undefined
+  only?: string | undefined
+  requireVerified?: boolean | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<skill>', 'a name, a directory, or a SKILL.md')
+      .argument('[arguments...]', 'for every step; after -- they may begin with a dash')
+      .option('--dry-run', 'show the plan and run nothing')
+      .option('--set <key=value>', 'change the policy for this run (repeatable)', collect)
+      .option('--from <step>', 'leave out the steps before this one')
+      .option('--only <step>', 'leave out every other step')
+      .option('--yes-gates', 'approve every gate in advance')
+      .option('--require-verified', 'a success needs more than the word of an agent')
+      .option('--report <format[=file]>', 'json, junit, github or html (repeatable)', collect)
+      .option('--events [file]', 'every event as a line of JSON')
+      .addHelpText(
+        'after',
+        '\nExample:\n  $ skillrail run release-check --report html=report.html\n',
+      )
+  },
+  async run(context, [reference = '', ...given], options) {
+    const project = openProject(context)
+    const changes = { set: options.set ?? [], from: options.from, only: options.only }
+    const planned = planNamed(project, reference, changes)
+    if (options.dryRun === true) return answerPlan(context, planned, 'text')
+    const plan = usablePlan(planned)
+    context.output.diagnostics(planned.diagnostics)
+    return await executeRun(project, options, async (world) =>
+      startRun(
+        {
+          plan,
+          arguments: given,
+          mode: 'run',
+          requireVerified: options.requireVerified === true,
+          request: { directory: planned.directory, ...changes },
+        },
+        world,
+      ),
+    )
+  },
+})
+
+function collect(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value]
+}

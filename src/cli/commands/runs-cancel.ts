@@ -1,0 +1,18 @@
+import { exitCode } from '../../base/index.ts'
+import { cancelRun } from '../../chain/index.ts'
+import { openProject } from '../_chain-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program
+      .argument('<run>', 'the id of a run')
+      .addHelpText('after', '\nExample:\n  $ skillrail runs cancel 0mh2k9x0ab12cd\n')
+  },
+  async run(context, [runId = '']) {
+    await cancelRun(openProject(context).store, runId, context.runtime)
+    if (context.options.json) context.output.json({ runId, status: 'cancelled' })
+    else context.output.line(`Cancelled. To go on after all: skillrail runs resume ${runId}`)
+    return exitCode.done
+  },
+})

@@ -1,0 +1,57 @@
+import { exitCode, safeLine } from '../../base/index.ts'
+import { type RunJournal, statusOfRun } from '../../chain/index.ts'
+import { openProject } from '../_chain-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program.addHelpText('after', '\nExample:\n  $ skillrail runs list --json\n')
+  },
+  async run(context) {
+    const { store } = openProject(context)
+    const { output } = context
+    const { runs, diagnostics } = store.list()
+    const rows = runs.map((journal) => row(journal, statusOfRun(journal, journal.path)))
+    if (context.options.json) {
+      output.json({ runs: rows, diagnostics })
+      return exitCode.done
+    }
+    output.diagnostics(diagnostics)
+    if (rows.length === 0) output.note('There are no runs here. `skillrail run SKILL` makes one.')
+    else {
+      output.table([
+        ['RUN', 'SKILL', 'STATUS', 'STEPS', 'BEGUN'],
+        ...rows.map(({ runId, skill, status, finishedSteps, startedAt }) => [
+          runId,
+          safeLine(skill),
+          status,
+          String(finishedSteps),
+          startedAt,
+        ]),
+      ])
+    }
+    return exitCode.done
+  },
+})
+
+function row(
+  journal: RunJournal,
+  status: string,
+): {
+  runId: string
+  skill: string
+  status: string
+  finishedSteps: number
+  startedAt: string
+  updatedAt: string
+} {
+  const { runId, skill, at } = journal.run
+  return {
+    runId,
+    skill,
+    status,
+    finishedSteps: journal.done.size,
+    startedAt: at,
+    updatedAt: journal.updatedAt,
+  }
+}

@@ -1,0 +1,15 @@
+import type { ExecuteOptions } from '../_execute-run.ts'
+import { repeatRun } from '../_repeat-run.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand<ExecuteOptions>({
+  configure(program) {
+    program
+      .argument('<run>', 'the id of a run')
+      .argument('[arguments...]', 'the arguments again, where they held a secret')
+      .option('--yes-gates', 'approve every gate in advance')
+      .addHelpText('after', '\nExample:\n  $ skillrail runs retry 0mh2k9x0ab12cd\n')
+  },
+  run: async (context, [runId = '', ...given], options) =>
+    repeatRun(context, { runId, arguments: given }, { kind: 'retry' }, options),
+})

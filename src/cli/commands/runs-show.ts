@@ -1,0 +1,37 @@
+import { exitCode, safeLine } from '../../base/index.ts'
+import { readResult, renderReport, renderTimeline, statusOfRun } from '../../chain/index.ts'
+import { openProject } from '../_chain-project.ts'
+import { findReportFormat } from '../_report-format.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  report?: string | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<run>', 'the id of a run')
+      .option('--report <format>', 'print it as json, junit, github or html')
+      .addHelpText('after', '\nExample:\n  $ skillrail runs show 0mh2k9x0ab12cd\n')
+  },
+  async run(context, [runId = ''], options) {
+    const { store } = openProject(context)
+    const { output } = context
+    const journal = store.read(runId)
+    output.diagnostics(journal.diagnostics)
+    const result = await readResult(journal, context.runtime)
+    if (options.report !== undefined) {
+      output.raw(renderReport(findReportFormat(options.report), result))
+    } else if (context.options.json) {
+      output.json(result)
+    } else {
+      const status = statusOfRun(journal, store.pathOf(runId))
+      output.line(`${safeLine(result.skill)}: ${status}, run ${runId}, begun ${journal.run.at}`)
+      for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
+        output.line(line)
+      }
+    }
+    return exitCode.done
+  },
+})

@@ -1,0 +1,53 @@
+import { nearest, UsageError } from '../base/index.ts'
+import { type CommandEntry, type CommandGroup, commands } from './commands.ts'
+
+const groups: readonly CommandGroup[] = ['Run', 'Chain', 'Library', 'Author', 'Triggers', 'Machine']
+
+export function rootHelp(): string {
+  const sections = groups.map((group) => {
+    const entries = commands.filter((command) => command.group === group)
+    return `${group}\n${entryLines(entries)}`
+  })
+  return `Usage: skillrail <command> [arguments] [options]
+
+Runs Agent Skills on rails: what is loaded, in which order and through which gates
+is decided by infrastructure and can always be explained.
+
+${sections.join('\n')}
+Options
+  --json               print one JSON document
+  -q, --quiet          only the answer and errors
+  -v, --verbose        say more on standard error
+  -C, --directory DIR  work in this directory
+  --trust-workspace    trust this project’s skills for this command
+  --config FILE        read settings from this file, above all others
+  -V, --version        print the version
+
+Example
+  $ skillrail run release-check
+
+skillrail <command> --help shows the options of a command, with an example.
+`
+}
+
+export function groupHelp(group: string, entries: readonly CommandEntry[]): string {
+  return `Usage: skillrail ${group} <command> [arguments] [options]\n\n${entryLines(entries)}`
+}
+
+export function unknownCommand(words: readonly string[]): UsageError {
+  const called = words.join(' ')
+  const names = commands.map((command) => command.name)
+  const meant = nearest(called, names) ?? nearest(words[0] ?? '', names)
+  return new UsageError({
+    code: 'unknown-command',
+    message: `there is no command ${called}`,
+    hint:
+      meant === undefined
+        ? 'skillrail --help lists the commands.'
+        : `Did you mean skillrail ${meant}?`,
+  })
+}
+
+function entryLines(entries: readonly CommandEntry[]): string {
+  return entries.map(({ name, summary }) => `  ${name.padEnd(20)} ${summary}\n`).join('')
+}

@@ -1,0 +1,24 @@
+import { constants } from 'node:os'
+import { exitCode, type ExitCode } from '../base/index.ts'
+
+/**
+ * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
+ * children and leave a run that can be resumed. A second Ctrl-C ends the process at once.
+ */
+export async function interruptible(
+  work: (signal: AbortSignal) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const controller = new AbortController()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const onSignal = (name: (typeof signals)[number]): void => {
+    if (controller.signal.aborted) process.exit(128 + constants.signals[name])
+    controller.abort(new Error(`interrupted by ${name}`))
+  }
+  for (const name of signals) process.on(name, onSignal)
+  try {
+    const code = await work(controller.signal)
+    return controller.signal.aborted ? exitCode.interrupted : code
+  } finally {
+    for (const name of signals) process.off(name, onSignal)
+  }
+}

@@ -1,0 +1,134 @@
+import { resolve } from 'node:path'
+import {
+  exitCode,
+  type ExitCode,
+  loadConfiguration,
+  type Runtime,
+  SkillrailError,
+  systemRuntime,
+  UsageError,
+} from '../base/index.ts'
+import { ask, readStandardInput } from './_terminal.ts'
+import type { CommandContext, GlobalOptions } from './command.ts'
+import { type CommandEntry, commands } from './commands.ts'
+import { failureReport, failureText } from './failure.ts'
+import { groupHelp, rootHelp, unknownCommand } from './help.ts'
+import { interruptible } from './interrupt.ts'
+import { createOutput } from './output.ts'
+import { openSink } from './sink.ts'
+import { packageVersion } from './version.ts'
+
+const stdout = openSink(1)
+const stderr = openSink(2)
+
+/**
+ * Runs one command line and returns its exit code. The only place that turns an error into words
+ * and a code; commands return or throw.
+ */
+export async function main(argv: readonly string[]): Promise<ExitCode> {
+  const wantsJson = argv.includes('--json')
+  try {
+    return await dispatch(argv)
+  } catch (error) {
+    if (wantsJson) stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
+    else stderr.write(failureText(error, argv.includes('--verbose')))
+    return error instanceof SkillrailError ? error.exitCode : exitCode.badAnswer
+  }
+}
+
+async function dispatch(argv: readonly string[]): Promise<ExitCode> {
+  const words = leadingWords(argv)
+  const entry = findCommand(words)
+  if (entry !== undefined) return await runCommand(entry, argv)
+  if (argv.includes('--version') || argv.includes('-V')) {
+    stdout.write(`${packageVersion()}\n`)
+    return exitCode.done
+  }
+  const [first] = words
+  const wantsHelp = argv.length === 0 || argv.includes('--help') || argv.includes('-h')
+  if (first === undefined && !wantsHelp) throw unknownCommand(argv)
+  if (first === undefined || (first === 'help' && words.length === 1)) {
+    stdout.write(rootHelp())
+    return exitCode.done
+  }
+  if (first === 'help') return await dispatch([...words.slice(1), '--help'])
+  const group = commands.filter((command) => command.name.startsWith(`${first} `))
+  if (group.length > 0 && words.length === 1) {
+    stdout.write(groupHelp(first, group))
+    return argv.includes('--help') || argv.includes('-h') ? exitCode.done : exitCode.usage
+  }
+  throw unknownCommand(words)
+}
+
+/** Up to two words before the first option that is not a global one. */
+function leadingWords(argv: readonly string[]): string[] {
+  const words: string[] = []
+  for (let index = 0; index < argv.length && words.length < 2; index++) {
+    const argument = argv[index] ?? ''
+    if (argument === '-C' || argument === '--config') index++
+    else if (!argument.startsWith('-')) words.push(argument)
+    else if (argument === '--') break
+  }
+  return words
+}
+
+function findCommand(words: readonly string[]): CommandEntry | undefined {
+  const names = [words.slice(0, 2).join(' '), words[0]]
+  return commands.find((command) => names.includes(command.name))
+}
+
+async function runCommand(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {
+  const [{ command }, { parseCommandLine }] = await Promise.all([
+    entry.load(),
+    import('./command-line.ts'),
+  ])
+  const line = parseCommandLine(entry, command, argv)
+  if (line.kind === 'help') {
+    stdout.write(line.text)
+    return exitCode.done
+  }
+  const runtime = systemRuntime({ cwd: workingDirectory(line.globals.directory) })
+  return await interruptible((signal) =>
+    command.run(createContext(runtime, line.globals, signal), line.program),
+  )
+}
+
+function workingDirectory(directory: string | undefined): string {
+  if (directory === undefined) return process.cwd()
+  try {
+    process.chdir(directory)
+  } catch {
+    throw new UsageError({
+      code: 'directory-missing',
+      message: `-C ${directory}: there is no such directory`,
+    })
+  }
+  return resolve(process.cwd())
+}
+
+function createContext(
+  runtime: Runtime,
+  globals: GlobalOptions & { config?: string | undefined },
+  signal: AbortSignal,
+): CommandContext {
+  const { config, ...options } = globals
+  const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
+  const output = createOutput({
+    stdout,
+    stderr,
+    env: runtime.env,
+    quiet: options.quiet,
+    verbose: options.verbose,
+  })
+  output.diagnostics(diagnostics)
+  const trusted = options.trustWorkspace || settings.workspaceTrust === 'trusted'
+  return {
+    runtime,
+    settings: trusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
+    options: { ...options, trustWorkspace: trusted },
+    output,
+    readStandardInput,
+    ask: (question) => ask(question, signal),
+    signal,
+  }
+}

@@ -1,0 +1,101 @@
+import { stripVTControlCharacters, styleText } from 'node:util'
+import { type Diagnostic, safeLine, safeText } from '../base/index.ts'
+import type { Sink } from './sink.ts'
+
+type StyleFormat = Parameters<typeof styleText>[0]
+
+/** Where a command's words go: the answer to standard output, everything else to standard error. */
+export interface Output {
+  /** Whether a person sees standard output: only then are there colours and live lines. */
+  readonly isTerminal: boolean
+  /** Columns of the terminal; 100 where there is none. */
+  readonly width: number
+  /** One line of the answer. Pass text from skills through `safeLine` yourself where you style it. */
+  line(text?: string): void
+  /** The answer as it is, without a newline added. */
+  raw(text: string): void
+  /** The whole answer as one JSON document. */
+  json(value: unknown): void
+  /** A remark on standard error; silent with `--quiet`. */
+  note(text: string): void
+  /** A remark for `--verbose`. */
+  detail(text: string): void
+  /** Rewrites the last line of standard error on a terminal; does nothing without one. */
+  live(text: string): void
+  diagnostics(diagnostics: readonly Diagnostic[]): void
+  /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
+  style: (format: StyleFormat, text: string) => string
+  /** Rows as aligned columns, two spaces apart. */
+  table(rows: readonly (readonly string[])[]): void
+}
+
+export interface OutputOptions {
+  stdout: Sink
+  stderr: Sink
+  env: Readonly<Record<string, string | undefined>>
+  quiet: boolean
+  verbose: boolean
+}
+
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, env } = options
+  const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
+  const colours = env['FORCE_COLOR'] ? env['FORCE_COLOR'] !== '0' : isTerminal && !env['NO_COLOR']
+  const output: Output = {
+    isTerminal,
+    width: Number(env['COLUMNS']) || stdout.columns || 100,
+    line: (text = '') => stdout.write(`${text}\n`),
+    raw: (text) => stdout.write(text),
+    json: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
+    note: (text) => {
+      if (!options.quiet) stderr.write(`${safeText(text)}\n`)
+    },
+    detail: (text) => {
+      if (options.verbose) stderr.write(`${safeText(text)}\n`)
+    },
+    live: (text) => {
+      if (stderr.isTerminal && !options.quiet) stderr.write(`\r\u001b[2K${text}`)
+    },
+    diagnostics: (diagnostics) => {
+      for (const diagnostic of diagnostics) {
+        const silent = options.quiet && diagnostic.severity !== 'error'
+        if (!silent) stderr.write(`${diagnosticText(diagnostic, output.style)}\n`)
+      }
+    },
+    style: (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text),
+    table: (rows) => {
+      for (const line of alignColumns(rows)) output.line(line)
+    },
+  }
+  return output
+}
+
+/** `path:line:column: severity: message [code]` and the hint on a line of its own. */
+export function diagnosticText(diagnostic: Diagnostic, style: Output['style']): string {
+  const { path, line, column, severity, message, code, hint } = diagnostic
+  const place = [path, line, column].filter((part) => part !== undefined).join(':')
+  const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
+  const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
+  const first = `${head} ${style('dim', `[${code}]`)}`
+  return hint === undefined ? first : `${first}\n  ${safeLine(hint)}`
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    row.forEach((cell, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell))
+    })
+  }
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell) + 2))
+      .join('')
+      .trimEnd(),
+  )
+}
+
+/** Characters without the styling escapes that {@link Output.style} adds. */
+function visibleLength(text: string): number {
+  return Array.from(stripVTControlCharacters(text)).length
+}

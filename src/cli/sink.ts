@@ -1,0 +1,55 @@
+import { fstatSync, writeSync } from 'node:fs'
+import { systemCode } from '../base/index.ts'
+
+/** Where words go. Writing returns when the system has them. */
+export interface Sink {
+  readonly isTerminal: boolean
+  /** Columns of the terminal; undefined where there is none. */
+  readonly columns: number | undefined
+  write(text: string): void
+}
+
+/**
+ * Standard output (1) or standard error (2), written directly: loading Node's stream modules would
+ * cost a fifth of a start. When the reader of a pipe has gone, the rest is dropped and the command
+ * goes on: `skillrail run … | head` must not end a run.
+ */
+export function openSink(descriptor: 1 | 2): Sink {
+  const isTerminal = isTty(descriptor)
+  const stream = descriptor === 1 ? 'stdout' : 'stderr'
+  let gone = false
+  return {
+    isTerminal,
+    get columns() {
+      return isTerminal ? process[stream].columns : undefined
+    },
+    write(text) {
+      // The console of Windows takes characters, not UTF-8.
+      if (isTerminal && process.platform === 'win32') process[stream].write(text)
+      else if (!gone) gone = !writeWhole(descriptor, Buffer.from(text))
+    },
+  }
+}
+
+function isTty(descriptor: number): boolean {
+  try {
+    if (!fstatSync(descriptor).isCharacterDevice()) return false
+  } catch {
+    return false // Closed by whoever started us.
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor)
+}
+
+/** False when nobody reads any more. */
+function writeWhole(descriptor: number, bytes: Buffer): boolean {
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(descriptor, bytes, written)
+    } catch (error) {
+      if (systemCode(error) !== 'EAGAIN') return false
+      // A full pipe that does not block: wait a millisecond for its reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
+  return true
+}

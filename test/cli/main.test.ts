@@ -1,0 +1,79 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { commands } from '../../src/cli/commands.ts'
+import { type CliResult, runCli } from './run-cli.ts'
+
+let root: string
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'skillrail-cli-'))
+  mkdirSync(join(root, 'home'))
+  mkdirSync(join(root, 'project/.git'), { recursive: true })
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function skillrail(...args: string[]): Promise<CliResult> {
+  return runCli(args, { cwd: join(root, 'project'), home: join(root, 'home') })
+}
+
+it('without arguments lists every command with its summary', async () => {
+  const { code, stdout } = await skillrail()
+  expect(code).toBe(0)
+  for (const { name, summary } of commands)
+    expect(stdout).toContain(`${name.padEnd(20)} ${summary}`)
+})
+
+it('prints the version of the package', async () => {
+  expect(await skillrail('--version')).toMatchObject({ code: 0, stdout: '0.1.0\n', stderr: '' })
+})
+
+describe.each(commands.map(({ name }) => name))('skillrail %s --help', (name) => {
+  it('shows the usage and an example', async () => {
+    const { code, stdout, stderr } = await skillrail(...name.split(' '), '--help')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(stdout).toContain(`Usage: skillrail ${name}`)
+    expect(stdout).toMatch(/Examples?:?\n\s+\$ .*skillrail /)
+    expect(stdout).toContain('--json')
+  })
+})
+
+describe('wrong use ends with 2 and one sentence', () => {
+  it.each([
+    [['lsit'], 'there is no command lsit', 'Did you mean skillrail list?'],
+    [['--nonsense'], 'there is no command --nonsense', '--help'],
+    [['list', '--nonsense'], "unknown option '--nonsense'", 'skillrail list --help'],
+    [['runs', 'lst'], 'there is no command runs lst', 'runs list'],
+    [['-C', 'no-such-directory', 'list'], 'no such directory', ''],
+  ])('skillrail %j', async (args, message, hint) => {
+    const { code, stdout, stderr } = await skillrail(...args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toContain(message)
+    expect(stderr).toContain(hint)
+    expect(stderr).not.toMatch(/\n\s+at /)
+  })
+})
+
+it('prints a failure as JSON when JSON was asked for', async () => {
+  const { code, stdout, stderr } = await skillrail('show', 'no-such-skill', '--json')
+  expect({ code, stderr }).toEqual({ code: 3, stderr: '' })
+  expect(JSON.parse(stdout)).toMatchObject({ error: { code: expect.stringMatching(/^[a-z-]+$/) } })
+})
+
+it('reports a broken configuration file with its line and goes on', async () => {
+  mkdirSync(join(root, 'project/.skillrail'), { recursive: true })
+  writeFileSync(join(root, 'project/.skillrail/config.json'), '{\n  "run": { "timeout": "x" }\n}')
+  const { code, stderr } = await skillrail('list')
+  rmSync(join(root, 'project/.skillrail'), { recursive: true })
+  expect(code).toBe(0)
+  expect(stderr).toContain('config.json:2:23: error: run.timeout must be a whole number')
+})
+
+it('works in the directory given by -C, before or after the command', async () => {
+  const away = { cwd: root, home: join(root, 'home') }
+  const before = await runCli(['-C', 'project', 'list', '--json'], away)
+  const after = await runCli(['list', '--json', '-C', 'project'], away)
+  expect(before.code).toBe(0)
+  expect(after.stdout).toBe(before.stdout)
+})

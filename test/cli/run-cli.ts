@@ -1,0 +1,43 @@
+import { spawn } from 'node:child_process'
+
+const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+
+export interface CliResult {
+  code: number | null
+  stdout: string
+  stderr: string
+}
+
+export interface CliOptions {
+  cwd: string
+  /** The user's home; everything a command keeps for a user goes below it. */
+  home: string
+  stdin?: string | undefined
+  env?: Record<string, string> | undefined
+}
+
+/** Runs the real command line in a process of its own, with nothing of this machine's environment. */
+export async function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', bin, ...args], {
+    cwd: options.cwd,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: options.home,
+      NODE_DISABLE_COMPILE_CACHE: '1',
+      ...options.env,
+    },
+  })
+  child.stdin.end(options.stdin ?? '')
+  const [stdout, stderr, code] = await Promise.all([
+    collect(child.stdout),
+    collect(child.stderr),
+    new Promise<number | null>((resolve) => child.on('close', resolve)),
+  ])
+  return { code, stdout, stderr }
+}
+
+async function collect(stream: NodeJS.ReadableStream): Promise<string> {
+  let text = ''
+  for await (const chunk of stream) text += String(chunk)
+  return text
+}

@@ -1,0 +1,122 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+
+const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+const skill = '.skillrail/skills/deploy'
+
+function project() {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-cli-trust-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const workspace = join(root, 'project')
+  write(join(workspace, '.git/HEAD'), '')
+  write(
+    join(workspace, skill, 'SKILL.md'),
+    '---\nname: deploy\ndescription: Deploys. Use when asked to.\nallowed-tools: Bash(git:*)\n---\nDo it.\n',
+  )
+  write(join(workspace, skill, 'scripts/run.sh'), '#!/bin/sh\necho one\n')
+  const run = (...args: string[]) => {
+    const env = { PATH: process.env['PATH'], HOME: join(root, 'home'), NO_COLOR: '1' }
+    const { status, stdout, stderr } = spawnSync(process.execPath, [bin, 'trust', ...args], {
+      cwd: workspace,
+      env,
+      encoding: 'utf8',
+    })
+    return { status, stdout, stderr }
+  }
+  const json = (...args: string[]): unknown => JSON.parse(run('--json', ...args).stdout)
+  return { root, workspace, run, json }
+}
+
+function write(path: string, content: string): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, content)
+}
+
+it('shows what may act, and without a terminal and --yes trusts nothing', () => {
+  const { run, json } = project()
+  const { status, stdout, stderr } = run()
+  expect(status).toBe(4)
+  expect(stdout).toContain(`deploy  ${skill}\n    allowed-tools  Bash(git:*)\n`)
+  expect(stdout).toContain('    script         scripts/run.sh (sh, 19 B)\n')
+  expect(stderr).toContain('there is no terminal to ask at')
+  expect(stderr).toContain('--yes')
+  expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
+})
+
+it('trusts with --yes, from a folder below too, and says so the next time', () => {
+  const { workspace, run, json } = project()
+  mkdirSync(join(workspace, 'src'))
+  expect(run('src', '--yes').status).toBe(0)
+  expect(json()).toMatchObject({ workspace, state: 'trusted', was: 'trusted', accepted: false })
+  expect(json('--list')).toMatchObject({ workspaces: [{ workspace, pinned: false, parts: 2 }] })
+})
+
+it('shows a change as a diff, with everything invisible made visible, until it is accepted', () => {
+  const { workspace, run, json } = project()
+  run('--yes')
+  write(join(workspace, skill, 'scripts/run.sh'), '#!/bin/sh\necho \u001b[2Jtwo\u202e\n')
+  write(join(workspace, '.mcp.json'), '{"mcpServers":{"x":{"command":"npx","args":["y"]}}}')
+  const { status, stdout } = run()
+  expect(status).toBe(4)
+  expect(stdout).toContain(`  changed: script ${skill}/scripts/run.sh\n`)
+  expect(stdout).toContain('    -echo one\n    +echo \\x1b[2Jtwo\\u{202e}\n')
+  expect(stdout).toContain('  added: mcp .mcp.json\n')
+  expect(stdout).toContain('    server         x: npx y\n')
+  expect(json('--dry-run')).toMatchObject({ state: 'changed', accepted: false })
+  expect(json('--yes')).toMatchObject({ state: 'trusted', was: 'changed', accepted: true })
+  expect(run().status).toBe(0)
+})
+
+it('lets text change freely, and with --pin does not', () => {
+  const { workspace, run, json } = project()
+  const guide = join(workspace, skill, 'references/guide.md')
+  run('--yes')
+  write(guide, 'one\n')
+  expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
+  expect(run('--pin', '--yes').stdout).toContain('Trusted, with its text.')
+  write(guide, 'two\n')
+  expect(json('--dry-run')).toMatchObject({
+    state: 'changed',
+    pinned: true,
+    changes: [{ change: 'changed', kind: 'text', path: `${skill}/references/guide.md` }],
+  })
+  expect(json('--no-pin', '--yes')).toMatchObject({ pinned: false, accepted: true })
+  write(guide, 'three\n')
+  expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
+})
+
+it('takes trust back, also of a workspace that is gone', () => {
+  const { root, workspace, run, json } = project()
+  run('--yes')
+  renameSync(workspace, join(root, 'moved'))
+  mkdirSync(workspace)
+  expect(json('--revoke', workspace)).toEqual({ workspace, revoked: true })
+  expect(json('--revoke', workspace)).toEqual({ workspace, revoked: false })
+})
+
+it('trusts a folder of skills that no standard place holds, and keeps it when asked at the root', () => {
+  const { workspace, run, json } = project()
+  const text = '---\nname: extra\ndescription: Does more. Use when asked to.\n---\nDo it.\n'
+  write(join(workspace, 'examples/extra/SKILL.md'), text)
+  write(join(workspace, 'examples/extra/scripts/run.sh'), 'echo\n')
+  expect(run('examples/extra', '--yes').status).toBe(0)
+  expect(json('--dry-run')).toMatchObject({ state: 'trusted' })
+  write(join(workspace, 'examples/extra/scripts/run.sh'), 'echo changed\n')
+  expect(json('--dry-run')).toMatchObject({ state: 'changed' })
+})
+
+it('refuses a damaged record and leaves it as it is', () => {
+  const { root, run } = project()
+  write(join(root, 'home/.local/state/skillrail/trust.json'), '{"version": 1,')
+  const { status, stderr } = run('--yes')
+  expect(status).toBe(1)
+  expect(stderr).toContain('trust.json is damaged: it is no JSON from offset 14 on')
+  expect(run('--list').status).toBe(1)
+})
+
+it('says that a path does not exist', () => {
+  expect(project().run('nowhere')).toMatchObject({ status: 2, stdout: '' })
+})

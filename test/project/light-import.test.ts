@@ -1,0 +1,17 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+
+const entry = new URL('../../src/index.ts', import.meta.url).href
+
+it('loads nothing heavy with the root import', () => {
+  const program = `
+    const { registerHooks } = await import('node:module')
+    const loaded = []
+    registerHooks({ resolve(name, context, next) { loaded.push(name); return next(name, context) } })
+    await import(${JSON.stringify(entry)})
+    console.log(JSON.stringify(loaded.filter((name) => !/^[./]|^node:|^file:/.test(name))))`
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  })
+  expect(JSON.parse(stdout)).toEqual([])
+})
