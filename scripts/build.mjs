@@ -1,0 +1,55 @@
+// Makes dist/ from src/. The compiler checks and writes the declarations; the bundler joins the many
+// small modules, because loading each from a file of its own would cost every start 100 ms. The
+// library is ESM; the command line and the hook are CommonJS, which Node starts faster.
+import { execFileSync } from 'node:child_process'
+import { chmodSync, rmSync } from 'node:fs'
+import { rolldown } from 'rolldown'
+
+rmSync('dist', { recursive: true, force: true })
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
+  stdio: 'inherit',
+})
+await bundle(
+  {
+    index: 'src/index.ts',
+    'testing/index': 'src/testing/index.ts',
+    'hooks/index': 'src/hooks/index.ts',
+  },
+  { dir: 'dist', format: 'esm', chunkFileNames: 'shared/[name].js' },
+)
+await bundle(
+  { bin: 'src/cli/bin.ts' },
+  { dir: 'dist/cli', format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' },
+)
+chmodSync('dist/cli/bin.cjs', 0o755)
+await bundleHook()
+
+async function bundle(input, output, options = {}) {
+  const external = (name) => !/^[./]/.test(name)
+  const build = await rolldown({ input, platform: 'node', external, ...options })
+  await build.write(output)
+  await build.close()
+}
+
+/**
+ * The hook is copied to a place of its own, where nothing else of the package is. Its entry is one
+ * small file; what it seldom needs is a second one, and the libraries of that are a third and fourth.
+ */
+async function bundleHook() {
+  const output = { dir: 'dist/hook', format: 'cjs', entryFileNames: '[name].cjs', minify: true }
+  const apart = {
+    name: 'index-work-apart',
+    resolveId: (name) =>
+      name === './index-work.ts' ? { id: './index-work.cjs', external: true } : undefined,
+  }
+  await bundle({ hook: 'src/hooks/hook-main.ts' }, output, {
+    plugins: [apart],
+    treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
+  })
+  await bundle({ 'index-work': 'src/hooks/index-work.ts' }, output)
+  const libraries = {
+    external: (name) => name.startsWith('node:'),
+    resolve: { mainFields: ['module', 'main'] },
+  }
+  await bundle({ yaml: 'yaml', re2js: 're2js', 'jsonc-parser': 'jsonc-parser' }, output, libraries)
+}

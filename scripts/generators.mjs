@@ -1,0 +1,92 @@
+// The files that are made from the sources, as { path, text }.
+import { settingTable } from '../src/base/index.ts'
+import { parseCommandLine } from '../src/cli/command-line.ts'
+import { commands } from '../src/cli/commands.ts'
+import { fieldTable, frontmatterJsonSchema, validationRules } from '../src/skill/index.ts'
+
+export async function generators() {
+  return [
+    { path: 'schema/frontmatter.json', text: json(frontmatterJsonSchema()) },
+    { path: 'docs/reference/commands.md', text: await commandsPage() },
+    { path: 'docs/reference/settings.md', text: settingsPage() },
+    { path: 'docs/reference/frontmatter.md', text: frontmatterPage() },
+    { path: 'docs/reference/validation.md', text: validationPage() },
+  ]
+}
+
+async function commandsPage() {
+  const sections = []
+  for (const entry of commands) {
+    const { command } = await entry.load()
+    const { text } = parseCommandLine(entry, command, ['--help'])
+    sections.push(`## skillrail ${entry.name}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`)
+  }
+  return page('Commands', 'What each command prints with `--help`.', sections.join('\n'))
+}
+
+function settingsPage() {
+  const introduction = `Settings come from, in rising precedence: the defaults, your own
+\`~/.config/skillrail/config.json\`, the project's \`.skillrail/config.json\`, the variables, and a file
+named with \`--config\`. The files are JSON with comments. A project cannot set what would raise its own
+rights.`
+  const rows = settingTable.map((setting) => [
+    `\`${setting.key}\``,
+    `\`${setting.variable}\``,
+    allowed(setting),
+    `\`${JSON.stringify(setting.fallback)}\``,
+    setting.userOnly ? 'no' : 'yes',
+    setting.description,
+  ])
+  const head = ['setting', 'variable', 'value', 'default', 'in projects', 'meaning']
+  return page('Settings', introduction, table(head, rows))
+}
+
+function allowed(setting) {
+  if (setting.kind === 'choice') return setting.choices.map((choice) => `\`${choice}\``).join(', ')
+  if (setting.kind === 'integer') return `${setting.minimum} to ${setting.maximum}`
+  return setting.kind === 'paths' ? 'list of paths' : 'list of names'
+}
+
+function frontmatterPage() {
+  const introduction = `Every field that Skillrail reads or knows. A field placed "either" may stand at the
+top level or below \`metadata\`, where the specification allows only text: every such field has a form
+that is text.`
+  const rows = fieldTable.map((field) => [
+    `\`${field.name}\``,
+    field.owner,
+    field.placement,
+    field.constraint,
+    field.clients.join(', '),
+  ])
+  const head = ['field', 'defined by', 'placement', 'value', 'also read by']
+  return page('Frontmatter', introduction, table(head, rows))
+}
+
+function validationPage() {
+  const introduction = `The codes of \`skillrail validate\`. Errors make a skill invalid, warnings do not,
+advice is \`info\`. The profile \`reference\` gives the verdict of the reference validator instead.`
+  const rows = validationRules.map((rule) => [
+    `\`${rule.code}\``,
+    rule.severity,
+    rule.sentence,
+    rule.source,
+  ])
+  return page('Validation rules', introduction, table(['code', 'severity', 'rule', 'source'], rows))
+}
+
+function page(title, introduction, body) {
+  return `# ${title}\n\n<!-- Generated from the sources by npm run generate. -->\n\n${introduction}\n\n${body.trimEnd()}\n`
+}
+
+function table(head, rows) {
+  const lines = [head, head.map(() => '---'), ...rows]
+  return lines.map((cells) => `| ${cells.map(cell).join(' | ')} |`).join('\n')
+}
+
+function cell(text) {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
+}
+
+function json(value) {
+  return `${JSON.stringify(value, null, 2)}\n`
+}

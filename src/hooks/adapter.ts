@@ -1,0 +1,48 @@
+import type { ContextLimit } from './context.ts'
+import type { Sigil } from './invocation.ts'
+
+/** How one agent client asks for context before its model runs. One object a client, data where possible. */
+export interface HookAdapter {
+  /** What a person calls the client. */
+  title: string
+  /** The name of its program. */
+  program: string
+  /** The client's own directory below the user's home, and the variable that moves it. */
+  home: { path: string; variable?: string | undefined }
+  /** Where the hook is registered: below the client's directory, and below a project. */
+  files: { user: string; project: string }
+  registration: Registration
+  /** How a user of this client writes `/skill arguments`. */
+  sigil: Sigil
+  /** The answer that puts `context` before the model, as an object for standard output. */
+  answer(context: string): object
+  limit: ContextLimit
+  /** What the user must do, besides installing, before the hook runs; a sentence each. */
+  steps: { user?: string | undefined; project?: string | undefined }
+  /** What this client cannot do, for `hooks status`. */
+  remark?: string | undefined
+}
+
+/** How the hook is written into the client's configuration. */
+export type Registration =
+  /** One item of a list inside a JSON file that others write to as well. */
+  | {
+      kind: 'entry'
+      /** The keys that lead to the list. */
+      list: readonly string[]
+      entry(commands: readonly string[]): object
+      /** What the file must hold besides, where it is new or lacks it. */
+      frame?: Readonly<Record<string, number>> | undefined
+    }
+  /** A file that is ours alone. */
+  | { kind: 'file'; text(command: string): string }
+
+/** Seconds a client waits for the hook; our own deadline is earlier. */
+export const timeLimitSeconds = 10
+
+/** The answer of Claude Code, understood by the clients that took over its hooks. */
+export function nestedAnswer(event: string): HookAdapter['answer'] {
+  return (context) => ({
+    hookSpecificOutput: { hookEventName: event, additionalContext: context },
+  })
+}

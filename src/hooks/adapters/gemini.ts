@@ -1,0 +1,28 @@
+import { type HookAdapter, nestedAnswer, timeLimitSeconds } from '../adapter.ts'
+
+/** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
+export const gemini: HookAdapter = {
+  title: 'Gemini CLI',
+  program: 'gemini',
+  home: { path: '.gemini' },
+  files: { user: 'settings.json', project: '.gemini/settings.json' },
+  registration: {
+    kind: 'entry',
+    list: ['hooks', 'BeforeAgent'],
+    entry: (commands) => ({
+      hooks: commands.map((command) => ({
+        name: 'skillrail',
+        type: 'command',
+        command,
+        timeout: timeLimitSeconds * 1000,
+      })),
+    }),
+  },
+  sigil: 'slash',
+  answer: nestedAnswer('BeforeAgent'),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {
+    project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
+  },
+  remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
+}

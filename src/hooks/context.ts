@@ -1,0 +1,139 @@
+import { type InjectedReference, renderInjection } from '../trigger/index.ts'
+
+/** How much context a client takes from one hook, and how many of our hooks may share it. */
+export interface ContextLimit {
+  unit: 'characters' | 'bytes'
+  /** Of one hook; Infinity where no limit is known. */
+  amount: number
+  /** The most parts that the hook may be registered as. */
+  parts: number
+}
+
+export interface ContextShares {
+  /** What each part of the hook prints, in order; at most as many as there are parts. */
+  shares: readonly string[]
+  /** References that fit in no part; the text names them. */
+  rest: readonly InjectedReference[]
+}
+
+/**
+ * The text for the model, in shares of at most `limit.amount`. References keep their order; one that
+ * no longer fits as a whole is named with its path instead, to be read first.
+ */
+export function shareContext(
+  references: readonly InjectedReference[],
+  limit: ContextLimit,
+): ContextShares {
+  const whole = fits(references, [], limit)
+  if (whole !== undefined) return { shares: whole, rest: [] }
+  const given: InjectedReference[] = []
+  const rest: InjectedReference[] = []
+  for (const reference of references) {
+    const fitting = fits([...given, reference], rest, limit) !== undefined
+    ;(fitting ? given : rest).push(reference)
+  }
+  // A name that was added late can be one line too much for what fitted before.
+  for (;;) {
+    const shares = fits(given, rest, limit)
+    if (shares !== undefined) return { shares, rest }
+    const last = given.pop()
+    if (last === undefined) return { shares: [], rest }
+    rest.unshift(last)
+  }
+}
+
+/** How many parts a text of this size needs, at least 1. */
+export function partsNeeded(size: number, limit: ContextLimit): number {
+  if (size + prefaceSize <= limit.amount) return 1
+  const each = limit.amount - labelSize - longestExpectedLine
+  return Math.min(limit.parts, Math.ceil((size + prefaceSize) / each))
+}
+
+/** Room for the preface and for the names of files that did not fit. */
+const prefaceSize = 1000
+const labelSize = 100
+/** Shares end at line ends, so each may be shorter than it could be by a line. */
+const longestExpectedLine = 400
+
+function composeContext(
+  given: readonly InjectedReference[],
+  rest: readonly InjectedReference[],
+): string {
+  const names = given.map(({ skill, path }) => `${skill}/${path}`).join(', ')
+  const preface =
+    given.length === 0
+      ? ''
+      : `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
+  const files = rest.map(({ file }) => `${file}\n`).join('')
+  const notice =
+    rest.length === 0
+      ? ''
+      : `These references did not fit here. Read them before you do anything else:\n${files}`
+  return preface + renderInjection(given) + notice
+}
+
+/** The shares, or undefined where there would be more of them than parts. */
+function fits(
+  given: readonly InjectedReference[],
+  rest: readonly InjectedReference[],
+  limit: ContextLimit,
+): readonly string[] | undefined {
+  const most = limit.amount * limit.parts
+  if (given.some(({ text }) => text.length > most)) return undefined
+  const text = composeContext(given, rest)
+  const measure = limit.unit === 'bytes' ? bytesOf : charactersOf
+  if (measure(text) <= limit.amount) return [text]
+  const room = limit.amount - labelSize
+  const pieces = splitAtLineEnds(text, room, measure)
+  if (pieces.length > limit.parts) return undefined
+  return pieces.map(
+    (piece, index) => `[Skillrail, part ${index + 1} of ${pieces.length}]\n${piece}`,
+  )
+}
+
+type Measure = (text: string) => number
+
+function charactersOf(text: string): number {
+  return text.length
+}
+
+function bytesOf(text: string): number {
+  return Buffer.byteLength(text)
+}
+
+function splitAtLineEnds(text: string, room: number, measure: Measure): string[] {
+  const pieces: string[] = []
+  let piece = ''
+  let used = 0
+  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
+    for (const part of measure(line) > room ? cutLine(line, room, measure) : [line]) {
+      const size = measure(part)
+      if (used + size > room) {
+        pieces.push(piece)
+        piece = ''
+        used = 0
+      }
+      piece += part
+      used += size
+    }
+  }
+  return piece === '' ? pieces : [...pieces, piece]
+}
+
+/** A line that is longer than a share, cut between characters. */
+function cutLine(line: string, room: number, measure: Measure): string[] {
+  const parts: string[] = []
+  let part = ''
+  let used = 0
+  for (const character of line) {
+    const size = measure(character)
+    if (used + size > room) {
+      parts.push(part)
+      part = ''
+      used = 0
+    }
+    part += character
+    used += size
+  }
+  return [...parts, part]
+}

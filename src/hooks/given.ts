@@ -1,0 +1,92 @@
+import {
+  appendFileSync,
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Runtime, sha256, systemCode, userDirectories } from '../base/index.ts'
+import type { InjectedReference } from '../trigger/index.ts'
+import { fingerprint } from './index-place.ts'
+
+/**
+ * Claims one part of one turn, so that a client that asks twice (for two events, or because the hook
+ * is registered for the user and for the project) gets one answer. True where nobody had it.
+ */
+export function claimTurn(runtime: Runtime, turn: string, part: number): boolean {
+  const path = join(stateDirectory(runtime), 'turns', `${fingerprint(turn)}-${part}`)
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    return systemCode(error) !== 'EEXIST'
+  }
+  forgetOldFiles(dirname(path), runtime.now())
+  return true
+}
+
+/**
+ * The references that a session has not got yet, for `hooks.repeat: session`. What is new is noted
+ * under `turn`; all parts of one turn see the same.
+ */
+export function withoutGiven(
+  runtime: Runtime,
+  session: string,
+  turn: string,
+  references: readonly InjectedReference[],
+): InjectedReference[] {
+  const path = join(stateDirectory(runtime), 'sessions', fingerprint(session))
+  const noted = linesOf(path)
+  const isNew = references.filter((reference) => {
+    const mark = markOf(reference)
+    return noted.every((line) => !line.startsWith(`${mark} `) || line === `${mark} ${turn}`)
+  })
+  const lines = isNew.map((reference) => `${markOf(reference)} ${turn}\n`)
+  if (lines.length > 0) note(path, lines.join(''), runtime.now())
+  return isNew
+}
+
+/** Text and place: an edited reference is given again. */
+function markOf({ file, text }: InjectedReference): string {
+  return sha256(`${file}\0${text}`)
+}
+
+function note(path: string, lines: string, nowMs: number): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    appendFileSync(path, lines, { mode: 0o600 })
+    forgetOldFiles(dirname(path), nowMs)
+  } catch {
+    // Read-only or full: the reference is given again, which is only longer.
+  }
+}
+
+function linesOf(path: string): string[] {
+  try {
+    return readFileSync(path, 'utf8').split('\n')
+  } catch {
+    return []
+  }
+}
+
+function stateDirectory(runtime: Runtime): string {
+  return join(userDirectories(runtime).state, 'hooks')
+}
+
+const mostFiles = 500
+const oldestMs = 7 * 24 * 3600 * 1000
+
+/** Looks at the ages only once there are many files. */
+function forgetOldFiles(directory: string, nowMs: number): void {
+  const names = readdirSync(directory)
+  if (names.length < mostFiles) return
+  for (const name of names) {
+    const path = join(directory, name)
+    const age = nowMs - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? nowMs)
+    if (age > oldestMs || names.length > 4 * mostFiles) unlinkSync(path)
+  }
+}

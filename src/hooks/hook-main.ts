@@ -1,0 +1,88 @@
+import { readSync, writeSync } from 'node:fs'
+import { systemRuntime } from '../base/index.ts'
+import { isPlatform, platforms } from './platform.ts'
+import { runHook } from './run-hook.ts'
+
+const [major = 0] = process.versions.node.split('.').map(Number)
+const [platform = '', partText] = process.argv.slice(2)
+const [number = 1, of = 1] = (partText ?? '1/1').split('/').map(Number)
+
+/** Without the clock of `performance`, which would have to be loaded. */
+const runtime = systemRuntime({
+  elapsed: () => {
+    const [seconds, nanoseconds] = process.hrtime()
+    return seconds * 1000 + nanoseconds / 1_000_000
+  },
+})
+
+if (major < 20) {
+  complain(`the hook needs Node 20 or newer; this is ${process.version} (${process.execPath})`)
+} else if (isPlatform(platform)) {
+  const request = { platform, part: { number, of }, input: readInput(), runtime, loadWork }
+  void runHook(request).then(({ stdout, stderr }) => {
+    if (stderr !== '') write(2, stderr)
+    if (stdout !== '') write(1, stdout)
+  })
+} else {
+  complain(`${platform || 'nothing'} is no client; there are ${platforms.join(', ')}`)
+}
+
+async function loadWork(): Promise<typeof import('./index-work.ts').indexWork> {
+  return (await import('./index-work.ts')).indexWork
+}
+
+/**
+ * Reads standard input to its end, or to the end of the JSON where the client keeps it open. Streams
+ * and the thread pool would cost a tenth of the start; for a client that says nothing at all its own
+ * time limit holds.
+ */
+function readInput(): string {
+  const chunks: Buffer[] = []
+  const buffer = Buffer.allocUnsafe(1 << 16)
+  for (;;) {
+    const count = readSome(buffer)
+    if (count === 0) break
+    chunks.push(Buffer.from(buffer.subarray(0, count)))
+    if (count < buffer.length && isWhole(chunks)) break
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** 0 at the end. A descriptor that does not wait is asked again and again, with pauses. */
+function readSome(buffer: Buffer): number {
+  for (;;) {
+    try {
+      return readSync(0, buffer)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return 0
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
+    }
+  }
+}
+
+function isWhole(chunks: readonly Buffer[]): boolean {
+  const text = Buffer.concat(chunks).toString('utf8')
+  if (!/\}\s*$/.test(text.slice(-16))) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function complain(message: string): void {
+  write(2, `skillrail: ${message}\n`)
+}
+
+/** Everything, also into a pipe that is full; a client that has gone is no failure. */
+function write(descriptor: number, text: string): void {
+  const bytes = Buffer.from(text)
+  for (let at = 0; at < bytes.length;) {
+    try {
+      at += writeSync(descriptor, bytes, at)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return
+    }
+  }
+}

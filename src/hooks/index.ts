@@ -1,0 +1,19 @@
+export type { HookAdapter, Registration } from './adapter.ts'
+export { adapters } from './adapters.ts'
+export type { ContextLimit } from './context.ts'
+export type { HookScope } from './hook-command.ts'
+export { type FileChange, installHook, type InstallOptions } from './install.ts'
+export { isPlatform, type Platform, platforms } from './platform.ts'
+export { uninstallHook } from './uninstall.ts'
+export {
+  type HooksStatus,
+  hooksStatus,
+  installedPlatforms,
+  type PlatformStatus,
+  type Registered,
+  type StatusOptions,
+} from './status.ts'
+export { probeHook, type ProbeResult } from './probe.ts'
+export { type HookTrace, readTraces } from './trace.ts'
+export { type HookAnswer, type HookRequest, runHook } from './run-hook.ts'
+export { indexWork, type IndexWork } from './index-work.ts'

@@ -1,0 +1,52 @@
+/** What a client tells its hook about a prompt. */
+export interface HookPayload {
+  prompt: string
+  /** Where the client works; undefined where it did not say. */
+  cwd: string | undefined
+  session: string | undefined
+  /** The client's own name for this turn; the same for every event and every part of it. */
+  turn: string | undefined
+  /** Whether Cursor sent it, which also runs the hooks of Claude Code. */
+  fromCursor: boolean
+}
+
+export type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
+
+/** Reads standard input. All clients send one JSON object; their names for the fields differ. */
+export function readPayload(input: string): PayloadReading {
+  let value: unknown
+  try {
+    value = JSON.parse(input)
+  } catch {
+    return { ok: false, message: 'standard input holds no JSON' }
+  }
+  if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
+  const prompt = promptOf(value)
+  if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
+  const [workspace] = Array.isArray(value['workspace_roots']) ? value['workspace_roots'] : []
+  return {
+    ok: true,
+    payload: {
+      prompt,
+      cwd: text(value['cwd']) ?? text(workspace),
+      session:
+        text(value['session_id']) ?? text(value['sessionId']) ?? text(value['conversation_id']),
+      turn: text(value['prompt_id']) ?? text(value['turn_id']) ?? text(value['generation_id']),
+      fromCursor: value['cursor_version'] !== undefined,
+    },
+  }
+}
+
+function promptOf(value: Readonly<Record<string, unknown>>): string | undefined {
+  const name = text(value['command_name'])
+  if (name !== undefined) return `/${name} ${text(value['command_args']) ?? ''}`.trimEnd()
+  return typeof value['prompt'] === 'string' ? value['prompt'] : undefined
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,124 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemRuntime } from '../../src/base/index.ts'
+import { adapters, installHook, type Platform, uninstallHook } from '../../src/hooks/index.ts'
+import type { InstalledClient } from './cache.ts'
+import type { ClientRecipe } from './clients.ts'
+import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'
+import { type MockModel, startMockModel } from './mock-model/server.ts'
+import { type ClientRun, runClient } from './run-client.ts'
+
+export interface CheckResult {
+  name: CheckName
+  ok: boolean
+  /** What was seen, where it was not what was wanted. */
+  detail: string
+}
+
+/** In this order, each on its own run of the client. */
+export const checkNames = [
+  'injected once',
+  'absent otherwise',
+  'long one whole',
+  'hook fails',
+  'hook hangs',
+  'uninstalled',
+] as const
+export type CheckName = (typeof checkNames)[number]
+
+/** All checks of one client, in a home of its own. */
+export async function checkClient(
+  platform: Platform,
+  client: InstalledClient,
+  recipe: ClientRecipe,
+): Promise<CheckResult[]> {
+  const model = await startMockModel()
+  const home = makeHome(recipe, model.url)
+  const runtime = systemRuntime({ cwd: home.project, env: { HOME: home.home } })
+  const ask = async (args: readonly string[]): Promise<ClientRun> => {
+    model.clear()
+    return await runClient(client, args, home, recipe.environment(model.url))
+  }
+  const results: CheckResult[] = []
+  const check = (name: CheckName, problem: string | undefined, run: ClientRun): void => {
+    const detail =
+      problem === undefined ? '' : `${problem}; the client said: ${run.output.slice(-600)}`
+    results.push({ name, ok: problem === undefined, detail })
+  }
+  try {
+    const before = configuration(home, platform)
+    await installHook(runtime, platform, { scope: 'user' })
+    let run = await ask(recipe.call('program execute caching'))
+    check('injected once', notExactlyOnce(model, shortReference), run)
+    run = await ask(recipe.prompt('what is the weather'))
+    check('absent otherwise', notAbsent(model, 'weather'), run)
+    run = await ask(recipe.call('amend the plan'))
+    check('long one whole', notExactlyOnce(model, longReference), run)
+    replaceHook(home, 'process.stderr.write("broken"); process.exit(1)')
+    run = await ask(recipe.call('program execute failing'))
+    check('hook fails', notAbsent(model, 'failing'), run)
+    replaceHook(home, 'setInterval(() => {}, 1000)')
+    run = await ask(recipe.call('program execute hanging'))
+    check('hook hangs', notAbsent(model, 'hanging'), run)
+    await uninstallHook(runtime, platform, { scope: 'user' })
+    const left = differences(before, configuration(home, platform))
+    run = await ask(recipe.call('program execute uninstalled'))
+    check('uninstalled', left ?? notAbsent(model, 'uninstalled'), run)
+  } finally {
+    await model.close()
+  }
+  return results
+}
+
+/** Every line once in every request that has it, and all of them in one. */
+function notExactlyOnce(model: MockModel, lines: readonly string[]): string | undefined {
+  const counts = model.prompts().map(({ body }) => lines.map((line) => body.split(line).length - 1))
+  if (counts.length === 0) return 'the model was not asked'
+  if (counts.some((each) => each.some((count) => count > 1)))
+    return 'a line came twice in one request'
+  const whole = counts.some((each) => each.every((count) => count === 1))
+  const most = Math.max(...counts.map((each) => each.filter((count) => count === 1).length))
+  return whole ? undefined : `${most} of ${lines.length} lines came`
+}
+
+function notAbsent(model: MockModel, prompt: string): string | undefined {
+  const bodies = model.prompts().map(({ body }) => body)
+  if (!bodies.some((body) => body.includes(prompt))) return 'the prompt did not reach the model'
+  const all = [...shortReference, ...longReference]
+  return bodies.some((body) => all.some((line) => body.includes(line)))
+    ? 'a reference came that nobody asked for'
+    : undefined
+}
+
+/** Makes every installed version of the hook do something else. */
+function replaceHook({ home }: TestHome, program: string): void {
+  const directory = join(home, '.local/share/skillrail/hook')
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.isDirectory())
+      writeFileSync(join(directory, entry.name, 'dist/hook/hook.cjs'), program)
+  }
+}
+
+/** The client's configuration, and everything that is named after us, by path. */
+function configuration({ home }: TestHome, platform: Platform): ReadonlyMap<string, string> {
+  const adapter = adapters[platform]
+  const registered = join(home, adapter.home.path, adapter.files.user)
+  const isKept = (path: string): boolean =>
+    path === registered || path.endsWith('/settings.json') || isOurs(path.slice(home.length))
+  return new Map([...snapshot(home)].filter(([path]) => isKept(path)))
+}
+
+/** The log of the hook is the user's, and stays. */
+function isOurs(path: string): boolean {
+  return path.includes('skillrail') && !path.endsWith('/skillrail/hooks/log.jsonl')
+}
+
+function differences(
+  before: ReadonlyMap<string, string>,
+  after: ReadonlyMap<string, string>,
+): string | undefined {
+  const paths = [...before.keys(), ...after.keys()].filter(
+    (path) => before.get(path) !== after.get(path),
+  )
+  return paths.length === 0 ? undefined : `left or changed: ${[...new Set(paths)].join(', ')}`
+}

@@ -1,0 +1,133 @@
+import type { TestedClient } from './cache.ts'
+
+/** How one client is brought to ask a model on the loopback, in a home that is empty otherwise. */
+export interface ClientRecipe {
+  /** Files below the home that the client needs to start at all, by path. */
+  files(url: string): Readonly<Record<string, string>>
+  environment(url: string): Readonly<Record<string, string>>
+  /** The arguments for one prompt. */
+  prompt(text: string): readonly string[]
+  /** The arguments for a call of the skill `saw`, as a user of this client types it. */
+  call(words: string): readonly string[]
+  /** Where the client looks for skills, below the home. */
+  skills: string
+}
+
+/** Run headless; every recipe was tried with the version in the cache table. */
+export const recipes = {
+  claude: {
+    skills: '.claude/skills',
+    files: () => ({ '.claude/settings.json': settings({ theme: 'dark' }) }),
+    environment: (url) => ({
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: 'sk-ant-dummy',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+    }),
+    prompt: (text) => ['-p', text],
+    call: (words) => ['-p', `/saw ${words}`],
+  },
+  codex: {
+    skills: '.agents/skills',
+    files: (url) => ({
+      '.codex/config.toml': `model = "mock"
+model_provider = "mock"
+
+[model_providers.mock]
+name = "mock"
+base_url = "${url}/v1"
+wire_api = "responses"
+env_key = "MOCK_KEY"
+`,
+    }),
+    environment: () => ({ MOCK_KEY: 'dummy' }),
+    // The one thing a user does in /hooks: here for these runs alone.
+    prompt: (text) => ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', text],
+    call: (words) => [
+      'exec',
+      '--skip-git-repo-check',
+      '--dangerously-bypass-hook-trust',
+      `$saw ${words}`,
+    ],
+  },
+  copilot: {
+    skills: '.copilot/skills',
+    files: () => ({}),
+    environment: (url) => ({
+      COPILOT_OFFLINE: 'true',
+      COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
+      COPILOT_PROVIDER_API_KEY: 'dummy',
+      COPILOT_MODEL: 'mock',
+    }),
+    prompt: (text) => ['-p', text, '--allow-all-tools'],
+    call: (words) => ['-p', `/saw ${words}`, '--allow-all-tools'],
+  },
+  gemini: {
+    skills: '.gemini/skills',
+    files: () => ({
+      '.gemini/settings.json': settings({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+    }),
+    environment: (url) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url }),
+    prompt: (text) => ['-m', 'gemini-2.5-flash', '--skip-trust', '-p', text],
+    call: (words) => ['-m', 'gemini-2.5-flash', '--skip-trust', '-p', `/saw ${words}`],
+  },
+  opencode: {
+    skills: '.config/opencode/skills',
+    files: (url) => ({
+      '.config/opencode/opencode.json': settings({
+        model: 'mock/mock',
+        small_model: 'mock/mock',
+        provider: {
+          mock: {
+            npm: '@ai-sdk/openai-compatible',
+            options: { baseURL: `${url}/v1`, apiKey: 'dummy' },
+            models: { mock: { name: 'mock' } },
+          },
+        },
+      }),
+    }),
+    environment: () => ({
+      OPENCODE_DISABLE_MODELS_FETCH: '1',
+      OPENCODE_DISABLE_AUTOUPDATE: '1',
+      OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
+    }),
+    // One argument with blanks would arrive with quotes around it.
+    prompt: (text) => ['run', ...text.split(' ')],
+    call: (words) => ['run', '--command', 'saw', ...words.split(' ')],
+  },
+  pi: {
+    skills: '.pi/agent/skills',
+    files: (url) => ({
+      '.pi/agent/models.json': settings({
+        providers: {
+          mock: {
+            baseUrl: `${url}/v1`,
+            apiKey: 'dummy',
+            api: 'openai-completions',
+            models: [{ id: 'mock', name: 'mock', contextWindow: 200_000, maxTokens: 4096 }],
+          },
+        },
+      }),
+    }),
+    environment: () => ({ PI_OFFLINE: '1', PI_SKIP_VERSION_CHECK: '1' }),
+    prompt: (text) => ['--provider', 'mock', '--model', 'mock', '-p', text],
+    call: (words) => ['--provider', 'mock', '--model', 'mock', '-p', `/skill:saw ${words}`],
+  },
+  qwen: {
+    skills: '.qwen/skills',
+    files: () => ({
+      '.qwen/settings.json': settings({ security: { auth: { selectedType: 'openai' } } }),
+    }),
+    environment: (url) => ({
+      OPENAI_API_KEY: 'dummy',
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_MODEL: 'mock',
+    }),
+    prompt: (text) => ['-p', text],
+    call: (words) => ['-p', `/saw ${words}`],
+  },
+} as const satisfies Record<TestedClient, ClientRecipe>
+
+function settings(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}

@@ -1,0 +1,1 @@
+export const platformPage = (rows: unknown): string => JSON.stringify(rows)

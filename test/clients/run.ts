@@ -1,0 +1,29 @@
+import { writeFileSync } from 'node:fs'
+import { adapters } from '../../src/hooks/index.ts'
+import { clientPackages, installClients, type TestedClient } from './cache.ts'
+import { checkClient, checkNames, type CheckResult } from './checks.ts'
+import { recipes } from './clients.ts'
+import { platformPage } from './platform-page.ts'
+
+// Real clients against a mock model. Arguments: names of clients; --latest; --write for the page.
+const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
+const isTested = (name: string): name is TestedClient => Object.hasOwn(clientPackages, name)
+const clients = (names.length > 0 ? names : Object.keys(clientPackages)).filter(isTested)
+const installed = installClients(clients, { latest: process.argv.includes('--latest') })
+
+const rows: { client: TestedClient; version: string; results: CheckResult[] }[] = []
+for (const [client, program] of installed) {
+  const results = await checkClient(client, program, recipes[client])
+  rows.push({ client, version: program.version, results })
+  for (const { name, ok, detail } of results) {
+    console.log(`${ok ? 'ok' : 'FAILED'} ${adapters[client].title} ${program.version}: ${name}`)
+    if (!ok) console.log(`  ${detail.replaceAll('\n', '\n  ')}`)
+  }
+}
+if (process.argv.includes('--write')) writeFileSync('docs/platforms.md', platformPage(rows))
+const all = rows.flatMap(({ results }) => results)
+const failed =
+  all.filter(({ ok }) => !ok).length +
+  rows.filter(({ results }) => results.length < checkNames.length).length
+console.log(`${all.length - failed} passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
