@@ -20,7 +20,7 @@ export async function cancelRun(
 ): Promise<void> {
   const path = store.pathOf(runId)
   store.read(runId)
-  const deadline = performance.now() + patienceMs
+  const deadline = process.uptime() * 1000 + patienceMs
   let interrupted = false
   for (;;) {
     const lock = acquireFileLock(path)
@@ -32,7 +32,7 @@ export async function cancelRun(
       }
     }
     const { pid, host } = lock.holder
-    if (host !== hostname() || performance.now() > deadline) {
+    if (host !== hostname() || process.uptime() * 1000 > deadline) {
       throw new RunBusyError({
         code: 'run-busy',
         message: `the run ${runId} is executed by process ${pid} on ${host}, which did not end`,
