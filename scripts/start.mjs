@@ -10,9 +10,9 @@ const { status } = spawnSync(
 
 console.error(`
 That was a chain of six skills, declared in ${chain}/SKILL.md. Try next:
-  npx skillrail runs list                what has run here
-  npx skillrail runs show <id>           one run, step by step
-  npx skillrail chain plan ${chain}
-  npx skillrail validate examples/release-check
-  npx skillrail --help`)
+  npm run -s skillrail -- runs list           what has run here
+  npm run -s skillrail -- runs show <id>      one run, step by step
+  npm run -s skillrail -- chain plan ${chain} --trust-workspace
+  npm run -s skillrail -- validate examples/release-check
+  npm run -s skillrail -- --help`)
 process.exitCode = status ?? 1

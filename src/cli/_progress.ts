@@ -19,7 +19,7 @@ export function showProgress(output: Output): Progress {
 
   function print(text: string): void {
     if (timer !== undefined) output.live('')
-    output.note(text)
+    output.styled(text)
   }
 
   return {

@@ -18,6 +18,8 @@ export interface Output {
   json(value: unknown): void
   /** A remark on standard error; silent with `--quiet`. */
   note(text: string): void
+  /** A remark with styles, whose parts were made safe by the caller; silent with `--quiet`. */
+  styled(text: string): void
   /** A remark for `--verbose`. */
   detail(text: string): void
   /** Rewrites the last line of standard error on a terminal; does nothing without one. */
@@ -49,6 +51,10 @@ export function createOutput(options: OutputOptions): Output {
     json: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
     note: (text) => {
       if (!options.quiet) stderr.write(`${safeText(text)}\n`)
+    },
+    styled: (text) => {
+      const shown = stderr.isTerminal ? text : stripVTControlCharacters(text)
+      if (!options.quiet) stderr.write(`${shown}\n`)
     },
     detail: (text) => {
       if (options.verbose) stderr.write(`${safeText(text)}\n`)

@@ -88,6 +88,7 @@ function outputInto(answer: CommandAnswer): Output {
     raw: (text) => void answer.lines.push(text),
     json: (value) => (answer.json = JSON.parse(JSON.stringify(value))),
     note: (text) => void answer.notes.push(text),
+    styled: (text) => void answer.notes.push(text),
     detail: () => undefined,
     live: () => undefined,
     diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),

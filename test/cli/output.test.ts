@@ -1,0 +1,80 @@
+import { expect, it } from 'vitest'
+import { createOutput, type Output } from '../../src/cli/output.ts'
+import type { Sink } from '../../src/cli/sink.ts'
+
+interface Written {
+  output: Output
+  stdout: () => string
+  stderr: () => string
+}
+
+function open(terminal: boolean, more: Partial<Parameters<typeof createOutput>[0]> = {}): Written {
+  const [stdout, stderr] = [sink(terminal), sink(terminal)]
+  const output = createOutput({ stdout, stderr, env: {}, quiet: false, verbose: false, ...more })
+  return { output, stdout: () => stdout.text, stderr: () => stderr.text }
+}
+
+function sink(isTerminal: boolean): Sink & { text: string } {
+  return {
+    isTerminal,
+    columns: undefined,
+    text: '',
+    write(text) {
+      this.text += text
+    },
+  }
+}
+
+it('styles on a terminal only, and not where colours are unwanted', () => {
+  expect(open(true).output.style('red', 'x')).toBe('\u001b[31mx\u001b[39m')
+  expect(open(false).output.style('red', 'x')).toBe('x')
+  expect(open(true, { env: { NO_COLOR: '1' } }).output.style('red', 'x')).toBe('x')
+  expect(open(true, { env: { TERM: 'dumb' } }).output.style('red', 'x')).toBe('x')
+  expect(open(false, { env: { FORCE_COLOR: '1' } }).output.style('red', 'x')).toContain('\u001b')
+})
+
+it('keeps the styles of a remark on a terminal and drops them elsewhere', () => {
+  const terminal = open(true)
+  terminal.output.styled(terminal.output.style('red', 'x'))
+  expect(terminal.stderr()).toBe('\u001b[31mx\u001b[39m\n')
+  const file = open(false)
+  file.output.styled('\u001b[31mx\u001b[39m')
+  expect(file.stderr()).toBe('x\n')
+})
+
+it('makes escapes in a plain remark visible', () => {
+  const { output, stderr } = open(true)
+  output.note('\u001b[2Jgone')
+  expect(stderr()).toBe('\\x1b[2Jgone\n')
+})
+
+it('is silent with --quiet but for the answer and errors', () => {
+  const { output, stdout, stderr } = open(true, { quiet: true })
+  output.note('a')
+  output.styled('b')
+  output.live('c')
+  output.diagnostics([{ code: 'x', severity: 'warning', message: 'd', path: 'p' }])
+  expect(stderr()).toBe('')
+  output.diagnostics([{ code: 'x', severity: 'error', message: 'e', path: 'p', line: 2 }])
+  output.line('answer')
+  expect(stderr()).toContain('p:2: ')
+  expect(stdout()).toBe('answer\n')
+})
+
+it('rewrites one live line on a terminal and writes none elsewhere', () => {
+  const terminal = open(true)
+  terminal.output.live('now')
+  expect(terminal.stderr()).toBe('\r\u001b[2Know')
+  const file = open(false)
+  file.output.live('now')
+  expect(file.stderr()).toBe('')
+})
+
+it('aligns columns by what is visible', () => {
+  const { output, stdout } = open(true)
+  output.table([
+    ['name', 'état'],
+    [output.style('bold', 'x'), 'long'],
+  ])
+  expect(stdout()).toBe('name  état\n\u001b[1mx\u001b[22m     long\n')
+})
