@@ -1,7 +1,7 @@
-import { readFastYaml } from './_fast-yaml.ts'
-import { type Mark, StrictFailure } from './_strict-cursor.ts'
-import { parseStrictDocument } from './_strict-parser.ts'
-import { fieldsOf, type StrictField } from './_strict-tree.ts'
+import { readFastYaml } from './fast-yaml/fast-yaml.ts'
+import { type Mark, StrictFailure } from './strictyaml/cursor.ts'
+import { parseStrictDocument } from './strictyaml/parser.ts'
+import { fieldsOf, type StrictField } from './strictyaml/tree.ts'
 import type { YamlMap, YamlNode } from './yaml-tree.ts'
 
 /**

@@ -8,8 +8,8 @@ import {
 } from './_python-text.ts'
 import type { FieldRule } from './_rules-fields.ts'
 import type { referenceRules } from './_rules-reference.ts'
-import type { Mark } from './_strict-cursor.ts'
-import type { StrictField } from './_strict-tree.ts'
+import type { Mark } from './strictyaml/cursor.ts'
+import type { StrictField } from './strictyaml/tree.ts'
 
 /** One complaint of the reference validator, with the text it prints. */
 export interface ReferenceFinding {

@@ -43,7 +43,7 @@ export type {
   ValidationProfile,
 } from './model.ts'
 export { parseSkill } from './parse.ts'
-export { readYaml, type YamlReading } from './read-yaml.ts'
+export { readYaml } from './read-yaml.ts'
 export { findReferences, type SkillReference } from './references.ts'
 export { type RuleDefinition, validationRules } from './rules.ts'
 export { frontmatterJsonSchema } from './schema.ts'
@@ -52,4 +52,11 @@ export { newSkillText } from './template.ts'
 export { estimateTokens } from './tokens.ts'
 export { type ValidateOptions, validateSkill, type Validation } from './validate.ts'
 export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './wrap.ts'
-export type { YamlEntry, YamlList, YamlMap, YamlNode, YamlScalar } from './yaml-tree.ts'
+export type {
+  YamlEntry,
+  YamlList,
+  YamlMap,
+  YamlNode,
+  YamlReading,
+  YamlScalar,
+} from './yaml-tree.ts'

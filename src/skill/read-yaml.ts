@@ -1,19 +1,6 @@
-import type { Diagnostic } from '../base/index.ts'
-import { readFastYaml } from './_fast-yaml.ts'
-import { readLibraryYaml } from './_yaml-library.ts'
-import type { YamlNode } from './yaml-tree.ts'
-
-/** YAML as a tree with positions; undefined where it is empty or has errors. */
-export interface YamlReading {
-  root: YamlNode | undefined
-  diagnostics: Diagnostic[]
-}
-
-export interface ReadYamlOptions {
-  /** The line of the file on which `source` begins, from 1. */
-  firstLine: number
-  path: string
-}
+import { readFastYaml } from './fast-yaml/fast-yaml.ts'
+import { readLibraryYaml } from './yaml-library/read-with-library.ts'
+import type { ReadYamlOptions, YamlReading } from './yaml-tree.ts'
 
 /**
  * Reads one YAML document. Anchors, aliases, tags, duplicate keys, keys that reach a prototype and

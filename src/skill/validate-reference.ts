@@ -3,8 +3,8 @@ import type { Diagnostic } from '../base/index.ts'
 import { readReferenceFields } from './_reference-fields.ts'
 import { checkReferenceFields } from './_reference-rules.ts'
 import { referenceSource } from './_rules-reference.ts'
-import { type Mark, StrictFailure, type StrictFailureKind } from './_strict-cursor.ts'
-import type { StrictField } from './_strict-tree.ts'
+import { type Mark, StrictFailure, type StrictFailureKind } from './strictyaml/cursor.ts'
+import type { StrictField } from './strictyaml/tree.ts'
 
 export interface ReferenceOptions {
   path: string

@@ -1,3 +1,17 @@
+import type { Diagnostic } from '../base/index.ts'
+
+/** YAML as a tree with positions; undefined where it is empty or has errors. */
+export interface YamlReading {
+  root: YamlNode | undefined
+  diagnostics: Diagnostic[]
+}
+
+export interface ReadYamlOptions {
+  /** The line of the file on which `source` begins, from 1. */
+  firstLine: number
+  path: string
+}
+
 /**
  * Frontmatter as a tree with positions. Both readers of YAML produce it, the fast path and the
  * library, so that everything after them works on one shape. Lines and columns count from 1 and

@@ -1,6 +1,6 @@
-import { type Mark, markOf, StrictFailure } from './_strict-cursor.ts'
-import { push, type StrictScanner } from './_strict-state.ts'
-import type { TokenKind } from './_strict-token.ts'
+import { type Mark, markOf, StrictFailure } from './cursor.ts'
+import { push, type StrictScanner } from './state.ts'
+import type { TokenKind } from './token.ts'
 
 const longestSimpleKey = 1024
 

@@ -1,11 +1,11 @@
 import type { Node, Pair, Scalar, YAMLMap } from 'yaml'
-import type { Diagnostic } from '../base/index.ts'
-import { resolvePlain } from './_core-schema.ts'
-import type { Position } from './_finding.ts'
-import { formatFinding } from './_format-finding.ts'
-import { reservedKeys } from './_yaml-limits.ts'
-import type { PositionOf } from './_yaml-position.ts'
-import type { YamlEntry, YamlNode, YamlScalar } from './yaml-tree.ts'
+import type { Diagnostic } from '../../base/index.ts'
+import { resolvePlain } from '../_core-schema.ts'
+import type { Position } from '../_finding.ts'
+import { formatFinding } from '../_format-finding.ts'
+import { reservedKeys } from '../_yaml-limits.ts'
+import type { PositionOf } from './position.ts'
+import type { YamlEntry, YamlNode, YamlScalar } from '../yaml-tree.ts'
 
 export interface Conversion {
   library: typeof import('yaml')

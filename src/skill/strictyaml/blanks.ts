@@ -8,9 +8,9 @@ import {
   skipSpaces,
   type StrictCursor,
   takeLineBreak,
-} from './_strict-cursor.ts'
-import type { StrictScanner } from './_strict-state.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './cursor.ts'
+import type { StrictScanner } from './state.ts'
+import { createToken, type Token } from './token.ts'
 
 /** Skips blanks up to the next token; a comment or a run of blank lines is a token of its own. */
 export function scanToNextToken(scanner: StrictScanner): Token | undefined {

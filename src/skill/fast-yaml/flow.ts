@@ -1,6 +1,6 @@
-import { columnOf, endsLine, type FastCursor, nextContentLine, space } from './_fast-cursor.ts'
-import { doubleQuoted, scalarAt, singleQuoted } from './_fast-scalar.ts'
-import type { YamlList, YamlScalar } from './yaml-tree.ts'
+import { columnOf, endsLine, type FastCursor, nextContentLine, space } from './cursor.ts'
+import { doubleQuoted, scalarAt, singleQuoted } from './scalar.ts'
+import type { YamlList, YamlScalar } from '../yaml-tree.ts'
 
 /** A list of scalars on one line: `[a, "b", c(d:*)]`. */
 export function readFlowList(cursor: FastCursor): YamlList | undefined {

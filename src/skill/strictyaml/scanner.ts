@@ -1,5 +1,5 @@
-import { scanToNextToken } from './_strict-blanks.ts'
-import { scanBlockScalar } from './_strict-block-scalar.ts'
+import { scanToNextToken } from './blanks.ts'
+import { scanBlockScalar } from './block-scalar.ts'
 import {
   atDocumentEnd,
   blanksAndLineEnds,
@@ -7,11 +7,11 @@ import {
   skipLine,
   type StrictCursor,
   StrictFailure,
-} from './_strict-cursor.ts'
-import { scanAnchor, scanTag } from './_strict-property.ts'
-import { scanQuoted } from './_strict-quoted.ts'
-import { scanPlain } from './_strict-plain.ts'
-import { push, type StrictScanner } from './_strict-state.ts'
+} from './cursor.ts'
+import { scanAnchor, scanTag } from './property.ts'
+import { scanQuoted } from './quoted.ts'
+import { scanPlain } from './plain.ts'
+import { push, type StrictScanner } from './state.ts'
 import {
   addIndent,
   dropStaleKeys,
@@ -19,8 +19,8 @@ import {
   savePossibleKey,
   startBlock,
   unwindIndent,
-} from './_strict-structure.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './structure.ts'
+import { createToken, type Token } from './token.ts'
 
 export function needsMoreTokens(scanner: StrictScanner): boolean {
   if (scanner.done) return false

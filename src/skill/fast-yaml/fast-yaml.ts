@@ -10,11 +10,11 @@ import {
   space,
   startLine,
   startsEntry,
-} from './_fast-cursor.ts'
-import { readFlowList } from './_fast-flow.ts'
-import { readScalar, scalarAt } from './_fast-scalar.ts'
-import { reservedKeys } from './_yaml-limits.ts'
-import type { YamlEntry, YamlList, YamlMap, YamlNode } from './yaml-tree.ts'
+} from './cursor.ts'
+import { readFlowList } from './flow.ts'
+import { readScalar, scalarAt } from './scalar.ts'
+import { reservedKeys } from '../_yaml-limits.ts'
+import type { YamlEntry, YamlList, YamlMap, YamlNode } from '../yaml-tree.ts'
 
 const deepest = 8
 const mostEntries = 64

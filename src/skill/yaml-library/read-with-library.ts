@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module'
 import type { Document } from 'yaml'
-import { formatFinding } from './_format-finding.ts'
-import { type Conversion, convertNode } from './_yaml-convert.ts'
-import { positionsIn } from './_yaml-position.ts'
-import { checkTokens } from './_yaml-tokens.ts'
-import type { ReadYamlOptions, YamlReading } from './read-yaml.ts'
+import { formatFinding } from '../_format-finding.ts'
+import { type Conversion, convertNode } from './convert.ts'
+import { positionsIn } from './position.ts'
+import { checkTokens } from './tokens.ts'
+import type { ReadYamlOptions, YamlReading } from '../yaml-tree.ts'
 
 const mostErrors = 20
 

@@ -8,8 +8,8 @@ import {
   type StrictCursor,
   take,
   takeLineBreak,
-} from './_strict-cursor.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './cursor.ts'
+import { createToken, type Token } from './token.ts'
 
 /** A plain scalar, and whether the cursor crossed a line break behind its last text. */
 export function scanPlain(

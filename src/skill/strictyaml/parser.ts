@@ -1,7 +1,7 @@
-import { type Mark, StrictFailure } from './_strict-cursor.ts'
-import { createScanner, type StrictScanner } from './_strict-state.ts'
-import { moveComment, nextIs, peekToken, takeToken } from './_strict-stream.ts'
-import type { Token } from './_strict-token.ts'
+import { type Mark, StrictFailure } from './cursor.ts'
+import { createScanner, type StrictScanner } from './state.ts'
+import { moveComment, nextIs, peekToken, takeToken } from './stream.ts'
+import type { Token } from './token.ts'
 
 export type StrictNode = StrictScalar | StrictList | StrictMap
 

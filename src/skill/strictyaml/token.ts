@@ -1,4 +1,4 @@
-import type { Mark } from './_strict-cursor.ts'
+import type { Mark } from './cursor.ts'
 
 export type TokenKind =
   | 'stream-start'

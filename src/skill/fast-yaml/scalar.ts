@@ -1,4 +1,4 @@
-import { resolvePlain } from './_core-schema.ts'
+import { resolvePlain } from '../_core-schema.ts'
 import {
   colon,
   columnOf,
@@ -9,8 +9,8 @@ import {
   nextContentLine,
   space,
   startLine,
-} from './_fast-cursor.ts'
-import type { YamlScalar } from './yaml-tree.ts'
+} from './cursor.ts'
+import type { YamlScalar } from '../yaml-tree.ts'
 
 const escapes: Readonly<Record<string, string | undefined>> = {
   '"': '"',

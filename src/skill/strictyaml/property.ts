@@ -7,8 +7,8 @@ import {
   peek,
   type StrictCursor,
   StrictFailure,
-} from './_strict-cursor.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './cursor.ts'
+import { createToken, type Token } from './token.ts'
 
 const uriCharacter = /^[0-9A-Za-z\-;/?:@&=+$,_.!~*'()[\]%#]$/
 const handleCharacter = /^[0-9A-Za-z_-]$/

@@ -1,4 +1,4 @@
-import type { Position } from './_finding.ts'
+import type { Position } from '../_finding.ts'
 
 /** The line and column of an offset, both from 1. */
 export type PositionOf = (offset: number) => Position

@@ -1,5 +1,5 @@
-import { createCursor, forward, type Mark, markOf, type StrictCursor } from './_strict-cursor.ts'
-import { createToken, type Token, type TokenKind } from './_strict-token.ts'
+import { createCursor, forward, type Mark, markOf, type StrictCursor } from './cursor.ts'
+import { createToken, type Token, type TokenKind } from './token.ts'
 
 /** Where a key without `?` may have begun: its token becomes a key when a `:` follows in time. */
 interface PossibleKey {

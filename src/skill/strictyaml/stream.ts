@@ -1,7 +1,7 @@
-import { StrictFailure } from './_strict-cursor.ts'
-import { fetchMoreTokens, needsMoreTokens } from './_strict-scanner.ts'
-import type { StrictScanner } from './_strict-state.ts'
-import type { Token, TokenKind } from './_strict-token.ts'
+import { StrictFailure } from './cursor.ts'
+import { fetchMoreTokens, needsMoreTokens } from './scanner.ts'
+import type { StrictScanner } from './state.ts'
+import type { Token, TokenKind } from './token.ts'
 
 const refusals: Partial<Record<TokenKind, { kind: 'tag' | 'flow' | 'anchor'; message: string }>> = {
   tag: { kind: 'tag', message: 'Found disallowed tag tokens (do not specify types in markup)' },

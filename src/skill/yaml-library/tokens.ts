@@ -1,9 +1,9 @@
 import type { CST } from 'yaml'
-import type { Diagnostic } from '../base/index.ts'
-import { formatFinding } from './_format-finding.ts'
-import type { FormatRule } from './_rules-format.ts'
-import { yamlLimits } from './_yaml-limits.ts'
-import type { PositionOf } from './_yaml-position.ts'
+import type { Diagnostic } from '../../base/index.ts'
+import { formatFinding } from '../_format-finding.ts'
+import type { FormatRule } from '../_rules-format.ts'
+import { yamlLimits } from '../_yaml-limits.ts'
+import type { PositionOf } from './position.ts'
 
 interface Check {
   path: string

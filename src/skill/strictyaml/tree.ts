@@ -1,5 +1,5 @@
-import { type Mark, StrictFailure } from './_strict-cursor.ts'
-import type { StrictMap, StrictNode } from './_strict-parser.ts'
+import { type Mark, StrictFailure } from './cursor.ts'
+import type { StrictMap, StrictNode } from './parser.ts'
 
 /** What the rules of the reference validator need of one field: its text where it is a string. */
 export interface StrictField {

@@ -8,9 +8,9 @@ import {
   StrictFailure,
   take,
   takeLineBreak,
-} from './_strict-cursor.ts'
-import { foldBreaks } from './_strict-plain.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './cursor.ts'
+import { foldBreaks } from './plain.ts'
+import { createToken, type Token } from './token.ts'
 
 const escapes: Readonly<Record<string, string>> = {
   '0': '\0',

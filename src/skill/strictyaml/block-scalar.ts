@@ -11,8 +11,8 @@ import {
   StrictFailure,
   take,
   takeLineBreak,
-} from './_strict-cursor.ts'
-import { createToken, type Token } from './_strict-token.ts'
+} from './cursor.ts'
+import { createToken, type Token } from './token.ts'
 
 /** A block scalar. `trailing` is true where line breaks behind it are not part of its text. */
 export function scanBlockScalar(
