@@ -33,12 +33,17 @@ export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
 
 /** Code-point order, the same on every machine and locale. */
 export function compareText(a: string, b: string): number {
-  if (a === b) return 0
-  const left = Array.from(a)
-  const right = Array.from(b)
-  for (let index = 0; index < left.length && index < right.length; index++) {
-    const difference = (left[index]?.codePointAt(0) ?? 0) - (right[index]?.codePointAt(0) ?? 0)
-    if (difference !== 0) return difference
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const left = a.charCodeAt(index)
+    const right = b.charCodeAt(index)
+    if (left !== right) return codePointRank(left) - codePointRank(right)
   }
-  return left.length - right.length
+  return a.length - b.length
+}
+
+/** Surrogates stand for code points above U+FFFF, so they come after U+E000 to U+FFFF. */
+function codePointRank(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
 }

@@ -15,19 +15,33 @@ export interface StoredHead {
   description: string
 }
 
+/** Stored where they are set; the others are in the head, or have defaults that are not undefined. */
+const optionalFields = [
+  'license',
+  'compatibility',
+  'allowedTools',
+  'chain',
+  'run',
+  'model',
+  'context',
+  'agent',
+  'argumentHint',
+  'hooks',
+] as const satisfies readonly (keyof SkillFields)[]
+
 /** The fields without what is in the head and without defaults; empty where nothing is left. */
 export function encodeFields(fields: SkillFields, head: StoredHead): string {
-  const source = JSON.stringify({
-    ...fields,
-    name: fields.name === head.name ? undefined : (fields.name ?? null),
-    description: undefined,
-    arguments: fields.arguments.length > 0 ? fields.arguments : undefined,
-    metadata: Object.keys(fields.metadata).length > 0 ? fields.metadata : undefined,
-    triggers: fields.triggers.length > 0 ? fields.triggers : undefined,
-    disableModelInvocation: fields.disableModelInvocation || undefined,
-    userInvocable: fields.userInvocable ? undefined : false,
-  })
-  return source === '{}' ? '' : source
+  const stored: Record<string, unknown> = {}
+  for (const name of optionalFields) {
+    if (fields[name] !== undefined) stored[name] = fields[name]
+  }
+  if (fields.name !== head.name) stored['name'] = fields.name ?? null
+  if (fields.arguments.length > 0) stored['arguments'] = fields.arguments
+  if (fields.triggers.length > 0) stored['triggers'] = fields.triggers
+  if (fields.disableModelInvocation) stored['disableModelInvocation'] = true
+  if (!fields.userInvocable) stored['userInvocable'] = false
+  if (Object.keys(fields.metadata).length > 0) stored['metadata'] = fields.metadata
+  return Object.keys(stored).length > 0 ? JSON.stringify(stored) : ''
 }
 
 /** The reverse of {@link encodeFields}. Throws on anything else. */

@@ -1,9 +1,11 @@
+import { sep } from 'node:path'
 import type { Diagnostic } from '../base/index.ts'
 import { cells, choice, list, number, optional, record, text } from './_decode.ts'
 import type { Listing } from './_listing.ts'
 import type { Metadata, SkillHead } from './_metadata.ts'
 import type { DirectoryIdentity } from './_read-directory.ts'
 import type { FileIdentity } from './_read-head.ts'
+import { keyOf, type Position } from './walk.ts'
 
 /** What the index of a location knows about one directory. */
 export interface DirectoryRecord extends DirectoryIdentity {
@@ -19,8 +21,8 @@ export interface IndexColumns {
   /** When the scan began. What had changed shortly before may change again unnoticed. */
   readonly scannedAtMs: number
   readonly size: number
-  /** The number of the record of a directory, by its path below the location. */
-  find: (key: string) => number | undefined
+  /** The number of the record of a directory. */
+  find: (at: Position) => number | undefined
   key: (row: number) => string
   /** Whether the directory is the one that was read, unchanged. */
   isDirectory: (row: number, stats: DirectoryIdentity) => boolean
@@ -137,16 +139,28 @@ export function decodeColumns(
 const none: readonly never[] = Object.freeze([])
 
 /** A search meets the directories in the order in which they were written, as long as none is new. */
-function rowFinder(keys: readonly unknown[]): (key: string) => number | undefined {
+function rowFinder(keys: readonly unknown[]): (at: Position) => number | undefined {
   let next = 0
   let rows: Map<unknown, number> | undefined
-  return (key) => {
-    if (keys[next] === key) return next++
+  return (at) => {
+    if (isKey(keys[next], at)) return next++
     rows ??= new Map(keys.map((known, row) => [known, row]))
-    const row = rows.get(key)
+    const row = rows.get(keyOf(at))
     if (row !== undefined) next = row + 1
     return row
   }
+}
+
+/** `key === keyOf(at)` without making a text of it. */
+function isKey(key: unknown, { parent, name }: Position): boolean {
+  if (typeof key !== 'string') return false
+  if (name === '') return key === ''
+  return (
+    key.length === parent.length + 1 + name.length &&
+    key.endsWith(name) &&
+    key[parent.length] === sep &&
+    key.startsWith(parent)
+  )
 }
 
 function orZero(values: readonly unknown[]): readonly unknown[] | 0 {

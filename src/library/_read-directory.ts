@@ -12,6 +12,8 @@ export interface DirectoryIdentity {
 export interface DirectoryReading {
   directory: DirectoryIdentity
   listing: Listing
+  /** Path of the skill file, if there is one. */
+  file: string
   /** Of the skill file, if there is one. */
   metadata: Metadata | undefined
   /** Whether all of it was known before and still holds. */
@@ -35,13 +37,14 @@ export function readDirectory(path: string, recall: Recall = nothing): Directory
   const recalled = known !== undefined
   // A file that is broken may be a chain: the directory is looked at as well.
   if (metadata.head?.isChain === false)
-    return { directory: unread, listing: leaf, metadata, recalled }
+    return { directory: unread, listing: leaf, file, metadata, recalled }
   const stats = statSync(path, { throwIfNoEntry: false })
   const knownListing = stats === undefined ? undefined : recall.listing(stats)
   const listing = knownListing ?? readListing(path)
   return {
     directory: stats === undefined ? unread : { ctimeMs: stats.ctimeMs, ino: stats.ino },
     listing,
+    file: listing.skillFile === 'skill.md' ? `${path}${sep}skill.md` : file,
     metadata: ofSkillFile(path, listing, metadata),
     recalled: knownListing !== undefined && (recalled || listing.skillFile === undefined),
   }

@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from 'node:path'
-import type { Diagnostic, Runtime } from '../base/index.ts'
+import { compareDiagnostics, type Diagnostic, type Runtime } from '../base/index.ts'
 import { estimateTokens, type SkillFields } from '../skill/index.ts'
 import {
   findWorkspace,
@@ -14,6 +14,7 @@ import { readMetadata, type SkillHead } from './_metadata.ts'
 import { noFields } from './_no-fields.ts'
 import { realPathOf } from './_real-path.ts'
 import { sameContent } from './_same-content.ts'
+import { orderOf } from './_sort-text.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
 import type { BrokenSkill, Discovery, SkillInfo, SkillLocation, SkillSummary } from './model.ts'
 import { type Candidate, resolveNames } from './resolve-names.ts'
@@ -98,25 +99,37 @@ export function searchLocations<Listed extends SkillSummary>(
   build: BuildSkill<Listed>,
 ): LocationSearch<Listed> {
   const { runtime, useIndex = true } = options
-  const candidates: Candidate<Listed>[] = []
+  const candidates: Candidate<Listed>[][] = []
   const broken: BrokenSkill[] = []
   const directories: (readonly string[])[] = []
-  const diagnostics: (readonly Diagnostic[])[] = []
+  const diagnostics: Diagnostic[][] = []
   for (const location of skillLocations(runtime, options)) {
-    const scan = scanLocation(location, { runtime, useIndex })
-    directories.push(scan.directories)
-    diagnostics.push(scan.diagnostics)
     const trustOf = placeTrust(location, policy)
-    for (const skill of scan.skills) {
+    const here: Candidate<Listed>[] = []
+    const findings: Diagnostic[] = []
+    const scan = scanLocation(location, { runtime, useIndex }, (skill) => {
       const info = toInfo(skill, location, trustOf, build)
-      if (info !== undefined) candidates.push({ info, place: location.directory })
+      if (info !== undefined) here.push({ info, place: location.directory })
       else {
         broken.push(toBroken(skill, location))
-        diagnostics.push(skill.metadata.diagnostics)
+        findings.push(...skill.metadata.diagnostics)
       }
-    }
+    })
+    directories.push(scan.directories)
+    diagnostics.push([...findings, ...scan.diagnostics].toSorted(compareDiagnostics))
+    // Directly below the location they are in order already.
+    candidates.push(scan.deepest > 1 ? here.toSorted(byDirectory) : here)
   }
-  return { candidates, broken, directories: directories.flat(), diagnostics: diagnostics.flat() }
+  return {
+    candidates: candidates.flat(),
+    broken,
+    directories: directories.flat(),
+    diagnostics: diagnostics.flat(),
+  }
+}
+
+function byDirectory(a: Candidate<SkillSummary>, b: Candidate<SkillSummary>): number {
+  return orderOf(a.info.directory, b.info.directory)
 }
 
 /** The user's record of trust and the caller's wishes, for the workspace of the working directory. */

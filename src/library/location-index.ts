@@ -10,6 +10,7 @@ import {
 import type { Listing } from './_listing.ts'
 import type { Metadata } from './_metadata.ts'
 import { type DirectoryReading, readDirectory, type Recall } from './_read-directory.ts'
+import { keyOf, type Position } from './walk.ts'
 
 /**
  * Reads the directories of one location, with what is known of them from earlier searches.
@@ -17,7 +18,7 @@ import { type DirectoryReading, readDirectory, type Recall } from './_read-direc
  * change an answer.
  */
 export interface LocationIndex {
-  read(directory: string): DirectoryReading
+  read(directory: string, at: Position): DirectoryReading
   /** Writes what was learned, if anything; a cache that cannot be written is not an error. */
   save(): void
 }
@@ -42,11 +43,10 @@ export function openLocationIndex(runtime: Runtime, root: string): LocationIndex
   const memory: Recall = { metadata: recallMetadata, listing: recallListing }
 
   return {
-    read(directory) {
-      const key = directory.slice(root.length)
-      row = known?.find(key)
+    read(directory, at) {
+      row = known?.find(at)
       const reading = readDirectory(directory, memory)
-      if (!reading.recalled || row === undefined) return learn(key, reading)
+      if (!reading.recalled || row === undefined) return learn(keyOf(at), reading)
       kept.push(row)
       return reading
     },

@@ -27,15 +27,20 @@ export function resolveNames<Listed extends SkillSummary>(
   candidates: readonly Candidate<Listed>[],
   sameContent: SameContent,
 ): ResolvedNames<Listed> {
-  const resolved: ResolvedNames<Listed> = { skills: [], shadowed: [], conflicts: [] }
+  const losers: Losers<Listed> = { shadowed: [], conflicts: [] }
   const rivalsOf = rivalsByName(candidates)
+  const winners = new Map<Listed, Listed>()
+  for (const rivals of rivalsOf.values()) settle(distinct(rivals), { winners, losers, sameContent })
+  const skills: Listed[] = []
   for (const { info } of candidates) {
-    const rivals = rivalsOf.get(info.name)
-    if (rivals === undefined) resolved.skills.push(info)
-    else if (rivals[0]?.info === info) settle(distinct(rivals), resolved, sameContent)
+    const isContested = rivalsOf.size > 0 && rivalsOf.has(info.name)
+    const winner = isContested ? winners.get(info) : info
+    if (winner !== undefined) skills.push(winner)
   }
-  return { ...resolved, skills: withCaseWarnings(resolved.skills) }
+  return { ...losers, skills: withCaseWarnings(skills) }
 }
+
+type Losers<Listed extends SkillSummary> = Omit<ResolvedNames<Listed>, 'skills'>
 
 /** Only the names that more than one candidate has. */
 function rivalsByName<Listed extends SkillSummary>(
@@ -81,36 +86,40 @@ function distinct<Listed extends SkillSummary>(
 function byTrust<Listed extends SkillSummary>(
   rivals: readonly Candidate<Listed>[],
 ): Candidate<Listed>[] {
-  const ordered: Candidate<Listed>[] = []
-  for (const rival of rivals) {
-    const at = ordered.findIndex(({ info }) => !mayShadow(info.trustLevel, rival.info.trustLevel))
-    if (at === -1) ordered.push(rival)
-    else ordered.splice(at, 0, rival)
-  }
-  return ordered
+  return rivals.toSorted(({ info: { trustLevel: a } }, { info: { trustLevel: b } }) =>
+    a === b ? 0 : mayShadow(a, b) ? -1 : 1,
+  )
+}
+
+interface Settlement<Listed extends SkillSummary> {
+  /** From what was found to the same with what it hides. */
+  winners: Map<Listed, Listed>
+  losers: Losers<Listed>
+  sameContent: SameContent
 }
 
 function settle<Listed extends SkillSummary>(
   rivals: readonly Candidate<Listed>[],
-  resolved: ResolvedNames<Listed>,
-  sameContent: SameContent,
+  { winners, losers, sameContent }: Settlement<Listed>,
 ): void {
   const [winner, ...others] = rivals
   if (winner === undefined) return
   const isOpponent = ({ info, place }: Candidate<Listed>): boolean =>
-    place === winner.place && !sameContent(info, winner.info)
+    place === winner.place &&
+    mayShadow(info.trustLevel, winner.info.trustLevel) &&
+    !sameContent(info, winner.info)
   const opponents = new Set(others.filter(isOpponent))
+  const hidden = infosOf(others.filter((other) => !opponents.has(other)))
+  losers.shadowed.push(...hidden)
   if (opponents.size === 0) {
-    resolved.skills.push({ ...winner.info, shadows: others.map(({ info }) => info.path) })
-    resolved.shadowed.push(...infosOf(others))
+    winners.set(winner.info, { ...winner.info, shadows: hidden.map(({ path }) => path) })
     return
   }
   const contested = infosOf([winner, ...opponents])
   for (const info of contested) {
     const finding = conflictDiagnostic(info, contested)
-    resolved.conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
+    losers.conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
   }
-  resolved.shadowed.push(...infosOf(others.filter((other) => !opponents.has(other))))
 }
 
 function infosOf<Listed extends SkillSummary>(candidates: readonly Candidate<Listed>[]): Listed[] {

@@ -3,10 +3,9 @@ import { sep } from 'node:path'
 import type { Diagnostic, Runtime } from '../base/index.ts'
 import type { Metadata } from './_metadata.ts'
 import { type DirectoryReading, readDirectory } from './_read-directory.ts'
-import { orderOf } from './_sort-text.ts'
 import { type LocationIndex, openLocationIndex } from './location-index.ts'
 import type { SkillLocation } from './model.ts'
-import { type FoundSkillFile, skillFileIn, walkDirectories, walkLimits } from './walk.ts'
+import { type FoundSkillFile, walkDirectories, walkLimits } from './walk.ts'
 
 export interface ScannedSkill {
   file: FoundSkillFile
@@ -14,15 +13,16 @@ export interface ScannedSkill {
 }
 
 export interface LocationScan {
-  /** In code-point order of their directories. */
-  skills: readonly ScannedSkill[]
   /** Every directory that was looked into, for whoever wants to watch them. */
   directories: readonly string[]
+  /** Levels below the location at which the deepest skill was found. */
+  deepest: number
   diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Finds the skills of one location and reads their metadata. Inside a skill more skills are looked
+ * Finds the skills of one location, reads their metadata and hands out one by one, shallowest first
+ * and then in code-point order of their directories. Inside a skill more skills are looked
  * for only where it is a chain: its steps may lie there, and anywhere else a `SKILL.md` inside a
  * skill is a sample or a template. A location that does not exist is empty; only where a person
  * named it, that is reported.
@@ -30,45 +30,44 @@ export interface LocationScan {
 export function scanLocation(
   location: SkillLocation,
   options: { runtime: Runtime; useIndex: boolean },
+  found: (skill: ScannedSkill) => void,
 ): LocationScan {
   const { directory: root, explicit } = location
   if (!explicit && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return nothing
   const index = options.useIndex ? openLocationIndex(options.runtime, root) : withoutIndex
   const diagnostics: Diagnostic[] = []
   const directories: string[] = []
-  const skills: ScannedSkill[] = []
   const childless = new Set<string>()
+  let deepest = 0
   let reading: DirectoryReading | undefined
   const walk = walkDirectories(root, {
     limits: explicit ? undefined : walkLimits,
     report: (diagnostic) => diagnostics.push(diagnostic),
-    list: (directory) => {
-      reading = index.read(directory)
+    list: (directory, at) => {
+      reading = index.read(directory, at)
       return reading.listing
     },
   })
-  for (const directory of walk) {
-    directories.push(directory.path)
-    const file = skillFileIn(directory)
-    if (file !== undefined && reading?.metadata !== undefined) {
-      skills.push({ file, metadata: reading.metadata })
-      if (childless.size > 0) childless.delete(childOf(root, directory.path))
-    } else if (directory.depth === 1 && reading?.listing.problem === undefined) {
-      childless.add(directory.path)
-    }
+  for (const { path, real, depth, skillFile } of walk) {
+    directories.push(path)
+    if (skillFile !== undefined && reading?.metadata !== undefined) {
+      const file = { path: reading.file, directory: path, realDirectory: real }
+      found({ file, metadata: reading.metadata })
+      deepest = depth
+      if (childless.size > 0) childless.delete(childOf(root, path))
+    } else if (depth === 1 && reading?.listing.problem === undefined) childless.add(path)
   }
   index.save()
   const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
-  return {
-    skills: skills.toSorted((a, b) => orderOf(a.file.directory, b.file.directory)),
-    directories,
-    diagnostics: [...diagnostics, ...missing],
-  }
+  return { directories, deepest, diagnostics: [...diagnostics, ...missing] }
 }
 
-const nothing: LocationScan = { skills: [], directories: [], diagnostics: [] }
+const nothing: LocationScan = { directories: [], deepest: 0, diagnostics: [] }
 
-const withoutIndex: LocationIndex = { read: readDirectory, save: () => undefined }
+const withoutIndex: LocationIndex = {
+  read: (directory) => readDirectory(directory),
+  save: () => undefined,
+}
 
 /** The directory directly below `root` on the way to `path`. */
 function childOf(root: string, path: string): string {

@@ -22,7 +22,19 @@ export interface WalkOptions {
   /** Receives what went wrong; the walk goes on. */
   report?: ((diagnostic: Diagnostic) => void) | undefined
   /** Reads one directory; replaced by an index that knows it already. */
-  list?: ((directory: string) => Listing) | undefined
+  list?: ((directory: string, at: Position) => Listing) | undefined
+}
+
+/** Where a directory lies below the root of a walk; both are empty for the root itself. */
+export interface Position {
+  /** The key of the directory above it. */
+  parent: string
+  name: string
+}
+
+/** The way from the root to a directory. A text is made only where somebody needs it. */
+export function keyOf({ parent, name }: Position): string {
+  return name === '' ? '' : parent + sep + name
 }
 
 export interface WalkedDirectory {
@@ -54,9 +66,9 @@ export function* findSkillFiles(
   root: string,
   options: WalkOptions = {},
 ): Generator<FoundSkillFile, void> {
-  for (const directory of walkDirectories(directoryOf(root), options)) {
-    const file = skillFileIn(directory)
-    if (file !== undefined) yield file
+  for (const { path, real, skillFile } of walkDirectories(directoryOf(root), options)) {
+    if (skillFile === undefined) continue
+    yield { path: below(path, skillFile), directory: path, realDirectory: real }
   }
 }
 
@@ -70,62 +82,61 @@ export function* walkDirectories(
   // Only links lead to one directory twice: until the first one, a list is enough.
   const visited: string[] = []
   let seen: Set<string> | undefined
-  let level: Visit[] = [{ path: start, real: realPathOf(start) ?? start }]
+  let level: Iterable<Visit>[] = [
+    [{ path: start, real: realPathOf(start) ?? start, parent: '', name: '' }],
+  ]
   let without = 0
   for (let depth = 0; level.length > 0; depth++) {
-    const next: Visit[] = []
-    for (const { path, real } of level) {
-      if (seen?.has(real) === true) continue
-      if (seen === undefined) visited.push(real)
-      else seen.add(real)
-      const listing = list(path)
-      if (listing.problem !== undefined) report(problemDiagnostic(path, listing.problem))
-      if (listing.skillFile === undefined && depth > 0) without++
-      if (limits !== undefined && without > limits.directories) {
-        report(limitDiagnostic(start, limits))
-        return
+    const next: Iterable<Visit>[] = []
+    for (const visits of level) {
+      for (const visit of visits) {
+        const { path, real } = visit
+        if (seen?.has(real) === true) continue
+        if (seen === undefined) visited.push(real)
+        else seen.add(real)
+        const listing = list(path, visit)
+        if (listing.problem !== undefined) report(problemDiagnostic(path, listing.problem))
+        if (listing.skillFile === undefined && depth > 0) without++
+        if (limits !== undefined && without > limits.directories) {
+          report(limitDiagnostic(start, limits))
+          return
+        }
+        if (listing.links.length > 0) seen ??= new Set(visited)
+        yield { path, real, depth, skillFile: listing.skillFile }
+        if (limits !== undefined && depth >= limits.depth) continue
+        if (listing.directories.length + listing.links.length > 0) {
+          next.push(childrenOf(visit, listing, report))
+        }
       }
-      if (listing.links.length > 0) seen ??= new Set(visited)
-      yield { path, real, depth, skillFile: listing.skillFile }
-      if (limits !== undefined && depth >= limits.depth) continue
-      pushChildren(next, { path, real }, listing, report)
     }
     level = next
   }
 }
 
-export function skillFileIn(directory: WalkedDirectory): FoundSkillFile | undefined {
-  if (directory.skillFile === undefined) return undefined
-  return {
-    path: below(directory.path, directory.skillFile),
-    directory: directory.path,
-    realDirectory: directory.real,
-  }
-}
-
-interface Visit {
+interface Visit extends Position {
   path: string
   real: string
 }
 
-function pushChildren(
-  visits: Visit[],
-  { path, real }: Visit,
-  listing: Listing,
+/** Made one by one: a place for skills may have ten thousand children. */
+function* childrenOf(
+  visit: Visit,
+  { directories, links }: Listing,
   report: (diagnostic: Diagnostic) => void,
-): void {
-  const { directories, links } = listing
+): Generator<Visit, void> {
   const names = links.length === 0 ? directories : sortText([...directories, ...links])
+  const { path, real } = visit
   const same = path === real
+  const parent = keyOf(visit)
   for (const name of names) {
     const child = below(path, name)
     if (links.length === 0 || !links.includes(name)) {
-      visits.push({ path: child, real: same ? child : below(real, name) })
+      yield { path: child, real: same ? child : below(real, name), parent, name }
       continue
     }
     const target = realPathOf(child)
     if (target === undefined) report(brokenLink(child))
-    else if (isDirectory(target)) visits.push({ path: child, real: target })
+    else if (isDirectory(target)) yield { path: child, real: target, parent, name }
   }
 }
 
