@@ -92,7 +92,7 @@ const fileRules = {
   },
   'yaml-too-many-keys': {
     severity: 'error',
-    sentence: 'A frontmatter has at most 1,000 keys.',
+    sentence: 'A frontmatter has at most 4,000 keys.',
     source: 'Skillrail: a limit against hostile files',
   },
 } as const

@@ -5,7 +5,7 @@ export const yamlLimits = {
   /** Collections inside one another. */
   depth: 32,
   /** Keys in all mappings together. */
-  keys: 1000,
+  keys: 4000,
 } as const
 
 /** Keys that would reach the prototype of an object made from the frontmatter. */

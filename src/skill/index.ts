@@ -1,4 +1,4 @@
-export { type AdviceInput, adviseOnSkill } from './advice.ts'
+export type { AdviceInput } from './advice.ts'
 export { formatAllowedTools, parseAllowedTools } from './allowed-tools.ts'
 export {
   applyArguments,

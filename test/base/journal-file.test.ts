@@ -69,6 +69,14 @@ describe.each(['not json', '[1]', '"text"', 'null', '{"n":', ''])('a damaged lin
   })
 })
 
+it('writes several records in one go', () => {
+  const journal = openJournal(path)
+  journal.append({ n: 1 }, { n: 2 })
+  journal.append({ n: 3 })
+  journal.close()
+  expect(readJournal(path).records).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }])
+})
+
 it('says in a sentence that the disk refuses, and keeps the records that were whole', () => {
   write({ n: 1 })
   expect(() => openJournal(join(path, 'below-a-file'))).toThrow(StateFileError)
