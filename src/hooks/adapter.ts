@@ -34,8 +34,11 @@ export type Registration =
       /** What the file must hold besides, where it is new or lacks it. */
       frame?: Readonly<Record<string, number>> | undefined
     }
-  /** A file that is ours alone. */
-  | { kind: 'file'; text(command: string): string }
+  /** A file that is ours alone; what is in it is in the table of file texts, which no prompt needs. */
+  | { kind: 'file'; text: FileText }
+
+/** The name of a text in that table. */
+export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
 
 /** Seconds a client waits for the hook; our own deadline is earlier. */
 export const timeLimitSeconds = 10

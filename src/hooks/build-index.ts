@@ -21,9 +21,13 @@ import { compilePattern, type PatternPlan } from '../trigger/index.ts'
 import {
   currentStamp,
   existenceStamp,
-  indexEnd,
+  gramCount,
+  gramOf,
+  type IndexedTrigger,
   type IndexHead,
-  indexTitle,
+  type IndexTables,
+  statOf,
+  titleLine,
   type TrustMark,
 } from './index-format.ts'
 import { indexDirectory, type IndexPlace } from './index-place.ts'
@@ -34,24 +38,22 @@ const clockGrainMs = 2000
 const mostIndexes = 100
 
 /**
- * Reads all skills and writes the index of a working directory. Returns its text; that it could not
- * be written only means that it is made again for the next prompt.
+ * Reads all skills and writes the index of a working directory. Returns it; that it could not be
+ * written only means that it is made again for the next prompt.
  */
-export function buildIndex(runtime: Runtime, place: IndexPlace): string {
+export function buildIndex(runtime: Runtime, place: IndexPlace): Buffer {
   const builtAt = runtime.now()
   const { settings } = loadConfiguration(runtime)
   const options = discoverOptionsFrom(runtime, settings)
   const discovery = discoverSkills(options)
-  const lines = [
-    ...probeLines(runtime, options, discovery),
-    ...skillLines(runtime, options, discovery),
-  ]
+  const { tables, lines } = tablesOf(runtime, options, discovery)
   const head: IndexHead = {
     key: place.key,
-    settled: lines.every((line) => changedAt(line) < builtAt - clockGrainMs),
+    settled: newestChange(tables) < builtAt - clockGrainMs,
     repeat: settings.hooks.repeat,
   }
-  const text = [indexTitle, JSON.stringify(head), ...lines, indexEnd, ''].join('\n')
+  const start = `${JSON.stringify(head)}\n${JSON.stringify(tables)}\n`
+  const text = Buffer.from(`${titleLine(Buffer.byteLength(start))}${start}${lines.join('')}`)
   try {
     makeRoom(runtime)
     writeFileAtomicSync(place.path, text, { mode: 0o600 })
@@ -61,27 +63,60 @@ export function buildIndex(runtime: Runtime, place: IndexPlace): string {
   return text
 }
 
-function* probeLines(
+function tablesOf(
+  runtime: Runtime,
+  options: DiscoverOptions,
+  discovery: Discovery,
+): { tables: IndexTables; lines: readonly string[] } {
+  const { skills } = discovery
+  const trust = trustMarks(runtime, options, skills)
+  const triggers = skills.flatMap(({ fields }, skill) =>
+    fields.triggers.flatMap(({ match, inject, line }) => {
+      const reading = compilePattern(match)
+      return reading.ok ? [{ skill, match, inject, line, plan: reading.pattern.plan }] : []
+    }),
+  )
+  const lines = triggers.map((trigger) => `${JSON.stringify(trigger satisfies IndexedTrigger)}\n`)
+  const tables: IndexTables = {
+    probes: probedPaths(runtime, options, discovery).flatMap((path) => [path, currentStamp(path)]),
+    existing: directoriesUpward(runtime.cwd).flatMap((directory) => {
+      const path = join(directory, '.git')
+      return [path, existenceStamp(path)]
+    }),
+    paths: skills.map(({ path }) => path),
+    names: skills.map(({ name }) => name),
+    trust: trust.join(''),
+    stamps: skills.flatMap(({ path }) => {
+      const { ctimeMs = 0, size = 0, ino = 0 } = statOf(path) ?? {}
+      return [ctimeMs, size, ino]
+    }),
+    grams: rarestGrams(triggers.map(({ plan }) => certainTexts(plan))),
+    sizes: lines.map((line) => Buffer.byteLength(line) - 1),
+  }
+  return { tables, lines }
+}
+
+/** Files and directories besides the skills that can be used, whose change can change the answer. */
+function probedPaths(
   runtime: Runtime,
   options: DiscoverOptions,
   { skills, shadowed, conflicts, broken }: Discovery,
-): Generator<string> {
+): string[] {
   const files = [
     join(userDirectories(runtime).config, 'config.json'),
     openTrustStore(runtime).path,
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
+    ...directoriesUpward(runtime.cwd).map((directory) =>
+      join(directory, '.skillrail', 'config.json'),
+    ),
   ]
-  for (const directory of directoriesUpward(runtime.cwd)) {
-    yield line('E', join(directory, '.git'), existenceStamp)
-    files.push(join(directory, '.skillrail', 'config.json'))
-  }
   const mayHoldSkills = new Set([
     ...broken.map(({ path }) => dirname(path)),
     ...skills.filter(isChain).map((info) => info.directory),
   ])
   for (const { directory, explicit } of skillLocations(runtime, options)) {
     files.push(directory)
-    if (currentStamp(directory) === '-') continue
+    if (statOf(directory) === undefined) continue
     const limits = explicit ? undefined : walkLimits
     // What lies in a skill is of no interest, unless there may be skills among it.
     const closed = new Set<string>()
@@ -91,49 +126,54 @@ function* probeLines(
       else files.push(path)
     }
   }
-  for (const path of new Set(files)) yield line('P', path, currentStamp)
+  return [...new Set(files)]
 }
 
-function* skillLines(
+function trustMarks(
   runtime: Runtime,
   options: DiscoverOptions,
-  { skills }: Discovery,
-): Generator<string> {
+  skills: readonly SkillInfo[],
+): TrustMark[] {
   const workspace = findWorkspace(runtime.cwd, runtime)
   const { policy } = readTrustPolicy(runtime, { ...options, workspace })
-  for (const info of skills) {
-    if (/[\t\n]/.test(info.name)) continue
+  return skills.map((info) => {
     const { level, code } = skillTrust(info, policy)
-    const mark: TrustMark = level !== 'trusted' ? '-' : code === 'workspace-accepted' ? '?' : '+'
-    yield `${line('S', info.path, currentStamp)}\t${mark}\t${info.name}`
-    for (const { match, inject, line } of info.fields.triggers) {
-      const reading = compilePattern(match)
-      if (!reading.ok) continue
-      const { plan } = reading.pattern
-      yield `T${literalOf(plan)}\t${JSON.stringify({ match, inject, line, plan })}`
-    }
-  }
-}
-
-function line(kind: string, path: string, stamp: (path: string) => string): string {
-  return /[\t\n]/.test(path) ? '' : `${kind}${path}\t${stamp(path)}`
+    return level !== 'trusted' ? '-' : code === 'workspace-accepted' ? '?' : '+'
+  })
 }
 
 function isChain(info: SkillInfo): boolean {
   return info.fields.chain !== undefined
 }
 
-/** A text that is in every prompt that matches; empty where none is certain or can stand in a line. */
-function literalOf(plan: PatternPlan): string {
-  const texts = plan.engine === 'text' ? [[plan.text]] : plan.required
-  const certain = texts.flatMap((clause) => (clause.length === 1 ? clause : []))
-  return certain.find((text) => !/[\t\n\r]/.test(text)) ?? ''
+/** Texts that are all in every prompt that matches. */
+function certainTexts(plan: PatternPlan): readonly string[] {
+  const clauses = plan.engine === 'text' ? [[plan.text]] : plan.required
+  return clauses.flatMap((clause) => (clause.length === 1 ? clause : []))
 }
 
-/** The ctime in a line; the beginning of time where it has none. */
-function changedAt(line: string): number {
-  const found = /^[PS][^\t]*\t([0-9.]+) /.exec(line)
-  return found === null ? 0 : Number(found[1])
+/** For each list of texts the three characters in them that the fewest others have; -1 where none. */
+function rarestGrams(texts: readonly (readonly string[])[]): number[] {
+  const grams = texts.map((each) => each.flatMap(allGrams))
+  const counts = new Uint32Array(gramCount)
+  for (const each of grams) for (const gram of new Set(each)) counts[gram] = (counts[gram] ?? 0) + 1
+  const countOf = (gram: number): number => counts[gram] ?? 0
+  return grams.map((each) =>
+    each.reduce((best, gram) => (best < 0 || countOf(gram) < countOf(best) ? gram : best), -1),
+  )
+}
+
+function allGrams(text: string): number[] {
+  return Array.from({ length: Math.max(0, text.length - 2) }, (_, at) => gramOf(text, at))
+}
+
+/** The newest ctime of everything that was looked at. */
+function newestChange({ probes, stamps }: IndexTables): number {
+  const probed = probes
+    .filter((_, index) => index % 2 === 1)
+    .map((stamp) => Number.parseFloat(stamp))
+  const changed = stamps.filter((_, index) => index % 3 === 0)
+  return [...probed, ...changed].reduce((newest, at) => (at > newest ? at : newest), 0)
 }
 
 /** From a directory up to the repository's root, or to the top where there is none. */

@@ -22,6 +22,8 @@ if (major < 20) {
   void runHook(request).then(({ stdout, stderr }) => {
     if (stderr !== '') write(2, stderr)
     if (stdout !== '') write(1, stdout)
+    // Everything is written: taking the world down in an orderly way would take a tenth of the time.
+    process.exit(0)
   })
 } else {
   complain(`${platform || 'nothing'} is no client; there are ${platforms.join(', ')}`)

@@ -12,6 +12,7 @@ import {
 } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import { adapters } from './adapters.ts'
+import { fileTexts } from './file-texts.ts'
 import { withEntry, withoutEntries } from './edit-entries.ts'
 import { hookCommands, type HookScope } from './hook-command.ts'
 import { installLauncher } from './install-launcher.ts'
@@ -74,7 +75,14 @@ function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): Fi
   const before = readConfiguration(path)
   if (registration.kind === 'file') {
     if (before !== undefined && !before.includes(launcherName)) throw foreign(path)
-    return { platform, scope, path, before, after: registration.text(commands[0] ?? ''), parts }
+    return {
+      platform,
+      scope,
+      path,
+      before,
+      after: fileTexts[registration.text](commands[0] ?? ''),
+      parts,
+    }
   }
   return {
     platform,

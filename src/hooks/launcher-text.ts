@@ -9,7 +9,7 @@ export interface LauncherTarget {
 /**
  * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
  * hook; it finds another Node where the first is gone; without any it says so and lets the prompt
- * through. Variables that change how Node starts are for the user's programs, not for this one.
+ * through. One thread is enough, and cheaper to start. Variables that change how Node starts are for the user's programs, not for this one.
  */
 export function posixLauncher({ node, entry }: LauncherTarget): string {
   return `#!/bin/sh
@@ -17,15 +17,17 @@ export function posixLauncher({ node, entry }: LauncherTarget): string {
 entry=${shellQuote(entry)}
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE
 try() {
-  if [ -x "$1" ]; then exec "$@"; fi
+  program=$1
+  shift
+  if [ -x "$program" ]; then exec "$program" --single-threaded "$entry" "$@"; fi
 }
 if [ -f "$entry" ]; then
-  try ${shellQuote(node)} "$entry" "$@"
-  found=$(command -v node 2>/dev/null) && try "$found" "$entry" "$@"
+  try ${shellQuote(node)} "$@"
+  found=$(command -v node 2>/dev/null) && try "$found" "$@"
   for found in "$HOME"/.volta/bin/node "$HOME"/.local/share/mise/shims/node "$HOME"/.asdf/shims/node \\
     "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.local/share/fnm/node-versions/*/installation/bin/node \\
     /usr/local/bin/node /opt/homebrew/bin/node /usr/bin/node; do
-    try "$found" "$entry" "$@"
+    try "$found" "$@"
   done
   echo "skillrail: no Node was found, so no references were injected; install Node 20 or newer" >&2
 else
@@ -42,8 +44,8 @@ export function windowsLauncher({ node, entry }: LauncherTarget): string {
 rem Written by skillrail hooks install. Agent clients call it before every prompt.\r
 set NODE_OPTIONS=\r
 set NODE_EXTRA_CA_CERTS=\r
-if exist "${node}" ("${node}" "${entry}" %* & exit /b 0)\r
-where node >nul 2>nul && (node "${entry}" %* & exit /b 0)\r
+if exist "${node}" ("${node}" --single-threaded "${entry}" %* & exit /b 0)\r
+where node >nul 2>nul && (node --single-threaded "${entry}" %* & exit /b 0)\r
 echo skillrail: no Node was found, so no references were injected; install Node 20 or newer 1>&2\r
 exit /b 0\r
 `

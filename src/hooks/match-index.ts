@@ -26,19 +26,19 @@ export function matchIndex(
 ): TriggerMatch<MatchedSkill>[] {
   const text = promptText(prompt)
   const matches: TriggerMatch<MatchedSkill>[] = []
-  let last: { from: IndexedSkill; skill: MatchedSkill } | undefined
-  index.triggers(
-    (literal) => literal === '' || text.contains(literal),
-    (from, { match, inject, line, plan }) => {
-      if (isOver()) throw new TimeIsUp()
-      const test = testerOf(plan)
-      if (!planMatches(plan, test, text)) return
-      const at = text.lines.findIndex(test)
-      if (last?.from !== from) last = { from, skill: matchedSkill(from) }
-      const trigger = { match, inject, line }
-      matches.push({ skill: last.skill, trigger, text: text.lines[at] ?? '', promptLine: at + 1 })
-    },
-  )
+  for (const { skill, trigger } of index.candidates(prompt)) {
+    if (isOver()) throw new TimeIsUp()
+    const { match, inject, line, plan } = trigger
+    const test = testerOf(plan)
+    if (!planMatches(plan, test, text)) continue
+    const at = text.lines.findIndex(test)
+    matches.push({
+      skill: matchedSkill(skill),
+      trigger: { match, inject, line },
+      text: text.lines[at] ?? '',
+      promptLine: at + 1,
+    })
+  }
   return matches
 }
 

@@ -1,15 +1,21 @@
+import { closeSync, openSync, readSync } from 'node:fs'
+import { fields, list, text } from './_index-values.ts'
+import { readIndexedTrigger } from './_indexed-trigger.ts'
 import {
   currentStamp,
   existenceStamp,
-  indexEnd,
+  gramCount,
+  gramOf,
+  headBytesIn,
   type IndexedTrigger,
   type IndexHead,
-  indexTitle,
+  statOf,
+  titleBytes,
   type TrustMark,
 } from './index-format.ts'
-import { readIndexedTrigger } from './_indexed-trigger.ts'
+import type { IndexPlace } from './index-place.ts'
 
-/** A skill of the index whose triggers are read only when it is asked for them. */
+/** A skill of the index. */
 export interface IndexedSkill {
   name: string
   /** The `SKILL.md`. */
@@ -22,93 +28,148 @@ export interface HookIndex {
   /** The path of the skill of a name; undefined where there is none. */
   pathOf(name: string): string | undefined
   /**
-   * Calls `visit` for every trigger whose literal passes `isPossible`, in order of precedence.
-   * Throws where a line is not what was written.
+   * The triggers that can fire on a prompt, in order of precedence: all that do, and few others.
+   * Throws where the index does not hold what was written.
    */
-  triggers(
-    isPossible: (literal: string) => boolean,
-    visit: (skill: IndexedSkill, trigger: IndexedTrigger) => void,
-  ): void
+  candidates(prompt: string): Generator<{ skill: IndexedSkill; trigger: IndexedTrigger }>
+  close(): void
 }
 
 /**
- * Opens the text of an index and compares everything in it with the disk. Undefined where it is
- * broken, of another version, for something else, or where anything has changed.
+ * Opens an index and compares everything in it with the disk. Undefined where there is none, where
+ * it is broken, of another version or for something else, and where anything has changed.
  */
-export function readIndex(text: string, key: string): HookIndex | undefined {
-  const lines = text.split('\n')
-  if (lines[0] !== indexTitle || lines.at(-2) !== indexEnd) return undefined
-  const head = readHead(lines[1] ?? '')
-  if (head === undefined || head.key !== key || !head.settled) return undefined
-  for (const line of lines) if (!isCurrent(line)) return undefined
-  return openLines(lines, head)
+export function readIndex({ path, key }: IndexPlace): HookIndex | undefined {
+  let file: number | undefined
+  try {
+    const opened = openSync(path, 'r')
+    file = opened
+    const reader: Reader = (at, size) => {
+      const buffer = Buffer.allocUnsafe(size)
+      const count = readSync(opened, buffer, 0, size, at)
+      return buffer.toString('utf8', 0, count)
+    }
+    const { head, tables, start } = parseHead(reader)
+    if (head.key === key && head.settled && isCurrent(tables)) {
+      return openTables(reader, head, tables, start, () => closeSync(opened))
+    }
+  } catch {
+    // Missing or damaged: it is made anew.
+  }
+  if (file !== undefined) closeSync(file)
+  return undefined
 }
 
-/** The same for a text that was made this moment. */
-export function openIndex(text: string): HookIndex {
-  const lines = text.split('\n')
-  const head = readHead(lines[1] ?? '')
-  if (head === undefined) throw new TypeError('the index has no head')
-  return openLines(lines, head)
+/** The same for one that was made this moment. */
+export function openIndex(bytes: Buffer): HookIndex {
+  const reader: Reader = (at, size) => bytes.toString('utf8', at, at + size)
+  const { head, tables, start } = parseHead(reader)
+  return openTables(reader, head, tables, start, () => undefined)
 }
 
-function openLines(lines: readonly string[], head: IndexHead): HookIndex {
+/** Text of `size` bytes from `at`; shorter where there are no more. */
+type Reader = (at: number, size: number) => string
+
+/** The tables as they come from JSON; each value is looked at when it is used. */
+interface RawTables {
+  probes: readonly unknown[]
+  existing: readonly unknown[]
+  paths: readonly unknown[]
+  names: readonly unknown[]
+  trust: string
+  stamps: readonly unknown[]
+  grams: readonly unknown[]
+  sizes: readonly unknown[]
+}
+
+function openTables(
+  read: Reader,
+  head: IndexHead,
+  tables: RawTables,
+  start: number,
+  close: () => void,
+): HookIndex {
+  const { paths, names, trust, grams, sizes } = tables
   return {
     head,
+    close,
     pathOf(name) {
-      const end = `\t${name}`
-      const line = lines.find((line) => line.startsWith('S') && line.endsWith(end))
-      return line?.slice(1, line.indexOf('\t'))
+      const at = names.indexOf(name)
+      return at < 0 ? undefined : text(paths[at])
     },
-    triggers(isPossible, visit) {
-      let skillLine = ''
-      let skill: IndexedSkill | undefined
-      for (const line of lines) {
-        const kind = line.charCodeAt(0)
-        if (kind === letter.skill) {
-          skillLine = line
-          skill = undefined
-        } else if (kind === letter.trigger) {
-          const tab = line.indexOf('\t')
-          if (!isPossible(line.slice(1, tab))) continue
-          skill ??= readSkill(skillLine)
-          visit(skill, readIndexedTrigger(line.slice(tab + 1)))
+    *candidates(prompt) {
+      const seen = gramsOf(prompt)
+      let next = start
+      for (let index = 0; index < grams.length; index++) {
+        const gram = Number(grams[index])
+        const size = Number(sizes[index])
+        const at = next
+        next += size + 1
+        if (gram >= 0 && seen[gram] === 0) continue
+        const trigger = readIndexedTrigger(read(at, size))
+        const { skill } = trigger
+        const mark = trust[skill]
+        yield {
+          trigger,
+          skill: {
+            name: text(names[skill]),
+            path: text(paths[skill]),
+            trust: mark === '+' || mark === '?' ? mark : '-',
+          },
         }
       }
     },
   }
 }
 
-const letter = { skill: 83, trigger: 84, path: 80, existence: 69 }
+function gramsOf(prompt: string): Uint8Array {
+  const seen = new Uint8Array(gramCount)
+  for (let at = 0; at + 2 < prompt.length; at++) seen[gramOf(prompt, at)] = 1
+  return seen
+}
 
-function isCurrent(line: string): boolean {
-  const kind = line.charCodeAt(0)
-  if (kind === letter.trigger) return true
-  const tab = line.indexOf('\t')
-  if (kind === letter.skill) {
-    const end = line.indexOf('\t', tab + 1)
-    return line.slice(tab + 1, end) === currentStamp(line.slice(1, tab))
+function isCurrent({ probes, existing, paths, stamps }: RawTables): boolean {
+  for (let index = 0; index < probes.length; index += 2) {
+    if (currentStamp(text(probes[index])) !== probes[index + 1]) return false
   }
-  if (kind === letter.path) return line.slice(tab + 1) === currentStamp(line.slice(1, tab))
-  if (kind === letter.existence) return line.slice(tab + 1) === existenceStamp(line.slice(1, tab))
+  for (let index = 0; index < existing.length; index += 2) {
+    if (existenceStamp(text(existing[index])) !== existing[index + 1]) return false
+  }
+  for (let index = 0; index < paths.length; index++) {
+    const file = statOf(text(paths[index]))
+    const at = 3 * index
+    const isSame =
+      file !== undefined &&
+      file.ctimeMs === stamps[at] &&
+      file.size === stamps[at + 1] &&
+      file.ino === stamps[at + 2]
+    if (!isSame) return false
+  }
   return true
 }
 
-function readSkill(line: string): IndexedSkill {
-  const [path = '', , mark = '', name = ''] = line.slice(1).split('\t')
-  const trust = mark === '+' || mark === '?' ? mark : '-'
-  return { name, path, trust }
-}
-
-function readHead(line: string): IndexHead | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    if (typeof value !== 'object' || value === null) return undefined
-    if (!('key' in value) || typeof value.key !== 'string') return undefined
-    const settled = 'settled' in value && value.settled === true
-    const repeat = 'repeat' in value && value.repeat === 'session' ? 'session' : 'prompt'
-    return { key: value.key, settled, repeat }
-  } catch {
-    return undefined
+function parseHead(read: Reader): { head: IndexHead; tables: RawTables; start: number } {
+  const size = headBytesIn(read(0, titleBytes))
+  if (size === undefined) throw new TypeError('the file is no index of this version')
+  const [headLine = '', tableLine = ''] = read(titleBytes, size).split('\n')
+  const { key, settled, repeat } = fields(JSON.parse(headLine))
+  const raw = fields(JSON.parse(tableLine))
+  return {
+    head: {
+      key: text(key),
+      settled: settled === true,
+      repeat: repeat === 'session' ? 'session' : 'prompt',
+    },
+    tables: {
+      probes: list(raw['probes']),
+      existing: list(raw['existing']),
+      paths: list(raw['paths']),
+      names: list(raw['names']),
+      trust: text(raw['trust']),
+      stamps: list(raw['stamps']),
+      grams: list(raw['grams']),
+      sizes: list(raw['sizes']),
+    },
+    start: titleBytes + size,
   }
 }

@@ -5,7 +5,7 @@ import { adapters } from './adapters.ts'
 import { shareContext } from './context.ts'
 import { claimTurn, withoutGiven } from './given.ts'
 import { indexPlace } from './index-place.ts'
-import { canonicalPrompt } from './invocation.ts'
+import { canonicalPrompt, type Sigil } from './invocation.ts'
 import { type MatchedSkill, matchIndex, TimeIsUp } from './match-index.ts'
 import { type HookPayload, readPayload } from './payload.ts'
 import type { Platform } from './platform.ts'
@@ -91,11 +91,7 @@ async function answerPrompt(
   if (platform === undefined) return undefined
   const adapter = adapters[platform]
   const index = await currentIndex(runtime, request.loadWork)
-  const prompt = canonicalPrompt(payload.prompt, adapter.sigil, {
-    has: (name) => index.pathOf(name) !== undefined,
-    textOf: (name) => textOf(index.pathOf(name)),
-  })
-  const matches = matchIndex(index, prompt, isOver)
+  const matches = matchesOf(index, payload.prompt, adapter.sigil, isOver)
   if (matches.length === 0) return undefined
   const untrusted = await untrustedSkills(
     matches.map(({ skill }) => skill),
@@ -139,6 +135,23 @@ async function answerPrompt(
   }
 }
 
+function matchesOf(
+  index: HookIndex,
+  typed: string,
+  sigil: Sigil,
+  isOver: () => boolean,
+): ReturnType<typeof matchIndex> {
+  try {
+    const prompt = canonicalPrompt(typed, sigil, {
+      has: (name) => index.pathOf(name) !== undefined,
+      textOf: (name) => textOf(index.pathOf(name)),
+    })
+    return matchIndex(index, prompt, isOver)
+  } finally {
+    index.close()
+  }
+}
+
 /** Cursor runs the hooks of Claude Code too: then it gets its own shape, from one of them. */
 function platformOf(
   { platform, runtime, part }: HookRequest,
@@ -154,8 +167,7 @@ async function currentIndex(
   loadWork: HookRequest['loadWork'],
 ): Promise<HookIndex> {
   const place = indexPlace(runtime)
-  const text = textOf(place.path)
-  const known = text === undefined ? undefined : readIndex(text, place.key)
+  const known = readIndex(place)
   if (known !== undefined) return known
   const { buildIndex } = await loadWork()
   return openIndex(buildIndex(runtime, place))

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { messageOf, type Runtime } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import { adapters } from './adapters.ts'
+import { fileTexts } from './file-texts.ts'
 import { codexTrust } from './codex-trust.ts'
 import { ownCommands } from './edit-entries.ts'
 import { hookCommands, type HookScope } from './hook-command.ts'
@@ -82,7 +83,9 @@ async function platformStatus(
   const adapter = adapters[platform]
   const program = options.findProgram(adapter.program)
   const user = registered(runtime, platform, 'user', largest)
-  const project = registered(runtime, platform, 'project', largest)
+  const shared = registered(runtime, platform, 'project', largest)
+  // In the home directory the project's file is the user's own.
+  const project = shared.path === user.path ? { state: 'absent' as const, path: user.path } : shared
   const isThere = user.state !== 'absent' || project.state !== 'absent'
   const trust =
     platform === 'codex' && isThere && program !== undefined
@@ -126,7 +129,7 @@ function registered(
     const parts = limit.parts === 1 ? 1 : partsFor(limit, largest)
     const wanted = hookCommands(runtime, platform, scope, parts)
     if (registration.kind === 'file') {
-      return text === registration.text(wanted[0] ?? '')
+      return text === fileTexts[registration.text](wanted[0] ?? '')
         ? { state: 'installed', path, parts: 1 }
         : { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
     }

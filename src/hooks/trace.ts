@@ -29,10 +29,9 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const path = tracePath(runtime)
   const masked = { ...trace, prompt: excerpt(redactText(trace.prompt.slice(0, 4 * longestPrompt))) }
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > largestLog) {
-      renameSync(path, `${path}.1`)
-    }
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) mkdirSync(dirname(path), { recursive: true })
+    else if (stats.size > largestLog) renameSync(path, `${path}.1`)
     appendFileSync(path, `${JSON.stringify(masked)}\n`, { mode: 0o600 })
   } catch {
     // Read-only or full.

@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemRuntime } from '../../src/base/index.ts'
 import { adapters, installHook, type Platform, uninstallHook } from '../../src/hooks/index.ts'
@@ -46,6 +46,8 @@ export async function checkClient(
     results.push({ name, ok: problem === undefined, detail })
   }
   try {
+    // A client may write into its own settings when it first starts.
+    await ask(recipe.prompt('first start'))
     const before = configuration(home, platform)
     await installHook(runtime, platform, { scope: 'user' })
     let run = await ask(recipe.call('program execute caching'))
@@ -66,6 +68,7 @@ export async function checkClient(
     check('uninstalled', left ?? notAbsent(model, 'uninstalled'), run)
   } finally {
     await model.close()
+    rmSync(home.home, { recursive: true, force: true, maxRetries: 3 })
   }
   return results
 }

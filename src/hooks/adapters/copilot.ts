@@ -1,4 +1,4 @@
-import { type HookAdapter, timeLimitSeconds } from '../adapter.ts'
+import type { HookAdapter } from '../adapter.ts'
 
 /** Run with 1.0.102: only a flat answer counts, under either name of the event. */
 export const copilot: HookAdapter = {
@@ -6,23 +6,10 @@ export const copilot: HookAdapter = {
   program: 'copilot',
   home: { path: '.copilot', variable: 'COPILOT_HOME' },
   files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
-  registration: {
-    kind: 'file',
-    text: (command) =>
-      `${JSON.stringify({ version: 1, hooks: { userPromptSubmitted: [handler(command)] } }, undefined, 2)}\n`,
-  },
+  registration: { kind: 'file', text: 'copilot-hooks' },
   sigil: 'slash',
   answer: (context) => ({ additionalContext: context }),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },
   steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
   remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
-}
-
-function handler(command: string): object {
-  return {
-    type: 'command',
-    bash: command,
-    powershell: `& ${command}`,
-    timeoutSec: timeLimitSeconds,
-  }
 }

@@ -1,5 +1,4 @@
 import type { HookAdapter } from '../adapter.ts'
-import { pluginText } from './_opencode-plugin.ts'
 
 /** Run with 1.18.33: a plugin, because there is no hook that is a command. */
 export const opencode: HookAdapter = {
@@ -7,7 +6,7 @@ export const opencode: HookAdapter = {
   program: 'opencode',
   home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
   files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
-  registration: { kind: 'file', text: pluginText },
+  registration: { kind: 'file', text: 'opencode-plugin' },
   sigil: 'slash',
   answer: (context) => ({ additionalContext: context }),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },

@@ -1,5 +1,4 @@
 import type { HookAdapter } from '../adapter.ts'
-import { extensionText } from './_pi-extension.ts'
 
 /** Run with 0.73.1: an extension, because there is no hook that is a command. */
 export const pi: HookAdapter = {
@@ -7,7 +6,7 @@ export const pi: HookAdapter = {
   program: 'pi',
   home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
   files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
-  registration: { kind: 'file', text: extensionText },
+  registration: { kind: 'file', text: 'pi-extension' },
   sigil: 'skill-colon',
   answer: (context) => ({ additionalContext: context }),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },

@@ -1,4 +1,4 @@
-import { type ModelAnswer, type ModelRequest, wantsStream } from './server.ts'
+import { type ModelAnswer, type ModelRequest, wantsStream } from './protocol.ts'
 
 const usage = { input_tokens: 10, output_tokens: 2 }
 

@@ -1,4 +1,4 @@
-import { type ModelAnswer, type ModelRequest, wantsStream } from './server.ts'
+import { type ModelAnswer, type ModelRequest, wantsStream } from './protocol.ts'
 
 const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 }
 

@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelRequest } from './server.ts'
+import type { ModelAnswer, ModelRequest } from './protocol.ts'
 
 export function answerGemini({ path }: ModelRequest, text: string): ModelAnswer {
   if (path.includes(':countTokens')) return { kind: 'json', value: { totalTokens: 10 } }

@@ -1,4 +1,4 @@
-import type { ModelAnswer, ModelRequest } from './server.ts'
+import type { ModelAnswer, ModelRequest } from './protocol.ts'
 
 export function answerResponses(_request: ModelRequest, text: string): ModelAnswer {
   const response = { id: 'resp_mock', object: 'response', model: 'mock', status: 'completed' }

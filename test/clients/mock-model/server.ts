@@ -3,19 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { answerAnthropic } from './anthropic.ts'
 import { answerChat } from './chat-completions.ts'
 import { answerGemini } from './gemini.ts'
+import type { ModelAnswer, ModelRequest } from './protocol.ts'
 import { answerResponses } from './responses.ts'
-
-/** One request as it came over the wire. */
-export interface ModelRequest {
-  method: string
-  path: string
-  body: string
-}
-
-/** What a protocol answers: one JSON document, or the events of a stream. */
-export type ModelAnswer =
-  | { kind: 'json'; value: unknown }
-  | { kind: 'events'; events: readonly { event?: string; data: unknown }[] }
 
 export interface MockModel {
   /** `http://127.0.0.1:PORT` */
@@ -100,9 +89,4 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 function portOf(address: string | AddressInfo | null): AddressInfo {
   if (address === null || typeof address === 'string') throw new Error('the server has no port')
   return address
-}
-
-/** Whether the request asks for a stream in its body. */
-export function wantsStream({ body }: ModelRequest): boolean {
-  return /"stream"\s*:\s*true/.test(body)
 }

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { parse } from 'jsonc-parser'
+import { expect, it } from 'vitest'
+import { adapters } from '../../src/hooks/index.ts'
+import { ownCommands, withEntry, withoutEntries } from '../../src/hooks/edit-entries.ts'
+
+const claude = adapters.claude.registration
+const cursor = adapters.cursor.registration
+if (claude.kind !== 'entry' || cursor.kind !== 'entry') throw new Error('no entries')
+const command = '/data/skillrail/hook/skillrail-hook claude'
+
+it('makes a file that is not there', () => {
+  expect(JSON.parse(withEntry(undefined, claude, [command], 'f'))).toEqual({
+    hooks: { UserPromptSubmit: [{ hooks: [{ type: 'command', command, timeout: 10 }] }] },
+  })
+  expect(JSON.parse(withEntry(' \n', cursor, ['c'], 'f'))).toMatchObject({ version: 1 })
+})
+
+it('keeps comments, order, indentation and the hooks of others', () => {
+  const text = `{
+    // mine
+    "model": "opus", /* why not */
+    "hooks": {
+        "UserPromptSubmit": [
+            { "hooks": [{ "type": "command", "command": "./other.sh" }] } // theirs
+        ],
+        "Stop": []
+    }
+}
+`
+  const edited = withEntry(text, claude, [command], 'f')
+  expect(edited).toContain('    // mine\n    "model": "opus", /* why not */\n')
+  expect(edited).toContain('"./other.sh"')
+  expect(ownCommands(edited, claude, 'f')).toEqual([command])
+  expect(withEntry(edited, claude, [command], 'f')).toBe(edited)
+  expect(parse(withoutEntries(edited, claude, 'f'))).toEqual(parse(text))
+})
+
+it('replaces an older entry of ours, and takes a handler out of a group of others', () => {
+  const mixed = {
+    hooks: {
+      UserPromptSubmit: [
+        { hooks: [{ command: 'x/skillrail-hook claude 1/2' }, { command: 'mine' }] },
+      ],
+    },
+  }
+  const edited = withEntry(JSON.stringify(mixed), claude, [command], 'f')
+  expect(ownCommands(edited, claude, 'f')).toEqual([command])
+  expect(parse(withoutEntries(edited, claude, 'f'))).toEqual({
+    hooks: { UserPromptSubmit: [{ hooks: [{ command: 'mine' }] }] },
+  })
+})
+
+it.each([
+  ['{ "a": 1,\n "hooks": [', 'f:2'],
+  ['{\n "hooks": []\n}', 'f:2: `hooks` is no object'],
+  ['{\n\n "hooks": { "UserPromptSubmit": {} } }', 'f:3: `hooks.UserPromptSubmit` is no array'],
+  ['[]', 'f:1: it is no JSON object'],
+  ['hello', 'f:1: it is no JSON'],
+])('refuses %j with the line', (text, message) => {
+  expect(() => withEntry(text, claude, [command], 'f')).toThrow(message)
+})
+
+const settings = fc.dictionary(fc.stringMatching(/^[a-z]{1,8}$/), fc.jsonValue())
+const others = fc.array(fc.record({ hooks: fc.array(fc.record({ command: fc.string() })) }), {
+  maxLength: 3,
+})
+
+it('leaves after installing and uninstalling what was there', () => {
+  fc.assert(
+    fc.property(
+      settings,
+      others,
+      fc.constantFrom(0, 2, '\t'),
+      fc.nat({ max: 3 }),
+      (rest, groups, indent, more) => {
+        const hooks = groups.length === 0 ? {} : { hooks: { UserPromptSubmit: groups } }
+        const value = { ...rest, ...hooks }
+        if (groups.length === 0) delete value['hooks']
+        const text = JSON.stringify(value, undefined, indent)
+        const commands = Array.from({ length: more + 1 }, (_, part) => `${command} ${part}`)
+        const installed = withEntry(text, claude, commands, 'f')
+        expect(ownCommands(installed, claude, 'f')).toEqual(commands)
+        expect(JSON.parse(withoutEntries(installed, claude, 'f'))).toEqual(JSON.parse(text))
+      },
+    ),
+  )
+})

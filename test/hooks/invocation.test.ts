@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { canonicalPrompt, type Sigil } from '../../src/hooks/invocation.ts'
+
+const skills = {
+  has: (name: string) => name === 'saw',
+  textOf: (name: string) =>
+    name === 'saw' ? '---\nname: saw\n---\n\n# Saw\n\nDo it.\n' : undefined,
+}
+
+const cases: [Sigil, string, string][] = [
+  ['slash', '$saw x', '$saw x'],
+  ['dollar', '$saw program x', '/saw program x'],
+  ['dollar', ' $saw', '/saw'],
+  ['dollar', '$saws program', '$saws program'],
+  ['dollar', '$saw-mill program', '$saw-mill program'],
+  ['dollar', '$HOME is here', '$HOME is here'],
+  ['dollar', 'use $saw program', 'use $saw program'],
+  ['dollar', '/saw program', '/saw program'],
+  ['skill-colon', '/skill:saw program\nmore', '/saw program\nmore'],
+  ['skill-colon', '/skill:other program', '/skill:other program'],
+  ['expanded', '# Saw\n\nDo it.\n\n/saw program x', '/saw program x'],
+  ['expanded', 'My own words\n\n/saw program x', 'My own words\n\n/saw program x'],
+  ['expanded', '/saw program x', '/saw program x'],
+]
+it.each(cases)('reads for the sigil %s %j as %j', (sigil, prompt, canonical) => {
+  expect(canonicalPrompt(prompt, sigil, skills)).toBe(canonical)
+})

@@ -1,0 +1,290 @@
+import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openTrustStore } from '../../src/trust/index.ts'
+import { type Platform, readTraces } from '../../src/hooks/index.ts'
+import { contextIn, makeWorld, type World } from './_world.ts'
+
+function withSaw(): World {
+  const world = makeWorld()
+  world.skill('saw', [
+    ['^/saw program', 'references/program.md'],
+    ['^/saw amend', 'references/amend.md'],
+  ])
+  world.write('.agents/skills/saw/references/program.md', 'PROGRAM\n')
+  world.write('.agents/skills/saw/references/amend.md', 'AMEND\n')
+  return world
+}
+
+it('injects the reference of a trigger that fires, with a word that it is there already', async () => {
+  const { ask } = withSaw()
+  const answer = await ask('claude', '/saw program x')
+  expect(JSON.parse(answer.stdout)).toMatchObject({
+    hookSpecificOutput: { hookEventName: 'UserPromptSubmit' },
+  })
+  expect(contextIn(answer)).toContain('<!-- injected: references/program.md -->\nPROGRAM\n')
+  expect(contextIn(answer)).toContain('do not load them again: saw/references/program.md')
+  expect(answer.stderr).toBe('')
+})
+
+it('is silent where no trigger fires', async () => {
+  const { ask, runtime } = withSaw()
+  expect(await ask('claude', 'hello')).toEqual({ stdout: '', stderr: '' })
+  expect(readTraces(runtime, 9).traces).toEqual([])
+})
+
+const answers: [Platform, unknown][] = [
+  ['claude', { hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'X' } }],
+  ['codex', { hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'X' } }],
+  ['qwen', { hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'X' } }],
+  ['gemini', { hookSpecificOutput: { hookEventName: 'BeforeAgent', additionalContext: 'X' } }],
+  ['copilot', { additionalContext: 'X' }],
+  ['cursor', { continue: true, additional_context: 'X' }],
+  ['opencode', { additionalContext: 'X' }],
+  ['pi', { additionalContext: 'X' }],
+]
+it.each(answers)('answers %s in its own shape', async (platform, shape) => {
+  const { ask } = withSaw()
+  const { stdout } = await ask(platform, '/saw program')
+  const value: unknown = JSON.parse(stdout, (_, item: unknown) =>
+    typeof item === 'string' && item.includes('PROGRAM') ? 'X' : item,
+  )
+  expect(value).toEqual(shape)
+})
+
+const calls: [Platform, string, string][] = [
+  ['codex', '$saw program x', 'PROGRAM'],
+  ['pi', '/skill:saw amend x', 'AMEND'],
+  ['qwen', '# saw\n\n/saw amend x', 'AMEND'],
+]
+it.each(calls)('understands how %s calls a skill: %j', async (platform, prompt, text) => {
+  const { ask } = withSaw()
+  expect((await ask(platform, prompt)).stdout).toContain(text)
+})
+
+it('reads the names that Copilot, Cursor and an expansion of Claude Code have for the fields', async () => {
+  const { ask, project } = withSaw()
+  const sent = [
+    { sessionId: 's', timestamp: 1, cwd: project, prompt: '/saw program' },
+    { conversation_id: 'c', workspace_roots: [project], prompt: '/saw program' },
+    { cwd: project, command_name: 'saw', command_args: 'program x', prompt: 'the whole body' },
+  ]
+  for (const payload of sent) {
+    const answer = await ask('copilot', '', { input: JSON.stringify(payload) })
+    expect(answer.stdout).toContain('PROGRAM')
+  }
+})
+
+it('notices a skill that is edited, added and taken away', async () => {
+  const { ask, skill, write, home } = withSaw()
+  expect((await ask('claude', '/saw program')).stdout).toContain('PROGRAM')
+  expect((await ask('claude', '/saw other')).stdout).toBe('')
+  skill('saw', [['^/saw other', 'references/amend.md']])
+  expect((await ask('claude', '/saw other')).stdout).toContain('AMEND')
+  expect((await ask('claude', '/saw program')).stdout).toBe('')
+  skill('new', [['^/new', 'a.md']], 'project/.claude/skills/group')
+  write('.agents/skills/mine/readme.txt', '')
+  expect((await ask('claude', '/mine')).stdout).toBe('')
+  skill('mine', [['^/mine', 'a.md']])
+  write('.agents/skills/mine/a.md', 'MINE')
+  expect((await ask('claude', '/mine')).stdout).toContain('MINE')
+  rmSync(join(home, '.agents/skills/saw'), { recursive: true })
+  expect(await ask('claude', '/saw other')).toEqual({ stdout: '', stderr: '' })
+})
+
+it('makes an index that is damaged anew', async () => {
+  const { ask, home } = withSaw()
+  await ask('claude', '/saw program')
+  const directory = join(home, '.cache/skillrail/hooks')
+  const [name = ''] = readdirSync(directory)
+  for (const text of [
+    '',
+    'skillrail hooks 1         10\n{}',
+    'skillrail hooks 9          2\n{}\n{}\n',
+  ]) {
+    writeFileSync(join(directory, name), text)
+    expect((await ask('claude', '/saw program')).stdout).toContain('PROGRAM')
+  }
+})
+
+it('gives nothing of a skill that is not trusted, and says so', async () => {
+  const { ask, skill, write, runtime } = makeWorld()
+  skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
+  write('project/.claude/skills/local/a.md', 'LOCAL')
+  const answer = await ask('claude', '/local')
+  expect(answer.stdout).toBe('')
+  expect(answer.stderr).toBe('skillrail: local/a.md was not injected: the skill is not trusted\n')
+  expect(readTraces(runtime, 1).traces).toMatchObject([
+    {
+      injected: [],
+      withheld: [{ skill: 'local', path: 'a.md', reason: 'the skill is not trusted' }],
+    },
+  ])
+})
+
+it('follows the trust in a workspace, and withdraws it when what acts has changed', async () => {
+  const { ask, skill, write, runtime, project } = makeWorld()
+  skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
+  write('project/.claude/skills/local/a.md', 'LOCAL')
+  expect((await ask('claude', '/local')).stdout).toBe('')
+  await openTrustStore(runtime).accept(project, [], { pinned: false })
+  expect((await ask('claude', '/local')).stdout).toContain('LOCAL')
+  write('project/.claude/skills/local/scripts/run.sh', '#!/bin/sh\n')
+  expect((await ask('claude', '/local')).stdout).toBe('')
+})
+
+it('adds nothing to a child of one of our own runs', async () => {
+  const { ask } = withSaw()
+  const answer = await ask('claude', '/saw program', { env: { SKILLRAIL_RUN_ID: 'r' } })
+  expect(answer).toEqual({ stdout: '', stderr: '' })
+})
+
+it('gives Cursor its shape where it runs the hook of Claude Code, and only one of two', async () => {
+  const { ask, write } = withSaw()
+  const env = { CURSOR_VERSION: '3' }
+  expect(JSON.parse((await ask('claude', '/saw program', { env })).stdout)).toMatchObject({
+    continue: true,
+  })
+  write(
+    '.cursor/hooks.json',
+    '{"hooks":{"beforeSubmitPrompt":[{"command":"/x/skillrail-hook cursor"}]}}',
+  )
+  expect((await ask('claude', '/saw program', { env })).stdout).toBe('')
+})
+
+it('answers one turn once, however often a client asks', async () => {
+  const { ask } = withSaw()
+  const payload = { prompt_id: 'p1' }
+  expect((await ask('claude', '/saw program', { payload })).stdout).toContain('PROGRAM')
+  expect((await ask('claude', '/saw program', { payload })).stdout).toBe('')
+  const next = { prompt_id: 'p2' }
+  expect((await ask('claude', '/saw program', { payload: next })).stdout).toContain('PROGRAM')
+})
+
+it('gives a reference every time, or once a session until it changes', async () => {
+  const { ask, write } = withSaw()
+  const often = [await ask('claude', '/saw program'), await ask('claude', '/saw program')]
+  expect(often.map(({ stdout }) => stdout.includes('PROGRAM'))).toEqual([true, true])
+  const env = { SKILLRAIL_HOOKS_REPEAT: 'session' }
+  const seen: boolean[] = []
+  for (const session of ['a', 'a', 'b']) {
+    const { stdout } = await ask('claude', '/saw program', {
+      env,
+      payload: { session_id: session },
+    })
+    seen.push(stdout.includes('PROGRAM'))
+  }
+  write('.agents/skills/saw/references/program.md', 'PROGRAM 2\n')
+  const { stdout } = await ask('claude', '/saw program', { env, payload: { session_id: 'a' } })
+  expect([...seen, stdout.includes('PROGRAM 2')]).toEqual([true, false, true, true])
+})
+
+it('delivers a reference of 12,000 characters whole, in the parts that Claude Code takes', async () => {
+  const { ask, write } = withSaw()
+  const lines = Array.from({ length: 240 }, (_, index) => `line ${index} ${'x'.repeat(40)}`)
+  write('.agents/skills/saw/references/program.md', `${lines.join('\n')}\n`)
+  const parts = await Promise.all(
+    [1, 2, 3].map((number) => ask('claude', '/saw program', { part: { number, of: 3 } })),
+  )
+  const [first, second, third] = parts.map(({ stdout }) => stdout)
+  expect(third).toBe('')
+  expect(contextIn({ stdout: first ?? '', stderr: '' })).toMatch(/^\[Skillrail, part 1 of 2\]\n/)
+  const whole = parts.slice(0, 2).map(contextIn)
+  expect(whole.every((context) => context.length <= 10_000)).toBe(true)
+  expect(second).toContain('part 2 of 2')
+  const got = whole
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.startsWith('line '))
+  expect(got).toEqual(lines)
+})
+
+it('names what no part can hold, to be read first', async () => {
+  const { ask, write, home } = withSaw()
+  write('.agents/skills/saw/references/program.md', 'y'.repeat(50_000))
+  const context = contextIn(await ask('claude', '/saw program', { part: { number: 1, of: 1 } }))
+  expect(context).toBe(
+    `These references did not fit here. Read them before you do anything else:\n${home}/.agents/skills/saw/references/program.md\n`,
+  )
+})
+
+const broken: [string, string, string][] = [
+  ['no JSON', 'hello', 'standard input holds no JSON'],
+  ['no object', '[1]', 'standard input holds no JSON object'],
+  ['no prompt', '{"cwd":"/"}', 'standard input holds no prompt'],
+  ['nothing', '', 'standard input holds no JSON'],
+]
+it.each(broken)('lets a prompt through when it is sent %s', async (_, input, message) => {
+  const { ask } = withSaw()
+  expect(await ask('claude', '', { input })).toEqual({
+    stdout: '',
+    stderr: `skillrail: ${message}\n`,
+  })
+})
+
+it('reports a target that is missing, too large, binary or outside, and injects the others', async () => {
+  const { ask, skill, write, home } = makeWorld()
+  skill('bad', [
+    ['^/bad', 'gone.md'],
+    ['^/bad', 'large.md'],
+    ['^/bad', 'binary.md'],
+    ['^/bad', 'link.md'],
+    ['^/bad', 'good.md'],
+  ])
+  write('.agents/skills/bad/large.md', 'x'.repeat(10 * 1024 * 1024))
+  write('.agents/skills/bad/binary.md', 'a\0b')
+  write('.agents/skills/bad/good.md', 'GOOD')
+  symlinkSync('/etc/hostname', join(home, '.agents/skills/bad/link.md'))
+  const answer = await ask('claude', '/bad')
+  expect(contextIn(answer)).toContain('GOOD')
+  expect(answer.stderr.split('\n')).toHaveLength(5)
+})
+
+it('takes prompts of a mebibyte, of every control character, and patterns that would explode elsewhere', async () => {
+  const { ask, skill, write } = makeWorld()
+  skill('wild', [
+    ['(a+)+$', 'a.md'],
+    ['^-n', 'b.md'],
+  ])
+  write('.agents/skills/wild/a.md', 'AAA')
+  write('.agents/skills/wild/b.md', 'BBB')
+  const control = String.fromCharCode(...Array.from({ length: 32 }, (_, code) => code))
+  expect(contextIn(await ask('claude', `${control}\n-n\n${'ab'.repeat(524_288)}!`))).toContain(
+    'BBB',
+  )
+  expect(contextIn(await ask('claude', 'a'.repeat(30_000)))).toContain('AAA')
+})
+
+it('handles hundreds of triggers in one skill', async () => {
+  const { ask, skill, write } = makeWorld()
+  const triggers = Array.from({ length: 490 }, (_, index) => [`^/many ${index}$`, 'a.md'] as const)
+  skill('many', triggers)
+  write('.agents/skills/many/a.md', 'MANY')
+  expect((await ask('claude', '/many 489')).stdout).toContain('MANY')
+  expect((await ask('claude', '/many 500')).stdout).toBe('')
+})
+
+it('masks secrets in the log', async () => {
+  const { ask, runtime } = withSaw()
+  await ask('claude', '/saw program with token=abcdef0123456789 and sk-ant-0123456789abcdefghij')
+  const [trace] = readTraces(runtime, 1).traces
+  expect(trace?.prompt).toBe('/saw program with token=[redacted] and [redacted]')
+  expect(trace?.injected).toEqual([{ skill: 'saw', path: 'references/program.md', characters: 8 }])
+})
+
+it('works where nothing can be written', async () => {
+  const { ask, home } = withSaw()
+  for (const directory of ['.cache', '.local']) writeFileSync(join(home, directory), '')
+  expect((await ask('claude', '/saw program')).stdout).toContain('PROGRAM')
+  expect(existsSync(join(home, '.cache/skillrail'))).toBe(false)
+})
+
+it('is right while a skill is deleted under it', async () => {
+  const { ask, home } = withSaw()
+  await ask('claude', '/saw program')
+  const asked = Promise.all(Array.from({ length: 20 }, () => ask('claude', '/saw program')))
+  rmSync(join(home, '.agents/skills/saw/references'), { recursive: true })
+  mkdirSync(join(home, '.agents/skills/saw/references'))
+  for (const { stdout } of await asked)
+    expect(stdout === '' || stdout.includes('PROGRAM')).toBe(true)
+})
