@@ -59,6 +59,7 @@ export {
   ChainError,
   type ChainEvent,
   ChainPlanError,
+  createJournalEngine,
   type Engine,
   type Executor,
   type Plan,

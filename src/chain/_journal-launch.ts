@@ -66,7 +66,8 @@ async function executeTask(
   if (stopped !== undefined) return stopped
   if (answer.kind === 'pending') return handOut(core, entry, answer)
   const output = limit.over() ? overdue(limit) : answer.output
-  return { kind: 'finished', output, startedAt, durationMs, log: answer.log }
+  const { log, promptDigest } = answer
+  return { kind: 'finished', output, startedAt, durationMs, log, promptDigest }
 }
 
 async function executeChain(

@@ -78,7 +78,7 @@ export function chainOutput(result: ChainResult): StepOutput {
   const { status } = result
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
-    result: `${succeeded} of ${steps.length} steps succeeded`,
+    result: `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`,
     errors: outputs.flatMap((output) => output.errors),
     metrics: totalMetrics(outputs),
     evidence: steps.some((step) => step.evidence === 'self-reported')

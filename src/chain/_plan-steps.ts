@@ -2,13 +2,14 @@ import type { Diagnostic } from '../base/index.ts'
 import type { ChainDeclaration } from '../skill/index.ts'
 import type { ChainLookup, SkillFacts } from './lookup.ts'
 import { checkPolicy } from './check-policy.ts'
-import type { PlannedChain, PlannedStep, PlannedTask, TaskExecutor } from './plan-model.ts'
+import type { InstructionExecutor } from './plan.ts'
+import type { PlannedChain, PlannedStep, PlannedTask } from './plan-model.ts'
 
 /** One planning: its lookup, what it found wrong, and how large it has become. */
 export interface Planning {
   lookup: ChainLookup
   diagnostics: Diagnostic[]
-  instructions: TaskExecutor | undefined
+  instructions: InstructionExecutor | undefined
   steps: number
 }
 
@@ -64,15 +65,24 @@ export function planTask(
     if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
     return { ...common(skill, step), executor: 'script', script: skill.script }
   }
-  if (planning.instructions !== undefined) {
-    return { ...common(skill, step), executor: planning.instructions }
+  const { instructions } = planning
+  if (instructions?.kind === 'agent') {
+    // It acts with the rights of its own configuration, so nobody else's text may steer it.
+    if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
+    const { client, honours } = instructions
+    const lost = skill.requests.filter((request) => !honours.includes(request))
+    const notHonoured = lost.length === 0 ? {} : { notHonoured: lost }
+    return { ...common(skill, step), executor: 'agent', client, ...notHonoured }
+  }
+  if (instructions !== undefined) {
+    return { ...common(skill, step), executor: instructions.kind }
   }
   planning.diagnostics.push({
     code: 'no-executor',
     severity: 'error',
     message: `nothing can execute the skill ${skill.name}${calledFrom === skill.path ? '' : ` (step ${step})`}: it has instructions but no script`,
     path: skill.path,
-    hint: 'Give it a script (scripts/run.sh, or the field run), or let an agent do the steps: skillrail chain start.',
+    hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen), or drive one step by step: skillrail chain start.',
   })
   return { ...common(skill, step), executor: 'none' }
 }

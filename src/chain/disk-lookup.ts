@@ -1,8 +1,14 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
-import { findScript, findVerifyScript, type ScriptSearch } from '../exec/index.ts'
-import { estimateTokens, parseSkill, type SkillDocument } from '../skill/index.ts'
+import {
+  findScript,
+  findVerifyScript,
+  type ScriptSearch,
+  type SkillRequest,
+  skillRequests,
+} from '../exec/index.ts'
+import { estimateTokens, parseSkill, type SkillDocument, type SkillFields } from '../skill/index.ts'
 import type { ChainLookup, SkillFacts, SkillReport } from './lookup.ts'
 import { resolveStep } from './resolve.ts'
 import { skillDigest } from './skill-digest.ts'
@@ -56,10 +62,16 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       verify: pathOf(verify),
       digest: skillDigest(directory, files, { [file]: reading.bytes }),
       tokens: estimateTokens(skill.body),
+      requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
     },
     diagnostics: [...diagnostics, ...broken(scripts, path), ...broken(verify, path)],
   }
+}
+
+function requestsOf(fields: SkillFields): SkillRequest[] {
+  const asked = { ...fields, 'allowed-tools': fields.allowedTools }
+  return skillRequests.filter((request) => asked[request] !== undefined)
 }
 
 const none: ScriptSearch = { kind: 'none' }

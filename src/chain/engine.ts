@@ -70,6 +70,8 @@ export interface FinishedOutcome {
   durationMs: number
   /** The last lines that it printed. */
   log?: string | undefined
+  /** Of everything that an agent or a model was told. */
+  promptDigest?: string | undefined
   /** For a nested chain: what happened below. */
   chain?: ChainResult | undefined
   /** A person said no: the whole run ends as a failure. */

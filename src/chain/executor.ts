@@ -24,6 +24,12 @@ export interface StepRequest {
 }
 
 export type StepAnswer =
-  | { kind: 'output'; output: StepOutput; log?: string | undefined }
+  | {
+      kind: 'output'
+      output: StepOutput
+      log?: string | undefined
+      /** Of everything that an agent or a model was told. */
+      promptDigest?: string | undefined
+    }
   /** Nothing to execute here: the step was handed out, and somebody will report. */
   | { kind: 'pending'; handedAt: number }

@@ -1,3 +1,4 @@
+export { agentExecutor, type AgentExecutorOptions, type StepContent } from './agent-executor.ts'
 export { cancelRun } from './cancel-run.ts'
 export { recordDecision, waitingGate } from './decide-gate.ts'
 export { createDiskLookup, type DiskLookupOptions } from './disk-lookup.ts'
@@ -20,7 +21,6 @@ export {
   ChainPlanError,
   RunBusyError,
   RunNotFoundError,
-  RunStateError,
 } from './errors.ts'
 export type { ChainEvent, EventListener } from './events.ts'
 export type { Executor, StepAnswer, StepRequest } from './executor.ts'
@@ -28,7 +28,7 @@ export { runChain } from './interpreter.ts'
 export { createJournalEngine, type JournalEngine } from './journal-engine.ts'
 export type { JournalEngineOptions } from './journal-engine-options.ts'
 export type { ChainLookup, SkillFacts, SkillReport, StepResolution } from './lookup.ts'
-export { planJson, type PlanOptions, planRun } from './plan.ts'
+export { type InstructionExecutor, planJson, type PlanOptions, planRun } from './plan.ts'
 export {
   allSteps,
   isChain,
@@ -61,12 +61,11 @@ export {
 } from './run-chain.ts'
 export { renderReport, type ReportFormat, reportFormats } from './report/index.ts'
 export type { RunJournal } from './run-journal.ts'
-export { isHeld, statusOfRun } from './run-status.ts'
+export { statusOfRun } from './run-status.ts'
 export { openRunStore, type RunStore } from './run-store.ts'
 export {
   continueStepper,
   type HandedStep,
-  handedSteps,
   reportStep,
   startStepper,
   stepperAnswer,
@@ -74,11 +73,10 @@ export {
 } from './stepper.ts'
 export {
   duration,
-  firstFailed,
   renderTimeline,
   statusMarks,
   type StyleText,
   type TimelineOptions,
 } from './timeline.ts'
-export { type CheckedSkill, trustFact } from './trust-check.ts'
+export { type CheckedSkill, executionRefusal, trustFact } from './trust-check.ts'
 export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

@@ -26,6 +26,14 @@ export interface RunRecord {
   plan: Plan
   /** The run whose results this one reuses. */
   origin?: { runId: string; kind: 'retry' | 'fork' } | undefined
+  /** The server that executes it; absent when this machine does. */
+  server?: ServerRecord | undefined
+}
+
+export interface ServerRecord {
+  engine: 'restate'
+  url: string
+  adminUrl: string
 }
 
 export interface RunRequest {
@@ -35,6 +43,8 @@ export interface RunRequest {
   set: readonly string[]
   from?: string | undefined
   only?: string | undefined
+  /** The agent client of `--via`. */
+  via?: string | undefined
 }
 
 /** A step began: written before anything of it acts. */

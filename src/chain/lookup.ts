@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../base/index.ts'
+import type { SkillRequest } from '../exec/index.ts'
 import type { ChainDeclaration } from '../skill/index.ts'
 import type { TrustLevel } from '../trust/index.ts'
 
@@ -32,5 +33,7 @@ export interface SkillFacts {
   verify: string | undefined
   digest: string
   tokens: number
+  /** What its fields ask of whoever executes it. */
+  requests: readonly SkillRequest[]
   trust: { level: TrustLevel; reason: string; hint?: string | undefined }
 }

@@ -34,6 +34,10 @@ export interface PlannedTask extends PlannedSkill {
   executor: TaskExecutor
   /** The script below the skill's directory; only for `script`. */
   script?: string | undefined
+  /** The client that is asked; only for `agent`. */
+  client?: string | undefined
+  /** Fields of the skill that this client has no equal for. */
+  notHonoured?: readonly string[] | undefined
 }
 
 export interface PlannedChain extends PlannedSkill {

@@ -9,7 +9,6 @@ import {
   type PlannedChain,
   type PlannedStep,
   type PlanReading,
-  type TaskExecutor,
 } from './plan-model.ts'
 import { excludeSteps } from './select.ts'
 
@@ -21,8 +20,14 @@ export interface PlanOptions {
   /** Leaves out every other step. */
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */
-  instructions?: Exclude<TaskExecutor, 'script' | 'missing' | 'none'> | undefined
+  instructions?: InstructionExecutor | undefined
 }
+
+/** An agent is asked headless (`agent`), is driven by reports (`driven`), or a model is asked. */
+export type InstructionExecutor =
+  | { kind: 'driven' }
+  | { kind: 'model' }
+  | { kind: 'agent'; client: string; honours: readonly string[] }
 
 /**
  * Resolves a skill into everything that will run, and checks all of it before anything does: names,
@@ -37,7 +42,7 @@ export function planRun(
   const diagnostics: Diagnostic[] = []
   const planning: Planning = { lookup, diagnostics, instructions: options.instructions, steps: 0 }
   const root = planRoot(skill, planning, options.policy ?? {})
-  if (options.instructions === 'driven') diagnostics.push(...refuseRaces(root))
+  if (options.instructions?.kind === 'driven') diagnostics.push(...refuseRaces(root))
   const steps = excludeSteps(root, options, diagnostics)
   const plan = { skill: skill.name, root: { ...root, steps } }
   return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics }

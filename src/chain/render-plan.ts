@@ -1,5 +1,5 @@
 import { safeLine } from '../base/index.ts'
-import { isChain, type Plan, type PlannedStep } from './plan-model.ts'
+import { isChain, type Plan, type PlannedStep, type PlannedTask } from './plan-model.ts'
 import { defaultPolicy } from './policy-table.ts'
 import type { ChainPolicy } from '../skill/index.ts'
 
@@ -7,7 +7,7 @@ import type { ChainPolicy } from '../skill/index.ts'
 export function renderPlan(plan: Plan): string {
   const rows = flatten(plan.root.steps, 0).map(({ step, depth }) => [
     `${'  '.repeat(depth)}${safeLine(label(step))}`,
-    step.executor,
+    isChain(step) ? step.executor : (step.client ?? step.executor),
     step.trust,
     step.digest.slice(7, 15),
     `${step.tokens} tokens`,
@@ -15,7 +15,7 @@ export function renderPlan(plan: Plan): string {
       ...(step.gate === true ? ['gate'] : []),
       ...(step.verify === undefined ? [] : ['verified']),
       ...(step.excluded === true ? ['left out'] : []),
-      ...(isChain(step) ? policyWords(step.policy) : []),
+      ...(isChain(step) ? policyWords(step.policy) : withoutWords(step)),
     ].join(', '),
   ])
   const widths = (rows[0] ?? []).map((_cell, column) =>
@@ -78,6 +78,11 @@ function policyWords(policy: ChainPolicy): string[] {
     words.push(`${name}=${String(spelled[key])}`)
   }
   return words
+}
+
+/** What the executor cannot do for the skill. */
+function withoutWords({ notHonoured = [] }: PlannedTask): string[] {
+  return notHonoured.length === 0 ? [] : [`without ${notHonoured.join(' and ')}`]
 }
 
 function flatten(

@@ -33,6 +33,8 @@ export interface RunWorld {
   settings: Settings['run']
   /** Besides scripts: how steps of other kinds are executed. */
   executors?: readonly Executor[] | undefined
+  /** Asked right before each step: why the skill in a directory may not be executed any more. */
+  refusalOf?: ((directory: string) => string | undefined) | undefined
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
@@ -140,6 +142,7 @@ async function proceed(
     files,
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
+    refusalOf: world.refusalOf,
   }
   const runner = createStepRunner({
     runId,

@@ -17,6 +17,8 @@ export interface ScriptWorld {
   /** What scripts get of our environment. */
   environment: Readonly<Record<string, string>>
   outputLimit: number
+  /** Why the skill in a directory may not be executed any more; undefined when it may. */
+  refusalOf?: ((directory: string) => string | undefined) | undefined
 }
 
 /** Runs the script of a skill by the script protocol, with `chain_state` on standard input. */

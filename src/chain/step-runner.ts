@@ -49,14 +49,15 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       output = verification.output
       log = lastOutput(log, verification.log)
     }
-    return masked(options.requireVerified ? demandEvidence(output) : output, log)
+    const judged = options.requireVerified ? demandEvidence(output) : output
+    return { ...masked(judged, log), ...promptDigestOf(answer) }
   }
 
   return {
     async run(call, context) {
       const { step, key } = call
       const idempotencyKey = `${runId}/${key}`
-      const refusal = changed(step, world)
+      const refusal = changed(step, world) ?? untrusted(step, world)
       if (refusal !== undefined) return masked(refusal, '')
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
       if (executor === undefined) return masked(cannotExecute(step), '')
@@ -90,6 +91,19 @@ function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined 
   )
 }
 
+/** An edit of a helper beside the script leaves the digest as it was, but not the trust. */
+function untrusted(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
+  if (step.executor !== 'script' && step.executor !== 'agent') return undefined
+  const reason = world.refusalOf?.(skillDirectory(world.workspace, step))
+  return reason === undefined ? undefined : failedOutput('skill-not-trusted', reason)
+}
+
+function promptDigestOf({ promptDigest }: Extract<StepAnswer, { kind: 'output' }>): {
+  promptDigest?: string
+} {
+  return promptDigest === undefined ? {} : { promptDigest }
+}
+
 function cannotExecute(step: PlannedStep): StepOutput {
   return failedOutput('no-executor', `nothing here can execute the skill ${step.skill}`)
 }
@@ -104,6 +118,6 @@ function demandEvidence(output: StepOutput): StepOutput {
   }
 }
 
-function masked(output: StepOutput, log: string): StepAnswer {
+function masked(output: StepOutput, log: string): Extract<StepAnswer, { kind: 'output' }> {
   return { kind: 'output', output: redactValue(output), log: redactText(log) }
 }

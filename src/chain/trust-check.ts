@@ -1,9 +1,9 @@
 import type { SkillFields } from '../skill/index.ts'
 import {
-  requireTrusted,
-  SkillNotTrustedError,
+  type SkillNotTrustedError,
   type SkillScope,
   type TrustPolicy,
+  trustRefusal,
 } from '../trust/index.ts'
 import type { SkillFacts } from './lookup.ts'
 
@@ -17,13 +17,16 @@ export interface CheckedSkill {
   fields: SkillFields
 }
 
-/** The trust of a skill as a fact for a plan, with what would raise it. */
-export function trustFact(skill: CheckedSkill, policy: TrustPolicy): SkillFacts['trust'] {
-  try {
-    requireTrusted({ ...skill, realDirectory: skill.directory }, policy, 'run its script')
-    return { level: 'trusted', reason: '' }
-  } catch (error) {
-    if (!(error instanceof SkillNotTrustedError)) throw error
-    return { level: 'untrusted', reason: error.message, hint: error.hint }
-  }
+/** Why a skill may not be executed now, with everything of it that acts compared; or undefined. */
+export function executionRefusal(
+  skill: CheckedSkill,
+  policy: TrustPolicy,
+): SkillNotTrustedError | undefined {
+  return trustRefusal({ ...skill, realDirectory: skill.directory }, policy, 'be executed')
+}
+
+/** A refusal, or that there is none, as a fact for a plan. */
+export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts['trust'] {
+  if (refusal === undefined) return { level: 'trusted', reason: '' }
+  return { level: 'untrusted', reason: refusal.message, hint: refusal.hint }
 }

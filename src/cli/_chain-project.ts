@@ -1,14 +1,15 @@
 import { realpathSync } from 'node:fs'
-import { dirname, isAbsolute, relative, resolve, sep } from 'node:path'
-import { type Diagnostic, isInside } from '../base/index.ts'
+import { basename, relative, resolve, sep } from 'node:path'
+import { isInside } from '../base/index.ts'
 import {
   type ChainLookup,
   ChainPlanError,
+  type CheckedSkill,
   createDiskLookup,
+  executionRefusal,
   openRunStore,
   parsePolicySetting,
   type Plan,
-  type PlanOptions,
   type PlanReading,
   planRun,
   type RunStore,
@@ -19,11 +20,12 @@ import { SkillLoadError } from '../skill/index.ts'
 import {
   findWorkspace,
   readTrustPolicy,
-  SkillNotTrustedError,
+  type SkillNotTrustedError,
   type SkillScope,
   type TrustPolicy,
 } from '../trust/index.ts'
 import type { CommandContext } from './command.ts'
+import { viaInstructions } from './_via.ts'
 
 /** The project that a command about chains works in. */
 export interface ChainProject {
@@ -31,8 +33,13 @@ export interface ChainProject {
   workspace: string
   store: RunStore
   policy: TrustPolicy
+  /** The skills of the plans that were made, by real directory. */
+  checked: Map<string, CheckedSkill>
   context: CommandContext
 }
+
+/** `stepper`: an agent is driven through it. */
+export type RunMode = 'run' | 'stepper'
 
 export function openProject(context: CommandContext): ChainProject {
   const workspace = findWorkspace(context.runtime.cwd, context.runtime)
@@ -42,7 +49,7 @@ export function openProject(context: CommandContext): ChainProject {
     trustedPaths: context.settings.skills.trustedPaths,
   })
   context.output.diagnostics(diagnostics)
-  return { workspace, store: openRunStore(workspace), policy, context }
+  return { workspace, store: openRunStore(workspace), policy, checked: new Map(), context }
 }
 
 /** What changes a plan on the command line. */
@@ -50,48 +57,51 @@ export interface PlanChanges {
   set: readonly string[]
   from?: string | undefined
   only?: string | undefined
+  /** An agent client for the steps that have no script. */
+  via?: string | undefined
 }
 
 export interface PlannedSkillRun extends PlanReading {
   /** As the journal keeps it, to plan the same again. */
   directory: string
+  /** Of each skill of the plan that may not be executed, by its `SKILL.md`. */
+  refusals: ReadonlyMap<string, SkillNotTrustedError>
 }
 
-/** Finds a skill as a person named it, and plans its run. */
+/** Finds a skill as a person named it, and plans its run; `driven` for the stepper. */
 export function planNamed(
   project: ChainProject,
   reference: string,
   changes: PlanChanges,
-  instructions?: PlanOptions['instructions'],
+  mode: RunMode = 'run',
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
   const skill = findSkill(reference, discoverOptionsFrom(runtime, settings))
-  return planSkill(project, skill, changes, instructions)
+  return planSkill(project, skill, changes, mode)
 }
 
-/** Plans the skill of a directory that a journal names. */
+/** Plans the skill of a run again, as it was asked for then. */
 export function planKept(
   project: ChainProject,
-  directory: string,
-  changes: PlanChanges,
-  instructions?: PlanOptions['instructions'],
+  { request, mode }: { request: PlanChanges & { directory: string }; mode: RunMode },
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
   const skill = skillAt(
-    resolve(project.workspace, directory),
+    resolve(project.workspace, request.directory),
     discoverOptionsFrom(runtime, settings),
   )
-  return planSkill(project, skill, changes, instructions)
+  return planSkill(project, skill, request, mode)
 }
 
 /**
  * The plan, or the error that says why nothing may run: no trust first (exit code 4), then
  * everything that makes the chain impossible (exit code 3).
  */
-export function usablePlan(reading: PlanReading): Plan {
-  const { plan, diagnostics } = reading
-  const refusal = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
-  if (refusal !== undefined) throw notTrusted(refusal)
+export function usablePlan(reading: PlannedSkillRun): Plan {
+  const { plan, diagnostics, refusals } = reading
+  const untrusted = diagnostics.find((diagnostic) => diagnostic.code === 'skill-not-trusted')
+  const refusal = untrusted === undefined ? undefined : refusals.get(untrusted.path)
+  if (refusal !== undefined) throw refusal
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (first === undefined) return plan
@@ -110,10 +120,12 @@ function planSkill(
   project: ChainProject,
   skill: SkillInfo,
   changes: PlanChanges,
-  instructions: PlanOptions['instructions'],
+  mode: RunMode,
 ): PlannedSkillRun {
   const directory = realpathSync(skill.directory)
-  const report = lookupFor(project, skill.scope).load(directory)
+  const refusals = new Map<string, SkillNotTrustedError>()
+  const lookup = lookupFor(project, skill.scope, refusals)
+  const report = lookup.load(directory)
   if (report.facts === undefined) {
     throw new SkillLoadError({
       code: 'skill-unusable',
@@ -121,52 +133,56 @@ function planSkill(
       diagnostics: report.diagnostics,
     })
   }
-  const reading = planRun(report.facts, lookupFor(project, skill.scope), {
+  const reading = planRun(report.facts, lookup, {
     policy: Object.assign({}, ...changes.set.map((setting) => parsePolicySetting(setting))),
     from: changes.from,
     only: changes.only,
-    instructions,
+    instructions: mode === 'stepper' ? { kind: 'driven' } : viaInstructions(changes.via),
   })
   const own = report.diagnostics.filter(({ severity }) => severity === 'error')
   return {
     plan: reading.plan,
     diagnostics: [...own, ...reading.diagnostics],
     directory: keptPath(project.workspace, directory),
+    refusals,
   }
 }
 
 /** Everything that a chain calls lies beside it and has its scope. */
-function lookupFor(project: ChainProject, scope: SkillScope): ChainLookup {
+function lookupFor(
+  project: ChainProject,
+  scope: SkillScope,
+  refusals: Map<string, SkillNotTrustedError>,
+): ChainLookup {
   const { workspace, policy } = project
   return createDiskLookup({
     workspace,
-    trustOf: (skill, directory) =>
-      trustFact(
-        {
-          name: skill.fields.name ?? dirname(directory),
-          scope,
-          directory,
-          path: isAbsolute(skill.path) ? skill.path : resolve(workspace, skill.path),
-          fields: skill.fields,
-        },
-        policy,
-      ),
+    trustOf(skill, directory) {
+      const checked = {
+        name: skill.fields.name ?? basename(directory),
+        scope,
+        directory,
+        path: resolve(workspace, skill.path),
+        fields: skill.fields,
+      }
+      project.checked.set(directory, checked)
+      const refusal = executionRefusal(checked, policy)
+      if (refusal !== undefined) refusals.set(skill.path, refusal)
+      return trustFact(refusal)
+    },
   })
+}
+
+/** Asked again right before a step, since the files may have changed since the plan was made. */
+export function refusalIn(project: ChainProject): (directory: string) => string | undefined {
+  return (directory) => {
+    const skill = project.checked.get(directory)
+    if (skill === undefined) return `the skill in ${directory} is not part of the plan`
+    return executionRefusal(skill, project.policy)?.message
+  }
 }
 
 function keptPath(workspace: string, directory: string): string {
   if (!isInside(workspace, directory)) return directory
   return relative(workspace, directory).split(sep).join('/') || '.'
-}
-
-function notTrusted(refusal: Diagnostic): SkillNotTrustedError {
-  const skill = /^Skill (\S+) may not/.exec(refusal.message)?.[1] ?? refusal.path
-  const reason = refusal.message.replace(/^Skill \S+ may not run its script: |\.$/g, '')
-  return new SkillNotTrustedError({
-    skill,
-    action: 'run its script',
-    reason,
-    reasonCode: 'workspace-not-accepted',
-    hint: refusal.hint ?? 'skillrail trust shows what would be allowed, and allows it.',
-  })
 }

@@ -23,14 +23,12 @@ export async function decideGate(
 ): Promise<ExitCode> {
   const project = openProject(context)
   const journal = project.store.read(runId)
-  const { request, mode } = journal.run
   const gate = await waitingGate(journal, context.runtime, step)
-  const instructions = mode === 'stepper' ? 'driven' : undefined
-  const plan = usablePlan(planKept(project, request.directory, request, instructions))
+  const plan = usablePlan(planKept(project, journal.run))
   await confirm(context, runId, gate.step, approved, async () => {
     const result = await readResult(journal, context.runtime)
     const { width, style } = context.output
-    context.output.note(renderTimeline(result, { width, style }).join('\n'))
+    context.output.styled(renderTimeline(result, { width, style }).join('\n'))
     for (const { step: name, result: said } of result.attempts.at(-1)?.chain_state
       .previous_outputs ?? []) {
       context.output.note(`${safeLine(name)}: ${safeText(said)}`)
@@ -38,7 +36,10 @@ export async function decideGate(
   })
   const at = new Date(context.runtime.now()).toISOString()
   const prepare = recordDecision(gate, approved, at)
-  return await executeRun(project, {}, async (world) => resumeRun({ runId, plan, prepare }, world))
+  const { via } = journal.run.request
+  return await executeRun(project, { via }, async (world) =>
+    resumeRun({ runId, plan, prepare }, world),
+  )
 }
 
 async function confirm(

@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfiguration, messageOf, userDirectories } from '../base/index.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
@@ -129,16 +129,23 @@ function skillAdvice(usable: number, unusable: readonly string[]): string | unde
 
 function checkWritable(kind: string, path: string): Check {
   const name = `${kind} directory`
+  const reason = whyNotWritable(existingParent(path))
+  if (reason === undefined) return { name, status: 'ok', found: path }
+  return {
+    name,
+    status: kind === 'cache' ? 'warning' : 'problem',
+    found: `${path} cannot be written: ${reason}`,
+    advice: `Give yourself the right to write there, or set XDG_${kind.toUpperCase()}_HOME.`,
+  }
+}
+
+function whyNotWritable(directory: string): string | undefined {
   try {
-    accessSync(existingParent(path), constants.W_OK)
-    return { name, status: 'ok', found: path }
+    if (!statSync(directory).isDirectory()) return `${directory} is no directory`
+    accessSync(directory, constants.W_OK)
+    return undefined
   } catch (error) {
-    return {
-      name,
-      status: kind === 'cache' ? 'warning' : 'problem',
-      found: `${path} cannot be written: ${messageOf(error)}`,
-      advice: `Give yourself the right to write there, or set XDG_${kind.toUpperCase()}_HOME.`,
-    }
+    return messageOf(error)
   }
 }
 

@@ -1,12 +1,18 @@
-import { exitCode, type ExitCode } from '../base/index.ts'
-import type { RunResult, RunWorld } from '../chain/index.ts'
-import type { ChainProject } from './_chain-project.ts'
+import { exitCode, type ExitCode, UsageError } from '../base/index.ts'
+import type { Executor, RunResult, RunWorld } from '../chain/index.ts'
+import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun, codeOfRun } from './_run-answer.ts'
 import { openReports, type ReportOptions } from './_run-reports.ts'
+import { runSettings } from './_run-settings.ts'
+import { clientNamed } from './_via.ts'
 
 export interface ExecuteOptions extends ReportOptions {
   yesGates?: boolean | undefined
+  /** The agent client for steps without a script. */
+  via?: string | undefined
+  /** Seconds for the whole run, as given. */
+  maxTime?: string | undefined
 }
 
 /** Runs something with progress, writes the reports that were asked for, and prints the answer. */
@@ -16,6 +22,8 @@ export async function executeRun(
   work: (world: RunWorld) => Promise<RunResult>,
 ): Promise<ExitCode> {
   const { context, workspace, store } = project
+  const executors = await executorsFor(project, options.via)
+  const limit = wholeLimit(options.maxTime)
   const reports = openReports(context, options)
   const progress = showProgress(context.output)
   let result: RunResult
@@ -24,8 +32,10 @@ export async function executeRun(
       runtime: context.runtime,
       workspace,
       store,
-      settings: context.settings.run,
-      signal: context.signal,
+      settings: runSettings(project),
+      executors,
+      refusalOf: refusalIn(project),
+      signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
       yesGates: options.yesGates,
       onEvent(event) {
         progress.listener(event)
@@ -36,10 +46,36 @@ export async function executeRun(
     progress.close()
   }
   await reports.write(result)
-  if (!reports.takesOutput) return answerRun(context, result)
-  const code = codeOfRun(result)
+  const inTime = limit?.aborted !== true || context.signal.aborted
+  const overdue = !inTime && result.status === 'interrupted'
+  if (overdue) context.output.note(`The run was ended after ${options.maxTime} s (--max-time).`)
+  const code = reports.takesOutput ? codeOfRun(result) : answerRun(context, result)
+  if (overdue) return exitCode.budget
+  if (!reports.takesOutput) return code
   if (code === exitCode.interrupted) {
     context.output.note(`Go on: skillrail runs resume ${result.runId}`)
   }
   return code
 }
+
+async function executorsFor(project: ChainProject, via: string | undefined): Promise<Executor[]> {
+  const client = clientNamed(via)
+  if (client === undefined) return []
+  const { viaExecutor } = await import('./_via-executor.ts')
+  return [viaExecutor(project, client)]
+}
+
+function wholeLimit(seconds: string | undefined): AbortSignal | undefined {
+  if (seconds === undefined) return undefined
+  const value = Number(seconds)
+  if (seconds.trim() !== '' && value > 0 && value <= longestSeconds) {
+    return AbortSignal.timeout(value * 1000)
+  }
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--max-time ${seconds}: a number of seconds above 0 is needed`,
+  })
+}
+
+/** What a timer of the platform takes. */
+const longestSeconds = 2_147_483

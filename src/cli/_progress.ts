@@ -14,7 +14,7 @@ export interface Progress {
  */
 export function showProgress(output: Output): Progress {
   const running = new Map<string, { name: string; since: number }>()
-  const draw = (): void => output.live(liveLine(running))
+  const draw = (): void => output.live(liveLine(running).slice(0, output.width - 1))
   const timer = output.isTerminal ? setInterval(draw, 100).unref() : undefined
 
   function print(text: string): void {
@@ -46,6 +46,8 @@ export function showProgress(output: Output): Progress {
       if (timer === undefined) return
       clearInterval(timer)
       output.live('')
+      // The timeline follows.
+      output.note('')
     },
   }
 }

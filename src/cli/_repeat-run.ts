@@ -1,7 +1,16 @@
 import type { ExitCode } from '../base/index.ts'
-import { argumentsOf, readResult, reusedResults, startRun } from '../chain/index.ts'
+import {
+  argumentsOf,
+  readResult,
+  reusedResults,
+  type RunResult,
+  type RunWorld,
+  stepperAnswer,
+} from '../chain/index.ts'
 import { openProject, planKept, usablePlan } from './_chain-project.ts'
+import { engineOf, startOn } from './_engine.ts'
 import { type ExecuteOptions, executeRun } from './_execute-run.ts'
+import { answerStepper, withStepperWorld } from './_stepper-answer.ts'
 import type { CommandContext } from './command.ts'
 
 /** Makes a new run that takes over results of an old one. */
@@ -14,16 +23,18 @@ export async function repeatRun(
   const project = openProject(context)
   const journal = project.store.read(old.runId)
   const { request, mode, requireVerified } = journal.run
-  const planned = planKept(project, request.directory, request)
-  const plan = usablePlan(planned)
+  const plan = usablePlan(planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)
   const reused = reusedResults(journal, result, plan, choice)
   context.output.detail(`${reused.length} results are taken over from ${old.runId}`)
-  return await executeRun(project, options, async (world) =>
-    startRun(
+  const given = argumentsOf(journal, old.arguments)
+  const repeat = async (world: RunWorld): Promise<RunResult> =>
+    startOn(
+      project,
+      engineOf(journal),
       {
         plan,
-        arguments: argumentsOf(journal, old.arguments),
+        arguments: given,
         mode,
         requireVerified,
         request,
@@ -31,6 +42,8 @@ export async function repeatRun(
         origin: { runId: old.runId, kind: choice.kind },
       },
       world,
-    ),
-  )
+    )
+  if (mode === 'run') return await executeRun(project, { ...options, via: request.via }, repeat)
+  const answer = stepperAnswer(await withStepperWorld(project, repeat))
+  return answerStepper(project, plan, given, answer)
 }

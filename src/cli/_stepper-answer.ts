@@ -1,17 +1,16 @@
-import { resolve } from 'node:path'
 import { exitCode, type ExitCode } from '../base/index.ts'
 import {
   allSteps,
   type HandedStep,
   type Plan,
-  type PlannedStep,
   type RunWorld,
   type StepperAnswer,
 } from '../chain/index.ts'
-import { activateSkill, discoverOptionsFrom, loadSkill, skillAt } from '../library/index.ts'
-import type { ChainProject } from './_chain-project.ts'
+import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun } from './_run-answer.ts'
+import { runSettings } from './_run-settings.ts'
+import { stepContent } from './_step-content.ts'
 
 /** Prints where the stepper stands: what the agent has to do now, or the result. */
 export function answerStepper(
@@ -57,7 +56,8 @@ export async function withStepperWorld<T>(
       runtime: context.runtime,
       workspace,
       store,
-      settings: context.settings.run,
+      settings: runSettings(project),
+      refusalOf: refusalIn(project),
       signal: context.signal,
       onEvent: progress.listener,
     })
@@ -75,7 +75,6 @@ Step ${step.step} of run ${runId}. When it is done, report it:
 `
 }
 
-/** Exactly what a model gets when the skill is activated. */
 function contentOf(
   project: ChainProject,
   plan: Plan,
@@ -84,21 +83,6 @@ function contentOf(
 ): string {
   const step = allSteps(plan.root).find((candidate) => candidate.step === handed.step)
   if (step === undefined) return ''
-  const { runtime, settings } = project.context
-  const info = skillAt(pathOf(project, step), discoverOptionsFrom(runtime, settings))
-  return activateSkill({
-    skill: loadSkill(info),
-    source: 'code',
-    arguments: given.map((word) => quoted(word)).join(' '),
-    trustLevel: info.trustLevel,
-  }).content
-}
-
-function pathOf(project: ChainProject, step: PlannedStep): string {
-  return resolve(project.workspace, step.path)
-}
-
-/** A word as it would be typed, so that it is split into the same word again. */
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+  const { content, references } = stepContent(project, step, given)
+  return references === '' ? content : `${content}\n\n${references.trimEnd()}`
 }

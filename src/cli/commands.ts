@@ -74,6 +74,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/runs-prune.ts'),
   },
   {
+    name: 'worker',
+    group: 'Run',
+    summary: 'Execute runs for a Restate server',
+    load: () => import('./commands/worker.ts'),
+  },
+  {
     name: 'chain plan',
     group: 'Chain',
     summary: 'Show what a chain would run, and how',

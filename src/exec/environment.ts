@@ -23,7 +23,8 @@ export function childEnvironment(
     const key = windows ? name.toUpperCase() : name
     if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
   }
-  return { ...environment, ...own }
+  // A run leaves no caches among the files of a skill, whose digest counts.
+  return { ...environment, PYTHONDONTWRITEBYTECODE: '1', ...own }
 }
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']

@@ -1,3 +1,15 @@
+export {
+  type AgentCli,
+  agentClis,
+  type AgentCliName,
+  type AgentWishes,
+  isAgentCli,
+  networkVariables,
+  type SkillRequest,
+  skillRequests,
+} from './agent-clis.ts'
+export { agentPrompt, type AgentPromptParts } from './agent-prompt.ts'
+export { type AgentRequest, type AgentResult, runAgent } from './agent-run.ts'
 export { type CapturedOutput, capturedText } from './capture.ts'
 export { childEnvironment } from './environment.ts'
 export { findScript, findVerifyScript, type Script, type ScriptSearch } from './find-script.ts'

@@ -19,14 +19,39 @@ export interface OutputSource {
  * code other than 0 turns a claimed success into a failure. Never throws.
  */
 export function readOutput(source: OutputSource): StepOutput {
-  const interrupted = endedBadly(source.end)
+  const interrupted = endedBadly(source.end, 'the script')
   if (interrupted !== undefined) return interrupted
   const code = source.end.kind === 'exit' ? source.end.code : 1
   const claim = findClaim(source)
   if (claim === undefined) return fromExitCode(code, source)
   const output = parseOutput(claim)
+  return contradicted(output, code, 'the script')
+}
+
+/**
+ * The output of an agent: the last output block of its answer, which is all that vouches for it. An
+ * answer without one is a failure `output-missing`. Never throws.
+ *
+ * @param name of the agent, for sentences.
+ */
+export function readAgentOutput(source: OutputSource, name: string): StepOutput {
+  return { ...agentOutput(source, name), evidence: 'self-reported' }
+}
+
+function agentOutput(source: OutputSource, name: string): StepOutput {
+  const interrupted = endedBadly(source.end, name)
+  if (interrupted !== undefined) return interrupted
+  const code = source.end.kind === 'exit' ? source.end.code : 1
+  const claim = findClaim(source)
+  if (claim !== undefined) return contradicted(parseOutput(claim), code, name)
+  if (code !== 0) return fromExitCode(code, source)
+  return failedOutput('output-missing', `${name} answered without an output block`)
+}
+
+/** An exit code other than 0 turns a claimed success into a failure. */
+function contradicted(output: StepOutput, code: number, subject: string): StepOutput {
   if (code === 0 || output.status !== 'success') return output
-  const message = `the script reported success but ended with exit code ${code}`
+  const message = `${subject} reported success but ended with exit code ${code}`
   return {
     ...output,
     status: 'failure',
@@ -53,18 +78,18 @@ const maxYamlCharacters = 65_536
 const maxResultCharacters = 65_536
 const maxEntries = 1000
 
-function endedBadly(end: ProcessEnd): StepOutput | undefined {
+function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
   switch (end.kind) {
     case 'exit':
       return undefined
     case 'signal':
-      return failedOutput('signal', `the script was ended by ${end.signal}`)
+      return failedOutput('signal', `${subject} was ended by ${end.signal}`)
     case 'timeout':
-      return failedOutput('timeout', 'the script did not end in time')
+      return failedOutput('timeout', `${subject} did not end in time`)
     case 'aborted':
-      return failedOutput('aborted', 'the script was ended before it was done')
+      return failedOutput('aborted', `${subject} was ended before it was done`)
     case 'not-started':
-      return failedOutput('not-started', `the script could not be started: ${end.message}`)
+      return failedOutput('not-started', `${subject} could not be started: ${end.message}`)
   }
 }
 

@@ -14,11 +14,11 @@ export type {
   WorkspaceAssessment,
   WorkspaceTrust,
 } from './model.ts'
-export { assessSkill, assessWorkspace } from './assess.ts'
+export { assessWorkspace } from './assess.ts'
 export { collectActingParts, collectSkillParts } from './collect.ts'
 export { mayShadow } from './decide.ts'
 export { SkillNotTrustedError, WorkspaceNotTrustedError } from './errors.ts'
 export { readTrustPolicy, type TrustPolicyOptions, type TrustPolicyReading } from './policy.ts'
-export { confirmTrust, requireTrusted, skillTrust } from './skill-trust.ts'
+export { confirmTrust, requireTrusted, skillTrust, trustRefusal } from './skill-trust.ts'
 export { openTrustStore, type TrustReading, type TrustStore } from './store.ts'
 export { findWorkspace } from './workspace.ts'

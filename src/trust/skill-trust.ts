@@ -50,9 +50,19 @@ export function requireTrusted(
   policy: TrustPolicy,
   action: string,
 ): void {
+  const refusal = trustRefusal(skill, policy, action)
+  if (refusal !== undefined) throw refusal
+}
+
+/** The error that {@link requireTrusted} throws, for those who go on without the skill. */
+export function trustRefusal(
+  skill: TrustSubject & ActingSkill,
+  policy: TrustPolicy,
+  action: string,
+): SkillNotTrustedError | undefined {
   const verdict = confirmTrust(skill, policy)
-  if (verdict.level === 'trusted') return
-  throw new SkillNotTrustedError({
+  if (verdict.level === 'trusted') return undefined
+  return new SkillNotTrustedError({
     skill: skill.name,
     action,
     reason: verdict.reason,

@@ -37,6 +37,9 @@ export interface CommandWorld {
   answer?: string | undefined
   now?: (() => number) | undefined
   signal?: AbortSignal | undefined
+  env?: Readonly<Record<string, string>> | undefined
+  /** Default: the caller vouches for the workspace. */
+  workspaceTrust?: 'ask' | 'trusted' | undefined
 }
 
 /** Runs one command in this process, so that a person and a clock can be played. */
@@ -54,7 +57,7 @@ export async function runCommand(
   const runtime = systemRuntime({
     cwd: project.directory,
     home: `${project.directory}/../home`,
-    env: { PATH: process.env['PATH'], HOME: `${project.directory}/../home` },
+    env: { PATH: process.env['PATH'], HOME: `${project.directory}/../home`, ...world.env },
     ...(world.now === undefined ? {} : { now: world.now }),
   })
   const answer: CommandAnswer = { code: 0, lines: [], notes: [], json: noJson, error: undefined }
@@ -63,8 +66,8 @@ export async function runCommand(
     answer.code = await command.run(
       {
         runtime,
-        settings: { ...settings, workspaceTrust: 'trusted' },
-        options: { ...line.globals, trustWorkspace: true },
+        settings: { ...settings, workspaceTrust: world.workspaceTrust ?? 'trusted' },
+        options: { ...line.globals, trustWorkspace: world.workspaceTrust !== 'ask' },
         output: outputInto(answer),
         readStandardInput: async () => '',
         ask: async () => world.answer,

@@ -8,7 +8,7 @@ import type { SimulatedStep } from './_simulated-engine.ts'
  */
 export interface ModelRun {
   status: StepStatus
-  attempts: { status: StepStatus; steps: string[]; outputs: string[] }[]
+  attempts: { status: StepStatus; steps: string[]; outputs: string[]; details: string[] }[]
   started: string[]
   winner: string | undefined
 }
@@ -16,7 +16,7 @@ export interface ModelRun {
 export function modelRun(
   names: readonly string[],
   policy: ChainPolicy,
-  behaviour: (attempt: number, name: string) => SimulatedStep,
+  behaviour: (attempt: number, name: string) => SimulatedStep & { detail?: string },
 ): ModelRun {
   const run: ModelRun = { status: 'success', attempts: [], started: [], winner: undefined }
   const most = policy.retryUntil === 'none' || policy.retryCount > 1 ? policy.retryCount : 10
@@ -26,7 +26,8 @@ export function modelRun(
     const before = run.attempts.at(-2)
     if (policy.retryUntil === 'success' && last?.status === 'success') break
     if (policy.retryUntil === 'stable' && before !== undefined) {
-      if (JSON.stringify(last?.steps) === JSON.stringify(before.steps)) {
+      const same = [last, before].map((attempt) => [attempt?.steps, attempt?.details])
+      if (JSON.stringify(same[0]) === JSON.stringify(same[1])) {
         run.status = last?.status ?? 'success'
         return run
       }
@@ -45,7 +46,7 @@ function oneAttempt(
   names: readonly string[],
   policy: ChainPolicy,
   number: number,
-  behaviour: (name: string) => SimulatedStep,
+  behaviour: (name: string) => SimulatedStep & { detail?: string },
 ): void {
   const width = policy.async ? policy.parallelLimit : 1
   const state: (string | undefined)[] = names.map(() => undefined)
@@ -95,6 +96,9 @@ function oneAttempt(
     status: verdict ?? raced ?? gravest(ran),
     steps,
     outputs: names.filter((_name, index) => ran.includes(steps[index] ?? '')),
+    details: names.map((name, index) =>
+      ran.includes(steps[index] ?? '') ? (behaviour(name).detail ?? '') : '',
+    ),
   })
 }
 

@@ -1,28 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { defaultPolicy, runChain } from '../../src/chain/index.ts'
+import { runChain } from '../../src/chain/index.ts'
 import type { StepStatus } from '../../src/exec/index.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 import { modelRun } from './_model.ts'
 import { chain, task } from './_plans.ts'
+import { policies, status } from './_policies.ts'
 import { simulate, type SimulatedStep } from './_simulated-engine.ts'
-
-const status = fc.constantFrom<StepStatus>('success', 'success', 'failure', 'critical')
-
-const policies: fc.Arbitrary<ChainPolicy> = fc
-  .record({
-    async: fc.boolean(),
-    continueOnError: fc.boolean(),
-    parallelLimit: fc.integer({ min: 1, max: 6 }),
-    earlyExitOn: fc.constantFrom('none', 'failure', 'success', 'critical'),
-    continueOnSuccess: fc.boolean(),
-    passState: fc.boolean(),
-    retryCount: fc.integer({ min: 1, max: 4 }),
-    retryUntil: fc.constantFrom('none', 'stable', 'success'),
-    raceMode: fc.boolean(),
-  })
-  .map((policy) => ({ ...defaultPolicy, ...policy }))
-  .filter(({ async, raceMode, continueOnSuccess }) => (async ? !continueOnSuccess : !raceMode))
 
 const fixed = (outcomes: Record<string, StepStatus>, durations: Record<string, number> = {}) =>
   simulate((key) => {
@@ -79,6 +63,7 @@ describe('a chain', () => {
               status: attempt.status,
               steps: attempt.steps.map((step) => step.status),
               outputs: attempt.chain_state.previous_outputs.map((output) => output.step),
+              details: attempt.steps.map(() => ''),
             })),
           }).toEqual({ status: expected.status, attempts: expected.attempts })
           for (const [key, visible] of seen) {

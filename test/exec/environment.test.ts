@@ -23,6 +23,7 @@ it('passes on programs, home, locale and what is configured, and nothing else', 
     LC_ALL: 'C',
     TMPDIR: '/t',
     WANTED: 'yes',
+    PYTHONDONTWRITEBYTECODE: '1',
     SKILLRAIL_STEP: 's',
   })
 })

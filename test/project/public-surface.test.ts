@@ -19,6 +19,7 @@ it('exports these names from the root and no others', () => {
     'SkillrailError',
     'StateFileError',
     'UsageError',
+    'createJournalEngine',
     'discoverSkills',
     'estimateTokens',
     'findReferences',

@@ -1,6 +1,6 @@
 import { safeText } from '../../base/index.ts'
-import type { AttemptResult, RunResult, StepResult } from '../result.ts'
-import { duration, statusMarks } from '../timeline.ts'
+import { type AttemptResult, lastAttempt, type RunResult, type StepResult } from '../result.ts'
+import { duration, firstFailed, statusMarks } from '../timeline.ts'
 import { stepLabel } from './_rows.ts'
 import { htmlStyle } from './_html-style.ts'
 
@@ -19,7 +19,7 @@ export function htmlReport(result: RunResult): string {
 <body>
 <header>
 <h1>${escape(result.skill)} <span class="status ${result.status}">${result.status}</span></h1>
-<p>Run <code>${escape(result.runId)}</code>${result.winner === undefined ? '' : `, won by <b>${escape(result.winner)}</b>`}</p>
+<p>${summary(result)}</p>
 </header>
 <main>
 ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.length)).join('\n')}
@@ -29,13 +29,38 @@ ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.lengt
 `
 }
 
+/** What a reader looks for first. */
+function summary(result: RunResult): string {
+  const attempt = lastAttempt(result)
+  const steps = attempt?.steps ?? []
+  const succeeded = steps.filter((step) => step.status === 'success').length
+  const { start, length } = spanOf(steps)
+  const failed = firstFailed(result)
+  return [
+    `Run <code>${escape(result.runId)}</code>`,
+    `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`,
+    ...(Number.isFinite(start)
+      ? [`${duration(length)} from ${new Date(start).toISOString()}`]
+      : []),
+    ...(result.winner === undefined ? [] : [`won by <b>${escape(result.winner)}</b>`]),
+    ...(failed === undefined || attempt === undefined
+      ? []
+      : [`failed first: <a href="#${anchor(attempt.attempt, failed)}">${escape(failed.step)}</a>`]),
+  ].join(', ')
+}
+
+function anchor(attempt: number, step: StepResult): string {
+  return `a${attempt}-${encodeURIComponent(step.step)}`
+}
+
 function attemptSection(attempt: AttemptResult, attempts: number): string {
   const span = spanOf(attempt.steps)
+  const scope = { span, attempt: attempt.attempt, depth: 0 }
   const heading =
     attempts === 1
       ? ''
       : `<h2>Attempt ${attempt.attempt} <span class="status ${attempt.status}">${attempt.status}</span></h2>\n`
-  return `<section>\n${heading}${stepList(attempt.steps, span)}\n</section>`
+  return `<section>\n${heading}${stepList(attempt.steps, scope)}\n</section>`
 }
 
 interface Span {
@@ -43,19 +68,30 @@ interface Span {
   length: number
 }
 
-function stepList(steps: readonly StepResult[], span: Span): string {
-  return `<ol>\n${steps.map((step) => stepItem(step, span)).join('\n')}\n</ol>`
+/** Where a list of steps stands. */
+interface Scope {
+  span: Span
+  attempt: number
+  depth: number
 }
 
-function stepItem(step: StepResult, span: Span): string {
+function stepList(steps: readonly StepResult[], scope: Scope): string {
+  const items = steps.map((step) => stepItem(step, scope))
+  // The name gives way to the indentation, so that all bars stand on one line of time.
+  return `<ol style="--depth:${scope.depth}">\n${items.join('\n')}\n</ol>`
+}
+
+function stepItem(step: StepResult, scope: Scope): string {
   const { mark } = statusMarks[step.status]
   const time = step.startedAt === null ? '' : duration(step.durationMs)
   const note = step.reason ?? step.result
-  const open = step.status === 'failure' || step.status === 'critical' ? ' open' : ''
-  const below = step.steps === undefined ? '' : `\n${stepList(step.steps, span)}`
+  const failed = step.status === 'failure' || step.status === 'critical'
+  const open = failed && step.steps === undefined ? ' open' : ''
+  const inner = { ...scope, depth: scope.depth + 1 }
+  const below = step.steps === undefined ? '' : `\n${stepList(step.steps, inner)}`
   return `<li>
-<details${open}>
-<summary><span class="mark ${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, span)}</span><span class="note">${escape(note.slice(0, 200))}</span></summary>
+<details id="${anchor(scope.attempt, step)}"${open}>
+<summary><span class="mark ${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, scope.span)}</span><span class="note">${escape(note.slice(0, 200))}</span></summary>
 ${details(step)}
 </details>${below}
 </li>`

@@ -17,7 +17,7 @@ export const command: LoadedCommand = defineCommand({
       const answer = stepperAnswer(await readResult(journal, context.runtime))
       return answerStepper(project, journal.plan, run.arguments, answer)
     }
-    const plan = usablePlan(planKept(project, run.request.directory, run.request, 'driven'))
+    const plan = usablePlan(planKept(project, run))
     const answer = await withStepperWorld(project, async (world) =>
       continueStepper(runId, plan, world),
     )

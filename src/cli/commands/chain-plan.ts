@@ -8,6 +8,7 @@ interface Options {
   set?: readonly string[] | undefined
   from?: string | undefined
   only?: string | undefined
+  via?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -18,6 +19,10 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--set <key=value>', 'change the policy (repeatable)', collect)
       .option('--from <step>', 'leave out the steps before this one')
       .option('--only <step>', 'leave out every other step')
+      .option(
+        '--via <client>',
+        'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
+      )
       .addHelpText('after', '\nExample:\n  $ skillrail chain plan release-check --format mermaid\n')
   },
   async run(context, [reference = ''], options) {
@@ -29,7 +34,12 @@ export const command: LoadedCommand = defineCommand<Options>({
         hint: 'Known are text and mermaid; --json prints the plan as JSON.',
       })
     }
-    const changes = { set: options.set ?? [], from: options.from, only: options.only }
+    const changes = {
+      set: options.set ?? [],
+      from: options.from,
+      only: options.only,
+      via: options.via,
+    }
     return answerPlan(context, planNamed(openProject(context), reference, changes), format)
   },
 })

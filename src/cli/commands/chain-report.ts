@@ -31,7 +31,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const output = outputOf(options)
     const project = openProject(context)
     const { run } = project.store.read(runId)
-    const plan = usablePlan(planKept(project, run.request.directory, run.request, 'driven'))
+    const plan = usablePlan(planKept(project, run))
     const report = { runId, step: options.step, output }
     const answer = await withStepperWorld(project, async (world) => reportStep(report, plan, world))
     return answerStepper(project, plan, run.arguments, answer)

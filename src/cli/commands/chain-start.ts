@@ -18,7 +18,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, [reference = '', ...given], options) {
     const project = openProject(context)
     const changes = { set: [], from: undefined, only: undefined }
-    const planned = planNamed(project, reference, changes, 'driven')
+    const planned = planNamed(project, reference, changes, 'stepper')
     const plan = usablePlan(planned)
     const request = { directory: planned.directory, ...changes }
     const run = { arguments: given, request, requireVerified: options.requireVerified === true }

@@ -6,21 +6,33 @@ import {
   checkMachine,
   checkTrust,
 } from '../_doctor-checks.ts'
+import { checkEngine } from '../_doctor-engine.ts'
+import { checkHooks } from '../_doctor-hooks.ts'
+import { declareEngine, type EngineOptions } from '../_engine.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
-export const command: LoadedCommand = defineCommand({
+interface Options extends EngineOptions {
+  probe?: boolean | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
-    program.addHelpText(
-      'after',
-      '\nEnds with 1 when something is wrong that keeps skillrail from working.\n\nExample:\n  $ skillrail doctor\n',
-    )
+    declareEngine(program)
+    program
+      .option('--probe', 'call the hook of every client as the client would')
+      .addHelpText(
+        'after',
+        '\nEnds with 1 when something is wrong that keeps skillrail from working.\n\nExample:\n  $ skillrail doctor\n',
+      )
   },
-  async run(context) {
+  async run(context, _positionals, options) {
     const checks = [
       ...checkMachine(context),
       ...checkLibrary(context),
       ...checkTrust(context),
       ...checkAgents(context),
+      ...(await checkHooks(context, options.probe === true)),
+      ...(await checkEngine(context, options)),
     ]
     if (context.options.json) context.output.json({ checks })
     else print(context, checks)

@@ -1,10 +1,10 @@
-import { startRun } from '../../chain/index.ts'
 import { openProject, planNamed, usablePlan } from '../_chain-project.ts'
+import { declareEngine, type EngineOptions, startOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options extends ExecuteOptions {
+interface Options extends ExecuteOptions, EngineOptions {
   dryRun?: boolean | undefined
   set?: readonly string[] | undefined
   from?: string | undefined
@@ -14,6 +14,7 @@ interface Options extends ExecuteOptions {
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
+    declareEngine(program)
     program
       .argument('<skill>', 'a name, a directory, or a SKILL.md')
       .argument('[arguments...]', 'for every step; after -- they may begin with a dash')
@@ -22,6 +23,11 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--from <step>', 'leave out the steps before this one')
       .option('--only <step>', 'leave out every other step')
       .option('--yes-gates', 'approve every gate in advance')
+      .option(
+        '--via <client>',
+        'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+      )
+      .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .option('--require-verified', 'a success needs more than the word of an agent')
       .option('--report <format[=file]>', 'json, junit, github or html (repeatable)', collect)
       .option('--events [file]', 'every event as a line of JSON')
@@ -32,13 +38,20 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [reference = '', ...given], options) {
     const project = openProject(context)
-    const changes = { set: options.set ?? [], from: options.from, only: options.only }
+    const changes = {
+      set: options.set ?? [],
+      from: options.from,
+      only: options.only,
+      via: options.via,
+    }
     const planned = planNamed(project, reference, changes)
     if (options.dryRun === true) return answerPlan(context, planned, 'text')
     const plan = usablePlan(planned)
     context.output.diagnostics(planned.diagnostics)
     return await executeRun(project, options, async (world) =>
-      startRun(
+      startOn(
+        project,
+        options,
         {
           plan,
           arguments: given,

@@ -1,6 +1,6 @@
 import { exitCode } from '../../base/index.ts'
-import { cancelRun } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { cancelOn } from '../_engine.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -10,7 +10,7 @@ export const command: LoadedCommand = defineCommand({
       .addHelpText('after', '\nExample:\n  $ skillrail runs cancel 0mh2k9x0ab12cd\n')
   },
   async run(context, [runId = '']) {
-    await cancelRun(openProject(context).store, runId, context.runtime)
+    await cancelOn(openProject(context), runId)
     if (context.options.json) context.output.json({ runId, status: 'cancelled' })
     else context.output.line(`Cancelled. To go on after all: skillrail runs resume ${runId}`)
     return exitCode.done

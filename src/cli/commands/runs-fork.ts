@@ -13,6 +13,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .argument('[arguments...]', 'the arguments again, where they held a secret')
       .requiredOption('--from <step>', 'the first step that is executed again')
       .option('--yes-gates', 'approve every gate in advance')
+      .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .addHelpText('after', '\nExample:\n  $ skillrail runs fork 0mh2k9x0ab12cd --from deploy\n')
   },
   run: async (context, [runId = '', ...given], options) =>

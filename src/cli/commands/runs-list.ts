@@ -1,6 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { type RunJournal, statusOfRun } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { listRuns } from '../_engine.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -8,10 +9,12 @@ export const command: LoadedCommand = defineCommand({
     program.addHelpText('after', '\nExample:\n  $ skillrail runs list --json\n')
   },
   async run(context) {
-    const { store } = openProject(context)
     const { output } = context
-    const { runs, diagnostics } = store.list()
-    const rows = runs.map((journal) => row(journal, statusOfRun(journal, journal.path)))
+    const { runs, standings, diagnostics } = await listRuns(openProject(context))
+    const rows = runs.map((journal) => {
+      const standing = standings.get(journal.run.runId)
+      return row(journal, standing ?? statusOfRun(journal, journal.path))
+    })
     if (context.options.json) {
       output.json({ runs: rows, diagnostics })
       return exitCode.done

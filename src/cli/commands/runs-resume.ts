@@ -1,5 +1,5 @@
-import { resumeRun } from '../../chain/index.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { resumeOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -14,15 +14,20 @@ export const command: LoadedCommand = defineCommand<Options>({
       .argument('[arguments...]', 'the arguments again, where they held a secret')
       .option('--force', 'go on although the skills have changed')
       .option('--yes-gates', 'approve every gate in advance')
+      .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .addHelpText('after', '\nExample:\n  $ skillrail runs resume 0mh2k9x0ab12cd\n')
   },
   async run(context, [runId = '', ...given], options) {
     const project = openProject(context)
-    const { run } = project.store.read(runId)
-    const planned = planKept(project, run.request.directory, run.request)
+    const journal = project.store.read(runId)
+    const { run } = journal
+    const planned = planKept(project, run)
     const plan = usablePlan(planned)
-    return await executeRun(project, options, async (world) =>
-      resumeRun(
+    const via = run.request.via
+    return await executeRun(project, { ...options, via }, async (world) =>
+      resumeOn(
+        project,
+        journal,
         {
           runId,
           plan,

@@ -8,6 +8,7 @@ export const command: LoadedCommand = defineCommand<ExecuteOptions>({
       .argument('<run>', 'the id of a run')
       .argument('[arguments...]', 'the arguments again, where they held a secret')
       .option('--yes-gates', 'approve every gate in advance')
+      .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .addHelpText('after', '\nExample:\n  $ skillrail runs retry 0mh2k9x0ab12cd\n')
   },
   run: async (context, [runId = '', ...given], options) =>

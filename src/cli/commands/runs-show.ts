@@ -1,6 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { readResult, renderReport, renderTimeline, statusOfRun } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { upToDate } from '../_engine.ts'
 import { findReportFormat } from '../_report-format.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -16,9 +17,9 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail runs show 0mh2k9x0ab12cd\n')
   },
   async run(context, [runId = ''], options) {
-    const { store } = openProject(context)
+    const project = openProject(context)
     const { output } = context
-    const journal = store.read(runId)
+    const { journal, standing } = await upToDate(project, runId)
     output.diagnostics(journal.diagnostics)
     const result = await readResult(journal, context.runtime)
     if (options.report !== undefined) {
@@ -26,7 +27,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     } else if (context.options.json) {
       output.json(result)
     } else {
-      const status = statusOfRun(journal, store.pathOf(runId))
+      const status = standing ?? statusOfRun(journal, journal.path)
       output.line(`${safeLine(result.skill)}: ${status}, run ${runId}, begun ${journal.run.at}`)
       for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
         output.line(line)

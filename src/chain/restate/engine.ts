@@ -1,0 +1,254 @@
+import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
+import { failedOutput } from '../../exec/index.ts'
+import type {
+  CancelledStep,
+  ChainCall,
+  Ended,
+  Engine,
+  FinishedOutcome,
+  Outcome,
+  Running,
+  TaskCall,
+} from '../engine.ts'
+import {
+  handlerNames,
+  type NestedAnswer,
+  type NestedRequest,
+  type RunFacts,
+  serviceName,
+} from './protocol.ts'
+import type { Sdk } from './sdk.ts'
+import type { StepExecution } from './step-execution.ts'
+
+type Entry = TaskEntry | ChainEntry
+
+interface TaskEntry {
+  kind: 'task'
+  key: string
+  controller: AbortController
+  /** Never rejects by itself: a rejection is the cancellation of the whole invocation. */
+  outcome: RestatePromise<Outcome>
+}
+
+interface ChainEntry {
+  kind: 'chain'
+  key: string
+  call: InvocationPromise<NestedAnswer>
+  outcome: RestatePromise<Outcome>
+  /** The first of the outcome and the limit. */
+  bounded: RestatePromise<Outcome | 'overdue'>
+  seconds: number
+}
+
+/**
+ * The engine on a Restate invocation. A step is a recorded run, a nested chain an invocation of its
+ * own; the server keeps the order in which results came, so that a replay sees the same one. Nothing
+ * is awaited here but promises of the invocation: that is what makes the order repeatable.
+ */
+export function createRestateEngine(
+  sdk: Sdk,
+  context: Context,
+  facts: RunFacts,
+  execution: StepExecution,
+  /** When the invocation began; milliseconds since the epoch, recorded. */
+  begunAt: number,
+): Engine {
+  const entries = new Map<string, Entry>()
+  let ended = false
+
+  /** Waits for a promise, also when the invocation is cancelled while it does. */
+  async function settled<T>(promise: RestatePromise<T>): Promise<T> {
+    try {
+      return await promise
+    } catch (error) {
+      endBy(error)
+      // The cancellation is told once; a promise that was told it must not be asked again.
+      return await promise.map((value, failure) => kept(value, failure))
+    }
+  }
+
+  function endBy(error: unknown): void {
+    if (!(error instanceof sdk.CancelledError)) throw error
+    ended = true
+    for (const entry of entries.values()) if (entry.kind === 'task') entry.controller.abort()
+  }
+
+  function recorded(call: TaskCall, signal: AbortSignal): RestatePromise<Outcome> {
+    return context
+      .run(call.key, async () => await execution.execute(call, signal), execution.patience)
+      .map((outcome, failure) => outcome ?? failed('no-worker', failure))
+  }
+
+  function failed(code: string, failure: Error | undefined): FinishedOutcome {
+    const output = failedOutput(code, failure?.message ?? 'the server says no more about it')
+    return { kind: 'finished', output, startedAt: begunAt, durationMs: 0 }
+  }
+
+  async function endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
+    for (const entry of list) {
+      if (entry.kind === 'task') entry.controller.abort()
+      else context.invocation(await settled(idOf(entry))).cancel()
+    }
+    const left: CancelledStep[] = []
+    for (const entry of list) left.push(leftOf(await settled(entry.outcome)))
+    return left
+  }
+
+  /** A promise of the invocation like any other, whatever its declared type says. */
+  function idOf(entry: ChainEntry): RestatePromise<Awaited<ChainEntry['call']['invocationId']>> {
+    const { invocationId } = entry.call
+    if (!sdk.isRestatePromise(invocationId)) throw new Error('the SDK has changed: invocationId')
+    return invocationId
+  }
+
+  async function answerOf(entry: Entry, outcome: Outcome | 'overdue'): Promise<Outcome> {
+    if (outcome !== 'overdue' || entry.kind === 'task')
+      return outcome === 'overdue' ? none : outcome
+    const [left = {}] = await endAll([entry])
+    const message = `it took longer than ${entry.seconds} s and was ended`
+    const { startedAt = begunAt, durationMs = 0, chain } = left
+    return {
+      kind: 'finished',
+      output: failedOutput('timeout', message),
+      startedAt,
+      durationMs,
+      ...(chain === undefined ? {} : { chain }),
+    }
+  }
+
+  return {
+    task(call) {
+      const controller = new AbortController()
+      const outcome = sdk.RestatePromise.resolve<Outcome>(facts.known[call.key] ?? none)
+      const known = call.key in facts.known
+      entries.set(call.key, {
+        kind: 'task',
+        key: call.key,
+        controller,
+        outcome: known ? outcome : recorded(call, controller.signal),
+      })
+      return { key: call.key }
+    },
+    chain(call) {
+      const nested = invoke(context, facts, call)
+      const outcome = nested.map((answer, failure) =>
+        answer === undefined ? failed('chain-failed', failure) : nestedOutcome(answer),
+      )
+      const limit = call.timeoutMs
+      entries.set(call.key, {
+        kind: 'chain',
+        key: call.key,
+        call: nested,
+        outcome,
+        bounded:
+          limit === 0
+            ? outcome
+            : sdk.RestatePromise.race([
+                outcome,
+                context.sleep(limit).map(() => 'overdue' as const),
+              ]),
+        seconds: limit / 1000,
+      })
+      return { key: call.key }
+    },
+    async firstOf(running): Promise<Ended> {
+      const list = find(entries, running)
+      const known = list.find((entry) => entry.key in facts.known)
+      const outcome = known === undefined ? undefined : facts.known[known.key]
+      if (known !== undefined && outcome !== undefined) return { key: known.key, outcome }
+      const [first] = list
+      if (first === undefined) throw new Error('there is nothing to wait for')
+      if (ended) return { key: first.key, outcome: none }
+      try {
+        const ends = list.map((entry) =>
+          waitedFor(entry).map((outcome = none) => ({ entry, outcome })),
+        )
+        const [only] = ends
+        // One alone needs no race, which would cost every step of an ordered chain.
+        const { entry, outcome } = await (ends.length === 1 && only !== undefined
+          ? only
+          : sdk.RestatePromise.race(ends))
+        return { key: entry.key, outcome: await answerOf(entry, outcome) }
+      } catch (error) {
+        endBy(error)
+        const [left = {}] = await endAll([first])
+        return { key: first.key, outcome: { kind: 'cancelled', ...left } }
+      }
+    },
+    async cancel(running) {
+      return await endAll(find(entries, running))
+    },
+    async record(key, decide) {
+      return await settled(context.run(key, decide))
+    },
+  }
+}
+
+/** It was ended before it began. */
+const none: Outcome = { kind: 'cancelled' }
+
+function find(entries: ReadonlyMap<string, Entry>, running: readonly Running[]): Entry[] {
+  return running.flatMap(({ key }) => entries.get(key) ?? [])
+}
+
+function waitedFor(entry: Entry): RestatePromise<Outcome | 'overdue'> {
+  return entry.kind === 'task' ? entry.outcome : entry.bounded
+}
+
+function invoke(
+  context: Context,
+  facts: RunFacts,
+  call: ChainCall,
+): InvocationPromise<NestedAnswer> {
+  const { step, key, attempt, state } = call
+  return context.genericCall({
+    service: serviceName,
+    method: handlerNames.chain,
+    name: key,
+    inputSerde: jsonSerde<NestedRequest>(),
+    outputSerde: jsonSerde<NestedAnswer>(),
+    parameter: {
+      version: facts.version,
+      runId: facts.runId,
+      arguments: facts.arguments,
+      requireVerified: facts.requireVerified,
+      defaultTimeoutMs: facts.defaultTimeoutMs,
+      planDigest: facts.planDigest,
+      yesGates: facts.yesGates,
+      known: below(facts.known, `${key}/`),
+      step,
+      key,
+      attempt,
+      state,
+    },
+  })
+}
+
+function jsonSerde<T>(): Serde<T> {
+  return {
+    contentType: 'application/json',
+    serialize: (value) => Buffer.from(JSON.stringify(value)),
+    deserialize: (data) => JSON.parse(Buffer.from(data).toString('utf8')),
+  }
+}
+
+function below(known: RunFacts['known'], prefix: string): RunFacts['known'] {
+  return Object.fromEntries(Object.entries(known).filter(([key]) => key.startsWith(prefix)))
+}
+
+function nestedOutcome(answer: NestedAnswer): Outcome {
+  const { chain, output, log, startedAt, durationMs } = answer
+  if (output === undefined) return { kind: 'cancelled', startedAt, durationMs, chain }
+  return { kind: 'finished', output, log, startedAt, durationMs, chain }
+}
+
+function leftOf(outcome: Outcome): CancelledStep {
+  if (outcome.kind === 'suspended') return {}
+  const { startedAt, durationMs, chain } = outcome
+  return { startedAt, durationMs, ...(chain === undefined ? {} : { chain }) }
+}
+
+function kept<T>(value: T | undefined, failure: Error | undefined): T {
+  if (failure !== undefined || value === undefined) throw failure ?? new Error('no value')
+  return value
+}

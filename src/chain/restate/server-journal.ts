@@ -1,0 +1,46 @@
+import type { Outcome } from '../engine.ts'
+import type { ServerAddress } from './client.ts'
+import type { NestedAnswer } from './protocol.ts'
+import { select } from './server-runs.ts'
+
+/** What the server's own journal of an invocation says of steps. */
+export type ServerEntry =
+  | { kind: 'begun'; completion: number; key: string; at: string; nested: string | undefined }
+  | { kind: 'ended'; completion: number; at: string; value: Outcome | NestedAnswer | undefined }
+
+/** The entries from `next` on, and where those after them begin. */
+export async function readServerJournal(
+  address: ServerAddress,
+  invocationId: string,
+  next: number,
+): Promise<{ entries: ServerEntry[]; next: number }> {
+  const rows = await select(
+    address,
+    'select index, name, appended_at, entry_json from sys_journal ' +
+      `where id = '${invocationId}' and index >= ${next} order by index`,
+  )
+  const last = rows.at(-1)?.['index']
+  return {
+    entries: rows.flatMap((row) => parseRow(row) ?? []),
+    next: typeof last === 'number' ? last + 1 : next,
+  }
+}
+
+/** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
+function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
+  const { entry_json: text, appended_at: at, name: key } = row
+  if (typeof text !== 'string' || typeof at !== 'string') return undefined
+  const { Command: command, Notification: notification } = JSON.parse(text)
+  const begun = command?.Run ?? command?.Call
+  if (begun !== undefined) {
+    const completion = begun.completion_id ?? begun.result_completion_id
+    if (typeof completion !== 'number' || typeof key !== 'string') return undefined
+    return { kind: 'begun', completion, key, at, nested: begun.request?.invocation_id }
+  }
+  const ended = notification?.Completion?.Run ?? notification?.Completion?.Call
+  const completion = ended?.completion_id
+  if (typeof completion !== 'number') return undefined
+  const bytes = ended.result?.Success
+  const value = Array.isArray(bytes) ? JSON.parse(Buffer.from(bytes).toString('utf8')) : undefined
+  return { kind: 'ended', completion, at, value }
+}

@@ -1,0 +1,184 @@
+import { hostname } from 'node:os'
+import type { Context } from '@restatedev/restate-sdk'
+import type { Runtime } from '../../base/index.ts'
+import type { StepOutput } from '../../exec/index.ts'
+import type { ChainResult } from '../engine.ts'
+import type { EventListener } from '../events.ts'
+import { runChain } from '../interpreter.ts'
+import { chainOutput } from '../_outcome.ts'
+import { allSteps, type PlannedStep } from '../plan-model.ts'
+import type { StepRunner } from '../step-runner.ts'
+import { fitAnswer } from './answer-size.ts'
+import { createRestateEngine } from './engine.ts'
+import {
+  handlerNames,
+  type NestedAnswer,
+  type NestedRequest,
+  protocolVersion,
+  type RunAnswer,
+  type RunFacts,
+  type RunRequest,
+  serviceName,
+  type WorkerReport,
+} from './protocol.ts'
+import type { Sdk } from './sdk.ts'
+import { type Acceptance, createStepExecution, type StepExecution } from './step-execution.ts'
+
+/** What the service needs of the worker that offers it. */
+export interface ServiceWorld {
+  sdk: Sdk
+  runtime: Runtime
+  accept(step: PlannedStep): Acceptance
+  giveBack(): void
+  patienceMs: number
+  /** Executes the steps of one run. */
+  runnerFor(facts: RunFacts): StepRunner
+  /** The run has ended here: its files may go. */
+  ended(facts: RunFacts, cleanUp: boolean): void
+  report(): Omit<WorkerReport, 'host' | 'now' | 'node' | 'version'>
+  onEvent?: ((runId: string, ...event: Parameters<EventListener>) => void) | undefined
+}
+
+export type Service = ReturnType<Sdk['service']>
+
+/** The interpreter as a Restate service. */
+export function createService(world: ServiceWorld): Service {
+  const { sdk, runtime } = world
+  return sdk.service({
+    name: serviceName,
+    handlers: {
+      [handlerNames.run]: async (context: Context, request: RunRequest) =>
+        await executeRun(world, context, request),
+      [handlerNames.chain]: sdk.handlers.handler(
+        { ingressPrivate: true },
+        async (context: Context, request: NestedRequest) =>
+          await executeNested(world, context, request),
+      ),
+      [handlerNames.inspect]: async (): Promise<WorkerReport> => ({
+        ...world.report(),
+        version: protocolVersion,
+        node: process.version,
+        host: hostname(),
+        now: runtime.now(),
+      }),
+    },
+    options: {
+      // A step may run for hours without a sign: the server must not end it, and a cancellation must
+      // reach it all the while.
+      inactivityTimeout: { days: 7 },
+      abortTimeout: { days: 7 },
+      idempotencyRetention: { days: 7 },
+      journalRetention: { days: 1 },
+      // A worker that died is replaced by the next one soon; nothing is ever given up.
+      retryPolicy: {
+        initialInterval: 100,
+        exponentiationFactor: 2,
+        maxInterval: 2000,
+        maxAttempts: 1_000_000,
+        onMaxAttempts: 'pause',
+      },
+    },
+  })
+}
+
+async function executeRun(
+  world: ServiceWorld,
+  context: Context,
+  request: RunRequest,
+): Promise<RunAnswer> {
+  const { execution, begunAt } = await begin(world, context, request)
+  const { plan, runId, planDigest } = request
+  if (!request.yesGates && allSteps(plan.root).some((step) => step.gate === true)) {
+    throw new world.sdk.TerminalError('a step waits for a person, which a worker cannot ask')
+  }
+  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt)
+  const { status, attempts, winner } = await runChain(plan.root, engine)
+  world.ended(request, plan.root.policy.cleanupAfter)
+  const named = winner === undefined ? {} : { winner }
+  return fitAnswer({
+    planDigest,
+    result: { runId, skill: plan.skill, status, attempts, ...named },
+  })
+}
+
+async function executeNested(
+  world: ServiceWorld,
+  context: Context,
+  request: NestedRequest,
+): Promise<NestedAnswer> {
+  const { execution, begunAt } = await begin(world, context, request)
+  const { step, state, key } = request
+  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt)
+  const chain = await runChain(step, engine, state, `${key}/`)
+  const verified = await verify(world, context, request, chain, execution)
+  const endedAt = await context.run('end', () => now(world))
+  // Two workers may have clocks that differ.
+  const times = { startedAt: begunAt, durationMs: Math.max(0, endedAt - begunAt) }
+  return { chain, ...verified, ...times }
+}
+
+async function verify(
+  world: ServiceWorld,
+  context: Context,
+  request: NestedRequest,
+  chain: ChainResult,
+  execution: StepExecution,
+): Promise<{ output?: StepOutput; log?: string | undefined }> {
+  if (chain.ended !== undefined) return {}
+  const output = chainOutput(chain)
+  const { step, key, attempt, state } = request
+  if (step.verify === undefined && !request.requireVerified) return { output }
+  const signal = context.request().attemptCompletedSignal
+  const verification = async (): Promise<{ output: StepOutput; log?: string }> => {
+    // Its script is executed like that of a step.
+    const refusal = step.verify === undefined ? undefined : await execution.refused(step, signal)
+    if (refusal?.kind === 'finished') return { output: refusal.output }
+    const call = { step, key, attempt, state, timeoutMs: 0 }
+    const answer = await world.runnerFor(request).finishChain(call, output, { signal })
+    if (signal.aborted) throw new Error('the server has turned to another worker')
+    return answer.kind === 'output' ? { output: answer.output, log: answer.log ?? '' } : { output }
+  }
+  return await context.run('verify', verification, execution.patience)
+}
+
+async function begin(
+  world: ServiceWorld,
+  context: Context,
+  facts: RunFacts,
+): Promise<{ execution: StepExecution; begunAt: number }> {
+  const { sdk, patienceMs } = world
+  const { runId, version } = facts
+  // It becomes a directory, and anybody who reaches the server can send anything.
+  if (!/^[0-9a-z]{1,40}$/.test(runId)) {
+    throw new sdk.TerminalError(`${JSON.stringify(runId)} is no id of a run`)
+  }
+  let first = false
+  const begin = (): number => {
+    if (version > protocolVersion) {
+      world.giveBack()
+      const message = `the run needs version ${version}, and workers here speak ${protocolVersion}`
+      throw new sdk.RetryableError(message, { retryAfter: 1000 })
+    }
+    first = true
+    return now(world)
+  }
+  const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
+  const execution = createStepExecution({
+    sdk,
+    runId,
+    runner: world.runnerFor(facts),
+    clock: world.runtime,
+    accept: world.accept,
+    giveBack: world.giveBack,
+    patienceMs,
+    defaultTimeoutMs: facts.defaultTimeoutMs,
+    attempt: context.request().attemptCompletedSignal,
+    repeated: () => !first,
+    onEvent: (event) => world.onEvent?.(runId, event),
+  })
+  return { execution, begunAt }
+}
+
+function now(world: ServiceWorld): number {
+  return world.runtime.now()
+}

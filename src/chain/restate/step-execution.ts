@@ -1,0 +1,172 @@
+import type { Runtime } from '../../base/index.ts'
+import { endOrphans, failedOutput } from '../../exec/index.ts'
+import type { FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
+import type { EventListener } from '../events.ts'
+import type { PlannedStep } from '../plan-model.ts'
+import type { StepRunner } from '../step-runner.ts'
+import { maxStepBytes } from './protocol.ts'
+import type { Sdk } from './sdk.ts'
+
+/** Whether this worker may and can execute a step. */
+export type Acceptance =
+  | { kind: 'accepted' }
+  /** It is refused wherever it comes from. */
+  | { kind: 'refused'; reason: string }
+  /** Another worker may have it. */
+  | { kind: 'elsewhere'; reason: string }
+
+export interface StepExecutionOptions {
+  sdk: Sdk
+  runId: string
+  runner: StepRunner
+  clock: Pick<Runtime, 'now' | 'elapsed'>
+  accept(step: PlannedStep): Acceptance
+  /** Makes the server open a new connection, which a balancer gives to another worker. */
+  giveBack(): void
+  /** How long a step is given back before it fails. */
+  patienceMs: number
+  defaultTimeoutMs: number
+  /** Aborted when this worker has no part in the invocation any more. */
+  attempt: AbortSignal
+  /** Whether another execution of this run may have been here before. */
+  repeated(): boolean
+  onEvent?: EventListener | undefined
+}
+
+/** Executes the steps of one invocation in this process. */
+export interface StepExecution {
+  /** What it returns is recorded; what it throws makes the server try elsewhere. */
+  execute(call: TaskCall, signal: AbortSignal): Promise<Outcome>
+  /** Why a step may not be executed here; undefined when it may. */
+  refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined>
+  /** How the server tries again. */
+  patience: { maxRetryDuration: number }
+}
+
+export function createStepExecution(options: StepExecutionOptions): StepExecution {
+  const { clock, runId, onEvent } = options
+  const working = new Set<Promise<Outcome>>()
+
+  async function work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
+    const { step, key } = call
+    if (options.repeated()) endOrphans(new Set([`${runId}/${key}`]))
+    const startedAt = clock.now()
+    const before = clock.elapsed()
+    const at = new Date(startedAt).toISOString()
+    onEvent?.({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
+    const limit = timeLimit(call.timeoutMs || options.defaultTimeoutMs)
+    const scope = AbortSignal.any([signal, options.attempt, limit.signal])
+    try {
+      const answer = await options.runner.run(call, { signal: scope })
+      const durationMs = Math.round(clock.elapsed() - before)
+      // Nobody waits for it any more: another execution decides.
+      if (options.attempt.aborted) throw new Error('the server has turned to another worker')
+      if (limit.over()) return finished(overdue(limit.seconds), startedAt, durationMs)
+      if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
+      if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
+      return bounded(finished(answer.output, startedAt, durationMs, answer.log))
+    } finally {
+      limit.clear()
+    }
+  }
+
+  /** Undefined when the step may be executed here. */
+  async function refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
+    // There is nothing to have; the runner says so.
+    if (step.executor === 'missing') return undefined
+    const acceptance = options.accept(step)
+    if (acceptance.kind === 'accepted') return undefined
+    if (acceptance.kind === 'elsewhere') return await giveBack(acceptance.reason, signal)
+    const output = failedOutput('skill-not-trusted', acceptance.reason)
+    return finished(output, clock.now(), 0)
+  }
+
+  return {
+    patience: { maxRetryDuration: options.patienceMs },
+    refused,
+    async execute(call, signal) {
+      if (signal.aborted) return { kind: 'cancelled' }
+      const refusal = await refused(call.step, signal)
+      if (refusal !== undefined) return refusal
+      const execution = work(call, signal)
+      working.add(execution)
+      const outcome = await execution.finally(() => working.delete(execution))
+      if (isChanged(outcome)) return await giveBack(`${call.step.path} was changed here`, signal)
+      announce(call, outcome)
+      return outcome
+    },
+  }
+
+  async function giveBack(reason: string, signal: AbortSignal): Promise<Outcome> {
+    // What runs beside it is finished first: giving back ends this worker's part in the run.
+    while (working.size > 0 && !signal.aborted) await Promise.allSettled(working)
+    if (signal.aborted) return { kind: 'cancelled' }
+    options.giveBack()
+    const message = `no worker has this version of the skill: ${reason}`
+    throw new options.sdk.RetryableError(message, { retryAfter: giveBackMs })
+  }
+
+  function announce({ key, step }: TaskCall, outcome: Outcome): void {
+    const done = outcome.kind === 'finished' ? outcome : undefined
+    onEvent?.({
+      type: 'step-finished',
+      key,
+      step: step.step,
+      skill: step.skill,
+      chain: false,
+      status: done?.output.status ?? 'cancelled',
+      result: done?.output.result ?? '',
+      durationMs: done?.durationMs ?? 0,
+      at: new Date(clock.now()).toISOString(),
+      replayed: false,
+    })
+  }
+}
+
+/** How soon a step that was given back is offered again. */
+const giveBackMs = 250
+
+function isChanged(outcome: Outcome): boolean {
+  if (outcome.kind !== 'finished') return false
+  return outcome.output.errors.some(({ code }) => code === 'digest-changed')
+}
+
+function finished(
+  output: FinishedOutcome['output'],
+  startedAt: number,
+  durationMs: number,
+  log?: string,
+): FinishedOutcome {
+  return { kind: 'finished', output, startedAt, durationMs, log }
+}
+
+function overdue(seconds: number): FinishedOutcome['output'] {
+  return failedOutput('timeout', `it took longer than ${seconds} s and was ended`)
+}
+
+/** A result that the server would not take must not stop the whole run for ever. */
+function bounded(outcome: FinishedOutcome): FinishedOutcome {
+  const bytes = Buffer.byteLength(JSON.stringify(outcome))
+  if (bytes <= maxStepBytes) return outcome
+  const message = `its result has ${bytes} bytes as JSON; ${maxStepBytes} are kept at most. Write it to a file and return its name`
+  return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
+}
+
+/** Longest delay a timer of the platform takes. */
+const maxTimerMs = 2_147_483_647
+
+function timeLimit(ms: number): {
+  signal: AbortSignal
+  seconds: number
+  over(): boolean
+  clear(): void
+} {
+  const controller = new AbortController()
+  const timer = ms > 0 ? setTimeout(() => controller.abort(), Math.min(ms, maxTimerMs)) : undefined
+  return {
+    signal: controller.signal,
+    seconds: ms / 1000,
+    over: () => controller.signal.aborted,
+    clear: () => clearTimeout(timer),
+  }
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ChainError } from '../errors.ts'
+import type { RunResult } from '../result.ts'
+import { ask, refusal, RestateServerError, type ServerAddress } from './client.ts'
+import { handlerNames, type RunAnswer, type RunRequest, serviceName } from './protocol.ts'
+
+/** A run as the server knows it: which part of it (it is resumed as a further part). */
+export interface SubmittedRun {
+  runId: string
+  /** From 1. */
+  part: number
+}
+
+/**
+ * Hands a run to the server; it goes on from there without us. Submitting the same again changes
+ * nothing.
+ * @returns the id of the invocation.
+ */
+export async function submitRun(
+  address: ServerAddress,
+  request: RunRequest,
+  part: number,
+): Promise<string> {
+  const answer = await ask(address, 'ingress', `/${serviceName}/${handlerNames.run}/send`, {
+    method: 'POST',
+    body: request,
+    headers: { 'idempotency-key': keyOf({ runId: request.runId, part }) },
+  })
+  const { status, body } = answer
+  if (status === 404) {
+    throw new RestateServerError({
+      code: 'restate-no-worker',
+      message: `no worker of skillrail is registered at ${address.url}`,
+      hint: 'Start one: skillrail worker --register http://HOST:PORT',
+    })
+  }
+  if (status >= 300 || !isRecord(body) || typeof body['invocationId'] !== 'string') {
+    throw refusal('take the run', answer)
+  }
+  return body['invocationId']
+}
+
+/** How long a server may be away while we wait for it. */
+const absenceMs = 120_000
+/** One request never waits longer, whatever stands between us and the server. */
+const attachMs = 60_000
+
+/**
+ * Waits for the end of a run; a server that is restarted is waited for.
+ * @throws {RestateServerError} when it stays away, or the invocation was killed.
+ */
+export async function awaitRun(
+  address: ServerAddress,
+  run: SubmittedRun,
+  planDigest: string,
+  signal?: AbortSignal,
+): Promise<RunResult> {
+  let awaySince: number | undefined
+  for (;;) {
+    const once = AbortSignal.timeout(attachMs)
+    const scope = signal === undefined ? once : AbortSignal.any([signal, once])
+    try {
+      const answer = await ask(address, 'ingress', placeOf(run, 'attach'), { signal: scope })
+      awaySince = undefined
+      if (answer.status === 200) return resultOf(answer.body, run, planDigest)
+      if (answer.status < 500 && answer.status !== 408) throw refusal('finish the run', answer)
+      if (isVerdict(answer.body)) throw refusal('finish the run', answer)
+    } catch (error) {
+      if (signal?.aborted === true) throw error
+      if (error instanceof RestateServerError) {
+        if (error.code !== 'restate-away') throw error
+        awaySince ??= performance.now()
+        if (performance.now() - awaySince > absenceMs) throw error
+      } else if (!once.aborted) throw error
+    }
+    await sleep(200)
+  }
+}
+
+/** Where a run stands now: its result, `running`, or `unknown` to the server. */
+export async function lookAtRun(
+  address: ServerAddress,
+  run: SubmittedRun,
+  planDigest: string,
+): Promise<RunResult | 'running' | 'unknown'> {
+  const signal = AbortSignal.timeout(5000)
+  const answer = await ask(address, 'ingress', placeOf(run, 'output'), { signal })
+  if (answer.status === 200) return resultOf(answer.body, run, planDigest)
+  if (answer.status === 404) return 'unknown'
+  if (answer.status === 470) return 'running'
+  throw refusal('say how the run stands', answer)
+}
+
+/** Asks the server to cancel a run; it ends its steps, and then it has a result. */
+export async function cancelInvocation(
+  address: ServerAddress,
+  invocationId: string,
+): Promise<void> {
+  const answer = await ask(address, 'admin', `/invocations/${invocationId}/cancel`, {
+    method: 'PATCH',
+  })
+  if (answer.status >= 300) throw refusal('cancel the run', answer)
+}
+
+/** What the server knows a run by. */
+export function keyOf({ runId, part }: SubmittedRun): string {
+  return part === 1 ? runId : `${runId}.${part}`
+}
+
+function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
+  return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${what}`
+}
+
+function resultOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunResult {
+  if (!isAnswer(body)) throw refusal('answer with a run', { status: 200, body })
+  if (body.planDigest === planDigest) return body.result
+  throw new ChainError({
+    code: 'run-id-taken',
+    message: `the server has another run under the id ${runId}: its plan differs from this one`,
+    hint: 'Run ids are made new for each run; do not give the same one to two plans.',
+  })
+}
+
+function isAnswer(body: unknown): body is RunAnswer {
+  return isRecord(body) && typeof body['planDigest'] === 'string' && isRecord(body['result'])
+}
+
+/** An invocation that failed for good is told as an error with a code of its own. */
+function isVerdict(body: unknown): boolean {
+  return isRecord(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

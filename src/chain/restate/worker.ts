@@ -1,0 +1,134 @@
+import { createServer, type ServerHttp2Session } from 'node:http2'
+import { mkdirSync, rmSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { messageOf, type Runtime, type Settings } from '../../base/index.ts'
+import { childEnvironment } from '../../exec/index.ts'
+import { ChainError } from '../errors.ts'
+import type { ChainEvent } from '../events.ts'
+import type { Executor } from '../executor.ts'
+import type { PlannedStep } from '../plan-model.ts'
+import { scriptExecutor } from '../script-executor.ts'
+import { type RunFiles, runFiles } from '../step-files.ts'
+import { createStepRunner, type StepRunner } from '../step-runner.ts'
+import type { RunFacts, WorkerReport } from './protocol.ts'
+import { loadSdk } from './sdk.ts'
+import { createService } from './service.ts'
+import type { Acceptance } from './step-execution.ts'
+
+export interface WorkerOptions {
+  runtime: Runtime
+  /** Scripts run here. */
+  workspace: string
+  settings: Settings['run']
+  host: string
+  /** 0 takes any free one. */
+  port: number
+  accept(step: PlannedStep): Acceptance
+  report(): Pick<WorkerReport, 'skillrail' | 'skills'>
+  /** How long a step that no worker can execute is offered to all of them. */
+  patienceMs: number
+  /** Public keys of the server; requests that it did not sign are refused. */
+  identityKeys: readonly string[]
+  executors?: readonly Executor[] | undefined
+  refusalOf?: ((directory: string) => string | undefined) | undefined
+  onEvent?: ((runId: string, event: ChainEvent) => void) | undefined
+  onWarning?: ((message: string) => void) | undefined
+}
+
+export interface Worker {
+  port: number
+  /** Takes nothing new and ends; what runs here is ended and repeated by another worker. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves the interpreter to a Restate server.
+ * @throws {ChainError} when the SDK is missing or the port is taken.
+ */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const sdk = await loadSdk()
+  const { runtime, workspace } = options
+  const id = runtime.id()
+  const files = join(workspace, '.skillrail', 'workers', id)
+  const sessions = new Set<ServerHttp2Session>()
+  const service = createService({
+    sdk,
+    runtime,
+    accept: options.accept,
+    patienceMs: options.patienceMs,
+    giveBack() {
+      for (const session of sessions) session.close()
+    },
+    runnerFor: (facts) => runnerOf(options, runFiles(files, facts.runId), facts),
+    ended(facts, cleanUp) {
+      const own = runFiles(files, facts.runId)
+      rmSync(cleanUp ? join(files, facts.runId) : own.steps, { recursive: true, force: true })
+    },
+    report: () => ({ worker: id, ...options.report() }),
+    onEvent: options.onEvent,
+  })
+  mkdirSync(files, { recursive: true })
+  const server = createServer(
+    sdk.createEndpointHandler({
+      services: [service],
+      identityKeys: [...options.identityKeys],
+      logger: ({ level }, message, ...more) => {
+        const severity: string = level
+        if (severity !== 'warn' && severity !== 'error') return
+        options.onWarning?.([message, ...more.map((value) => messageOf(value))].join(' '))
+      },
+    }),
+  )
+  server.on('session', (session) => {
+    sessions.add(session)
+    session.on('close', () => sessions.delete(session))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(portError(options, error)))
+    server.listen(options.port, options.host, resolve)
+  })
+  return {
+    port: addressOf(server.address()).port,
+    async close() {
+      const closed = new Promise<void>((resolve) => {
+        server.close(() => resolve())
+      })
+      for (const session of sessions) session.destroy()
+      await closed
+      rmSync(files, { recursive: true, force: true })
+    },
+  }
+}
+
+function runnerOf(options: WorkerOptions, files: RunFiles, facts: RunFacts): StepRunner {
+  const { runtime, workspace, settings } = options
+  const world = {
+    workspace,
+    files,
+    environment: childEnvironment(runtime, settings.environment, {}),
+    outputLimit: settings.outputLimit,
+    refusalOf: options.refusalOf,
+  }
+  return createStepRunner({
+    runId: facts.runId,
+    arguments: facts.arguments,
+    executors: [scriptExecutor(world), ...(options.executors ?? [])],
+    world,
+    requireVerified: facts.requireVerified,
+  })
+}
+
+function portError(options: WorkerOptions, error: unknown): ChainError {
+  return new ChainError({
+    code: 'worker-cannot-listen',
+    message: `the worker cannot listen on ${options.host}:${options.port}: ${messageOf(error)}`,
+    hint: 'Choose another port with --port.',
+    cause: error,
+  })
+}
+
+function addressOf(address: string | AddressInfo | null): AddressInfo {
+  if (address !== null && typeof address !== 'string') return address
+  throw new Error('the worker has no port')
+}

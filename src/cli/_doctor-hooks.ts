@@ -1,0 +1,80 @@
+import {
+  adapters,
+  hooksStatus,
+  type PlatformStatus,
+  probeHook,
+  type Registered,
+} from '../hooks/index.ts'
+import type { Check } from './_doctor-checks.ts'
+import { findProgram } from './_find-program.ts'
+import type { CommandContext } from './command.ts'
+
+/**
+ * Whether the hook of each client is registered and will run.
+ *
+ * @param probe call the hook as every client would, and look at what comes back.
+ */
+export async function checkHooks({ runtime }: CommandContext, probe: boolean): Promise<Check[]> {
+  const {
+    launcher,
+    probe: call,
+    platforms,
+  } = await hooksStatus(runtime, {
+    findProgram: (name) => findProgram(name, runtime),
+  })
+  const registered = platforms.filter(isRegistered)
+  if (registered.length === 0) {
+    return [
+      {
+        name: 'hooks',
+        status: 'information',
+        found: 'no client calls the hook',
+        advice: 'skillrail hooks install lets references arrive before the model runs.',
+      },
+    ]
+  }
+  const works = launcher.state === 'current' && call?.ok === true
+  const checks: Check[] = [
+    {
+      name: 'hook launcher',
+      status: works ? 'ok' : 'warning',
+      found: `${launcher.path}: ${call?.problem ?? `${launcher.state}, ${call?.durationMs ?? 0} ms a call`}`,
+      advice: works ? undefined : 'skillrail hooks install brings it up to date.',
+    },
+    ...registered.map(checkPlatform),
+  ]
+  if (!probe) return checks
+  for (const { platform } of registered) {
+    const {
+      ok,
+      durationMs,
+      problem = `answered in ${durationMs} ms`,
+    } = await probeHook(runtime, platform)
+    checks.push({
+      name: `${adapters[platform].title} probe`,
+      status: ok ? 'ok' : 'warning',
+      found: problem,
+    })
+  }
+  return checks
+}
+
+function isRegistered({ user, project }: PlatformStatus): boolean {
+  return user.state !== 'absent' || project.state !== 'absent'
+}
+
+function checkPlatform({ title, user, project, trust, steps }: PlatformStatus): Check {
+  const places = [user, project].filter(({ state }) => state !== 'absent')
+  const bad = places.filter(({ state }) => state !== 'installed')
+  const waits = trust !== undefined && trust !== 'trusted'
+  return {
+    name: `${title} hook`,
+    status: bad.length > 0 || waits ? 'warning' : 'ok',
+    found: places.map(placeText).join('; '),
+    advice: bad.length > 0 ? 'skillrail hooks install mends it.' : steps[0],
+  }
+}
+
+function placeText(place: Registered): string {
+  return 'reason' in place ? `${place.path}: ${place.reason}` : place.path
+}

@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { messageOf } from '../base/index.ts'
+import {
+  ask,
+  protocolVersion,
+  type ServerAddress,
+  serviceName,
+  type WorkerReport,
+} from '../chain/restate/index.ts'
+import { amount } from './_cells.ts'
+import { openProject } from './_chain-project.ts'
+import type { Check } from './_doctor-checks.ts'
+import { type AddressOptions, serverAddress } from './_restate-address.ts'
+import { skillsOf } from './_worker-skills.ts'
+import type { CommandContext } from './command.ts'
+import { packageVersion } from './version.ts'
+
+/** Older servers do not speak the protocol of the SDK that workers use. */
+const oldestServer = [1, 4]
+/** A balancer chooses who answers: so often is asked to reach all of them, or nearly. */
+const questions = 12
+/** Clocks that differ by more make the times in results misleading. */
+const clockToleranceMs = 5000
+
+/** Server, registration, workers, and whether they have the skills of this project. */
+export async function checkRestate(
+  context: CommandContext,
+  options: AddressOptions,
+): Promise<Check[]> {
+  const address = serverAddress(context, options)
+  const checks = [checkSdk()]
+  try {
+    checks.push(await checkServer(address), await checkIngress(address))
+    const registration = await checkRegistration(address)
+    checks.push(registration)
+    if (registration.status === 'problem') return checks
+    checks.push(...(await checkWorkers(context, address)))
+  } catch (error) {
+    checks.push(problem('restate server', messageOf(error), 'docs/scale.md says how to start one.'))
+  }
+  return checks
+}
+
+function checkSdk(): Check {
+  const name = 'restate sdk'
+  try {
+    const path = createRequire(import.meta.url).resolve('@restatedev/restate-sdk/package.json')
+    const { version } = JSON.parse(readFileSync(path, 'utf8'))
+    return { name, status: 'ok', found: `@restatedev/restate-sdk ${version}` }
+  } catch {
+    const found = '@restatedev/restate-sdk is not installed; only a worker needs it'
+    return { name, status: 'information', found, advice: 'npm i @restatedev/restate-sdk' }
+  }
+}
+
+async function checkServer(address: ServerAddress): Promise<Check> {
+  const { body } = await ask(address, 'admin', '/version')
+  const version = textAt(body, 'version') ?? 'unknown'
+  const found = `Restate ${version} (${address.adminUrl})`
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [oldMajor = 0, oldMinor = 0] = oldestServer
+  if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) {
+    return { name: 'restate server', status: 'ok', found }
+  }
+  return problem('restate server', found, `At least ${oldestServer.join('.')} is needed.`)
+}
+
+async function checkIngress(address: ServerAddress): Promise<Check> {
+  const { status } = await ask(address, 'ingress', '/restate/health')
+  const name = 'restate ingress'
+  if (status === 200) return { name, status: 'ok', found: address.url }
+  return problem(name, `${address.url} answers with HTTP ${status}`, 'Name it with --url.')
+}
+
+async function checkRegistration(address: ServerAddress): Promise<Check> {
+  const name = 'registration'
+  const service = await ask(address, 'admin', `/services/${serviceName}`)
+  const id = textAt(service.body, 'deployment_id')
+  if (id === undefined) {
+    const advice = 'skillrail worker --register http://HOST:PORT'
+    return problem(name, 'the server knows no worker of skillrail', advice)
+  }
+  const { body } = await ask(address, 'admin', `/deployments/${id}`)
+  const uri = textAt(body, 'uri') ?? 'an address that it does not tell'
+  const sdk = textAt(body, 'sdk_version') ?? 'an SDK that it does not tell'
+  return { name, status: 'ok', found: `workers at ${uri}, ${sdk}` }
+}
+
+async function checkWorkers(context: CommandContext, address: ServerAddress): Promise<Check[]> {
+  const before = context.runtime.now()
+  const answers = await Promise.all(
+    Array.from({ length: questions }, async () => await inspect(address)),
+  )
+  const elapsed = context.runtime.now() - before
+  const workers = new Map(answers.flatMap((report) => (report ? [[report.worker, report]] : [])))
+  if (workers.size === 0) {
+    return [problem('worker', 'none answers', 'skillrail worker starts one.')]
+  }
+  const own = skillsOf(openProject(context))
+  return [...workers.values()].map((report) => checkWorker(report, own, before, elapsed))
+}
+
+function checkWorker(
+  report: WorkerReport,
+  own: WorkerReport['skills'],
+  before: number,
+  elapsed: number,
+): Check {
+  const digests = new Set(report.skills.map(({ digest }) => digest))
+  const missing = own.filter(({ digest }) => !digests.has(digest)).map(({ name }) => name)
+  const ahead = Math.max(before - report.now, report.now - before - elapsed)
+  const worries = [
+    ...(report.version === protocolVersion
+      ? []
+      : [`it speaks version ${report.version}, this skillrail ${protocolVersion}`]),
+    ...(report.skillrail === packageVersion() ? [] : ['another skillrail than this one']),
+    ...(ahead > clockToleranceMs
+      ? [`its clock differs by ${Math.round(ahead / 1000)} s from ours`]
+      : []),
+    ...(missing.length === 0
+      ? []
+      : [`it has other versions of ${missing.slice(0, 5).join(', ')}, or none`]),
+  ]
+  const { worker, host, skillrail, node } = report
+  return {
+    name: 'worker',
+    status: worries.length === 0 ? 'ok' : 'warning',
+    found: [
+      `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amount(report.skills.length, 'skill')}`,
+      ...worries,
+    ].join('; '),
+    advice: missing.length === 0 ? undefined : 'Ship the same skills to every worker.',
+  }
+}
+
+async function inspect(address: ServerAddress): Promise<WorkerReport | undefined> {
+  const signal = AbortSignal.timeout(10_000)
+  try {
+    const { status, body } = await ask(address, 'ingress', `/${serviceName}/inspect`, {
+      method: 'POST',
+      signal,
+    })
+    return status === 200 && isReport(body) ? body : undefined
+  } catch (error) {
+    if (signal.aborted) return undefined
+    throw error
+  }
+}
+
+function isReport(body: unknown): body is WorkerReport {
+  return textAt(body, 'worker') !== undefined && textAt(body, 'host') !== undefined
+}
+
+function textAt(body: unknown, key: string): string | undefined {
+  if (typeof body !== 'object' || body === null) return undefined
+  const value: unknown = Object.entries(body).find(([name]) => name === key)?.[1]
+  return typeof value === 'string' ? value : undefined
+}
+
+function problem(name: string, found: string, advice: string): Check {
+  return { name, status: 'problem', found, advice }
+}

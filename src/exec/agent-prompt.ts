@@ -1,0 +1,34 @@
+export interface AgentPromptParts {
+  /** The wrapped content of the skill, as a model gets it on activation. */
+  content: string
+  /** References that its triggers inject, rendered; empty for none. */
+  references: string
+  step: string
+  /** `chain_state` as JSON. */
+  state: string
+}
+
+/**
+ * The whole prompt of a step for an agent's command line. Nothing is left to the client to find.
+ * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
+ */
+export function agentPrompt({ content, references, step, state }: AgentPromptParts): string {
+  const parts = [
+    `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
+    content,
+    ...(references === '' ? [] : [`These references belong to them:\n\n${references.trimEnd()}`]),
+    `What the steps before it left, as JSON:\n\n<chain_state>\n${state}\n</chain_state>`,
+    answerForm,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+const answerForm = `Do this step and nothing of what may come after it. Nobody can answer questions. When you are done, or cannot go on, end your answer with a YAML block of this form, without the bars:
+
+| output:
+|   status: success
+|   result: one sentence that says what was done
+|   errors: []
+|   metrics: {}
+
+The status is success, failure or critical. Give each thing that went wrong as a line of errors. Without this block the step counts as failed.`

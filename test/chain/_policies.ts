@@ -1,0 +1,27 @@
+import fc from 'fast-check'
+import { defaultPolicy } from '../../src/chain/index.ts'
+import type { StepStatus } from '../../src/exec/index.ts'
+import type { ChainPolicy } from '../../src/skill/index.ts'
+
+export const status: fc.Arbitrary<StepStatus> = fc.constantFrom<StepStatus>(
+  'success',
+  'success',
+  'failure',
+  'critical',
+)
+
+/** Every combination that a plan allows. */
+export const policies: fc.Arbitrary<ChainPolicy> = fc
+  .record({
+    async: fc.boolean(),
+    continueOnError: fc.boolean(),
+    parallelLimit: fc.integer({ min: 1, max: 6 }),
+    earlyExitOn: fc.constantFrom('none', 'failure', 'success', 'critical'),
+    continueOnSuccess: fc.boolean(),
+    passState: fc.boolean(),
+    retryCount: fc.integer({ min: 1, max: 4 }),
+    retryUntil: fc.constantFrom('none', 'stable', 'success'),
+    raceMode: fc.boolean(),
+  })
+  .map((policy) => ({ ...defaultPolicy, ...policy }))
+  .filter(({ async, raceMode, continueOnSuccess }) => (async ? !continueOnSuccess : !raceMode))

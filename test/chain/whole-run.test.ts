@@ -1,0 +1,131 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
+import { makeProject, type TestProject } from './_project.ts'
+
+let project: TestProject
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => project.remove())
+
+const command = (line: string, world?: CommandWorld): Promise<CommandAnswer> => {
+  const words = line.split(' ')
+  const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
+  return runCommand(name, words, project, world)
+}
+
+function write(path: string, text: string): void {
+  const absolute = join(project.directory, path)
+  mkdirSync(dirname(absolute), { recursive: true })
+  writeFileSync(absolute, text)
+}
+
+/** As `skillrail trust --yes` does. */
+async function trustWorkspace(): Promise<void> {
+  const words = ['trust', '--yes']
+  const { code } = await runCommand('trust', words, project, { workspaceTrust: 'ask' })
+  expect(code).toBe(0)
+}
+
+describe('--max-time', () => {
+  it('ends the whole run with exit code 5, and a resume goes on', async () => {
+    project.write('main', { metadata: ['chain: [a, slow]'] })
+    project.write('a', { run: 'echo a >> log' })
+    project.write('slow', { run: 'test -e fast || sleep 30; echo slow >> log' })
+    const { code, json } = await command('run main --max-time 0.7 --json')
+    expect(code).toBe(5)
+    write('fast', '')
+    expect((await command(`runs resume ${json.runId}`)).code).toBe(0)
+    expect(project.log()).toEqual(['a', 'slow'])
+  })
+
+  it.each(['0', '-1', 'soon', '1e12'])('of %s is wrong use', async (value) => {
+    project.write('a', { run: 'true' })
+    expect((await command(`run a --max-time=${value}`)).code).toBe(2)
+  })
+})
+
+describe('a trusted workspace whose files change during a run', () => {
+  it('has the step refused whose helper was edited', async () => {
+    project.write('main', { metadata: ['chain: [edit, victim]', 'continue_on_error: true'] })
+    project.write('edit', {
+      run: 'echo "echo changed >> log" > .skillrail/skills/victim/scripts/helper.sh',
+    })
+    project.write('victim', { run: '. "$SKILLRAIL_SKILL_DIR/scripts/helper.sh"' })
+    write('.skillrail/skills/victim/scripts/helper.sh', 'echo helped >> log\n')
+    await trustWorkspace()
+    const { code, json } = await command('run main --json', { workspaceTrust: 'ask' })
+    expect(code).toBe(1)
+    expect(json.attempts[0]?.steps[1]).toMatchObject({ errors: [{ code: 'skill-not-trusted' }] })
+    expect(project.log()).toEqual([])
+  })
+
+  it('runs every step while nothing changes', async () => {
+    project.write('main', { metadata: ['chain: [a, b]'] })
+    project.write('a', { run: 'echo a >> log' })
+    project.write('b', { run: 'echo b >> log' })
+    await trustWorkspace()
+    expect((await command('run main', { workspaceTrust: 'ask' })).code).toBe(0)
+    expect(project.log()).toEqual(['a', 'b'])
+  })
+})
+
+describe('run.environment of a project', () => {
+  const world = { env: { DATABASE_URL: 'postgres://secret' } }
+  beforeEach(() => {
+    project.write('show', { run: 'echo "url=$DATABASE_URL" >> log' })
+  })
+
+  it('counts when the configuration is as it was accepted', async () => {
+    write('.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
+    await trustWorkspace()
+    await command('run show', { ...world, workspaceTrust: 'ask' })
+    expect(project.log()).toEqual(['url=postgres://secret'])
+  })
+
+  it('is ignored, with a remark, when the configuration was changed since', async () => {
+    await trustWorkspace()
+    write('.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
+    const { code, notes } = await command('run show', { ...world, workspaceTrust: 'ask' })
+    expect([code, notes.join('\n')]).toEqual([0, expect.stringContaining('nobody accepted it')])
+    expect(project.log()).toEqual(['url='])
+  })
+
+  it('of the user counts whatever the project says', async () => {
+    await trustWorkspace()
+    write('.skillrail/config.json', '{ "run": { "environment": ["HOME"] } }')
+    const env = { ...world.env, SKILLRAIL_RUN_ENVIRONMENT: 'DATABASE_URL' }
+    await command('run show', { env, workspaceTrust: 'ask' })
+    expect(project.log()).toEqual(['url=postgres://secret'])
+  })
+})
+
+describe('a run that an agent is driven through', () => {
+  beforeEach(() => {
+    project.write('main', { metadata: ['chain: [count, review, fix]'] })
+    project.write('count', { run: 'echo count >> log' })
+    project.write('review', { body: 'REVIEW' })
+    project.write('fix', { body: 'FIX' })
+  })
+
+  it('is retried by driving it again, from what failed', async () => {
+    const { json } = await command('chain start main --json')
+    await command(`chain report ${json.runId} --step review --status success`)
+    await command(`chain report ${json.runId} --step fix --status failure`)
+    const retried = await command(`runs retry ${json.runId}`)
+    expect(retried.code).toBe(0)
+    expect(retried.lines.join('\n')).toContain('FIX')
+    expect(retried.lines.join('\n')).toContain('skillrail chain report')
+    expect(project.log()).toEqual(['count'])
+  })
+
+  it('is forked by driving it again, from the step that was named', async () => {
+    const { json } = await command('chain start main --json')
+    await command(`chain report ${json.runId} --step review --status success`)
+    await command(`chain report ${json.runId} --step fix --status success`)
+    const forked = await command(`runs fork ${json.runId} --from review`)
+    expect([forked.code, forked.lines.join('\n')]).toEqual([0, expect.stringContaining('REVIEW')])
+  })
+})

@@ -1,0 +1,96 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+
+const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
+
+function world() {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'agent-home-')))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const cwd = join(home, 'project')
+  const write = (path: string, text: string): string => {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    writeFileSync(join(home, path), text)
+    return join(home, path)
+  }
+  write('project/.git/HEAD', '')
+  write(
+    '.agents/skills/saw/SKILL.md',
+    '---\nname: saw\ndescription: For tests.\ntriggers:\n  - match: ^/saw\n    inject: flow.md\n---\n',
+  )
+  write('.agents/skills/saw/flow.md', 'FLOW\n')
+  const run = (args: readonly string[], stdin?: string): Promise<CliResult> =>
+    runCli(args, { cwd, home, stdin, env: { PATH: `${dirname(process.execPath)}:/bin` } })
+  return { home, cwd, write, run }
+}
+
+it.skipIf(!isBuilt)(
+  'shows the difference, installs, says so, and puts everything back (needs the build)',
+  async () => {
+    const { write, run } = world()
+    const path = write('.claude/settings.json', '{\n  "theme": "dark"\n}\n')
+    const dry = await run(['hooks', 'install', '--dry-run'])
+    expect(dry.stdout).toContain(`Claude Code: would be changed: ${path}`)
+    expect(dry.stdout).toContain('+  "theme": "dark",')
+    expect(readFileSync(path, 'utf8')).not.toContain('skillrail')
+    expect((await run(['hooks', 'install'])).code).toBe(0)
+    expect((await run(['hooks', 'install'])).stdout).toContain('is as it should be')
+    const status = await run(['hooks', 'status'])
+    expect(status.stdout).toMatch(/Claude Code\s+not found\s+you: installed\s+project: absent/)
+    expect(status.stdout).toMatch(/one call\s+\d+ ms\s+as it should be/)
+    expect(status.code).toBe(0)
+    const doctor = await run(['doctor', '--probe'])
+    expect(doctor.stdout).toMatch(/Claude Code probe\s+answered in \d+ ms/)
+    expect((await run(['hooks', 'uninstall'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toBe('{\n  "theme": "dark"\n}\n')
+  },
+)
+
+it.skipIf(!isBuilt)(
+  'ends with 1 for a hook that would not run, and names the line of a broken file (needs the build)',
+  async () => {
+    const { write, run, home } = world()
+    await run(['hooks', 'install', 'claude', '--quiet'])
+    rmSync(join(home, '.local/share/skillrail'), { recursive: true })
+    expect((await run(['hooks', 'status'])).code).toBe(1)
+    const path = write('.gemini/settings.json', '{\n"a"\n')
+    const { code, stdout } = await run(['hooks', 'install', 'gemini', 'qwen', '--json'])
+    expect(code).toBe(1)
+    const { changes, errors } = JSON.parse(stdout)
+    expect(changes).toMatchObject([{ platform: 'qwen', changed: true }])
+    expect(errors).toMatchObject([{ platform: 'gemini', code: 'client-configuration-broken' }])
+    expect(errors[0].message).toContain(`${path}:3`)
+  },
+)
+
+it('answers a prompt as a hook, and keeps a log of it', async () => {
+  const { run, cwd } = world()
+  const { code, stdout } = await run(['hook', 'copilot'], JSON.stringify({ prompt: '/saw x', cwd }))
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout).additionalContext).toContain('FLOW')
+  const log = await run(['hook', 'log'])
+  expect(log.stdout).toContain('/saw x\n  + saw/flow.md (5 characters)\n')
+  const { traces } = JSON.parse((await run(['hook', 'log', '--json'])).stdout)
+  expect(traces).toMatchObject([{ platform: 'copilot', prompt: '/saw x', withheld: [] }])
+})
+
+it('never fails a prompt, and refuses a client that does not exist', async () => {
+  const { run } = world()
+  const broken = await run(['hook', 'claude'], 'no json')
+  expect(broken).toMatchObject({ code: 0, stdout: '' })
+  expect(broken.stderr).toContain('standard input holds no JSON')
+  const unknown = await run(['hook', 'cloude'], '{}')
+  expect(unknown.code).toBe(2)
+  expect(unknown.stderr).toContain('Did you mean claude?')
+  expect((await run(['hooks', 'install'])).code).toBe(2)
+})
