@@ -1,0 +1,36 @@
+import type { Server } from '../../scripts/restate.mjs'
+import type { Plan, RunResult } from '../../src/chain/index.ts'
+import { protocolVersion, type RunRequest } from '../../src/chain/restate/protocol.ts'
+import { awaitRun, submitRun } from '../../src/chain/restate/submit.ts'
+import type { TestProject } from '../chain/_project.ts'
+
+/** The plan of a chain as the command line makes it. */
+export async function planOf(project: TestProject, skill: string): Promise<Plan> {
+  const { stdout, stderr } = await project.cli(['chain', 'plan', skill, '--json'])
+  if (stdout === '') throw new Error(stderr)
+  const { digest, policy, steps } = JSON.parse(stdout)
+  const path = `.skillrail/skills/${skill}/SKILL.md`
+  const own = { step: '', skill, path, trust: 'trusted', digest: '', tokens: 1 } as const
+  return { skill, digest, root: { ...own, executor: 'chain', policy, steps } }
+}
+
+export function requestFor(plan: Plan, runId: string, more: Partial<RunRequest> = {}): RunRequest {
+  return {
+    version: protocolVersion,
+    runId,
+    arguments: [],
+    requireVerified: false,
+    defaultTimeoutMs: 0,
+    planDigest: plan.digest,
+    yesGates: false,
+    known: {},
+    plan,
+    ...more,
+  }
+}
+
+/** Submits a run and waits for its end, as the command line does. */
+export async function runOn(server: Server, request: RunRequest): Promise<RunResult> {
+  await submitRun(server, request, 1)
+  return await awaitRun(server, { runId: request.runId, part: 1 }, request.planDigest)
+}

@@ -1,0 +1,267 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Server } from '../../scripts/restate.mjs'
+import { isChain, type PlannedStep } from '../../src/chain/index.ts'
+import { maxStepBytes } from '../../src/chain/restate/protocol.ts'
+import { makeProject, type TestProject } from '../chain/_project.ts'
+import { type Balancer, hasBalancer, startBalancer } from './_balancer.ts'
+import { freePorts, onServer, ownServer, startWorkerOf, type WorkerProcess } from './_fleet.ts'
+import { planOf, requestFor, runOn } from './_requests.ts'
+
+describe('without a server', () => {
+  const project = makeProject({ one: { run: 'echo 1' } })
+  afterAll(() => project.remove())
+
+  it('a run says that nobody answers, and how to change that', async () => {
+    const [port] = await freePorts(1)
+    const url = `http://127.0.0.1:${port}`
+    const { code, stdout } = await project.cli([
+      'run',
+      'one',
+      '--json',
+      ...onServer({ url, adminUrl: url }),
+    ])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'restate-away' })
+  })
+
+  it('an engine that there is not is wrong use', async () => {
+    const { code, stderr } = await project.cli(['run', 'one', '--engine', 'temporal'])
+    expect(code).toBe(2)
+    expect(stderr).toContain('there are two engines, journal and restate')
+  })
+
+  it('doctor finds the server away', async () => {
+    const [port] = await freePorts(1)
+    const url = `http://127.0.0.1:${port}`
+    const { code, stdout } = await project.cli([
+      'doctor',
+      '--json',
+      ...onServer({ url, adminUrl: url }),
+    ])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).checks).toContainEqual(
+      expect.objectContaining({ name: 'restate server', status: 'problem' }),
+    )
+  })
+})
+
+describe('with a server', () => {
+  let server: Server
+  let project: TestProject
+  let worker: WorkerProcess
+
+  beforeAll(async () => {
+    server = await ownServer()
+    project = makeProject({ one: { run: 'echo 1' }, two: { run: 'echo 2' } })
+  })
+  afterAll(async () => {
+    worker.kill('SIGTERM')
+    await worker.ended
+    await server.stop()
+    server.cleanUp()
+    project.remove()
+  })
+
+  async function run(...args: string[]): Promise<{ code: number | null; answer: RunJson }> {
+    const { code, stdout } = await project.cli(['run', ...args, '--json', ...onServer(server)])
+    return { code, answer: JSON.parse(stdout) }
+  }
+
+  it('but no worker, a run says so; doctor too', async () => {
+    const { code, answer } = await run('one')
+    expect(code).toBe(1)
+    expect(answer.error).toMatchObject({ code: 'restate-no-worker' })
+    const doctor = await project.cli(['doctor', '--json', ...onServer(server)])
+    expect(doctor.code).toBe(1)
+    expect(JSON.parse(doctor.stdout).checks).toContainEqual(
+      expect.objectContaining({ name: 'registration', status: 'problem' }),
+    )
+    worker = await startWorkerOf(project, { server, more: ['--patience', '2'] })
+    expect((await run('one')).code).toBe(0)
+  })
+
+  it('doctor finds server, registration and worker in order', async () => {
+    const { code, stdout } = await project.cli(['doctor', '--json', ...onServer(server)])
+    expect(code).toBe(0)
+    const checks: { name: string; status: string }[] = JSON.parse(stdout).checks
+    const names = ['restate sdk', 'restate server', 'restate ingress', 'registration', 'worker']
+    expect(checks.filter(({ name }) => names.includes(name))).toEqual(
+      names.map((name) => expect.objectContaining({ name, status: 'ok' })),
+    )
+  })
+
+  it('doctor warns of a worker that has other skills than this project', async () => {
+    const other = makeProject({ one: { run: 'echo another' } })
+    try {
+      const { stdout } = await other.cli(['doctor', '--json', ...onServer(server)])
+      expect(JSON.parse(stdout).checks).toContainEqual(
+        expect.objectContaining({
+          name: 'worker',
+          status: 'warning',
+          found: expect.stringContaining('it has other versions of one, or none'),
+        }),
+      )
+    } finally {
+      other.remove()
+    }
+  })
+
+  it('two plans under one run id are told apart', async () => {
+    await runOn(server, requestFor(await planOf(project, 'one'), 'same'))
+    await expect(runOn(server, requestFor(await planOf(project, 'two'), 'same'))).rejects.toThrow(
+      'the server has another run under the id same',
+    )
+  })
+
+  it('a run of a newer skillrail fails after the time that is given to it, and says why', async () => {
+    const request = requestFor(await planOf(project, 'one'), 'newer', { version: 99 })
+    await expect(runOn(server, request)).rejects.toThrow('the run needs version 99')
+  })
+
+  it('a request that is none of ours is refused, and touches no file', async () => {
+    const request = requestFor(await planOf(project, 'one'), '../../../elsewhere')
+    const response = await fetch(`${server.url}/skillrail/run`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request),
+    })
+    expect(await response.text()).toContain('is no id of a run')
+  })
+
+  it('a step that no worker has fails after the time that is given to it', async () => {
+    project.write('gone', { run: 'echo gone' })
+    project.write('needs', { metadata: ['chain: "one gone"'] })
+    const plan = await planOf(project, 'needs')
+    project.write('gone', { run: 'echo other' })
+    const result = await runOn(server, requestFor(plan, 'missing'))
+    expect(result.attempts[0]?.steps).toMatchObject([
+      { status: 'success' },
+      { status: 'failure', errors: [{ code: 'no-worker' }] },
+    ])
+    expect(result.attempts[0]?.steps[1]?.errors[0]?.message).toContain(
+      'no worker has this version of the skill',
+    )
+  })
+
+  it('a path outside the project is not executed, whoever asks for it', async () => {
+    const other = makeProject({ evil: { run: 'echo evil' } })
+    try {
+      const plan = await planOf(other, 'evil')
+      const [step] = plan.root.steps
+      if (step === undefined) throw new Error('the plan has no step')
+      const path = join(other.directory, '.skillrail/skills/evil/SKILL.md')
+      const root = { ...plan.root, steps: [{ ...step, path }] }
+      const result = await runOn(server, requestFor({ ...plan, root }, 'evil'))
+      expect(result.status).toBe('failure')
+      expect(result.attempts[0]?.steps[0]?.result).toBe(
+        'the skill evil is not trusted on this worker',
+      )
+    } finally {
+      other.remove()
+    }
+  })
+
+  it('a verification outside the project is not executed either', async () => {
+    const other = makeProject({
+      inner: { run: 'echo 1' },
+      judged: { metadata: ['chain: "inner"'], verify: `touch ${project.directory}/judged` },
+      outer: { metadata: ['chain: "judged"'] },
+    })
+    try {
+      const plan = await planOf(other, 'outer')
+      const place = (step: PlannedStep): PlannedStep => {
+        const path = join(other.directory, '.skillrail/skills', step.skill, 'SKILL.md')
+        return isChain(step) ? { ...step, path, steps: [] } : { ...step, path }
+      }
+      const root = { ...plan.root, steps: plan.root.steps.map((step) => place(step)) }
+      const result = await runOn(server, requestFor({ ...plan, root }, 'judged'))
+      expect(result.attempts[0]?.steps).toMatchObject([
+        { status: 'failure', errors: [{ code: 'skill-not-trusted' }] },
+      ])
+      expect(existsSync(join(project.directory, 'judged'))).toBe(false)
+    } finally {
+      other.remove()
+    }
+  })
+
+  it('a result over the limit is a failure of its step, not of the run', async () => {
+    const script = `node -e 'process.stdout.write(JSON.stringify({status:"success",result:"x".repeat(${maxStepBytes})}))' > "$SKILLRAIL_OUTPUT"`
+    project.write('large', { run: script })
+    project.write('larges', { metadata: ['chain: "large one"'] })
+    const { answer } = await run('larges')
+    expect(answer.attempts[0]?.steps.map(({ status }) => status)).toEqual(['failure', 'success'])
+  })
+
+  it('a gate is refused before anything runs, unless it was approved in advance', async () => {
+    project.write('gated', { metadata: ['chain: "one two"', 'gates: "two"'] })
+    const refused = await run('gated')
+    expect(refused.code).toBe(3)
+    expect(refused.answer.error).toMatchObject({ code: 'gate-on-server' })
+    expect((await run('gated', '--yes-gates')).code).toBe(0)
+  })
+})
+
+describe.skipIf(!hasBalancer)(
+  'with workers that have half the skills each, and other clocks',
+  () => {
+    let server: Server
+    let balancer: Balancer
+    const halves: TestProject[] = []
+    const workers: WorkerProcess[] = []
+
+    beforeEach(async () => {
+      const [front, first, second] = await freePorts(3)
+      server = await ownServer()
+      balancer = startBalancer(front, [first, second])
+      for (const [index, port] of [first, second].entries()) {
+        const half = makeProject({ [`only${index}`]: { run: `echo from ${index}` } })
+        halves.push(half)
+        const clockShiftMs = index === 0 ? 0 : -3_600_000
+        workers.push(
+          await startWorkerOf(half, { port, server, register: balancer.uri, clockShiftMs }),
+        )
+      }
+    })
+    afterAll(async () => {
+      for (const worker of workers) worker.kill('SIGKILL')
+      await Promise.all(workers.map(async (worker) => await worker.ended))
+      await balancer.stop()
+      await server.stop()
+      server.cleanUp()
+      for (const half of halves) half.remove()
+    })
+
+    it('each step is given back until the one that has it gets it', async () => {
+      const whole = makeProject({
+        only0: { run: 'echo from 0' },
+        only1: { run: 'echo from 1' },
+        both: { metadata: ['chain: "only0 only1 only0 only1"'] },
+        above: { metadata: ['chain: "both"'] },
+      })
+      halves.push(whole)
+      const plan = await planOf(whole, 'both')
+      for (let index = 0; index < 3; index++) {
+        const result = await runOn(server, requestFor(plan, `half${index}`))
+        expect(result.attempts[0]?.steps.map(({ result }) => result)).toEqual([
+          'from 0',
+          'from 1',
+          'from 0',
+          'from 1',
+        ])
+      }
+      const nested = await runOn(server, requestFor(await planOf(whole, 'above'), 'nested'))
+      const [chain] = nested.attempts[0]?.steps ?? []
+      expect(chain).toMatchObject({ status: 'success', result: '4 of 4 steps succeeded' })
+      const times = [chain, ...(chain?.steps ?? [])].map((step) => step?.durationMs ?? -1)
+      // An hour between the clocks of two workers is no hour of work, forwards or backwards.
+      expect(times.every((time) => time >= 0 && time < 60_000)).toBe(true)
+    })
+  },
+)
+
+interface RunJson {
+  error?: { code: string }
+  attempts: { steps: { status: string; durationMs: number }[] }[]
+}
