@@ -1,6 +1,6 @@
-// Measures chains: `node bench/chain.mjs [peers]` where `peers` is a directory whose node_modules
-// holds execa and, if it is wanted, nx. CPU is that of whole processes with their children; the runners take
-// turns, and the median of the ratios of each round is printed.
+// Measures chains against make, a loop with execa, nx, and bare appends to a file. CPU is that of
+// whole processes with their children; the runners take turns, and the median of the ratios of each
+// round is printed. ROUNDS sets the rounds (default 7).
 import { execFileSync, spawnSync } from 'node:child_process'
 import {
   closeSync,
@@ -17,8 +17,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import { findPeers } from './_peers.mjs'
 
-const peers = process.argv[2]
+const peers = findPeers({ execa: '9.6.1', nx: '24.0.6' })
 // Node parses this file at every start, which hides what is measured.
 delete process.env.NODE_EXTRA_CA_CERTS
 const rounds = Number(process.env.ROUNDS ?? 7)

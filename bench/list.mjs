@@ -1,14 +1,12 @@
-// Measures `skillrail list` against other lists of skills: node bench/list.mjs [peers]
-//
-// `peers` (or SKILLRAIL_PEERS) is a folder whose node_modules holds the npm packages openskills and
-// skills; without it they are installed once into the user's cache. ROUNDS sets the rounds (default
-// 5), COUNT the synthetic skills (default 10,000), SKILLRAIL_BIN the command line that is measured.
-// Every program gets the same project and a home of its own.
+// Measures `skillrail list` against openskills and the vercel skills CLI. ROUNDS sets the rounds
+// (default 5), COUNT the synthetic skills (default 10,000), SKILLRAIL_BIN the command line that is
+// measured. Every program gets the same project and a home of its own.
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { interleave, peakMemoryOf } from './_measure.mjs'
+import { findPeers } from './_peers.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const data = process.env.SKILLRAIL_BENCH ?? path.resolve(root, '../shared/bench')
@@ -17,7 +15,6 @@ const rounds = Number(process.env.ROUNDS ?? 5)
 const count = Number(process.env.COUNT ?? 10_000)
 const bin = process.env.SKILLRAIL_BIN ?? path.join(root, 'dist/cli/bin.cjs')
 const node = process.execPath
-const packages = { openskills: 'openskills@1.5.0', skills: 'skills@1.5.18' }
 
 if (!existsSync(bin)) {
   console.log('skipped: dist/ is not built (npm run build)')
@@ -27,7 +24,7 @@ if (!existsSync(generator)) {
   console.log('skipped: no generator of synthetic skills (SKILLRAIL_BENCH)')
   process.exit(0)
 }
-const peers = findPeers()
+const peers = findPeers({ openskills: '1.5.0', skills: '1.5.18' })
 const base = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
   const project = path.join(base, 'project')
@@ -52,8 +49,12 @@ function compare(options, empty) {
     ...(peers === undefined
       ? {}
       : {
-          'openskills list': [node, path.join(peers, 'openskills/dist/cli.js'), 'list'],
-          'vercel skills list': [node, path.join(peers, 'skills/bin/cli.mjs'), 'list'],
+          'openskills list': [
+            node,
+            path.join(peers, 'node_modules/openskills/dist/cli.js'),
+            'list',
+          ],
+          'vercel skills list': [node, path.join(peers, 'node_modules/skills/bin/cli.mjs'), 'list'],
         }),
   }
   const rows = interleave(commands, { base: 'skillrail list, warm index', rounds, ...options })
@@ -63,25 +64,5 @@ function compare(options, empty) {
     const peak = memory === undefined ? '' : `${memory.toFixed(0).padStart(5)} MiB`
     const time = `${cpu.toFixed(0).padStart(6)} ms ${ratio.toFixed(2).padStart(7)} x`
     console.log(`  ${name.padEnd(28)} ${time} ${peak}`)
-  }
-}
-
-/** The node_modules with the peers, or undefined where they cannot be had. */
-function findPeers() {
-  const given = process.argv[2] ?? process.env.SKILLRAIL_PEERS
-  if (given !== undefined) return path.resolve(given, 'node_modules')
-  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache')
-  const folder = path.join(cache, 'skillrail/bench-list')
-  const modules = path.join(folder, 'node_modules')
-  if (Object.keys(packages).every((name) => existsSync(path.join(modules, name)))) return modules
-  try {
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(path.join(folder, 'package.json'), '{ "private": true }\n')
-    const args = ['install', '--prefix', folder, '--no-save', '--ignore-scripts']
-    execFileSync('npm', [...args, ...Object.values(packages)], { stdio: 'ignore' })
-    return modules
-  } catch {
-    console.log('openskills and skills could not be installed: only our own times follow')
-    return undefined
   }
 }

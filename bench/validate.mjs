@@ -1,13 +1,11 @@
-// Measures `skillrail validate`: node bench/validate.mjs [peers]
-//
-// `peers` (or SKILLRAIL_BENCH_PEERS) is a folder whose node_modules holds the npm package
-// skills-ref; without it the package is installed once into the user's cache. ROUNDS sets the
-// rounds (default 5), COUNT the synthetic skills (default 10,000).
+// Measures `skillrail validate` against the npm package skills-ref and against a bare Node.
+// ROUNDS sets the rounds (default 5), COUNT the synthetic skills (default 10,000).
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { interleave, peakMemoryOf } from './_measure.mjs'
+import { findPeers } from './_peers.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const shared = (variable, name) => process.env[variable] ?? path.resolve(root, '../shared', name)
@@ -23,7 +21,7 @@ if (!existsSync(bin)) {
   console.log('skipped: dist/ is not built (npm run build)')
   process.exit(0)
 }
-const peers = findPeers()
+const peers = findPeers({ 'skills-ref': '0.1.5' })
 const base = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
   if (existsSync(generator)) {
@@ -77,29 +75,5 @@ function print(title, rows, commands) {
     console.log(
       `  ${name.padEnd(30)} ${cpu.toFixed(0).padStart(6)} ms ${ratio.toFixed(2).padStart(7)} x ${peak}`,
     )
-  }
-}
-
-function findPeers() {
-  const given = process.argv[2] ?? process.env.SKILLRAIL_BENCH_PEERS
-  if (given !== undefined) return path.resolve(given)
-  const cache = process.env.XDG_CACHE_HOME ?? path.join(homedir(), '.cache')
-  const folder = path.join(cache, 'skillrail/bench')
-  if (existsSync(path.join(folder, 'node_modules/skills-ref'))) return folder
-  try {
-    mkdirSync(folder, { recursive: true })
-    const args = [
-      'install',
-      '--prefix',
-      folder,
-      '--no-save',
-      '--ignore-scripts',
-      'skills-ref@0.1.5',
-    ]
-    execFileSync('npm', args, { stdio: 'ignore' })
-    return folder
-  } catch {
-    console.log('npm skills-ref could not be installed: only our own times follow')
-    return undefined
   }
 }
