@@ -8,8 +8,6 @@ export default defineConfig({
     env: { NO_COLOR: '1' },
     coverage: {
       include: ['src/**/*.ts'],
-      reporter: ['text-summary', 'json-summary'],
-      thresholds: { lines: 90 },
     },
   },
 })

@@ -122,6 +122,8 @@ export async function startServer(options) {
         cwd: directory,
         stdio: ['ignore', output, output],
       })
+      // Nothing of ours outlives us, however we end.
+      process.once('exit', () => child.kill('SIGKILL'))
       ended = new Promise((resolve) => {
         child.on('exit', (code) => resolve(code))
         child.on('error', () => resolve(1))

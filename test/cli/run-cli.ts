@@ -24,6 +24,8 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
       PATH: process.env['PATH'],
       HOME: options.home,
       NODE_DISABLE_COMPILE_CACHE: '1',
+      // `npm run coverage` gathers what processes like this one reach.
+      NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
       ...options.env,
     },
   })

@@ -1,43 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Server } from '../../scripts/restate.mjs'
-import type { RunResult, StepResult } from '../../src/chain/index.ts'
-import { makeProject, type ProjectSkill, type TestProject } from '../chain/_project.ts'
-import { eventually, onServer, ownServer, startWorkerOf, type WorkerProcess } from './_fleet.ts'
+import { describe, expect, it } from 'vitest'
+import { answerOf, engines, say, steps, useEngine } from './_engines.ts'
 
-/** What both engines must do alike. */
-const say = (text: string): string => `echo ${text} >> log; echo ${text}`
-
-describe.each(['journal', 'restate'] as const)('on the engine %s', (engine) => {
-  let project: TestProject
-  let server: Server | undefined
-  let worker: WorkerProcess | undefined
-  let chosen: string[] = []
-
-  beforeAll(async () => {
-    project = makeProject()
-    if (engine === 'journal') return
-    server = await ownServer()
-    worker = await startWorkerOf(project, { server })
-    chosen = onServer(server)
-  })
-
-  afterAll(async () => {
-    worker?.kill('SIGTERM')
-    await worker?.ended
-    await server?.stop()
-    server?.cleanUp()
-    project.remove()
-  })
-
-  function write(skills: Record<string, ProjectSkill>): void {
-    for (const [name, content] of Object.entries(skills)) project.write(name, content)
-  }
-
-  async function run(skill: string, ...more: string[]): Promise<RunResult & { code: number }> {
-    return answer(await project.cli(['run', skill, '--json', ...chosen, ...more]))
-  }
+/** What a chain means, on whichever engine it runs. */
+describe.each(engines)('on the engine %s, a chain', (engine) => {
+  const { project, write, run } = useEngine(engine)
 
   it('runs steps in order, with the arguments of the run', async () => {
     write({
@@ -67,7 +35,7 @@ describe.each(['journal', 'restate'] as const)('on the engine %s', (engine) => {
     const seen = JSON.parse(readFileSync(join(project.directory, 'state.json'), 'utf8'))
     expect(seen.chain_state.previous_outputs).toMatchObject([{ step: 'state-a', result: 'seven' }])
     expect(result.attempts[0]?.chain_state.total_metrics).toEqual({ count: 10, name: 1 })
-    const shown = answer(await project.cli(['runs', 'show', result.runId, '--json']))
+    const shown = answerOf(await project.cli(['runs', 'show', result.runId, '--json']))
     expect(shown).toEqual({ ...result, code: 0 })
     const listed = await project.cli(['runs', 'list', '--json'])
     expect(JSON.parse(listed.stdout).runs[0]).toMatchObject({
@@ -216,106 +184,4 @@ describe.each(['journal', 'restate'] as const)('on the engine %s', (engine) => {
       { status: 'failure', errors: [{ code: 'verification-failed' }] },
     ])
   })
-
-  it('cancels a running step with all its processes, and goes on later', async () => {
-    write({
-      'can-first': { run: say('first') },
-      'can-slow': { run: '[ -e go ] && echo went && exit 0; sh -c "echo $$ > pid; sleep 60"' },
-      'can-last': { run: say('last') },
-      can: { metadata: ['chain: "can-first can-slow can-last"'] },
-    })
-    const running = project.start(['run', 'can', '--json', ...chosen])
-    const pid = await eventually(() => read(project, 'pid'), 'the step runs')
-    const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
-    const runId: string = runs[0].runId
-    expect(runs[0].status).toBe('running')
-    const cancelled = await project.cli(['runs', 'cancel', runId])
-    expect(cancelled).toMatchObject({ code: 0 })
-    expect((await running.ended).code).toBe(130)
-    expect(existsSync(`/proc/${pid}`)).toBe(false)
-    const shown = answer(await project.cli(['runs', 'show', runId, '--json']))
-    expect(shown.status).toBe('cancelled')
-    expect(steps(shown).map(({ status }) => status)).toEqual(['success', 'cancelled', 'not_run'])
-    project.write('touch', { run: 'touch go' })
-    await project.cli(['run', 'touch'])
-    const resumed = answer(await project.cli(['runs', 'resume', runId, '--json']))
-    expect(resumed).toMatchObject({ code: 0, runId, status: 'success' })
-    expect(steps(resumed).map(({ result }) => result)).toEqual(['first', 'went', 'last'])
-    expect(project.log().filter((line) => line === 'first')).toHaveLength(1)
-  })
-
-  it('is interrupted with the command that waits for it', async () => {
-    write({
-      'int-slow': { run: 'echo $$ > int-pid; exec sleep 60' },
-      int: { metadata: ['chain: "int-slow"'] },
-    })
-    const running = project.start(['run', 'int', '--json', ...chosen])
-    const pid = await eventually(() => read(project, 'int-pid'), 'the step runs')
-    running.kill('SIGINT')
-    const ended = answer(await running.ended)
-    expect(ended).toMatchObject({ code: 130, status: 'interrupted' })
-    expect(existsSync(`/proc/${pid}`)).toBe(false)
-    const shown = answer(await project.cli(['runs', 'show', ended.runId, '--json']))
-    expect(shown.status).toBe('interrupted')
-  })
-
-  it('repeats only what failed after a fix', async () => {
-    write({
-      'fix-good': { run: say('fix-good') },
-      'fix-bad': { run: 'exit 1' },
-      fix: { metadata: ['chain: "fix-good fix-bad"'] },
-    })
-    const failed = await run('fix')
-    expect(failed.status).toBe('failure')
-    write({ 'fix-bad': { run: 'echo mended' } })
-    const retried = answer(await project.cli(['runs', 'retry', failed.runId, '--json']))
-    expect(retried).toMatchObject({ code: 0, status: 'success' })
-    expect(retried.runId).not.toBe(failed.runId)
-    expect(steps(retried).map(({ result }) => result)).toEqual(['fix-good', 'mended'])
-    expect(project.log().filter((line) => line === 'fix-good')).toHaveLength(1)
-  })
-
-  it('tells of every step while it goes on', async () => {
-    write({
-      'ev-a': { run: 'sleep 0.3; echo a' },
-      'ev-in': { metadata: ['chain: "ev-a"'] },
-      ev: { metadata: ['chain: "ev-a ev-in"'] },
-    })
-    const { stdout } = await project.cli(['run', 'ev', '--events', ...chosen])
-    const events = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
-    const told = events
-      .filter(({ type }) => type !== 'step-output')
-      .map(({ type, step = '', status = '' }) => [type, step, status].join(' ').trim())
-    expect(told).toEqual([
-      'run-started',
-      'step-started ev-a',
-      'step-finished ev-a success',
-      'step-started ev-in',
-      'step-started ev-in/ev-a',
-      'step-finished ev-in/ev-a success',
-      'step-finished ev-in success',
-      'run-finished  success',
-    ])
-  })
 })
-
-function answer({ code, stdout }: { code: number | null; stdout: string }): RunResult & {
-  code: number
-} {
-  return { ...JSON.parse(stdout === '' ? '{}' : stdout), code }
-}
-
-function steps(result: RunResult): readonly StepResult[] {
-  return result.attempts.at(-1)?.steps ?? []
-}
-
-function read(project: TestProject, file: string): string | undefined {
-  try {
-    return readFileSync(join(project.directory, file), 'utf8').trim() || undefined
-  } catch {
-    return undefined
-  }
-}

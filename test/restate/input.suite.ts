@@ -50,15 +50,15 @@ describe('without a server', () => {
 describe('with a server', () => {
   let server: Server
   let project: TestProject
-  let worker: WorkerProcess
+  let worker: WorkerProcess | undefined
 
   beforeAll(async () => {
     server = await ownServer()
     project = makeProject({ one: { run: 'echo 1' }, two: { run: 'echo 2' } })
   })
   afterAll(async () => {
-    worker.kill('SIGTERM')
-    await worker.ended
+    worker?.kill('SIGTERM')
+    await worker?.ended
     await server.stop()
     server.cleanUp()
     project.remove()

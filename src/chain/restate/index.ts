@@ -1,6 +1,6 @@
 export { ask, RestateServerError, type ServerAddress } from './client.ts'
 export { protocolVersion, serviceName, type WorkerReport } from './protocol.ts'
 export { resumeServerRun, startServerRun } from './remote-run.ts'
-export { cancelServerRun, serverOf, type ServerStanding, syncServerRuns } from './server-runs.ts'
+export { cancelServerRun, type ServerStanding, syncServerRuns } from './server-runs.ts'
 export type { Acceptance } from './step-execution.ts'
 export { startWorker, type Worker, type WorkerOptions } from './worker.ts'

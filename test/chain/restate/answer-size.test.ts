@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { emptyState, type StepResult } from '../../../src/chain/index.ts'
+import { fitAnswer } from '../../../src/chain/restate/answer-size.ts'
+import type { RunAnswer } from '../../../src/chain/restate/protocol.ts'
+
+const long = 'x'.repeat(5000)
+
+const inner: StepResult = {
+  step: 'outer/inner',
+  skill: 'inner',
+  status: 'success',
+  result: long,
+  errors: [],
+  metrics: { count: 1 },
+  evidence: 'exit-code',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  durationMs: 1,
+  log: long,
+}
+
+const steps = [{ ...inner, step: 'outer', steps: [inner] }]
+
+const answer: RunAnswer = {
+  planDigest: 'sha256:1',
+  result: {
+    runId: 'r1',
+    skill: 'root',
+    status: 'success',
+    attempts: [{ attempt: 1, status: 'success', steps, chain_state: emptyState }],
+  },
+}
+
+it('leaves an answer as it is that the server takes', () => {
+  expect(fitAnswer(answer)).toEqual(answer)
+})
+
+it('drops what steps printed first, on every level, and keeps their results', () => {
+  const fitted = fitAnswer(answer, 15_000).result.attempts[0]?.steps[0]
+  expect(fitted?.log).toBeUndefined()
+  expect(fitted?.steps?.[0]?.log).toBeUndefined()
+  expect(fitted?.steps?.[0]?.result).toBe(long)
+})
+
+it('cuts long results then, and still says what was done', () => {
+  const fitted = fitAnswer(answer, 5000).result.attempts[0]?.steps[0]
+  expect(fitted?.steps?.[0]).toMatchObject({ status: 'success', metrics: { count: 1 } })
+  expect(fitted?.steps?.[0]?.result).toMatch(/^x{1000}… \(cut/)
+})

@@ -1,0 +1,39 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { openJournal, systemRuntime } from '../../../src/base/index.ts'
+import { openRunStore, readResult, type RunResult } from '../../../src/chain/index.ts'
+import { recordsOf } from '../../../src/chain/restate/result-records.ts'
+import { runCommand } from '../_command.ts'
+import { makeProject } from '../_project.ts'
+
+const directory = mkdtempSync(join(tmpdir(), 'skillrail-records-'))
+const project = makeProject({
+  good: { run: 'echo good' },
+  bad: { run: 'echo bad; exit 1' },
+  slow: { run: 'sleep 30' },
+  once: { run: 'echo x >> times; [ $(wc -l < times) -ge 2 ]' },
+  inner: { metadata: ['chain: "once good"', 'retry_until: success', 'retry_count: 3'] },
+  stops: { metadata: ['chain: "good bad good"', 'continue_on_error: false'] },
+  races: { metadata: ['chain: "slow bad good"', 'async: true', 'race_mode: true'] },
+  all: { metadata: ['chain: "inner stops races good"'] },
+})
+afterAll(() => {
+  project.remove()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+it('the records of a result read back as that result', async () => {
+  const { json } = await runCommand('run', ['all', '--json'], project)
+  const result: RunResult = JSON.parse(JSON.stringify(json))
+  const kept = openRunStore(project.directory).read(result.runId)
+  const store = openRunStore(directory)
+  const writer = openJournal(store.pathOf(result.runId))
+  const records = [kept.run, ...recordsOf(result, new Date(0))]
+  writer.append(...records.map((record) => ({ ...record })))
+  writer.close()
+  const journal = store.read(result.runId)
+  expect(journal.status).toBe(result.status)
+  expect(JSON.parse(JSON.stringify(await readResult(journal, systemRuntime())))).toEqual(result)
+})

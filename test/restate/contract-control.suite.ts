@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { answerOf, contentOf, engines, say, steps, useEngine } from './_engines.ts'
+import { eventually } from './_fleet.ts'
+
+/** What a person can do with a run, on whichever engine it is. */
+describe.each(engines)('on the engine %s, a run', (engine) => {
+  const { project, chosen, write, run } = useEngine(engine)
+
+  it('cancels a running step with all its processes, and goes on later', async () => {
+    write({
+      'can-first': { run: say('first') },
+      'can-slow': { run: '[ -e go ] && echo went && exit 0; sh -c "echo $$ > pid; sleep 60"' },
+      'can-last': { run: say('last') },
+      can: { metadata: ['chain: "can-first can-slow can-last"'] },
+    })
+    const running = project.start(['run', 'can', '--json', ...chosen])
+    const pid = await eventually(() => contentOf(project, 'pid'), 'the step runs')
+    const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
+    const runId: string = runs[0].runId
+    expect(runs[0].status).toBe('running')
+    const cancelled = await project.cli(['runs', 'cancel', runId])
+    expect(cancelled).toMatchObject({ code: 0 })
+    expect((await running.ended).code).toBe(130)
+    expect(existsSync(`/proc/${pid}`)).toBe(false)
+    const shown = answerOf(await project.cli(['runs', 'show', runId, '--json']))
+    expect(shown.status).toBe('cancelled')
+    expect(steps(shown).map(({ status }) => status)).toEqual(['success', 'cancelled', 'not_run'])
+    project.write('touch', { run: 'touch go' })
+    await project.cli(['run', 'touch'])
+    const resumed = answerOf(await project.cli(['runs', 'resume', runId, '--json']))
+    expect(resumed).toMatchObject({ code: 0, runId, status: 'success' })
+    expect(steps(resumed).map(({ result }) => result)).toEqual(['first', 'went', 'last'])
+    expect(project.log().filter((line) => line === 'first')).toHaveLength(1)
+  })
+
+  it('is interrupted with the command that waits for it', async () => {
+    write({
+      'int-slow': { run: 'echo $$ > int-pid; exec sleep 60' },
+      int: { metadata: ['chain: "int-slow"'] },
+    })
+    const running = project.start(['run', 'int', '--json', ...chosen])
+    const pid = await eventually(() => contentOf(project, 'int-pid'), 'the step runs')
+    running.kill('SIGINT')
+    const ended = answerOf(await running.ended)
+    expect(ended).toMatchObject({ code: 130, status: 'interrupted' })
+    expect(existsSync(`/proc/${pid}`)).toBe(false)
+    const shown = answerOf(await project.cli(['runs', 'show', ended.runId, '--json']))
+    expect(shown.status).toBe('interrupted')
+  })
+
+  it('repeats only what failed after a fix', async () => {
+    write({
+      'fix-good': { run: say('fix-good') },
+      'fix-bad': { run: 'exit 1' },
+      fix: { metadata: ['chain: "fix-good fix-bad"'] },
+    })
+    const failed = await run('fix')
+    expect(failed.status).toBe('failure')
+    write({ 'fix-bad': { run: 'echo mended' } })
+    const retried = answerOf(await project.cli(['runs', 'retry', failed.runId, '--json']))
+    expect(retried).toMatchObject({ code: 0, status: 'success' })
+    expect(retried.runId).not.toBe(failed.runId)
+    expect(steps(retried).map(({ result }) => result)).toEqual(['fix-good', 'mended'])
+    expect(project.log().filter((line) => line === 'fix-good')).toHaveLength(1)
+  })
+
+  it('tells of every step while it goes on', async () => {
+    write({
+      'ev-a': { run: 'sleep 0.3; echo a' },
+      'ev-in': { metadata: ['chain: "ev-a"'] },
+      ev: { metadata: ['chain: "ev-a ev-in"'] },
+    })
+    const { stdout } = await project.cli(['run', 'ev', '--events', ...chosen])
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const told = events
+      .filter(({ type }) => type !== 'step-output')
+      .map(({ type, step = '', status = '' }) => [type, step, status].join(' ').trim())
+    expect(told).toEqual([
+      'run-started',
+      'step-started ev-a',
+      'step-finished ev-a success',
+      'step-started ev-in',
+      'step-started ev-in/ev-a',
+      'step-finished ev-in/ev-a success',
+      'step-finished ev-in success',
+      'run-finished  success',
+    ])
+  })
+})
