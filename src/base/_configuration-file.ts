@@ -38,7 +38,7 @@ function readConfigurationText(
   const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
   const settings: RawSetting[] = []
   const diagnostics: Diagnostic[] = errors.map((error) =>
-    report('configuration-syntax', jsonc.printParseErrorCode(error.error), error.offset),
+    report('configuration-syntax', inWords(jsonc.printParseErrorCode(error.error)), error.offset),
   )
   if (diagnostics.length > 0) return { settings, diagnostics }
   if (root?.type !== 'object') {
@@ -92,6 +92,11 @@ function readConfigurationText(
 function position(text: string, offset: number): { line: number; column: number } {
   const before = text.slice(0, offset)
   return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a person. */
+function inWords(name: string): string {
+  return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
 }
 
 /** Loaded only when there is a file to read: most commands find none. */

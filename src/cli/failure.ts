@@ -1,4 +1,5 @@
 import { type Diagnostic, messageOf, safeText, SkillrailError } from '../base/index.ts'
+import { asFileError } from './_file-error.ts'
 import { diagnosticText } from './output.ts'
 
 /** What `--json` prints instead of an answer. */
@@ -8,10 +9,9 @@ export interface FailureReport {
 }
 
 export function failureReport(error: unknown): FailureReport {
-  if (!(error instanceof SkillrailError)) {
-    return { error: { code: 'internal', message: messageOf(error) } }
-  }
-  const { code, message, hint, diagnostics } = error
+  const known = asKnown(error)
+  if (known === undefined) return { error: { code: 'internal', message: messageOf(error) } }
+  const { code, message, hint, diagnostics } = known
   return {
     error: { code, message, hint },
     diagnostics: diagnostics.length > 0 ? diagnostics : undefined,
@@ -20,16 +20,20 @@ export function failureReport(error: unknown): FailureReport {
 
 /** The sentence, the diagnostics and the hint. A stack appears only for `--verbose`. */
 export function failureText(error: unknown, verbose: boolean): string {
-  const known = error instanceof SkillrailError
-  const lines = [`skillrail: ${messageOf(error)}`]
-  if (known) {
-    for (const diagnostic of error.diagnostics) {
+  const known = asKnown(error)
+  const lines = [`skillrail: ${messageOf(known ?? error)}`]
+  if (known !== undefined) {
+    for (const diagnostic of known.diagnostics) {
       lines.push(`  ${diagnosticText(diagnostic, (_format, text) => text)}`)
     }
-    if (error.hint !== undefined) lines.push(error.hint)
+    if (known.hint !== undefined) lines.push(known.hint)
   } else {
     lines.push('This is a defect of skillrail. Run the command again with --verbose and report it.')
   }
   if (verbose && error instanceof Error && error.stack !== undefined) lines.push(error.stack)
   return `${safeText(lines.join('\n'))}\n`
+}
+
+function asKnown(error: unknown): SkillrailError | undefined {
+  return error instanceof SkillrailError ? error : asFileError(error)
 }

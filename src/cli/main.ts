@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import {
+  type Diagnostic,
   exitCode,
   type ExitCode,
   loadConfiguration,
@@ -106,6 +107,17 @@ function workingDirectory(directory: string | undefined): string {
   return resolve(process.cwd())
 }
 
+/** A file that was named must count as a whole: a slip in it would silently drop a limit. */
+function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
+  const wrong = diagnostics.filter((found) => found.severity === 'error' && found.path === path)
+  if (wrong.length === 0) return
+  throw new UsageError({
+    code: 'configuration-unusable',
+    message: `--config ${name} cannot be used`,
+    diagnostics: wrong,
+  })
+}
+
 function createContext(
   runtime: Runtime,
   globals: GlobalOptions & { config?: string | undefined },
@@ -113,6 +125,7 @@ function createContext(
 ): CommandContext {
   const { config, ...options } = globals
   const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
+  if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
   const output = createOutput({
     stdout,
     stderr,

@@ -1,5 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs'
-import { systemCode } from '../base/index.ts'
+import { messageOf, SkillrailError, systemCode } from '../base/index.ts'
 
 /** Where words go. Writing returns when the system has them. */
 export interface Sink {
@@ -40,13 +40,25 @@ function isTty(descriptor: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
+function unwritable(descriptor: number, error: unknown): SkillrailError {
+  const name = descriptor === 1 ? 'standard output' : 'standard error'
+  return new SkillrailError({
+    code: 'output-unwritable',
+    message: `${name} cannot be written: ${messageOf(error)}`,
+    hint: 'What was written so far is incomplete.',
+    cause: error,
+  })
+}
+
 /** False when nobody reads any more. */
 function writeWhole(descriptor: number, bytes: Buffer): boolean {
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(descriptor, bytes, written)
     } catch (error) {
-      if (systemCode(error) !== 'EAGAIN') return false
+      const code = systemCode(error)
+      if (code === 'EPIPE') return false
+      if (code !== 'EAGAIN') throw unwritable(descriptor, error)
       // A full pipe that does not block: wait a millisecond for its reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }

@@ -1,4 +1,4 @@
-import { exitCode, safeText, UsageError } from '../../base/index.ts'
+import { exitCode, safeLine, safeText, UsageError } from '../../base/index.ts'
 import {
   discoverOptionsFrom,
   discoverSkills,
@@ -18,19 +18,20 @@ export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
     program
       .argument('[skill...]', 'names, directories or SKILL.md files (default: all a model may use)')
-      .option('--format <name>', 'xml (as the reference library), markdown or json', 'xml')
+      .option('--format <name>', 'xml (as the reference library; the default), markdown or json')
       .option('--budget <tokens>', 'estimated tokens it may cost: descriptions are cut first')
       .addHelpText('after', '\nExample:\n  $ skillrail prompt --format markdown --budget 2000\n')
   },
   async run(context, references, options) {
     const { text, omitted, shortened } = renderCatalog(
       skillsFor(context, references).map(({ name, description, path }) => ({
-        name,
-        description,
+        // A control character is illegal in XML, and hidden text has no place in a catalogue.
+        name: safeLine(name),
+        description: safeText(description),
         location: path,
       })),
       {
-        format: context.options.json ? 'json' : readFormat(options.format ?? 'xml'),
+        format: readFormat(options.format, context.options.json),
         tokenBudget: readBudget(options.budget),
       },
     )
@@ -52,7 +53,11 @@ function skillsFor(context: CommandContext, references: readonly string[]): read
   return skills.filter(({ fields }) => !fields.disableModelInvocation)
 }
 
-function readFormat(value: string): CatalogFormat {
+function readFormat(value: string | undefined, json: boolean): CatalogFormat {
+  if (json && value !== undefined && value !== 'json') {
+    throw wrongUse(`--format ${value} and --json exclude each other`)
+  }
+  if (value === undefined) return json ? 'json' : 'xml'
   if (value === 'xml' || value === 'markdown' || value === 'json') return value
   throw wrongUse(`--format ${value} is not known; allowed: xml, markdown, json`)
 }

@@ -1,0 +1,97 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SkillrailError } from '../../src/base/index.ts'
+import { failureReport, failureText } from '../../src/cli/failure.ts'
+import { type CliResult, runCli } from './run-cli.ts'
+
+let root: string
+
+beforeAll(() => {
+  root = mkdtempSync(join(tmpdir(), 'skillrail-failure-'))
+  mkdirSync(join(root, '.git'))
+  writeFileSync(join(root, 'file'), '')
+  writeFileSync(join(root, 'broken.json'), '{ "run": ')
+  writeFileSync(join(root, 'wrong.json'), '{ "run": { "timeout": "x" } }')
+})
+afterAll(() => rmSync(root, { recursive: true, force: true }))
+
+function skillrail(...args: string[]): Promise<CliResult> {
+  return runCli(args, { cwd: root, home: join(root, 'home') })
+}
+
+describe('an error of the file system', () => {
+  it('is a sentence with a code and a hint, and no defect', async () => {
+    const { code, stderr } = await skillrail('schema', '--output', 'file/below.json')
+    expect(code).toBe(1)
+    expect(stderr).toContain('a part of the path is a file, not a directory')
+    expect(stderr).not.toContain('defect')
+  })
+
+  it('is reported as JSON with its code', async () => {
+    const { stdout } = await skillrail('schema', '--output', '.', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'system-eisdir', hint: 'Name a file.' },
+    })
+  })
+})
+
+it('an unknown error says that it is a defect, with its stack only when asked', () => {
+  const error = new TypeError('x is not a function')
+  expect(failureText(error, false)).toContain('This is a defect of skillrail.')
+  expect(failureText(error, false)).not.toContain('    at ')
+  expect(failureText(error, true)).toContain('    at ')
+  expect(failureReport(error)).toEqual({
+    error: { code: 'internal', message: 'x is not a function' },
+  })
+})
+
+it('a known error brings its diagnostics and its hint, made safe to print', () => {
+  const text = failureText(
+    new SkillrailError({
+      code: 'some-code',
+      message: 'something \u001b[2J is wrong',
+      hint: 'Do this.',
+      diagnostics: [{ code: 'c', severity: 'error', message: 'm', path: 'p', line: 3 }],
+    }),
+    false,
+  )
+  expect(text).toBe('skillrail: something \\x1b[2J is wrong\n  p:3: error: m [c]\nDo this.\n')
+})
+
+describe('a configuration file that was named', () => {
+  it.each(['missing.json', 'broken.json', 'wrong.json'])('%s is refused whole', async (name) => {
+    const { code, stderr } = await skillrail('list', '--config', name)
+    expect(code).toBe(2)
+    expect(stderr).toContain(`--config ${name} cannot be used`)
+    expect(stderr).toContain(name)
+  })
+})
+
+it.runIf(existsSync('/dev/full'))('a full disk behind standard output is a failure', () => {
+  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+  const { status, stderr } = spawnSync(
+    'sh',
+    ['-c', '"$0" "$1" schema > /dev/full', process.execPath, bin],
+    {
+      cwd: root,
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+    },
+  )
+  expect(status).toBe(1)
+  expect(stderr).toContain('standard output cannot be written')
+})
+
+it('a reader that has gone is no failure', () => {
+  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+  const command = 'set -o pipefail 2>/dev/null; "$0" "$1" schema | true'
+  const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, bin], {
+    cwd: root,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
+  })
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
