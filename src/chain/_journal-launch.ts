@@ -1,8 +1,8 @@
 import type { StepOutput } from '../exec/index.ts'
-import type { FinishedOutcome, Outcome } from './engine.ts'
+import type { CancelledStep, FinishedOutcome, Outcome } from './engine.ts'
 import type { StepAnswer } from './executor.ts'
 import type { EngineCore, Entry } from './_journal-entry.ts'
-import { chainOutput } from './_outcome.ts'
+import { chainOutput, chainWaitsFor } from './_outcome.ts'
 import { passGate } from './_pass-gate.ts'
 import { overdue, timeLimit, type TimeLimit } from './_time-limit.ts'
 
@@ -62,8 +62,7 @@ async function executeTask(
   const durationMs = Math.round(core.clock.elapsed() - before)
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
   if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
-  if (stopped?.kind === 'cancelled') return { ...stopped, startedAt, durationMs }
-  if (stopped !== undefined) return stopped
+  if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer)
   const output = limit.over() ? overdue(limit) : answer.output
   const { log, promptDigest } = answer
@@ -78,29 +77,33 @@ async function executeChain(
 ): Promise<Outcome> {
   const { call, controller } = entry
   const chain = await entry.body(core.engineFor(controller.signal))
+  const time = (): number => timeOfChain(core, startedAt)
   const finished = (output: StepOutput, log?: string): FinishedOutcome => ({
     kind: 'finished',
     output,
     startedAt,
-    durationMs: Math.max(0, core.clock.now() - startedAt),
+    durationMs: time(),
     log,
     chain,
   })
-  if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted', chain }
+  const left = (): CancelledStep => ({ startedAt, durationMs: time(), chain })
+  if (core.interruption.signal.aborted) {
+    return { kind: 'suspended', why: 'interrupted', ...left() }
+  }
   if (limit.over()) return finished(overdue(limit))
   if (chain.ended === 'suspended') {
-    const why = chain.status === 'waiting' ? 'report' : 'interrupted'
-    return { kind: 'suspended', why, startedAt, chain }
+    const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
+    return { kind: 'suspended', why, ...left() }
   }
   if (chain.ended === 'cancelled' || controller.signal.aborted) {
-    return { kind: 'cancelled', startedAt, durationMs: core.clock.now() - startedAt, chain }
+    return { kind: 'cancelled', ...left() }
   }
   const output = chainOutput(chain)
   if (chain.ended === 'rejected') return { ...finished(output), rejected: true }
   if (call.step.verify !== undefined) core.writer?.append()
   const answer = await core.runner?.finishChain(call, output, { signal: controller.signal })
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
-  if (stopped !== undefined) return { ...stopped, startedAt, chain }
+  if (stopped !== undefined) return { ...stopped, ...left() }
   if (limit.over()) return finished(overdue(limit))
   return answer?.kind === 'output' ? finished(answer.output, answer.log) : finished(output)
 }
@@ -144,13 +147,17 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome): void {
     chain: entry.kind === 'chain',
     status: done?.output.status ?? 'cancelled',
     result: done?.output.result ?? '',
-    durationMs: done?.durationMs ?? 0,
+    error: done?.output.errors[0]?.message,
+    durationMs: outcome.durationMs ?? 0,
     at,
     replayed: false,
   })
 }
 
-function endedFromAbove(core: EngineCore, entry: Entry): Outcome | undefined {
+function endedFromAbove(
+  core: EngineCore,
+  entry: Entry,
+): Extract<Outcome, { kind: 'cancelled' | 'suspended' }> | undefined {
   if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted' }
   const ended = entry.scope.aborted || entry.controller.signal.aborted
   return ended ? { kind: 'cancelled' } : undefined
@@ -164,7 +171,23 @@ function lookedAt(core: EngineCore, key: string): Outcome {
   }
   const started = core.journal.started.get(key)
   const startedAt = started === undefined ? undefined : Date.parse(started)
-  return { kind: 'suspended', why: 'interrupted', startedAt }
+  const durationMs = startedAt === undefined ? undefined : timeUntilPause(core, startedAt)
+  return { kind: 'suspended', why: 'interrupted', startedAt, durationMs }
+}
+
+/** A run that is only looked at has stood still since its end was recorded. */
+function timeOfChain(core: EngineCore, startedAt: number): number {
+  const { pausedAt } = core.journal
+  if (core.runner !== undefined) return Math.max(0, core.clock.now() - startedAt)
+  return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
+}
+
+/** Undefined after a crash: nothing says when it was, nor of a step that a resume did not reach. */
+function timeUntilPause(core: EngineCore, startedAt: number): number | undefined {
+  const { pausedAt, resumedAt } = core.journal
+  if (pausedAt === undefined) return undefined
+  if (resumedAt !== undefined && startedAt < Date.parse(resumedAt)) return undefined
+  return Math.max(0, Date.parse(pausedAt) - startedAt)
 }
 
 function begin(core: EngineCore, entry: Entry): number {

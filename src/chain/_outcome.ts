@@ -1,5 +1,5 @@
 import type { StepOutput } from '../exec/index.ts'
-import type { CancelledStep, ChainResult, Outcome, Suspension } from './engine.ts'
+import type { CancelledStep, ChainResult, Outcome, SuspendedOutcome, Suspension } from './engine.ts'
 import type { PlannedStep } from './plan-model.ts'
 import type { StepResult } from './result.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
@@ -25,7 +25,8 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
       return {
         ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
         startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
-        reason: suspensions[outcome.why],
+        durationMs: outcome.durationMs ?? 0,
+        reason: suspensionReason(outcome),
         ...below(outcome.chain),
       }
   }
@@ -87,6 +88,12 @@ export function chainOutput(result: ChainResult): StepOutput {
   }
 }
 
+/** What a nested chain waits for: an agent can go on with a report while a person is asked. */
+export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
+  const waiting = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
+  return waiting.every((step) => step.startedAt === null) ? 'approval' : 'report'
+}
+
 /** Status, result and errors of every step, level by level, as one text. */
 export function signatureOf(steps: readonly StepResult[]): string {
   return JSON.stringify(steps.map((step) => outline(step)))
@@ -96,6 +103,19 @@ const suspensions: Record<Suspension, string> = {
   approval: 'waits for the approval of a person',
   report: 'waits for its report',
   interrupted: 'the run was interrupted',
+}
+
+function suspensionReason({ why, chain }: SuspendedOutcome): string {
+  if (why !== 'approval' || chain === undefined) return suspensions[why]
+  const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
+  return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`
+}
+
+function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
+  return steps.flatMap((step) => {
+    if (step.steps !== undefined) return waitingLeaves(step.steps)
+    return step.status === 'waiting' ? [step] : []
+  })
 }
 
 function outline(step: StepResult): unknown[] {

@@ -83,6 +83,8 @@ export interface SuspendedOutcome {
   why: Suspension
   /** When it was handed out, for a step that an agent is working on. */
   startedAt?: number | undefined
+  /** How long it had run by then; undefined where nobody knows. */
+  durationMs?: number | undefined
   /** For a nested chain: how far it came. */
   chain?: ChainResult | undefined
 }

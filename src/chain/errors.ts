@@ -17,6 +17,13 @@ export class RunNotFoundError extends ChainError {
   }
 }
 
+/** The plan of the run has no step of that name. */
+export class StepNotFoundError extends ChainError {
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
 /** Another process writes the journal of this run. */
 export class RunBusyError extends ChainError {}
 

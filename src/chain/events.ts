@@ -14,6 +14,9 @@ export type ChainEvent =
       chain: boolean
       status: StepResultStatus
       result: string
+      /** The message of its first error. */
+      error?: string | undefined
+      /** 0 for a cancelled step of which nobody knows it. */
       durationMs: number
       at: string
       /** It was finished before; only its recorded result was read. */

@@ -74,7 +74,9 @@ export {
 export {
   duration,
   renderTimeline,
+  resultWithError,
   statusMarks,
+  stepDuration,
   type StyleText,
   type TimelineOptions,
 } from './timeline.ts'

@@ -23,6 +23,7 @@ export interface StepResult {
   evidence: Evidence | null
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
+  /** 0 also where nobody knows it: for a step that was cut off by a crash, or waits. */
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined

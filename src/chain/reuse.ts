@@ -1,5 +1,5 @@
 import { sha256 } from '../base/index.ts'
-import { RunStateError } from './errors.ts'
+import { RunStateError, StepNotFoundError } from './errors.ts'
 import type { DoneRecord } from './journal-records.ts'
 import { allSteps, isChain, type Plan } from './plan-model.ts'
 import type { RunResult } from './result.ts'
@@ -53,7 +53,7 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
 function positionOf(steps: readonly { step: string }[], from: string, plan: Plan): number {
   const position = steps.findIndex((step) => step.step === from)
   if (position !== -1) return position
-  throw new RunStateError({
+  throw new StepNotFoundError({
     code: 'step-unknown',
     message: `${plan.skill} has no step ${from}`,
     hint: `Its steps are ${steps.map((step) => step.step).join(', ')}.`,

@@ -38,6 +38,10 @@ export interface RunJournal {
   length: number
   /** The last status written; undefined while it runs, and after a crash. */
   status: RunStatus | undefined
+  /** When the process that had the run last wrote how it left it; undefined after a crash. */
+  pausedAt?: string | undefined
+  /** When the last process took the run up again. */
+  resumedAt?: string | undefined
   /** Time of the last record that has one. */
   updatedAt: string
   diagnostics: readonly Diagnostic[]
@@ -143,9 +147,13 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
     case 'resumed':
       journal.plan = record.plan ?? journal.plan
       journal.status = undefined
+      journal.pausedAt = undefined
+      journal.resumedAt = record.at
       break
     case 'status':
       journal.status = record.status
+      // A cancellation may come long after the process has gone.
+      if (record.status !== 'cancelled') journal.pausedAt = record.at
       break
   }
 }

@@ -42,6 +42,22 @@ export function duration(milliseconds: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }
 
+/** The time of a step; empty for one that never started and where nobody knows it. */
+export function stepDuration(
+  step: Pick<StepResult, 'status' | 'startedAt' | 'durationMs'>,
+): string {
+  const ended = step.status !== 'cancelled' && step.status !== 'waiting'
+  return step.startedAt === null || (!ended && step.durationMs === 0)
+    ? ''
+    : duration(step.durationMs)
+}
+
+/** What a step answered, behind the message of its first error unless the answer says that itself. */
+export function resultWithError(result: string, error: string | undefined): string {
+  if (error === undefined || result.includes(error)) return result
+  return error.includes(result.trim()) ? error : `${error} (${result})`
+}
+
 /** The failed step of a run that ended first; a nested chain is passed over for its step. */
 export function firstFailed(result: RunResult): StepResult | undefined {
   const failed = flatten(lastAttempt(result)?.steps ?? [], 0)
@@ -67,11 +83,15 @@ function line(row: Row, rows: readonly Row[], width: number, style: StyleText): 
   const { mark, format } = statusMarks[step.status]
   const name = `${'  '.repeat(depth)}${safeLine(label(step))}`
   const names = Math.max(...rows.map((other) => label(other.step).length + 2 * other.depth))
-  const time = step.startedAt === null ? '' : duration(step.durationMs)
-  const note = step.reason ?? (step.status === 'success' ? '' : step.result)
+  const time = stepDuration(step)
+  const note = step.reason ?? noteOf(step)
   const room = Math.max(10, width - names - 4 - 12 - barWidth - 2)
   const said = safeLine(note).slice(0, room)
   return `${style(format, mark)} ${name.padEnd(names)}  ${time.padStart(10)}  ${style('dim', bar(step, rows))}  ${said}`.trimEnd()
+}
+
+function noteOf({ status, result, errors }: StepResult): string {
+  return status === 'success' ? '' : resultWithError(result, errors[0]?.message)
 }
 
 const barWidth = 24

@@ -1,5 +1,12 @@
 import { safeLine } from '../base/index.ts'
-import { type ChainEvent, duration, type EventListener, statusMarks } from '../chain/index.ts'
+import {
+  type ChainEvent,
+  duration,
+  type EventListener,
+  resultWithError,
+  statusMarks,
+  stepDuration,
+} from '../chain/index.ts'
 import type { Output } from './output.ts'
 
 export interface Progress {
@@ -54,8 +61,13 @@ export function showProgress(output: Output): Progress {
 
 function finishedLine(event: ChainEvent & { type: 'step-finished' }, output: Output): string {
   const { mark, format } = statusMarks[event.status]
-  const said = safeLine(event.result).slice(0, 60)
-  const line = `${indent(event.step)}${output.style(format, mark)} ${label(event.step)}  ${duration(event.durationMs)}`
+  const failed = event.status !== 'success' && event.error !== undefined
+  const said = failed
+    ? safeLine(resultWithError(event.result, event.error)).slice(0, 120)
+    : safeLine(event.result).slice(0, 60)
+  const time = stepDuration({ ...event, startedAt: event.at })
+  const line =
+    `${indent(event.step)}${output.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
   return said === '' ? line : `${line}  ${output.style('dim', said)}`
 }
 

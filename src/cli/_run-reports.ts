@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { UsageError, writeFileAtomic } from '../base/index.ts'
+import { messageOf, UsageError, writeFileAtomic } from '../base/index.ts'
 import {
   type ChainEvent,
   type EventListener,
@@ -8,6 +8,7 @@ import {
   type ReportFormat,
   type RunResult,
 } from '../chain/index.ts'
+import { requireWritable } from './_require-writable.ts'
 import { findReportFormat } from './_report-format.ts'
 import type { CommandContext } from './command.ts'
 
@@ -32,7 +33,8 @@ export interface Reports {
 
 /**
  * The reports that `--report` and `--events` ask for.
- * @throws {UsageError} for an unknown format, and when two of them want standard output.
+ * @throws {UsageError} for an unknown format, when two of them want standard output, and for a file
+ * that cannot be written: nothing has run by then.
  */
 export function openReports(context: CommandContext, options: ReportOptions): Reports {
   const wanted = (options.report ?? []).map((text) => parseReport(text, context))
@@ -48,6 +50,14 @@ export function openReports(context: CommandContext, options: ReportOptions): Re
       message: 'only one of --json, --events and --report can have standard output',
       hint: 'Give the others a file: --events=FILE, --report html=FILE.',
     })
+  }
+  for (const { format, file } of wanted) {
+    if (file === undefined) continue
+    const how = format === 'github' && file === stepSummary(context) ? 'append' : 'replace'
+    requireWritable(resolve(context.runtime.cwd, file), `--report ${format}`, how)
+  }
+  if (eventsFile !== undefined) {
+    requireWritable(resolve(context.runtime.cwd, eventsFile), '--events', 'append')
   }
   return {
     onEvent: options.events === undefined ? undefined : eventWriter(context, eventsFile),
@@ -81,14 +91,31 @@ async function writeReport(
   text: string,
 ): Promise<void> {
   const path = resolve(context.runtime.cwd, file)
-  if (format === 'github' && file === stepSummary(context)) appendFileSync(path, text)
-  else await writeFileAtomic(path, text)
+  try {
+    if (format === 'github' && file === stepSummary(context)) appendFileSync(path, text)
+    else await writeFileAtomic(path, text)
+  } catch (error) {
+    notWritten(context, path, `the ${format} report was not written: ${messageOf(error)}`)
+  }
+}
+
+/** The run is over, or goes on: what it did counts more than a file about it. */
+function notWritten(context: CommandContext, path: string, message: string): void {
+  context.output.diagnostics([{ code: 'report-not-written', severity: 'error', path, message }])
 }
 
 function eventWriter(context: CommandContext, file: string | undefined): EventListener {
-  const write =
-    file === undefined
-      ? (text: string) => context.output.raw(text)
-      : (text: string) => appendFileSync(resolve(context.runtime.cwd, file), text)
-  return (event: ChainEvent) => write(`${JSON.stringify(event)}\n`)
+  const path = file === undefined ? undefined : resolve(context.runtime.cwd, file)
+  let broken = false
+  return (event: ChainEvent) => {
+    const text = `${JSON.stringify(event)}\n`
+    if (path === undefined) context.output.raw(text)
+    if (path === undefined || broken) return
+    try {
+      appendFileSync(path, text)
+    } catch (error) {
+      broken = true
+      notWritten(context, path, `no more events are written: ${messageOf(error)}`)
+    }
+  }
 }

@@ -1,6 +1,6 @@
 import { safeLine, safeText } from '../../base/index.ts'
 import type { RunResult } from '../result.ts'
-import { duration, firstFailed, statusMarks } from '../timeline.ts'
+import { firstFailed, statusMarks, stepDuration } from '../timeline.ts'
 import { reportRows, stepLabel } from './_rows.ts'
 
 /** Markdown for the summary of a job in GitHub Actions. */
@@ -8,7 +8,7 @@ export function githubReport(result: RunResult): string {
   const several = result.attempts.length > 1
   const rows = reportRows(result).map(({ step, depth, attempt }) => {
     const name = `${'&nbsp;&nbsp;'.repeat(depth)}${cell(stepLabel(step))}${several ? ` (attempt ${attempt})` : ''}`
-    const time = step.startedAt === null ? '' : duration(step.durationMs)
+    const time = stepDuration(step)
     return `| ${statusMarks[step.status].mark} ${step.status} | ${name} | ${time} | ${cell(step.reason ?? step.result)} |`
   })
   const lines = [

@@ -1,6 +1,6 @@
 import { safeText } from '../../base/index.ts'
 import { type AttemptResult, lastAttempt, type RunResult, type StepResult } from '../result.ts'
-import { duration, firstFailed, statusMarks } from '../timeline.ts'
+import { duration, firstFailed, statusMarks, stepDuration } from '../timeline.ts'
 import { stepLabel } from './_rows.ts'
 import { htmlStyle } from './_html-style.ts'
 
@@ -83,7 +83,7 @@ function stepList(steps: readonly StepResult[], scope: Scope): string {
 
 function stepItem(step: StepResult, scope: Scope): string {
   const { mark } = statusMarks[step.status]
-  const time = step.startedAt === null ? '' : duration(step.durationMs)
+  const time = stepDuration(step)
   const note = step.reason ?? step.result
   const failed = step.status === 'failure' || step.status === 'critical'
   const open = failed && step.steps === undefined ? ' open' : ''

@@ -113,9 +113,11 @@ function nameOf(key: string): string {
 function told(value: (ServerEntry & { kind: 'ended' })['value']): {
   status: FinishedOutcome['output']['status'] | 'cancelled'
   result: string
+  error: string | undefined
   durationMs: number
 } {
   const output = value !== undefined && 'output' in value ? value.output : undefined
   const durationMs = value !== undefined && 'durationMs' in value ? (value.durationMs ?? 0) : 0
-  return { status: output?.status ?? 'cancelled', result: output?.result ?? '', durationMs }
+  const error = output?.errors[0]?.message
+  return { status: output?.status ?? 'cancelled', result: output?.result ?? '', error, durationMs }
 }

@@ -116,7 +116,8 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       chain: false,
       status: done?.output.status ?? 'cancelled',
       result: done?.output.result ?? '',
-      durationMs: done?.durationMs ?? 0,
+      error: done?.output.errors[0]?.message,
+      durationMs: outcome.durationMs ?? 0,
       at: new Date(clock.now()).toISOString(),
       replayed: false,
     })

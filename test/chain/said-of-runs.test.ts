@@ -1,0 +1,156 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
+import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+
+let project: TestProject
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => project.remove())
+
+const command = (line: string, world?: CommandWorld): Promise<CommandAnswer> => {
+  const words = line.split(' ')
+  const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
+  return runCommand(name, words, project, world)
+}
+
+function skills(table: Record<string, ProjectSkill>): void {
+  for (const [name, content] of Object.entries(table)) project.write(name, content)
+}
+
+const runIdOf = async (): Promise<string> => {
+  const { json } = await command('runs list --json')
+  return String(json.runs[0]?.runId)
+}
+
+const lineOf = (lines: readonly string[], mark: string, name: string): string | undefined =>
+  lines.find((line) => line.trimStart().startsWith(`${mark} `) && line.includes(` ${name} `))
+
+const anyTime = /\d (?:ms|s) /
+const zero = / 0 ms/
+
+describe('a nested chain that waits at a gate', () => {
+  it('says whose approval it waits for, and how long it has run', async () => {
+    skills({
+      main: { metadata: ['chain: [gated]'] },
+      gated: { metadata: ['chain: [build, deploy]', 'gates: deploy'] },
+      build: { run: 'sleep 0.2' },
+      deploy: { run: 'true' },
+    })
+    const { lines } = await command('run main')
+    const shown = await command(`runs show ${await runIdOf()}`)
+    for (const text of [lines, shown.lines]) {
+      const line = lineOf(text, '…', 'gated')
+      expect(line).toContain('waits for approval of gated/deploy')
+      expect(line).toMatch(anyTime)
+      expect(line).not.toMatch(zero)
+    }
+  })
+})
+
+describe('the time of a step that was cut off', () => {
+  it('is the same in the progress and in the table of a race', async () => {
+    skills({
+      main: { metadata: ['chain: [slow, fast]', 'async: true', 'race_mode: true'] },
+      slow: { run: 'sleep 30' },
+      fast: { run: 'sleep 0.3' },
+    })
+    const { lines, notes } = await command('run main')
+    const time = (line: string | undefined): string | undefined =>
+      /\d[\d.]* m?s/.exec(line ?? '')?.[0]
+    expect(time(lineOf(notes, '⊘', 'slow'))).toMatch(/^[1-9]/)
+    expect(time(lineOf(notes, '⊘', 'slow'))).toBe(time(lineOf(lines, '⊘', 'slow')))
+  })
+
+  it('is kept when the run is interrupted, below a nested chain too', async () => {
+    skills({
+      main: { metadata: ['chain: [nested]'] },
+      nested: { metadata: ['chain: [slow]'] },
+      slow: { run: 'sleep 30' },
+    })
+    const { lines, notes } = await command('run main --max-time 0.5')
+    const shown = await command(`runs show ${await runIdOf()}`)
+    for (const text of [lines, shown.lines, notes]) {
+      expect(lineOf(text, '⊘', 'slow')).toMatch(/ [1-9][\d.]* m?s/)
+    }
+    expect(lineOf(lines, '⊘', 'nested')).toMatch(/ [1-9][\d.]* m?s/)
+  })
+
+  it('is not shown after a crash, also when the run is cancelled later', async () => {
+    skills({ main: { metadata: ['chain: [slow]'] }, slow: { run: 'echo slow >> log; sleep 30' } })
+    const child = project.start(['run', 'main'])
+    while (project.log().length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    child.kill('SIGKILL')
+    await child.ended
+    const runId = await runIdOf()
+    const killed = await command(`runs show ${runId}`)
+    await command(`runs cancel ${runId}`)
+    const cancelled = await command(`runs show ${runId}`)
+    for (const { lines } of [killed, cancelled]) {
+      expect(lineOf(lines, '⊘', 'slow')).toContain('█')
+      expect(lineOf(lines, '⊘', 'slow')).not.toMatch(/\d m?s /)
+    }
+  })
+})
+
+describe('the line of a failed step', () => {
+  it('names its first error where its result does not', async () => {
+    skills({
+      main: { metadata: ['chain: [lie, ver]', 'stop_on_failure: false'] },
+      lie: { run: `echo '{"status":"success"}'; exit 2` },
+      ver: { run: 'echo done', verify: 'exit 1' },
+    })
+    const { lines, notes } = await command('run main --json')
+    expect(lines).toEqual([])
+    expect(lineOf(notes, '✗', 'lie')).toContain('exit code 2')
+    expect(lineOf(notes, '✗', 'ver')).toContain('verify ended with exit code 1')
+    const shown = await command(`runs show ${await runIdOf()}`)
+    expect(lineOf(shown.lines, '✗', 'lie')).toContain('exit code 2')
+    expect(lineOf(shown.lines, '✗', 'ver')).toContain('verify ended with exit code 1')
+  })
+
+  it('names what an agent reported as wrong', async () => {
+    skills({ main: { metadata: ['chain: [write]'] }, write: {} })
+    await command('chain start main')
+    const report = `chain report ${await runIdOf()} --step write --status failure --error e1`
+    const { lines, notes } = await command(report)
+    expect(lineOf(lines, '✗', 'write')).toMatch(/e1$/)
+    expect(lineOf(notes, '✗', 'write')).toMatch(/e1$/)
+  })
+})
+
+describe('a file for a report or for events', () => {
+  beforeEach(() => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'echo a >> log' } })
+    writeFileSync(join(project.directory, 'file'), '')
+    mkdirSync(join(project.directory, 'folder'))
+  })
+
+  it.each([
+    '--report html=file/report.html',
+    '--report html=folder',
+    '--events=file/events',
+    '--events=folder',
+  ])('that cannot be written is refused before anything runs: %s', async (option) => {
+    const { code, error } = await command(`run main ${option}`)
+    expect([code, error?.code]).toEqual([2, 'file-not-writable'])
+    expect(project.log()).toEqual([])
+  })
+
+  it('has its directory made', async () => {
+    expect((await command('run main --report html=x/y.html --events=z/e')).code).toBe(0)
+    expect(readFileSync(join(project.directory, 'x/y.html'), 'utf8')).toContain('<html')
+    expect(readFileSync(join(project.directory, 'z/e'), 'utf8')).toContain('run-finished')
+  })
+
+  it('that becomes unwritable during the run changes neither the answer nor the exit code', async () => {
+    project.write('a', { run: 'rm -rf x z; mkdir -p x/y.html/in; echo a >> log' })
+    const { code, lines, notes } = await command('run main --report html=x/y.html --events=z/e')
+    expect(code).toBe(0)
+    expect(lines.join('\n')).toContain('main: success')
+    expect(notes.filter((note) => note === 'report-not-written')).toHaveLength(2)
+    rmSync(join(project.directory, 'x'), { recursive: true })
+  })
+})
