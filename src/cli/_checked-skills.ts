@@ -1,8 +1,9 @@
 import { realpathSync, statSync } from 'node:fs'
-import { readRegularFile, SkillrailError, writeFileAtomicSync } from '../base/index.ts'
+import { hasErrors, readRegularFile, SkillrailError, writeFileAtomicSync } from '../base/index.ts'
 import { maxSkillBytes } from '../library/index.ts'
 import { parseSkill, splitFrontmatter } from '../skill/index.ts'
 import { checkTriggers, fixTriggers } from '../trigger/index.ts'
+import { leftOutTriggers } from './_left-out-triggers.ts'
 import { aboutTriggers, type InstalledSkill, skillsFor } from './_trigger-skills.ts'
 import type { CheckedFile } from './_trigger-verdicts.ts'
 import { unifiedDiff } from './_unified-diff.ts'
@@ -16,7 +17,10 @@ export function checkedSkills(
 ): CheckedFile[] {
   const { skills } = skillsFor(context, references)
   return skills
-    .filter(({ triggers }) => references.length > 0 || triggers.length > 0)
+    .filter(
+      ({ triggers, info }) =>
+        references.length > 0 || triggers.length > 0 || hasErrors(aboutTriggers(info.diagnostics)),
+    )
     .map((skill) => checkOne(skill, options))
 }
 
@@ -34,9 +38,14 @@ function checkOne(skill: InstalledSkill, options: { fix: boolean; dryRun: boolea
   const body = split.found ? split.body : ''
   const checked = { name, path, directory, triggers, text, body }
   const check = checkTriggers(checked)
+  const leftOut = leftOutTriggers(text, path, triggers, diagnostics)
   return {
     skill: checked,
-    check: { ...check, diagnostics: [...aboutTriggers(diagnostics), ...check.diagnostics] },
+    check: {
+      ...check,
+      triggers: [...check.triggers, ...leftOut].toSorted((a, b) => a.line - b.line),
+      diagnostics: [...aboutTriggers(diagnostics), ...check.diagnostics],
+    },
     changes: options.fix ? changes : undefined,
     diff: options.dryRun ? unifiedDiff(path, before, text) : undefined,
   }

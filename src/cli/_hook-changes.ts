@@ -16,12 +16,17 @@ export interface ScopeOptions {
   dryRun?: boolean | undefined
 }
 
-/** What happened for each client; one that failed does not hold up the others. */
+/**
+ * What happened for each client; one that failed does not hold up the others.
+ *
+ * @param unchanged says of a path that nothing was to do.
+ */
 export async function changeEach(
   context: CommandContext,
   named: readonly Platform[],
   options: ScopeOptions,
   change: (platform: Platform, scope: HookScope) => Promise<FileChange>,
+  unchanged: (path: string) => string,
 ): Promise<{ changes: FileChange[]; code: ExitCode }> {
   const scope = options.project === true ? 'project' : 'user'
   const changes: FileChange[] = []
@@ -30,7 +35,7 @@ export async function changeEach(
     try {
       const done = await change(platform, scope)
       changes.push(done)
-      if (!context.options.json) printChange(context, done, options.dryRun === true)
+      if (!context.options.json) printChange(context, done, options.dryRun === true, unchanged)
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
       errors.push({ platform, code: error.code, message: messageOf(error) })
@@ -51,11 +56,16 @@ export async function changeEach(
   return { changes, code: errors.length > 0 ? exitCode.badAnswer : exitCode.done }
 }
 
-function printChange({ output }: CommandContext, change: FileChange, dryRun: boolean): void {
+function printChange(
+  { output }: CommandContext,
+  change: FileChange,
+  dryRun: boolean,
+  unchanged: (path: string) => string,
+): void {
   const { platform, path, before, after, backup } = change
   const { title } = adapters[platform]
   if (before === after) {
-    output.line(`${title}: ${safeLine(path)} is as it should be`)
+    output.line(`${title}: ${safeLine(unchanged(path))}`)
     return
   }
   const verb = after === undefined ? 'removed' : before === undefined ? 'made' : 'changed'

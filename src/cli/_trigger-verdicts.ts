@@ -18,20 +18,22 @@ export function checkLines(files: readonly CheckedFile[]): string[] {
     ...(changes ?? []).map(({ line, from, to }) =>
       safeLine(`FIXED line ${line}: ${from} => ${to}`),
     ),
-    ...check.triggers.flatMap(({ match, inject, risk }) =>
-      risk === undefined
-        ? [safeLine(`OK ${match} -> ${inject}`)]
+    ...check.triggers.flatMap(({ match, inject, risk, problems }) => [
+      safeLine(
+        `${risk === undefined && problems.length === 0 ? 'OK' : 'FAIL'} ${match} -> ${inject}`,
+      ),
+      ...(risk === undefined
+        ? []
         : [
-            safeLine(`FAIL ${match} -> ${inject}`),
             'Pattern matches the skill body - will fire on every invocation',
             `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
-          ],
-    ),
+          ]),
+      ...problems.map((problem) => safeLine(problem)),
+    ]),
   ])
   const triggers = files.flatMap(({ check }) => check.triggers)
   const risks = triggers.filter(({ risk }) => risk !== undefined).length
-  return [
-    ...lines,
-    `${amount(triggers.length, 'trigger')} checked, ${risks} false-positive risk(s)`,
-  ]
+  const broken = triggers.filter(({ problems }) => problems.length > 0).length
+  const summary = `${amount(triggers.length, 'trigger')} checked, ${risks} false-positive risk(s)`
+  return [...lines, broken === 0 ? summary : `${summary}, ${broken} with errors`]
 }

@@ -3,6 +3,7 @@ import type * as Jsonc from 'jsonc-parser'
 import { SkillrailError } from '../base/index.ts'
 import type { Registration } from './adapter.ts'
 import { launcherName } from './launcher-place.ts'
+import { addMember, isBlank, removeMember, replaceValue, type TextStyle } from './_member-text.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
 
@@ -22,19 +23,24 @@ export function withEntry(
 ): string {
   const entry = registration.entry(commands)
   if (text === undefined || text.trim() === '') return newFile(registration, entry)
-  const root = readRoot(text, registration, path)
-  const items = itemsOf(root, registration.list)
+  const { list, frame = {} } = registration
+  const items = itemsOf(readRoot(text, registration, path), list)
   const ours = items.flatMap((item, index) => (isOurs(item) ? [index] : []))
   const [only] = ours
   if (ours.length === 1 && only !== undefined && isWholly(items[only])) {
     if (JSON.stringify(items[only]) === JSON.stringify(entry)) return text
-    return edit(text, [...registration.list, only], entry)
+    return edit(text, (body, tree, style) => {
+      const node = nodeAt(tree, [...list, only])
+      return node === undefined ? body : replaceValue(body, node, entry, style)
+    })
   }
   const cleared = ours.length === 0 ? text : withoutEntries(text, registration, path)
-  const rest = itemsOf(readRoot(cleared, registration, path), registration.list)
-  const framed = addFrame(cleared, registration, root)
-  if (rest.length === 0) return edit(framed, registration.list, [entry])
-  return edit(framed, [...registration.list, rest.length], entry, { isArrayInsertion: true })
+  const framed = Object.entries(frame).reduce((rest, [key, value]) => {
+    return edit(rest, (body, tree, style) =>
+      nodeAt(tree, [key]) === undefined ? addMember(body, tree, { key, value }, style) : body,
+    )
+  }, cleared)
+  return edit(framed, (body, tree, style) => addItem(body, tree, list, entry, style))
 }
 
 /** The configuration without anything of ours, and without lists that are empty then. */
@@ -47,7 +53,7 @@ export function withoutEntries(
   for (;;) {
     const place = placeOfOurs(readRoot(rest, registration, path), registration.list)
     if (place === undefined) return rest
-    rest = removeWithEmptyParents(rest, place, registration, path)
+    rest = removeWithEmptyParents(rest, place)
   }
 }
 
@@ -63,9 +69,23 @@ function newFile({ list, frame }: EntryRegistration, entry: object): string {
   return `${JSON.stringify({ ...frame, ...Object(nested) }, undefined, 2)}\n`
 }
 
-function addFrame(text: string, { frame }: EntryRegistration, root: unknown): string {
-  const missing = Object.entries(frame ?? {}).filter(([key]) => fieldOf(root, key) === undefined)
-  return missing.reduce((framed, [key, value]) => edit(framed, [key], value), text)
+/** Makes what is missing of the objects and the list that lead to the item. */
+function addItem(
+  text: string,
+  tree: Jsonc.Node,
+  list: readonly string[],
+  item: object,
+  style: TextStyle,
+): string {
+  for (let depth = list.length; depth >= 0; depth--) {
+    const container = nodeAt(tree, list.slice(0, depth))
+    if (container === undefined) continue
+    const [key, ...inner] = list.slice(depth)
+    if (key === undefined) return addMember(text, container, { value: item }, style)
+    const value = inner.toReversed().reduce<unknown>((rest, name) => ({ [name]: rest }), [item])
+    return addMember(text, container, { key, value }, style)
+  }
+  return text
 }
 
 /** The path of one item, or of one handler in it, that is ours. */
@@ -80,22 +100,29 @@ function placeOfOurs(root: unknown, list: readonly string[]): (string | number)[
   return [...list, index, 'hooks', at]
 }
 
-function removeWithEmptyParents(
-  text: string,
-  place: readonly (string | number)[],
-  registration: EntryRegistration,
-  path: string,
-): string {
-  let rest = edit(text, place, undefined)
+/** An object or a list that only a comment is left in stays. */
+function removeWithEmptyParents(text: string, place: readonly (string | number)[]): string {
+  let rest = removeAt(text, place)
   for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
-    const value = keys.reduce<unknown>(
-      (parent, key) => fieldOf(parent, key),
-      readRoot(rest, registration, path),
-    )
-    if (Object.keys(Object(value)).length > 0) break
-    rest = edit(rest, keys, undefined)
+    const parent = rest
+    rest = edit(parent, (body, tree) => {
+      const node = nodeAt(tree, keys)
+      return node !== undefined && isBlank(body, node) ? removeAt(body, keys) : body
+    })
+    if (rest === parent) break
   }
   return rest
+}
+
+function removeAt(text: string, place: readonly (string | number)[]): string {
+  return edit(text, (body, tree) => {
+    const container = nodeAt(tree, place.slice(0, -1))
+    const node = nodeAt(tree, place)
+    if (container === undefined || node === undefined) return body
+    const member = container.type === 'object' ? node.parent : node
+    const index = container.children?.findIndex((child) => child === member) ?? -1
+    return removeMember(body, container, index)
+  })
 }
 
 function isOurs(item: unknown): boolean {
@@ -138,7 +165,7 @@ function readRoot(text: string, { list }: EntryRegistration, path: string): unkn
   }
   if (tree?.type !== 'object') throw broken(path, text, 0, 'it is no JSON object')
   for (let depth = 1; depth <= list.length; depth++) {
-    const node = jsonc.findNodeAtLocation(tree, list.slice(0, depth))
+    const node = nodeAt(tree, list.slice(0, depth))
     const wanted = depth === list.length ? 'array' : 'object'
     if (node !== undefined && node.type !== wanted) {
       throw broken(path, text, node.offset, `\`${list.slice(0, depth).join('.')}\` is no ${wanted}`)
@@ -147,26 +174,30 @@ function readRoot(text: string, { list }: EntryRegistration, path: string): unkn
   return jsonc.getNodeValue(tree)
 }
 
+/** A value in the tree; of a key that is there twice the last counts, as for every reader. */
+function nodeAt(tree: Jsonc.Node, place: readonly (string | number)[]): Jsonc.Node | undefined {
+  return place.reduce<Jsonc.Node | undefined>((node, key) => {
+    if (typeof key === 'number') return node?.children?.[key]
+    return node?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1]
+  }, tree)
+}
+
+/** Changes a text that was read without errors; a mark at its beginning stays. */
 function edit(
   text: string,
-  place: readonly (string | number)[],
-  value: unknown,
-  options: { isArrayInsertion?: boolean } = {},
+  change: (body: string, tree: Jsonc.Node, style: TextStyle) => string,
 ): string {
-  const jsonc = loadParser()
   const body = withoutMark(text)
-  const edits = jsonc.modify(body, [...place], value, {
-    ...options,
-    formattingOptions: formatOf(body),
-  })
-  return text.slice(0, text.length - body.length) + jsonc.applyEdits(body, edits)
+  const tree = loadParser().parseTree(body, [], { allowTrailingComma: true })
+  if (tree === undefined) return text
+  return text.slice(0, text.length - body.length) + change(body, tree, styleOf(body, tree))
 }
 
 /** The indentation and line ends that the file has already. */
-function formatOf(text: string): Jsonc.FormattingOptions {
+function styleOf(text: string, tree: Jsonc.Node): TextStyle {
   const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
   const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  return { insertSpaces: !indent.startsWith('\t'), tabSize: indent.length, eol }
+  return { indent, eol, lines: text.trim().includes('\n') || tree.children?.length === 0 }
 }
 
 function withoutMark(text: string): string {

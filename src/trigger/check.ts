@@ -10,8 +10,16 @@ import { readTarget, type TargetReader } from './read-target.ts'
 export interface TriggerCheck {
   skill: string
   path: string
-  /** In the order of the triggers; `risk` where one matches the skill's own body. */
-  triggers: readonly { match: string; inject: string; line: number; risk?: BodyRisk | undefined }[]
+  /** In the order of the triggers. */
+  triggers: readonly {
+    match: string
+    inject: string
+    line: number
+    /** Where it matches the skill's own body. */
+    risk?: BodyRisk | undefined
+    /** Why it cannot inject: a sentence for each error in its pattern or file. */
+    problems: readonly string[]
+  }[]
   diagnostics: readonly Diagnostic[]
 }
 
@@ -26,10 +34,13 @@ export function checkTriggers(
   const { read = readTarget } = options
   const lines = skill.text.split(/\r?\n/)
   const risks = findBodyRisks(skill)
+  const findings = skill.triggers.map((trigger) => {
+    const one = { ...skill, triggers: [trigger] }
+    return [...checkPatterns(one, lines), ...checkTargets(one, read)]
+  })
   const diagnostics = [
-    ...checkPatterns(skill, lines),
+    ...findings.flat(),
     ...risks.map(({ diagnostic }) => diagnostic),
-    ...checkTargets(skill, read),
     ...checkReach(skill),
     ...checkFormat(skill),
     ...checkSize(skill, read),
@@ -37,9 +48,12 @@ export function checkTriggers(
   return {
     skill: skill.name,
     path: skill.path,
-    triggers: skill.triggers.map((trigger) => ({
+    triggers: skill.triggers.map((trigger, index) => ({
       ...trigger,
       risk: risks.find((risk) => risk.trigger === trigger)?.risk,
+      problems: (findings[index] ?? [])
+        .filter(({ severity }) => severity === 'error')
+        .map(({ message }) => message),
     })),
     diagnostics: diagnostics.toSorted(compareDiagnostics),
   }

@@ -73,6 +73,13 @@ it.skipIf(!isBuilt)(
   },
 )
 
+it('says of a client without a hook that none was there', async () => {
+  const { run, home } = world()
+  const { code, stdout } = await run(['hooks', 'uninstall', 'claude'])
+  expect(code).toBe(0)
+  expect(stdout).toBe(`Claude Code: no hook was in ${join(home, '.claude/settings.json')}\n`)
+})
+
 it('answers a prompt as a hook, and keeps a log of it', async () => {
   const { run, cwd } = world()
   const { code, stdout } = await run(['hook', 'copilot'], JSON.stringify({ prompt: '/saw x', cwd }))

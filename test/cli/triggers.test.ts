@@ -155,6 +155,42 @@ describe('skillrail triggers check', () => {
     )
   })
 
+  it('counts every trigger, and fails one that cannot inject with the reason', async () => {
+    writeSkill(
+      '  - match: ^/bad2\n    inject: gone.md\n' +
+        '  - match: ^/out\n    inject: ../out.md\n' +
+        '  - match: ^/x(?=y)\n    inject: references/amend-flow.md\n' +
+        '  - match: ^/half\n' +
+        '  - match: ^/saw\n    inject: references/amend-flow.md\n',
+    )
+    const { code, stdout } = await skillrail(['triggers', 'check', 'saw'])
+    expect(code).toBe(1)
+    expect(stdout.split('\n')).toEqual([
+      'FAIL ^/bad2 -> gone.md',
+      expect.stringContaining('gone.md does not exist'),
+      'FAIL ^/out -> ../out.md',
+      expect.stringContaining('no relative path inside the skill'),
+      'FAIL ^/x(?=y) -> references/amend-flow.md',
+      expect.stringContaining('a lookahead'),
+      'FAIL ^/half -> (none)',
+      'A trigger has no `inject`.',
+      'OK ^/saw -> references/amend-flow.md',
+      '5 triggers checked, 0 false-positive risk(s), 4 with errors',
+      '',
+    ])
+  })
+
+  it.each([
+    ['a list', '  - match: ^/out\n    inject: ../out.md\n'],
+    ['lines', '  ^/out => ../out.md\n'],
+  ])('finds a skill whose only trigger, in %s, leads outside', async (_, triggers) => {
+    writeSkill(triggers)
+    const { code, stdout } = await skillrail(['triggers', 'check'])
+    expect(code).toBe(1)
+    expect(stdout).toContain('FAIL ^/out -> ../out.md\n')
+    expect(stdout).toContain('1 trigger checked, 0 false-positive risk(s), 1 with errors')
+  })
+
   it('rewrites portably with --fix, and shows it with --dry-run', async () => {
     writeSkill("  - match: '^/saw \\d+'\n    inject: references/program-flow.md\n")
     const before = readFileSync(join(skill, 'SKILL.md'), 'utf8')

@@ -86,3 +86,49 @@ it('leaves after installing and uninstalling what was there', () => {
     ),
   )
 })
+
+const foreign = '{ "hooks": [{ "type":"command","command":"echo hi" /* why */ }] }'
+
+it.each([
+  [
+    'a comma and comments behind the last entry',
+    `{\n  "hooks": {\n    "UserPromptSubmit": [ ${foreign}, // keep me\n      // and me\n    ],\n  },\n}\n`,
+  ],
+  [
+    'a comment on the line of the last entry',
+    `{\n  "hooks": {\n    "UserPromptSubmit": [\n      ${foreign} // theirs\n    ]\n  }\n}\n`,
+  ],
+  ['everything on one line', `{ "hooks": { "UserPromptSubmit": [ ${foreign} /* , */ ] } }`],
+  ['a list with a comment only', '{\n  "hooks": { "UserPromptSubmit": [ /* none */ ] }\n}\n'],
+  ['no list', '{\n  "hooks": { "Stop":[{"a":1}] /* stop */ }\n}\n'],
+  ['no hooks, other line ends, a mark', '\ufeff{\r\n\t"model":"opus" // best\r\n}\r\n'],
+])('takes out exactly what it put in beside %s', (_, text) => {
+  const installed = withEntry(text, claude, [command], 'f')
+  expect(ownCommands(installed, claude, 'f')).toEqual([command])
+  // Everything of the file is there still, in its order.
+  let at = 0
+  for (const character of text) {
+    at = installed.indexOf(character, at) + 1
+    expect(at).toBeGreaterThan(0)
+  }
+  const own = installed.indexOf('skillrail-hook')
+  for (const comment of text.match(/\/\/.*|\/\*.*?\*\//g) ?? []) {
+    expect(installed.indexOf(comment)).toBeGreaterThan(-1)
+    expect(installed.indexOf(comment)).toBeLessThan(own)
+  }
+  expect(withoutEntries(installed, claude, 'f')).toBe(text)
+})
+
+it('keeps what others wrote around our entry later', () => {
+  const text = `{ "hooks": { "UserPromptSubmit": [\n  ${foreign}, // keep me\n] } }\n`
+  const installed = withEntry(text, claude, [command], 'f')
+  const close = installed.lastIndexOf('\n]')
+  const later = `${installed.slice(0, close)} // ours\n  {"command":"late"}${installed.slice(close)}`
+  expect(withoutEntries(later, claude, 'f')).toBe(
+    `{ "hooks": { "UserPromptSubmit": [\n  ${foreign}, // keep me\n   // ours\n  {"command":"late"}\n] } }\n`,
+  )
+  const inline = '{"hooks":{"UserPromptSubmit":[ // first\n{"command":"skillrail-hook"}, {"a":1}]}}'
+  expect(withoutEntries(inline, claude, 'f')).toBe(
+    '{"hooks":{"UserPromptSubmit":[ // first\n {"a":1}]}}',
+  )
+})

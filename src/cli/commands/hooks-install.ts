@@ -22,8 +22,12 @@ export const command: LoadedCommand = defineCommand<ScopeOptions>({
     const { runtime, output } = context
     const named = namedPlatforms(runtime, names)
     const { dryRun } = options
-    const { changes, code } = await changeEach(context, named, options, (platform, scope) =>
-      installHook(runtime, platform, { scope, dryRun }),
+    const { changes, code } = await changeEach(
+      context,
+      named,
+      options,
+      (platform, scope) => installHook(runtime, platform, { scope, dryRun }),
+      (path) => `${path} is as it should be`,
     )
     for (const { platform, scope } of changes) {
       const { title, steps, remark } = adapters[platform]

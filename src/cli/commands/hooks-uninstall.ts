@@ -18,8 +18,12 @@ export const command: LoadedCommand = defineCommand<ScopeOptions>({
   async run(context, names, options) {
     const named = names.length === 0 ? platforms : names.map(platformNamed)
     const { dryRun } = options
-    const { code } = await changeEach(context, named, options, (platform, scope) =>
-      uninstallHook(context.runtime, platform, { scope, dryRun }),
+    const { code } = await changeEach(
+      context,
+      named,
+      options,
+      (platform, scope) => uninstallHook(context.runtime, platform, { scope, dryRun }),
+      (path) => `no hook was in ${path}`,
     )
     return code
   },

@@ -69,7 +69,10 @@ function answer(
   diagnostics: readonly Diagnostic[],
 ): ExitCode {
   const isBad =
-    files.some(({ check }) => hasErrors(check.diagnostics)) ||
+    files.some(
+      ({ check }) =>
+        hasErrors(check.diagnostics) || check.triggers.some(({ problems }) => problems.length > 0),
+    ) ||
     hasErrors(diagnostics) ||
     prompts.some(({ ok }) => !ok)
   return isBad ? exitCode.badAnswer : exitCode.done

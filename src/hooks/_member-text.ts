@@ -1,0 +1,131 @@
+import type { Node } from 'jsonc-parser'
+
+/** How a file is written: one step of indentation, its line ends, and whether it has several lines. */
+export interface TextStyle {
+  indent: string
+  eol: string
+  lines: boolean
+}
+
+/** A comma or a comment, and where it stands. */
+interface Piece {
+  text: string
+  start: number
+  end: number
+}
+
+/**
+ * The text with one more member at the end of an object or a list: behind the comments that follow
+ * its last member, with a comma behind it where that one has one. Not another byte changes.
+ *
+ * @param key of the member; undefined in a list.
+ */
+export function addMember(
+  text: string,
+  container: Node,
+  member: { key?: string | undefined; value: unknown },
+  style: TextStyle,
+): string {
+  const close = endOf(container) - 1
+  const last = container.children?.at(-1)
+  const start = last === undefined ? container.offset + 1 : endOf(last)
+  const pieces = piecesOf(text, start, close)
+  const comma = pieces.some((piece) => piece.text === ',')
+  const place = pieces.at(-1)?.end ?? start
+  const margin = marginAt(text, container.offset)
+  const isOnOwnLine =
+    last === undefined
+      ? (style.lines && pieces.length === 0) || text.slice(start, close).includes('\n')
+      : /^[ \t]*$/.test(lineStart(text, last.offset))
+  const isBelow = isOnOwnLine || isLineComment(pieces.at(-1))
+  const inner =
+    last !== undefined && isOnOwnLine ? marginAt(text, last.offset) : margin + style.indent
+  const lead = isBelow ? style.eol + inner : style.lines ? ' ' : ''
+  const rendered = renderMember(member, isBelow ? { ...style, margin: inner } : undefined)
+  const isClosedBelow = last !== undefined || !isBelow || text.slice(place, close).includes('\n')
+  return (
+    text.slice(0, start) +
+    (last === undefined || comma ? '' : ',') +
+    text.slice(start, place) +
+    lead +
+    rendered +
+    (comma ? ',' : '') +
+    (isClosedBelow ? text.slice(place) : style.eol + margin + text.slice(close))
+  )
+}
+
+/** The text without one member, the blanks before it and its comma. Comments around it stay. */
+export function removeMember(text: string, container: Node, index: number): string {
+  const { children = [] } = container
+  const child = children[index]
+  if (child === undefined) return text
+  const [previous, next] = [children[index - 1], children[index + 1]]
+  const close = endOf(container) - 1
+  const first = previous === undefined ? container.offset + 1 : endOf(previous)
+  const before = piecesOf(text, first, child.offset)
+  const after = piecesOf(text, endOf(child), next?.offset ?? close)
+  if (children.length === 1 && [...before, ...after].every((piece) => piece.text === ',')) {
+    return text.slice(0, first) + text.slice(close)
+  }
+  const comma = [...after, ...before].find((piece) => piece.text === ',')
+  const end = comma?.start === endOf(child) ? comma.end : endOf(child)
+  // What follows on the line must not become part of the comment above.
+  const mustStayBelow = isLineComment(before.at(-1)) && !/^[ \t]*\r?\n/.test(text.slice(end))
+  const start = mustStayBelow ? child.offset : (before.at(-1)?.end ?? first)
+  const cuts = [{ start, end: endOf(child) }, ...(comma === undefined ? [] : [comma])]
+  return cuts
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((rest, cut) => rest.slice(0, cut.start) + rest.slice(cut.end), text)
+}
+
+/** The text with another value in the place of one. */
+export function replaceValue(text: string, node: Node, value: unknown, style: TextStyle): string {
+  const written = text.slice(node.offset, endOf(node))
+  const layout = written.includes('\n')
+    ? { ...style, margin: marginAt(text, node.offset) }
+    : undefined
+  return text.slice(0, node.offset) + renderMember({ value }, layout) + text.slice(endOf(node))
+}
+
+/** Whether nothing is between the brackets, no comment either. */
+export function isBlank(text: string, container: Node): boolean {
+  return text.slice(container.offset + 1, endOf(container) - 1).trim() === ''
+}
+
+function renderMember(
+  { key, value }: { key?: string | undefined; value: unknown },
+  layout: (TextStyle & { margin: string }) | undefined,
+): string {
+  const space = layout === undefined ? '' : ' '
+  const name = key === undefined ? '' : `${JSON.stringify(key)}:${space}`
+  if (layout === undefined) return name + JSON.stringify(value)
+  const lines = JSON.stringify(value, undefined, layout.indent).split('\n')
+  return name + lines.join(layout.eol + layout.margin)
+}
+
+/** The commas and comments of a stretch that holds no value. */
+function piecesOf(text: string, start: number, end: number): Piece[] {
+  const matches = text.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?\*\//g)
+  return Array.from(matches, (match) => {
+    const [piece] = match
+    const at = start + match.index
+    return { text: piece, start: at, end: at + piece.length }
+  })
+}
+
+function isLineComment(piece: Piece | undefined): boolean {
+  return piece?.text.startsWith('//') === true
+}
+
+function endOf(node: Node): number {
+  return node.offset + node.length
+}
+
+function lineStart(text: string, offset: number): string {
+  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+}
+
+/** The blanks that the line of a place begins with. */
+function marginAt(text: string, offset: number): string {
+  return /^[ \t]*/.exec(lineStart(text, offset))?.[0] ?? ''
+}
