@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { decideTrust, mayShadow } from '../../src/trust/decide.ts'
 import type { Acceptance, SkillScope, TrustLevel, TrustPolicy } from '../../src/trust/model.ts'
 
-const workspace = '/work/project'
+const workspace = '/srv/project'
 const acceptance: Acceptance = {
   workspace,
   acceptedAt: '2026-11-21T00:00:00.000Z',
@@ -15,7 +15,7 @@ function policy(facts: Partial<TrustPolicy> = {}): TrustPolicy {
   return { workspace, workspaceTrust: 'ask', trustedPaths: [], acceptance: undefined, ...facts }
 }
 
-const skill = '/work/project/.skillrail/skills/a'
+const skill = '/srv/project/.skillrail/skills/a'
 
 describe('decideTrust', () => {
   it.each<[SkillScope, string | undefined, Partial<TrustPolicy>, boolean, TrustLevel, string]>([
@@ -25,7 +25,7 @@ describe('decideTrust', () => {
     ['project', skill, { acceptance }, false, 'trusted', 'workspace-accepted'],
     ['project', skill, { acceptance }, true, 'untrusted', 'workspace-changed'],
     ['project', skill, { workspaceTrust: 'trusted' }, true, 'trusted', 'workspace-option'],
-    ['project', '/work/project-b/s', { acceptance }, false, 'untrusted', 'outside-workspace'],
+    ['project', '/srv/project-b/s', { acceptance }, false, 'untrusted', 'outside-workspace'],
     [
       'project',
       '/elsewhere/a',
@@ -35,7 +35,7 @@ describe('decideTrust', () => {
       'outside-workspace',
     ],
     ['project', undefined, { acceptance }, false, 'untrusted', 'directory-unreadable'],
-    ['project', skill, { trustedPaths: ['/work'] }, true, 'trusted', 'trusted-path'],
+    ['project', skill, { trustedPaths: ['/srv'] }, true, 'trusted', 'trusted-path'],
     ['custom', '/opt/s', {}, false, 'untrusted', 'custom-path'],
     ['custom', skill, { acceptance }, false, 'untrusted', 'custom-path'],
     ['custom', '/opt/s', { workspaceTrust: 'trusted' }, false, 'untrusted', 'custom-path'],
@@ -51,7 +51,7 @@ describe('decideTrust', () => {
   })
 
   it('ignores an acceptance of another workspace', () => {
-    const other = { ...acceptance, workspace: '/work/other' }
+    const other = { ...acceptance, workspace: '/srv/other' }
     const facts = {
       scope: 'project',
       directory: skill,
