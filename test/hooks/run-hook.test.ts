@@ -257,7 +257,7 @@ it('takes prompts of a mebibyte, of every control character, and patterns that w
 
 it('handles hundreds of triggers in one skill', async () => {
   const { ask, skill, write } = makeWorld()
-  const triggers = Array.from({ length: 490 }, (_, index) => [`^/many ${index}$`, 'a.md'] as const)
+  const triggers = Array.from({ length: 500 }, (_, index) => [`^/many ${index}$`, 'a.md'] as const)
   skill('many', triggers)
   write('.agents/skills/many/a.md', 'MANY')
   expect((await ask('claude', '/many 489')).stdout).toContain('MANY')
