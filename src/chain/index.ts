@@ -42,7 +42,7 @@ export {
 export { renderPlan, renderPlanMermaid } from './render-plan.ts'
 export { prunableRuns, type PruneChoice } from './prune-runs.ts'
 export { argumentsOf, reusedResults } from './reuse.ts'
-export { defaultPolicy, parsePolicySetting } from './policy-table.ts'
+export { parsePolicySetting } from './policy-table.ts'
 export {
   type AttemptResult,
   lastAttempt,

@@ -1,8 +1,7 @@
 import { type Diagnostic, sha256 } from '../base/index.ts'
-import type { ChainPolicy } from '../skill/index.ts'
+import { defaultChainPolicy, type ChainPolicy } from '../skill/index.ts'
 import { planChain, planTask, type Planning } from './_plan-steps.ts'
 import type { ChainLookup, SkillFacts } from './lookup.ts'
-import { defaultPolicy } from './policy-table.ts'
 import {
   isChain,
   type Plan,
@@ -85,7 +84,7 @@ function planRoot(
   }
   const step = planTask(skill, skill.name, skill.path, planning)
   const { path, trust, digest, tokens } = step
-  const policy = { ...defaultPolicy, ...overrides }
+  const policy = { ...defaultChainPolicy, ...overrides }
   return {
     step: '',
     skill: skill.name,

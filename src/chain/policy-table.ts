@@ -1,23 +1,6 @@
 import { nearest, UsageError } from '../base/index.ts'
 import type { ChainPolicy } from '../skill/index.ts'
 
-/** The defaults of the chaining proposal: the policy of a skill that runs alone. */
-export const defaultPolicy: ChainPolicy = {
-  async: false,
-  continueOnError: true,
-  timeout: 0,
-  maxDepth: 10,
-  parallelLimit: 5,
-  validateOnLoad: true,
-  cleanupAfter: false,
-  earlyExitOn: 'none',
-  continueOnSuccess: false,
-  passState: true,
-  retryCount: 1,
-  retryUntil: 'none',
-  raceMode: false,
-}
-
 /**
  * Reads `key=value` as given to `--set`: a policy key in the spelling of the metadata.
  * Throws {@link UsageError} for an unknown key and for a value that the key does not allow.

@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import { isChain, type Plan, type PlannedStep, type PlannedTask } from './plan-model.ts'
-import { defaultPolicy } from './policy-table.ts'
+import { defaultChainPolicy } from '../skill/index.ts'
 import type { ChainPolicy } from '../skill/index.ts'
 
 /** The plan as a tree: what runs, how, whether it is trusted, what it costs. */
@@ -72,7 +72,7 @@ export function renderPlanMermaid(plan: Plan): string {
 function policyWords(policy: ChainPolicy): string[] {
   const words: string[] = []
   const spelled: Record<string, unknown> = { ...policy }
-  for (const [key, value] of Object.entries(defaultPolicy)) {
+  for (const [key, value] of Object.entries(defaultChainPolicy)) {
     if (spelled[key] === value) continue
     const name = key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
     words.push(`${name}=${String(spelled[key])}`)

@@ -13,6 +13,7 @@ export {
   type CatalogOptions,
   renderCatalog,
 } from './catalog.ts'
+export { defaultChainPolicy } from './_field-chain.ts'
 export { editFrontmatter, type FrontmatterEdits } from './edit.ts'
 export {
   SkillConflictError,

@@ -1,10 +1,5 @@
-import {
-  defaultPolicy,
-  type PlannedChain,
-  type PlannedStep,
-  type PlannedTask,
-} from '../../src/chain/index.ts'
-import type { ChainPolicy } from '../../src/skill/index.ts'
+import { type PlannedChain, type PlannedStep, type PlannedTask } from '../../src/chain/index.ts'
+import { defaultChainPolicy, type ChainPolicy } from '../../src/skill/index.ts'
 
 /** A planned step for tests of what a plan means. */
 export function task(step: string, more: Partial<PlannedTask> = {}): PlannedTask {
@@ -33,7 +28,7 @@ export function chain(
     digest: 'sha256:root',
     tokens: 1,
     executor: 'chain',
-    policy: { ...defaultPolicy, ...policy },
+    policy: { ...defaultChainPolicy, ...policy },
     steps,
   }
 }

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { defaultPolicy } from '../../src/chain/index.ts'
+import { defaultChainPolicy } from '../../src/skill/index.ts'
 import type { StepStatus } from '../../src/exec/index.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 
@@ -23,5 +23,5 @@ export const policies: fc.Arbitrary<ChainPolicy> = fc
     retryUntil: fc.constantFrom('none', 'stable', 'success'),
     raceMode: fc.boolean(),
   })
-  .map((policy) => ({ ...defaultPolicy, ...policy }))
+  .map((policy) => ({ ...defaultChainPolicy, ...policy }))
   .filter(({ async, raceMode, continueOnSuccess }) => (async ? !continueOnSuccess : !raceMode))

@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkPolicy } from '../../src/chain/check-policy.ts'
-import { defaultPolicy } from '../../src/chain/index.ts'
+import { defaultChainPolicy } from '../../src/skill/index.ts'
 import { checkStepName } from '../../src/chain/resolve.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 import { type CommandJson, runCommand } from './_command.ts'
@@ -165,7 +165,7 @@ it.each<[Partial<ChainPolicy>, string[]]>([
   [{ async: true, raceMode: true, continueOnError: false }, ['race-ignores-stop-conditions']],
   [{ async: true, continueOnSuccess: true }, ['continue-on-success-with-async']],
 ])('the policy %j has the findings %j', (policy, codes) => {
-  const chain = { steps: [], gates: [], line: 1, policy: { ...defaultPolicy, ...policy } }
+  const chain = { steps: [], gates: [], line: 1, policy: { ...defaultChainPolicy, ...policy } }
   expect(checkPolicy(chain, 'x').map(({ code }) => code)).toEqual(codes)
 })
 
