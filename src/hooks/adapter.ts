@@ -49,3 +49,19 @@ export function nestedAnswer(event: string): HookAdapter['answer'] {
     hookSpecificOutput: { hookEventName: event, additionalContext: context },
   })
 }
+
+/** The registration of the clients that took over Gemini CLI's: a named command, in milliseconds. */
+export function namedRegistration(event: string): HookAdapter['registration'] {
+  return {
+    kind: 'entry',
+    list: ['hooks', event],
+    entry: (commands) => ({
+      hooks: commands.map((command) => ({
+        name: 'skillrail',
+        type: 'command',
+        command,
+        timeout: timeLimitSeconds * 1000,
+      })),
+    }),
+  }
+}

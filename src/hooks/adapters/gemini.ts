@@ -1,4 +1,4 @@
-import { type HookAdapter, nestedAnswer, timeLimitSeconds } from '../adapter.ts'
+import { type HookAdapter, namedRegistration, nestedAnswer } from '../adapter.ts'
 
 /** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
 export const gemini: HookAdapter = {
@@ -6,18 +6,7 @@ export const gemini: HookAdapter = {
   program: 'gemini',
   home: { path: '.gemini' },
   files: { user: 'settings.json', project: '.gemini/settings.json' },
-  registration: {
-    kind: 'entry',
-    list: ['hooks', 'BeforeAgent'],
-    entry: (commands) => ({
-      hooks: commands.map((command) => ({
-        name: 'skillrail',
-        type: 'command',
-        command,
-        timeout: timeLimitSeconds * 1000,
-      })),
-    }),
-  },
+  registration: namedRegistration('BeforeAgent'),
   sigil: 'slash',
   answer: nestedAnswer('BeforeAgent'),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },

@@ -1,4 +1,4 @@
-import { type HookAdapter, nestedAnswer, timeLimitSeconds } from '../adapter.ts'
+import { type HookAdapter, namedRegistration, nestedAnswer } from '../adapter.ts'
 
 /** Run with 0.15.10: the hook sees the text of a called skill, and what was typed as its last line. */
 export const qwen: HookAdapter = {
@@ -6,18 +6,7 @@ export const qwen: HookAdapter = {
   program: 'qwen',
   home: { path: '.qwen' },
   files: { user: 'settings.json', project: '.qwen/settings.json' },
-  registration: {
-    kind: 'entry',
-    list: ['hooks', 'UserPromptSubmit'],
-    entry: (commands) => ({
-      hooks: commands.map((command) => ({
-        name: 'skillrail',
-        type: 'command',
-        command,
-        timeout: timeLimitSeconds * 1000,
-      })),
-    }),
-  },
+  registration: namedRegistration('UserPromptSubmit'),
   sigil: 'expanded',
   answer: nestedAnswer('UserPromptSubmit'),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },
