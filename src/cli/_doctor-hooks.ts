@@ -1,5 +1,6 @@
 import {
   adapters,
+  bestRun,
   hooksStatus,
   type PlatformStatus,
   probeHook,
@@ -63,15 +64,19 @@ function isRegistered({ user, project }: PlatformStatus): boolean {
   return user.state !== 'absent' || project.state !== 'absent'
 }
 
-function checkPlatform({ title, user, project, trust, steps }: PlatformStatus): Check {
+function checkPlatform(status: PlatformStatus): Check {
+  const { title, user, project, program } = status
   const places = [user, project].filter(({ state }) => state !== 'absent')
   const bad = places.filter(({ state }) => state !== 'installed')
-  const waits = trust !== undefined && trust !== 'trusted'
+  const run = bestRun(status)
+  const waits = run?.answer === 'no' && program !== undefined
+  const reason = run === undefined || run.answer === 'yes' ? [] : [run.reason]
+  const step = run === undefined || run.answer === 'yes' ? undefined : run.step
   return {
     name: `${title} hook`,
     status: bad.length > 0 || waits ? 'warning' : 'ok',
-    found: places.map(placeText).join('; '),
-    advice: bad.length > 0 ? 'skillrail hooks install mends it.' : steps[0],
+    found: [...places.map(placeText), ...reason].join('; '),
+    advice: bad.length > 0 ? 'skillrail hooks install mends it.' : step,
   }
 }
 

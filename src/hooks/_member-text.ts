@@ -89,7 +89,25 @@ export function replaceValue(text: string, node: Node, value: unknown, style: Te
 
 /** Whether nothing is between the brackets, no comment either. */
 export function isBlank(text: string, container: Node): boolean {
-  return text.slice(container.offset + 1, endOf(container) - 1).trim() === ''
+  return innerText(text, container).trim() === ''
+}
+
+/** What is between the brackets. */
+export function innerText(text: string, container: Node): string {
+  return text.slice(container.offset + 1, endOf(container) - 1)
+}
+
+export function withInnerText(text: string, container: Node, inner: string): string {
+  return text.slice(0, container.offset + 1) + inner + text.slice(endOf(container) - 1)
+}
+
+/** Whether only blanks and commas are around the members. */
+export function hasNoComment(text: string, { offset, length, children = [] }: Node): boolean {
+  const starts = [offset + 1, ...children.map(endOf)]
+  const ends = [...children.map((child) => child.offset), offset + length - 1]
+  return starts.every((start, index) =>
+    piecesOf(text, start, ends[index] ?? start).every((piece) => piece.text === ','),
+  )
 }
 
 function renderMember(

@@ -7,13 +7,20 @@ export interface HookAdapter {
   title: string
   /** The name of its program. */
   program: string
-  /** The client's own directory below the user's home, and the variable that moves it. */
-  home: { path: string; variable?: string | undefined }
+  /**
+   * The client's own directory below the user's home, and the variable that moves it; `moves: 'home'`
+   * where the variable stands for the home above it.
+   */
+  home: { path: string; variable?: string | undefined; moves?: 'home' | undefined }
   /** Where the hook is registered: below the client's directory, and below a project. */
   files: { user: string; project: string }
+  /** Whether the client also finds a project's file when it is started in a folder below. */
+  looksUp: boolean
   registration: Registration
   /** How a user of this client writes `/skill arguments`. */
   sigil: Sigil
+  /** What the client starts the command with on Windows, as its own code or documents say. */
+  windowsShell: 'bash' | 'cmd' | 'powershell'
   /** The answer that puts `context` before the model, as an object for standard output. */
   answer(context: string): object
   limit: ContextLimit

@@ -1,13 +1,18 @@
 import { spawn } from 'node:child_process'
+import type { HookScope } from './hook-command.ts'
 import { launcherName } from './launcher-place.ts'
 
-/** What Codex itself says about our hook. */
-export type CodexTrust =
+/** What Codex itself says about our hook, by where it is registered. */
+export type CodexTrust = Readonly<Record<HookScope, CodexHookTrust>>
+
+export type CodexHookTrust =
   | 'trusted'
   | 'untrusted'
   /** Something of the hook has changed since it was trusted. */
   | 'modified'
-  /** Codex does not know the hook, or is set not to run hooks. */
+  /** Codex is set not to run it. */
+  | 'disabled'
+  /** Codex does not know the hook: it is not registered, its folder is not trusted, or nobody answered. */
   | 'unknown'
 
 /**
@@ -32,10 +37,10 @@ export async function codexTrust(
       server.kill()
       resolve(trust)
     }
-    const timer = setTimeout(() => finish('unknown'), timeoutMs)
+    const timer = setTimeout(() => finish(nothingKnown), timeoutMs)
     let rest = ''
-    server.on('error', () => finish('unknown'))
-    server.on('close', () => finish('unknown'))
+    server.on('error', () => finish(nothingKnown))
+    server.on('close', () => finish(nothingKnown))
     server.stdout.setEncoding('utf8')
     server.stdout.on('data', (text: string) => {
       const lines = (rest + text).split('\n')
@@ -56,16 +61,28 @@ export async function codexTrust(
 const initializing = 1
 const listing = 2
 
-/** The worst of ours: one hook that Codex skips is a reference that is missing. */
+const nothingKnown: CodexTrust = { user: 'unknown', project: 'unknown' }
+
 function trustIn(result: unknown): CodexTrust {
-  const states = listOf(fieldOf(result, 'data'))
+  const hooks = listOf(fieldOf(result, 'data'))
     .flatMap((place) => listOf(fieldOf(place, 'hooks')))
     .filter((hook) => String(fieldOf(hook, 'command')).includes(launcherName))
-    .map((hook) => (fieldOf(hook, 'enabled') === true ? fieldOf(hook, 'trustStatus') : 'unknown'))
+  const from = (scope: HookScope): CodexHookTrust =>
+    worst(hooks.filter((hook) => fieldOf(hook, 'source') === scope).map(trustOf))
+  return { user: from('user'), project: from('project') }
+}
+
+function trustOf(hook: unknown): CodexHookTrust {
+  const status = fieldOf(hook, 'trustStatus')
+  if (status === 'untrusted' || status === 'modified') return status
+  if (fieldOf(hook, 'enabled') !== true) return 'disabled'
+  return status === 'trusted' || status === 'managed' ? 'trusted' : 'unknown'
+}
+
+/** One hook that Codex skips is a reference that is missing. */
+function worst(states: readonly CodexHookTrust[]): CodexHookTrust {
   if (states.length === 0) return 'unknown'
-  const worst = states.find((state) => state !== 'trusted' && state !== 'managed')
-  if (worst === undefined) return 'trusted'
-  return worst === 'modified' || worst === 'untrusted' ? worst : 'unknown'
+  return states.find((state) => state !== 'trusted') ?? 'trusted'
 }
 
 function parse(line: string): { id: unknown; result: unknown } | undefined {

@@ -1,9 +1,17 @@
-import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
-import { SkillrailError } from '../base/index.ts'
 import type { Registration } from './adapter.ts'
 import { launcherName } from './launcher-place.ts'
-import { addMember, isBlank, removeMember, replaceValue, type TextStyle } from './_member-text.ts'
+import { edit, fieldOf, nodeAt, readRoot, treeOf, withoutMark } from './_json-text.ts'
+import {
+  addMember,
+  hasNoComment,
+  innerText,
+  isBlank,
+  removeMember,
+  replaceValue,
+  type TextStyle,
+  withInnerText,
+} from './_member-text.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
 
@@ -24,7 +32,7 @@ export function withEntry(
   const entry = registration.entry(commands)
   if (text === undefined || text.trim() === '') return newFile(registration, entry)
   const { list, frame = {} } = registration
-  const items = itemsOf(readRoot(text, registration, path), list)
+  const items = itemsOf(readRoot(text, registration.list, path), list)
   const ours = items.flatMap((item, index) => (isOurs(item) ? [index] : []))
   const [only] = ours
   if (ours.length === 1 && only !== undefined && isWholly(items[only])) {
@@ -34,7 +42,8 @@ export function withEntry(
       return node === undefined ? body : replaceValue(body, node, entry, style)
     })
   }
-  const cleared = ours.length === 0 ? text : withoutEntries(text, registration, path)
+  const everything = { found: list.length, blanks: null, frame: [] }
+  const cleared = ours.length === 0 ? text : withoutEntries(text, registration, path, everything)
   const framed = Object.entries(frame).reduce((rest, [key, value]) => {
     return edit(rest, (body, tree, style) =>
       nodeAt(tree, [key]) === undefined ? addMember(body, tree, { key, value }, style) : body,
@@ -43,23 +52,74 @@ export function withEntry(
   return edit(framed, (body, tree, style) => addItem(body, tree, list, entry, style))
 }
 
-/** The configuration without anything of ours, and without lists that are empty then. */
+/** What an entry needs besides itself, and a configuration does not have. */
+export interface Made {
+  /** How many of the keys that lead to the list are there already. */
+  found: number
+  /** The blanks in the last of those objects or that list, where nothing else is in it. */
+  blanks: string | null
+  /** The keys of the frame that are missing. */
+  frame: readonly string[]
+}
+
+/** What `withEntry` would make in a text that has no entry of ours; it must be readable. */
+export function madeFor(text: string, registration: EntryRegistration, path: string): Made {
+  const { list, frame = {} } = registration
+  if (text.trim() === '') return { found: 0, blanks: null, frame: Object.keys(frame) }
+  const root = readRoot(text, registration.list, path)
+  const depth = list.findIndex((_, index) => list.slice(0, index + 1).reduce(fieldOf, root) == null)
+  const found = depth < 0 ? list.length : depth
+  const body = withoutMark(text)
+  const container = nodeAt(treeOf(body), list.slice(0, found))
+  return {
+    found,
+    blanks: container !== undefined && isBlank(body, container) ? innerText(body, container) : null,
+    frame: Object.keys(frame).filter((key) => fieldOf(root, key) === undefined),
+  }
+}
+
+/**
+ * The configuration without anything of ours.
+ *
+ * @param made what was made for the entry, which goes too where nothing else has come into it. Where
+ * that is not known, whatever is empty without the entry is taken for ours.
+ */
 export function withoutEntries(
   text: string,
   registration: EntryRegistration,
   path: string,
+  made?: Made,
 ): string {
   let rest = text
   for (;;) {
-    const place = placeOfOurs(readRoot(rest, registration, path), registration.list)
-    if (place === undefined) return rest
-    rest = removeWithEmptyParents(rest, place)
+    const place = placeOfOurs(readRoot(rest, registration.list, path), registration.list)
+    if (place === undefined) break
+    rest = removeWithEmptyParents(rest, place, made?.found ?? 0)
   }
+  return rest === text || made === undefined ? rest : withoutMade(rest, registration, made)
+}
+
+/** Puts the blanks back that were there, and takes the frame out of a file that holds nothing else. */
+function withoutMade(text: string, { list }: EntryRegistration, made: Made): string {
+  const blanked = edit(text, (body, tree) => {
+    const container = nodeAt(tree, list.slice(0, made.found))
+    return container === undefined || made.blanks === null || !isBlank(body, container)
+      ? body
+      : withInnerText(body, container, made.blanks)
+  })
+  const isOurs = (member: Jsonc.Node): boolean =>
+    made.frame.some((key) => key === member.children?.[0]?.value)
+  return edit(blanked, (body, tree) => {
+    const members = tree.children ?? []
+    return members.length > 0 && members.every(isOurs) && hasNoComment(body, tree)
+      ? withInnerText(body, tree, made.blanks ?? '')
+      : body
+  })
 }
 
 /** Our commands in a configuration, in order. */
 export function ownCommands(text: string, registration: EntryRegistration, path: string): string[] {
-  return itemsOf(readRoot(text, registration, path), registration.list).flatMap((item) =>
+  return itemsOf(readRoot(text, registration.list, path), registration.list).flatMap((item) =>
     commandsOf(item).filter((command) => command.includes(launcherName)),
   )
 }
@@ -100,10 +160,14 @@ function placeOfOurs(root: unknown, list: readonly string[]): (string | number)[
   return [...list, index, 'hooks', at]
 }
 
-/** An object or a list that only a comment is left in stays. */
-function removeWithEmptyParents(text: string, place: readonly (string | number)[]): string {
+/** An object or a list stays that only a comment is left in, and so do the first `found` of them. */
+function removeWithEmptyParents(
+  text: string,
+  place: readonly (string | number)[],
+  found: number,
+): string {
   let rest = removeAt(text, place)
-  for (let keys = place.slice(0, -1); keys.length > 0; keys = keys.slice(0, -1)) {
+  for (let keys = place.slice(0, -1); keys.length > found; keys = keys.slice(0, -1)) {
     const parent = rest
     rest = edit(parent, (body, tree) => {
       const node = nodeAt(tree, keys)
@@ -144,77 +208,4 @@ function commandsOf(item: unknown): string[] {
 function itemsOf(root: unknown, list: readonly string[]): readonly unknown[] {
   const value = list.reduce(fieldOf, root)
   return Array.isArray(value) ? value : []
-}
-
-function fieldOf(value: unknown, key: string | number): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-}
-
-function readRoot(text: string, { list }: EntryRegistration, path: string): unknown {
-  const jsonc = loadParser()
-  const errors: Jsonc.ParseError[] = []
-  const tree = jsonc.parseTree(withoutMark(text), errors, { allowTrailingComma: true })
-  const [error] = errors
-  if (error !== undefined) {
-    throw broken(
-      path,
-      text,
-      error.offset,
-      `it is no JSON (${jsonc.printParseErrorCode(error.error)})`,
-    )
-  }
-  if (tree?.type !== 'object') throw broken(path, text, 0, 'it is no JSON object')
-  for (let depth = 1; depth <= list.length; depth++) {
-    const node = nodeAt(tree, list.slice(0, depth))
-    const wanted = depth === list.length ? 'array' : 'object'
-    if (node !== undefined && node.type !== wanted) {
-      throw broken(path, text, node.offset, `\`${list.slice(0, depth).join('.')}\` is no ${wanted}`)
-    }
-  }
-  return jsonc.getNodeValue(tree)
-}
-
-/** A value in the tree; of a key that is there twice the last counts, as for every reader. */
-function nodeAt(tree: Jsonc.Node, place: readonly (string | number)[]): Jsonc.Node | undefined {
-  return place.reduce<Jsonc.Node | undefined>((node, key) => {
-    if (typeof key === 'number') return node?.children?.[key]
-    return node?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1]
-  }, tree)
-}
-
-/** Changes a text that was read without errors; a mark at its beginning stays. */
-function edit(
-  text: string,
-  change: (body: string, tree: Jsonc.Node, style: TextStyle) => string,
-): string {
-  const body = withoutMark(text)
-  const tree = loadParser().parseTree(body, [], { allowTrailingComma: true })
-  if (tree === undefined) return text
-  return text.slice(0, text.length - body.length) + change(body, tree, styleOf(body, tree))
-}
-
-/** The indentation and line ends that the file has already. */
-function styleOf(text: string, tree: Jsonc.Node): TextStyle {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  return { indent, eol, lines: text.trim().includes('\n') || tree.children?.length === 0 }
-}
-
-function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
-}
-
-function broken(path: string, text: string, offset: number, problem: string): SkillrailError {
-  const line = withoutMark(text).slice(0, offset).split('\n').length
-  return new SkillrailError({
-    code: 'client-configuration-broken',
-    message: `${path}:${line}: ${problem}; the file was not touched`,
-    hint: 'Mend the file, then run the command again.',
-  })
-}
-
-/** Loaded only when a file is edited. */
-function loadParser(): typeof Jsonc {
-  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
-  return parser
 }

@@ -1,12 +1,14 @@
 import {
   appendFileSync,
   closeSync,
+  linkSync,
   mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   statSync,
   unlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type Runtime, sha256, systemCode, userDirectories } from '../base/index.ts'
@@ -15,18 +17,40 @@ import { fingerprint } from './index-place.ts'
 
 /**
  * Claims one part of one turn, so that a client that asks twice (for two events, or because the hook
- * is registered for the user and for the project) gets one answer. True where nobody had it.
+ * is registered for the user and for the project) gets one answer. True where nobody had it. Of two
+ * registrations with different numbers of parts the one that comes first gives them all.
  */
-export function claimTurn(runtime: Runtime, turn: string, part: number): boolean {
-  const path = join(stateDirectory(runtime), 'turns', `${fingerprint(turn)}-${part}`)
+export function claimTurn(
+  runtime: Runtime,
+  turn: string,
+  { number, of }: { number: number; of: number },
+): boolean {
+  const directory = join(stateDirectory(runtime), 'turns')
+  const path = join(directory, fingerprint(turn))
   try {
-    mkdirSync(dirname(path), { recursive: true })
-    closeSync(openSync(path, 'wx', 0o600))
+    mkdirSync(directory, { recursive: true })
+    if (agreedParts(path, of) !== of) return false
+    closeSync(openSync(`${path}-${number}`, 'wx', 0o600))
   } catch (error) {
     return systemCode(error) !== 'EEXIST'
   }
-  forgetOldFiles(dirname(path), runtime.now())
+  forgetOldFiles(directory, runtime.now())
   return true
+}
+
+/** The number of parts that the first to ask has; the file appears with its content at once. */
+function agreedParts(path: string, of: number): number {
+  const own = `${path}.${process.pid}`
+  writeFileSync(own, String(of), { mode: 0o600 })
+  try {
+    linkSync(own, path)
+    return of
+  } catch (error) {
+    // Where a file system has no links every registration answers for itself.
+    return systemCode(error) === 'EEXIST' ? Number(readFileSync(path, 'utf8')) : of
+  } finally {
+    unlinkSync(own)
+  }
 }
 
 /**

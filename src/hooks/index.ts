@@ -6,6 +6,7 @@ export { type FileChange, installHook, type InstallOptions } from './install.ts'
 export { isPlatform, type Platform, platforms } from './platform.ts'
 export { uninstallHook } from './uninstall.ts'
 export {
+  bestRun,
   type HooksStatus,
   hooksStatus,
   installedPlatforms,
@@ -13,6 +14,8 @@ export {
   type Registered,
   type StatusOptions,
 } from './status.ts'
+export type { FolderTrust } from './folder-trust.ts'
+export type { WillRun } from './will-run.ts'
 export { probeHook, type ProbeResult } from './probe.ts'
 export { type HookTrace, readTraces } from './trace.ts'
 export { type HookAnswer, type HookRequest, runHook } from './run-hook.ts'

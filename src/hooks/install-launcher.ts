@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Runtime, sha256, SkillrailError, writeFileAtomic } from '../base/index.ts'
-import { launcherDirectory, launcherPath } from './launcher-place.ts'
+import { launcherDirectory, launcherName, launcherPath } from './launcher-place.ts'
 import { posixLauncher, windowsLauncher } from './launcher-text.ts'
 
 /** What is copied, and where to below the directory of one version. It mirrors the package. */
@@ -27,12 +27,13 @@ export async function installLauncher(runtime: Runtime): Promise<'installed' | '
   const files = packagedFiles()
   const home = join(launcherDirectory(runtime), versionOf(files))
   const entry = join(home, copiedFiles['hook.cjs'])
-  const text = launcherText(runtime, entry)
-  if (existsSync(entry) && readIfThere(launcherPath(runtime)) === text) return 'unchanged'
+  const launchers = launcherTexts(runtime, entry)
+  const isThere = [...launchers].every(([path, text]) => readIfThere(path) === text)
+  if (existsSync(entry) && isThere) return 'unchanged'
   for (const [path, content] of files) {
     if (!existsSync(join(home, path))) await writeFileAtomic(join(home, path), content)
   }
-  await writeFileAtomic(launcherPath(runtime), text, { mode: 0o755 })
+  for (const [path, text] of launchers) await writeFileAtomic(path, text, { mode: 0o755 })
   removeOldVersions(runtime, home)
   return 'installed'
 }
@@ -41,12 +42,9 @@ export async function installLauncher(runtime: Runtime): Promise<'installed' | '
 export function launcherState(runtime: Runtime): 'current' | 'outdated' | 'missing' {
   const text = readIfThere(launcherPath(runtime))
   if (text === undefined) return 'missing'
-  const entry = join(
-    launcherDirectory(runtime),
-    versionOf(packagedFiles()),
-    copiedFiles['hook.cjs'],
-  )
-  return text.includes(entry) && existsSync(entry) ? 'current' : 'outdated'
+  const version = versionOf(packagedFiles())
+  const entry = join(launcherDirectory(runtime), version, copiedFiles['hook.cjs'])
+  return text.includes(version) && existsSync(entry) ? 'current' : 'outdated'
 }
 
 /** Takes the launcher and every version of the hook away. */
@@ -87,9 +85,19 @@ function versionOf(files: ReadonlyMap<string, string>): string {
   return sha256([...files].flat().join('\0')).slice('sha256:'.length, 'sha256:'.length + 16)
 }
 
-function launcherText(runtime: Runtime, entry: string): string {
-  const target = { node: process.execPath, entry }
-  return runtime.platform === 'win32' ? windowsLauncher(target) : posixLauncher(target)
+/** On Windows also the one for POSIX shells, which is what the command in a project's file calls. */
+function launcherTexts(runtime: Runtime, entry: string): ReadonlyMap<string, string> {
+  const directory = launcherDirectory(runtime)
+  const node = process.execPath
+  if (runtime.platform !== 'win32') {
+    return new Map([[launcherPath(runtime), posixLauncher({ node, entry })]])
+  }
+  const forward = (path: string): string => path.replaceAll('\\', '/')
+  const posix = posixLauncher({ node: forward(node), entry: forward(entry) })
+  return new Map([
+    [launcherPath(runtime), windowsLauncher({ node, entry: relative(directory, entry) })],
+    [join(directory, launcherName), posix],
+  ])
 }
 
 function removeOldVersions(runtime: Runtime, current: string): void {

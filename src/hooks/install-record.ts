@@ -7,6 +7,7 @@ import {
   userDirectories,
   writeFileAtomicSync,
 } from '../base/index.ts'
+import type { Made } from './edit-entries.ts'
 import type { HookScope } from './hook-command.ts'
 import { isPlatform, type Platform } from './platform.ts'
 
@@ -21,6 +22,8 @@ export interface InstallRecord {
   digest: string
   /** Directories that were made for it, deepest first. */
   directories: readonly string[]
+  /** What was made in the file besides the entry; undefined where the whole file is ours. */
+  made?: Made | undefined
 }
 
 export function recordPath(runtime: Runtime): string {
@@ -41,8 +44,9 @@ export function readRecords(runtime: Runtime): InstallRecord[] {
     if (scope !== 'user' && scope !== 'project') throw notOurs(path)
     if (typeof file !== 'string' || typeof digest !== 'string') throw notOurs(path)
     if (typeof backup !== 'string' && backup !== null) throw notOurs(path)
-    const made = Array.isArray(directories) ? directories.map(String) : []
-    return { platform, scope, path: file, backup, digest, directories: made }
+    const known = Array.isArray(directories) ? directories.map(String) : []
+    const made = madeIn(fieldsOf(item)['made'])
+    return { platform, scope, path: file, backup, digest, directories: known, made }
   })
 }
 
@@ -50,6 +54,16 @@ export function writeRecords(runtime: Runtime, files: readonly InstallRecord[]):
   const path = recordPath(runtime)
   if (files.length === 0) rmSync(path, { force: true })
   else writeFileAtomicSync(path, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`)
+}
+
+function madeIn(value: unknown): Made | undefined {
+  const { found, blanks, frame } = fieldsOf(value)
+  if (typeof found !== 'number') return undefined
+  return {
+    found,
+    blanks: typeof blanks === 'string' ? blanks : null,
+    frame: Array.isArray(frame) ? frame.map(String) : [],
+  }
 }
 
 function parse(path: string): object | undefined {

@@ -13,7 +13,7 @@ import {
 import { findWorkspace } from '../trust/index.ts'
 import { adapters } from './adapters.ts'
 import { fileTexts } from './file-texts.ts'
-import { withEntry, withoutEntries } from './edit-entries.ts'
+import { type Made, madeFor, withEntry, withoutEntries } from './edit-entries.ts'
 import { hookCommands, type HookScope } from './hook-command.ts'
 import { installLauncher } from './install-launcher.ts'
 import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
@@ -101,7 +101,8 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const known = records.find((record) => record.path === path)
   const others = records.filter((record) => record !== known)
   const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
-  const original = isOurLast ? undefined : originalOf(change)
+  const original = isOurLast ? undefined : originalOf(change, known?.made)
+  const made = isOurLast ? known.made : madeIn(change, original)
   const backup = isOurLast ? known.backup : await keep(runtime, original)
   const directories = isOurLast ? known.directories : missingDirectories(path)
   await writeFileAtomic(path, after)
@@ -112,6 +113,7 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
     backup,
     digest: sha256(after),
     directories,
+    made,
   }
   writeRecords(runtime, [...others, record])
   if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
@@ -119,11 +121,19 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
 }
 
 /** What the file was without us. */
-function originalOf({ platform, path, before }: FileChange): string | undefined {
+function originalOf(
+  { platform, path, before }: FileChange,
+  made: Made | undefined,
+): string | undefined {
   const { registration } = adapters[platform]
   if (before === undefined) return undefined
   if (registration.kind === 'file') return undefined
-  return before.trim() === '' ? before : withoutEntries(before, registration, path)
+  return before.trim() === '' ? before : withoutEntries(before, registration, path, made)
+}
+
+function madeIn({ platform, path }: FileChange, original: string | undefined): Made | undefined {
+  const { registration } = adapters[platform]
+  return registration.kind === 'file' ? undefined : madeFor(original ?? '', registration, path)
 }
 
 async function keep(runtime: Runtime, original: string | undefined): Promise<string | null> {

@@ -2,7 +2,7 @@
 export interface LauncherTarget {
   /** The Node that installed it, tried first: clients started from a desktop have a poor PATH. */
   node: string
-  /** The entry of the hook, absolute. */
+  /** The entry of the hook. */
   entry: string
 }
 
@@ -38,17 +38,47 @@ exit 0
 `
 }
 
-/** The launcher for Windows. Not run by us. */
+/**
+ * The launcher for Windows; not run by us. It finds the hook beside itself, because a script with a
+ * name of other alphabets in it is read wrongly, and Node on the search path alone: the folder of a
+ * project, where Windows looks first, may hold anything.
+ *
+ * @param entry relative to the directory of the launcher.
+ */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {
-  return `@echo off\r
-rem Written by skillrail hooks install. Agent clients call it before every prompt.\r
-set NODE_OPTIONS=\r
-set NODE_EXTRA_CA_CERTS=\r
-if exist "${node}" ("${node}" --single-threaded "${entry}" %* & exit /b 0)\r
-where node >nul 2>nul && (node --single-threaded "${entry}" %* & exit /b 0)\r
-echo skillrail: no Node was found, so no references were injected; install Node 20 or newer 1>&2\r
-exit /b 0\r
-`
+  const system = '%SystemRoot%\\System32\\'
+  const lines = [
+    '@echo off',
+    'rem Written by skillrail hooks install. Agent clients call it before every prompt.',
+    'setlocal DisableDelayedExpansion',
+    'set "NODE_OPTIONS="',
+    'set "NODE_EXTRA_CA_CERTS="',
+    'set "NODE_V8_COVERAGE="',
+    `set "ENTRY=%~dp0${batchText(entry.replaceAll('/', '\\'))}"`,
+    'if not exist "%ENTRY%" goto gone',
+    `set "PROGRAM=${batchText(node)}"`,
+    'if exist "%PROGRAM%" goto run',
+    `for /f "delims=" %%n in ('${system}where.exe "$PATH:node.exe" 2^>nul') do (`,
+    '  set "PROGRAM=%%n"',
+    '  goto run',
+    ')',
+    'echo skillrail: no Node was found, so no references were injected; install Node 20 or newer 1>&2',
+    'goto drain',
+    ':gone',
+    'echo skillrail: the hook is gone, so no references were injected; run: npx skillrail hooks install 1>&2',
+    ':drain',
+    `${system}findstr.exe "^" >nul`,
+    'exit /b 0',
+    ':run',
+    '"%PROGRAM%" --single-threaded "%ENTRY%" %*',
+    'exit /b 0',
+  ]
+  return `${lines.join('\r\n')}\r\n`
+}
+
+/** In a batch file a percent sign begins a variable, in quotes too. */
+function batchText(text: string): string {
+  return text.replaceAll('%', '%%')
 }
 
 export function shellQuote(text: string): string {

@@ -1,10 +1,15 @@
+import { fingerprint } from './index-place.ts'
+
 /** What a client tells its hook about a prompt. */
 export interface HookPayload {
   prompt: string
   /** Where the client works; undefined where it did not say. */
   cwd: string | undefined
   session: string | undefined
-  /** The client's own name for this turn; the same for every event and every part of it. */
+  /**
+   * The client's own name for this turn, else one made of the session and the moment; the same for
+   * every event, every part and every registration of the hook.
+   */
   turn: string | undefined
   /** Whether Cursor sent it, which also runs the hooks of Claude Code. */
   fromCursor: boolean
@@ -23,18 +28,33 @@ export function readPayload(input: string): PayloadReading {
   if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
   const prompt = promptOf(value)
   if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
+  const session =
+    text(value['session_id']) ?? text(value['sessionId']) ?? text(value['conversation_id'])
   const [workspace] = Array.isArray(value['workspace_roots']) ? value['workspace_roots'] : []
   return {
     ok: true,
     payload: {
       prompt,
       cwd: text(value['cwd']) ?? text(workspace),
-      session:
-        text(value['session_id']) ?? text(value['sessionId']) ?? text(value['conversation_id']),
-      turn: text(value['prompt_id']) ?? text(value['turn_id']) ?? text(value['generation_id']),
+      session,
+      turn:
+        text(value['prompt_id']) ??
+        text(value['turn_id']) ??
+        text(value['generation_id']) ??
+        momentOf(value['timestamp'], session, prompt),
       fromCursor: value['cursor_version'] !== undefined,
     },
   }
+}
+
+/**
+ * Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
+ * every hook the same millisecond; the same prompt typed again has another one.
+ */
+function momentOf(time: unknown, session: string | undefined, prompt: string): string | undefined {
+  if (session === undefined || (typeof time !== 'number' && text(time) === undefined))
+    return undefined
+  return fingerprint(`${session} ${String(time)} ${prompt.slice(0, 4096)}`)
 }
 
 function promptOf(value: Readonly<Record<string, unknown>>): string | undefined {

@@ -6,7 +6,8 @@ import type { HookScope } from './hook-command.ts'
 /** The client's own directory: where its variable says, else below the user's home. */
 export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
   const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
-  return moved !== undefined && isAbsolute(moved) ? moved : join(runtime.home, home.path)
+  if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)
+  return home.moves === 'home' ? join(moved, home.path) : moved
 }
 
 /** The file that the hook is registered in. */

@@ -102,10 +102,7 @@ async function answerPrompt(
   if (isOver()) throw new TimeIsUp()
   // Random ids would load half of Node's crypto; this one is only compared with itself.
   const turn = payload.turn ?? `${runtime.now()}-${runtime.elapsed()}`
-  if (
-    payload.turn !== undefined &&
-    !claimTurn(runtime, `${request.platform} ${turn}`, part.number)
-  ) {
+  if (payload.turn !== undefined && !claimTurn(runtime, `${request.platform} ${turn}`, part)) {
     return undefined
   }
   const references =

@@ -3,8 +3,10 @@ import { messageOf, type Runtime } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import { adapters } from './adapters.ts'
 import { fileTexts } from './file-texts.ts'
-import { codexTrust } from './codex-trust.ts'
+import { type CodexTrust, codexTrust } from './codex-trust.ts'
 import { ownCommands } from './edit-entries.ts'
+import { type FolderTrust, folderTrust } from './folder-trust.ts'
+import { realPathOf } from './folder-trust/_folders.ts'
 import { hookCommands, type HookScope } from './hook-command.ts'
 import { readConfiguration } from './install.ts'
 import { launcherState } from './install-launcher.ts'
@@ -13,6 +15,7 @@ import { largestInjection, partsFor } from './parts.ts'
 import { clientHome, configurationPath } from './places.ts'
 import { type Platform, platforms } from './platform.ts'
 import { probeHook, type ProbeResult } from './probe.ts'
+import { willRun, type WillRun } from './will-run.ts'
 
 /** What one configuration file says about our hook. */
 export type Registered =
@@ -29,8 +32,12 @@ export interface PlatformStatus {
   program: string | undefined
   user: Registered
   project: Registered
-  /** Undefined where the client asks nobody, or could not be asked. */
-  trust?: 'trusted' | 'untrusted' | 'modified' | 'unknown' | undefined
+  /** What the client's own files say of the folder. */
+  folder: FolderTrust
+  /** What Codex says of the hook itself; undefined for other clients, and where it was not asked. */
+  trust?: CodexTrust | undefined
+  /** Whether it will run in this folder, for each place where it is registered. */
+  runs: { user?: WillRun | undefined; project?: WillRun | undefined }
   /** What is left for the user to do before the hook runs. */
   steps: readonly string[]
   remark?: string | undefined
@@ -55,13 +62,20 @@ export async function hooksStatus(runtime: Runtime, options: StatusOptions): Pro
   const largest = largestInjection(runtime)
   const statuses: PlatformStatus[] = []
   for (const platform of platforms) {
-    statuses.push(await platformStatus(runtime, platform, largest, options))
+    statuses.push(await platformStatus(runtime, platform, { largest, launcher: state }, options))
   }
   return {
     launcher: { path, state },
     probe: state === 'missing' ? undefined : await probeHook(runtime, 'claude'),
     platforms: statuses,
   }
+}
+
+/** The best that one of its registrations comes to; undefined for a client without any. */
+export function bestRun({ runs }: PlatformStatus): WillRun | undefined {
+  const known = [runs.user, runs.project].filter((run) => run !== undefined)
+  const order: readonly WillRun['answer'][] = ['yes', 'once-trusted', 'unknown', 'no']
+  return known.toSorted((a, b) => order.indexOf(a.answer) - order.indexOf(b.answer))[0]
 }
 
 /** Clients that seem to be used here: their program or their directory is there. */
@@ -77,7 +91,7 @@ export function installedPlatforms(runtime: Runtime, options: StatusOptions): Pl
 async function platformStatus(
   runtime: Runtime,
   platform: Platform,
-  largest: number,
+  { largest, launcher }: { largest: number; launcher: HooksStatus['launcher']['state'] },
   options: StatusOptions,
 ): Promise<PlatformStatus> {
   const adapter = adapters[platform]
@@ -87,23 +101,38 @@ async function platformStatus(
   // In the home directory the project's file is the user's own.
   const project = shared.path === user.path ? { state: 'absent' as const, path: user.path } : shared
   const isThere = user.state !== 'absent' || project.state !== 'absent'
-  const trust =
-    platform === 'codex' && isThere && program !== undefined
-      ? await codexTrust(program, { cwd: runtime.cwd, env: { ...runtime.env } })
-      : undefined
-  const wanted = [
-    ...(user.state === 'absent' ? [] : [adapter.steps.user]),
-    ...(project.state === 'absent' ? [] : [adapter.steps.project]),
-  ]
-  const steps = trust === 'trusted' ? [] : wanted.filter((step) => step !== undefined)
+  const cwd = realPathOf(runtime.cwd)
+  const folder = await folderTrust(platform, cwd, runtime)
+  const isAsked = platform === 'codex' && isThere && program !== undefined
+  const trust = isAsked
+    ? await codexTrust(program, { cwd: runtime.cwd, env: { ...runtime.env } })
+    : undefined
+  const judge = ({ state }: Registered, scope: HookScope): WillRun | undefined =>
+    state === 'absent' || state === 'broken'
+      ? undefined
+      : willRun({
+          platform,
+          scope,
+          folder,
+          cwd,
+          workspace: findWorkspace(runtime.cwd, runtime),
+          launcher,
+          codex: platform === 'codex' ? (trust?.[scope] ?? 'unknown') : undefined,
+        })
+  const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
+  const steps = Object.values(runs).flatMap((run) =>
+    run === undefined || run.answer === 'yes' ? [] : [run.step],
+  )
   return {
     platform,
     title: adapter.title,
     program,
     user,
     project,
+    folder,
     trust,
-    steps,
+    runs,
+    steps: [...new Set(steps)],
     remark: adapter.remark,
   }
 }

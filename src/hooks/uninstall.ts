@@ -9,6 +9,7 @@ import {
 } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import { adapters } from './adapters.ts'
+import { isEmptyConfiguration } from './_json-text.ts'
 import { withoutEntries } from './edit-entries.ts'
 import type { HookScope } from './hook-command.ts'
 import { type FileChange, readConfiguration } from './install.ts'
@@ -21,7 +22,8 @@ import type { Platform } from './platform.ts'
 
 /**
  * Takes the hook out of one client's configuration: byte for byte what was there before where nobody
- * else has changed the file, else only our entries. The launcher goes with the last hook.
+ * else has changed the file, else only our entry and the lists and objects that were made for it. The
+ * launcher goes with the last hook.
  *
  * @throws {SkillrailError} `client-configuration-broken` with the line; the file is untouched.
  */
@@ -65,14 +67,22 @@ function planUninstall(
   if (before === undefined) return { ...facts, after: undefined }
   const record = readRecords(runtime).find((candidate) => candidate.path === path)
   if (record !== undefined && sha256(before) === record.digest) {
-    const after = record.backup === null ? undefined : readFileSync(record.backup, 'utf8')
-    return { ...facts, after }
+    return { ...facts, after: originalIn(record) }
   }
   if (registration.kind === 'file') {
     return { ...facts, after: before.includes(launcherName) ? undefined : before }
   }
   if (before.trim() === '') return { ...facts, after: before }
-  return { ...facts, after: withoutEntries(before, registration, path) }
+  const rest = withoutEntries(before, registration, path, record?.made)
+  // Others have come and gone: what we began with nothing ends with nothing.
+  const isGone = rest !== before && record !== undefined && isEmptyConfiguration(rest)
+  const original = isGone ? originalIn(record) : rest
+  return { ...facts, after: isGone && isEmptyConfiguration(original ?? '') ? original : rest }
+}
+
+/** What was there before us; undefined where there was no file. */
+function originalIn({ backup }: InstallRecord): string | undefined {
+  return backup === null ? undefined : readFileSync(backup, 'utf8')
 }
 
 function removeFile(path: string, record: InstallRecord | undefined): void {

@@ -1,11 +1,17 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { systemRuntime } from '../../src/base/index.ts'
-import { adapters, installHook, type Platform, uninstallHook } from '../../src/hooks/index.ts'
+import { type Runtime, systemRuntime } from '../../src/base/index.ts'
+import {
+  adapters,
+  hooksStatus,
+  installHook,
+  type Platform,
+  uninstallHook,
+} from '../../src/hooks/index.ts'
 import type { InstalledClient } from './cache.ts'
 import type { ClientRecipe } from './clients.ts'
 import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'
-import { type MockModel, startMockModel } from './mock-model/server.ts'
+import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type ClientRun, runClient } from './run-client.ts'
 
 export interface CheckResult {
@@ -20,6 +26,7 @@ export const checkNames = [
   'injected once',
   'absent otherwise',
   'long one whole',
+  'registered twice',
   'hook fails',
   'hook hangs',
   'uninstalled',
@@ -32,7 +39,7 @@ export async function checkClient(
   client: InstalledClient,
   recipe: ClientRecipe,
 ): Promise<CheckResult[]> {
-  const model = await startMockModel()
+  const model = await startModelServer()
   const home = makeHome(recipe, model.url)
   const runtime = systemRuntime({ cwd: home.project, env: { HOME: home.home } })
   const ask = async (args: readonly string[]): Promise<ClientRun> => {
@@ -56,6 +63,11 @@ export async function checkClient(
     check('absent otherwise', notAbsent(model, 'weather'), run)
     run = await ask(recipe.call('amend the plan'))
     check('long one whole', notExactlyOnce(model, longReference), run)
+    await installHook(runtime, platform, { scope: 'project' })
+    const wrong = await wronglyJudged(runtime, platform, client)
+    run = await ask(recipe.call('program execute twice'))
+    check('registered twice', wrong ?? notExactlyOnce(model, shortReference), run)
+    await uninstallHook(runtime, platform, { scope: 'project' })
     replaceHook(home, 'process.stderr.write("broken"); process.exit(1)')
     run = await ask(recipe.call('program execute failing'))
     check('hook fails', notAbsent(model, 'failing'), run)
@@ -73,8 +85,25 @@ export async function checkClient(
   return results
 }
 
+/** The recipes make the folder a trusted one. Codex's trust in the hook itself is bypassed in them. */
+async function wronglyJudged(
+  runtime: Runtime,
+  platform: Platform,
+  { program }: InstalledClient,
+): Promise<string | undefined> {
+  const findProgram = (name: string): string | undefined =>
+    name === adapters[platform].program ? program : undefined
+  const { platforms } = await hooksStatus(runtime, { findProgram })
+  const status = platforms.find((candidate) => candidate.platform === platform)
+  const wanted = platform === 'codex' ? 'no' : 'yes'
+  const answers = [status?.runs.user?.answer, status?.runs.project?.answer]
+  return answers.every((answer) => answer === wanted) && status?.folder.state !== 'open'
+    ? undefined
+    : `hooks status says ${JSON.stringify(status?.runs)} of a folder ${status?.folder.state}`
+}
+
 /** Every line once in every request that has it, and all of them in one. */
-function notExactlyOnce(model: MockModel, lines: readonly string[]): string | undefined {
+function notExactlyOnce(model: ModelServer, lines: readonly string[]): string | undefined {
   const counts = model.prompts().map(({ body }) => lines.map((line) => body.split(line).length - 1))
   if (counts.length === 0) return 'the model was not asked'
   if (counts.some((each) => each.some((count) => count > 1)))
@@ -84,7 +113,7 @@ function notExactlyOnce(model: MockModel, lines: readonly string[]): string | un
   return whole ? undefined : `${most} of ${lines.length} lines came`
 }
 
-function notAbsent(model: MockModel, prompt: string): string | undefined {
+function notAbsent(model: ModelServer, prompt: string): string | undefined {
   const bodies = model.prompts().map(({ body }) => body)
   if (!bodies.some((body) => body.includes(prompt))) return 'the prompt did not reach the model'
   const all = [...shortReference, ...longReference]
@@ -102,13 +131,23 @@ function replaceHook({ home }: TestHome, program: string): void {
   }
 }
 
-/** The client's configuration, and everything that is named after us, by path. */
-function configuration({ home }: TestHome, platform: Platform): ReadonlyMap<string, string> {
+/**
+ * The client's configuration, and everything that is named after us, by path; of the project, where a
+ * client may write settings of its own into ours, what still calls the hook.
+ */
+function configuration(
+  { home, project }: TestHome,
+  platform: Platform,
+): ReadonlyMap<string, string> {
   const adapter = adapters[platform]
   const registered = join(home, adapter.home.path, adapter.files.user)
-  const isKept = (path: string): boolean =>
-    path === registered || path.endsWith('/settings.json') || isOurs(path.slice(home.length))
-  return new Map([...snapshot(home)].filter(([path]) => isKept(path)))
+  const shared = join(project, adapter.files.project)
+  const isKept = ([path, text]: readonly [string, string]): boolean => {
+    if (path === shared) return text.includes('skillrail-hook')
+    if (path.startsWith(project)) return false
+    return path === registered || path.endsWith('/settings.json') || isOurs(path.slice(home.length))
+  }
+  return new Map([...snapshot(home)].filter(isKept))
 }
 
 /** The log of the hook is the user's, and stays. */

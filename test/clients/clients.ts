@@ -2,8 +2,11 @@ import type { TestedClient } from './cache.ts'
 
 /** How one client is brought to ask a model on the loopback, in a home that is empty otherwise. */
 export interface ClientRecipe {
-  /** Files below the home that the client needs to start at all, by path. */
-  files(url: string): Readonly<Record<string, string>>
+  /**
+   * Files below the home, by path: what the client needs to start at all, and what makes `project` a
+   * folder that it trusts, as the client writes it itself.
+   */
+  files(url: string, project: string): Readonly<Record<string, string>>
   environment(url: string): Readonly<Record<string, string>>
   /** The arguments for one prompt. */
   prompt(text: string): readonly string[]
@@ -17,7 +20,10 @@ export interface ClientRecipe {
 export const recipes = {
   claude: {
     skills: '.claude/skills',
-    files: () => ({ '.claude/settings.json': settings({ theme: 'dark' }) }),
+    files: (_, project) => ({
+      '.claude/settings.json': settings({ theme: 'dark' }),
+      '.claude.json': settings({ projects: { [project]: { hasTrustDialogAccepted: true } } }),
+    }),
     environment: (url) => ({
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_API_KEY: 'sk-ant-dummy',
@@ -29,7 +35,7 @@ export const recipes = {
   },
   codex: {
     skills: '.agents/skills',
-    files: (url) => ({
+    files: (url, project) => ({
       '.codex/config.toml': `model = "mock"
 model_provider = "mock"
 
@@ -38,6 +44,9 @@ name = "mock"
 base_url = "${url}/v1"
 wire_api = "responses"
 env_key = "MOCK_KEY"
+
+[projects."${project}"]
+trust_level = "trusted"
 `,
     }),
     environment: () => ({ MOCK_KEY: 'dummy' }),
@@ -52,7 +61,9 @@ env_key = "MOCK_KEY"
   },
   copilot: {
     skills: '.copilot/skills',
-    files: () => ({}),
+    files: (_, project) => ({
+      '.copilot/config.json': settings({ trustedFolders: [project] }),
+    }),
     environment: (url) => ({
       COPILOT_OFFLINE: 'true',
       COPILOT_PROVIDER_BASE_URL: `${url}/v1`,
@@ -64,12 +75,13 @@ env_key = "MOCK_KEY"
   },
   gemini: {
     skills: '.gemini/skills',
-    files: () => ({
+    files: (_, project) => ({
       '.gemini/settings.json': settings({ security: { auth: { selectedType: 'gemini-api-key' } } }),
+      '.gemini/trustedFolders.json': settings({ [project]: 'TRUST_FOLDER' }),
     }),
     environment: (url) => ({ GEMINI_API_KEY: 'dummy', GOOGLE_GEMINI_BASE_URL: url }),
-    prompt: (text) => ['-m', 'gemini-2.5-flash', '--skip-trust', '-p', text],
-    call: (words) => ['-m', 'gemini-2.5-flash', '--skip-trust', '-p', `/saw ${words}`],
+    prompt: (text) => ['-m', 'gemini-2.5-flash', '-p', text],
+    call: (words) => ['-m', 'gemini-2.5-flash', '-p', `/saw ${words}`],
   },
   opencode: {
     skills: '.config/opencode/skills',

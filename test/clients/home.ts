@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
@@ -28,7 +29,7 @@ export interface TestHome {
 
 /** An empty home with the skill `saw`, a project, and what the client itself needs. */
 export function makeHome(recipe: ClientRecipe, url: string): TestHome {
-  const home = mkdtempSync(join(tmpdir(), 'agent-client-'))
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'agent-client-')))
   const project = join(home, 'project')
   mkdirSync(project)
   const skill = join(home, '.agents/skills/saw')
@@ -40,7 +41,8 @@ export function makeHome(recipe: ClientRecipe, url: string): TestHome {
     mkdirSync(join(home, directory), { recursive: true })
     symlinkSync(skill, join(home, directory, 'saw'))
   }
-  for (const [path, text] of Object.entries(recipe.files(url))) write(join(home, path), text)
+  for (const [path, text] of Object.entries(recipe.files(url, project)))
+    write(join(home, path), text)
   const bin = join(home, 'bin')
   mkdirSync(bin)
   symlinkSync(process.execPath, join(bin, 'node'))

@@ -8,8 +8,18 @@ export interface ClientRow {
   results: readonly CheckResult[]
 }
 
-/** The page about platforms: what is known from the adapters, and what was seen in this run. */
-export function platformPage(rows: readonly ClientRow[]): string {
+/**
+ * The page about platforms: what is known from the adapters, and what was seen in this run. A client
+ * that was not run keeps its line of the page as it was; a line of other columns is dropped.
+ */
+export function platformPage(rows: readonly ClientRow[], previous = ''): string {
+  const head = ['client', 'version', ...checkNames]
+  const kept = linesBelow(previous, lineOf(head))
+  const lines = platforms.flatMap((platform) => {
+    const row = rows.find(({ client }) => client === platform)
+    if (row !== undefined) return [lineOf(checkRow(row))]
+    return kept.filter((line) => line.startsWith(`| ${adapters[platform].title} |`))
+  })
   return `# Platforms
 
 <!-- Written by npm run test:clients; do not edit. -->
@@ -18,10 +28,12 @@ export function platformPage(rows: readonly ClientRow[]): string {
 The table is from a run of the real clients against a model on the loopback: each check looks at what
 the client sent to the model.
 
-${table(['client', 'version', ...checkNames], rows.map(checkRow))}
+${[...headOf(head), ...lines].join('\n')}
 
 - **injected once**: a call of a skill, as a user of that client types it, brings the reference once.
 - **absent otherwise**: another prompt brings nothing.
+- **registered twice**: registered for the user and for a project, in a folder that the client trusts:
+  still once, and \`hooks status\` says that both will run.
 - **long one whole**: a reference of more than 12,000 characters arrives whole.
 - **hook fails**, **hook hangs**: the prompt goes through all the same.
 - **uninstalled**: nothing of the hook is left, and the client's settings are what they were.
@@ -71,6 +83,22 @@ function steps(platform: Platform): string[] {
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows]
-  return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')
+  return [...headOf(head), ...rows.map(lineOf)].join('\n')
+}
+
+function headOf(head: readonly string[]): string[] {
+  return [lineOf(head), lineOf(head.map(() => '---'))]
+}
+
+function lineOf(cells: readonly string[]): string {
+  return `| ${cells.join(' | ')} |`
+}
+
+/** The rows of the table that begins with a line. */
+function linesBelow(page: string, head: string): string[] {
+  const lines = page.split('\n')
+  const start = lines.indexOf(head)
+  if (start < 0) return []
+  const end = lines.findIndex((line, index) => index > start && !line.startsWith('|'))
+  return lines.slice(start + 2, end < 0 ? undefined : end)
 }

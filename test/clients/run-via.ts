@@ -6,7 +6,7 @@ import { agentClis, isAgentCli } from '../../src/exec/index.ts'
 import { installClients, type InstalledClient, type TestedClient } from './cache.ts'
 import { recipes } from './clients.ts'
 import { makeHome, type TestHome, write } from './home.ts'
-import { startMockModel } from './mock-model/server.ts'
+import { startModelServer } from '../model-server/server.ts'
 
 // Real clients as the executor of a chain's step, against a mock model. Arguments: names of clients.
 const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
@@ -31,7 +31,7 @@ async function checkClient(client: TestedClient, installed: InstalledClient): Pr
   const problems: string[] = []
   let answer =
     'I looked at it.\n\n```yaml\noutput:\n  status: success\n  result: seven findings\n```'
-  const model = await startMockModel(() => answer)
+  const model = await startModelServer(() => answer)
   const home = makeHome(recipe, model.url)
   symlinkSync(installed.program, join(home.home, 'bin', client))
   spawnSync('git', ['init', '-q', home.project])

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { adapters } from '../../src/hooks/index.ts'
 import { clientPackages, installClients, type TestedClient } from './cache.ts'
 import { checkClient, checkNames, type CheckResult } from './checks.ts'
@@ -8,6 +8,8 @@ import { platformPage } from './platform-page.ts'
 // Real clients against a mock model. Arguments: names of clients; --latest; --write for the page.
 const names = process.argv.slice(2).filter((argument) => !argument.startsWith('--'))
 const isTested = (name: string): name is TestedClient => Object.hasOwn(clientPackages, name)
+const wrong = names.filter((name) => !isTested(name))
+if (wrong.length > 0) throw new Error(`no client that is tested: ${wrong.join(', ')}`)
 const clients = (names.length > 0 ? names : Object.keys(clientPackages)).filter(isTested)
 const installed = installClients(clients, { latest: process.argv.includes('--latest') })
 
@@ -20,7 +22,11 @@ for (const [client, program] of installed) {
     if (!ok) console.log(`  ${detail.replaceAll('\n', '\n  ')}`)
   }
 }
-if (process.argv.includes('--write')) writeFileSync('docs/platforms.md', platformPage(rows))
+const page = 'docs/platforms.md'
+if (process.argv.includes('--write')) {
+  const previous = existsSync(page) ? readFileSync(page, 'utf8') : ''
+  writeFileSync(page, platformPage(rows, previous))
+}
 const all = rows.flatMap(({ results }) => results)
 const failed =
   all.filter(({ ok }) => !ok).length +

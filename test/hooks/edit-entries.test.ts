@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { expect, it } from 'vitest'
 import { adapters } from '../../src/hooks/index.ts'
-import { ownCommands, withEntry, withoutEntries } from '../../src/hooks/edit-entries.ts'
+import { madeFor, ownCommands, withEntry, withoutEntries } from '../../src/hooks/edit-entries.ts'
 
 const claude = adapters.claude.registration
 const cursor = adapters.cursor.registration
@@ -130,5 +130,69 @@ it('keeps what others wrote around our entry later', () => {
   const inline = '{"hooks":{"UserPromptSubmit":[ // first\n{"command":"skillrail-hook"}, {"a":1}]}}'
   expect(withoutEntries(inline, claude, 'f')).toBe(
     '{"hooks":{"UserPromptSubmit":[ // first\n {"a":1}]}}',
+  )
+})
+
+const containers = ['{}', '{ }', '{"a": 1, "hooks": {}}', '{\n  "hooks": { },\n  "b": 2\n}\n']
+const lists = [
+  '{ "hooks": {\n  }, "a":1 }',
+  '{"hooks":{"UserPromptSubmit":[ ]}}',
+  '{\n\t"hooks": {\n\t\t"UserPromptSubmit": [\n\t\t]\n\t}\n}',
+  '{"hooks":{"Stop":[]}}',
+  `{"hooks":{"UserPromptSubmit":[${foreign}]}}`,
+]
+
+it.each([...containers, ...lists])(
+  'gives %j back, the empty things that were there too',
+  (text) => {
+    const made = madeFor(text, claude, 'f')
+    const installed = withEntry(text, claude, [command], 'f')
+    expect(withoutEntries(installed, claude, 'f', made)).toBe(text)
+    const again = withEntry(installed, claude, [`${command} 1/2`, `${command} 2/2`], 'f')
+    expect(withoutEntries(again, claude, 'f', made)).toBe(text)
+  },
+)
+
+it.each(['{}', '{ }', '{\n}\n', '{"version":1}', '{ "version": 1, "hooks": {} }'])(
+  'gives %j back to Cursor, with the version only where it was there',
+  (text) => {
+    const made = madeFor(text, cursor, 'f')
+    const installed = withEntry(text, cursor, [command], 'f')
+    expect(JSON.parse(installed)).toMatchObject({ version: 1 })
+    expect(withoutEntries(installed, cursor, 'f', made)).toBe(text)
+  },
+)
+
+it('leaves the version that it wrote to the hooks of others that have come since', () => {
+  const made = madeFor('{}', cursor, 'f')
+  const installed = withEntry('{}', cursor, [command], 'f')
+  const later = installed.replace('"hooks": {', '"hooks": { "stop": [],')
+  expect(JSON.parse(withoutEntries(later, cursor, 'f', made))).toEqual({
+    version: 1,
+    hooks: { stop: [] },
+  })
+})
+
+it('undoes an installation to the byte whatever else has changed since', () => {
+  const blanks = fc.constantFrom('', ' ', '\n', '\n  ', '\r\n\t', '  ')
+  const text = fc
+    .tuple(blanks, blanks, blanks, blanks, fc.constantFrom('none', 'hooks', 'list', 'other'))
+    .map(([a, b, c, d, kind]) => {
+      const inner = {
+        none: '',
+        hooks: `,${b}"hooks":${c}{${d}}`,
+        list: `,${b}"hooks":${c}{"UserPromptSubmit":${d}[${c}]}`,
+        other: `,${b}"hooks":{${c}"Stop":[${d}]${b}}`,
+      }[kind]
+      return `{${a}"edited": 1${inner}${a}}`
+    })
+  fc.assert(
+    fc.property(text, (before) => {
+      const made = madeFor(before, claude, 'f')
+      const installed = withEntry(before, claude, [command], 'f')
+      const edited = installed.replace('"edited": 1', '"edited": [2, 3]')
+      const after = withoutEntries(edited, claude, 'f', made)
+      expect(after).toBe(before.replace('"edited": 1', '"edited": [2, 3]'))
+    }),
   )
 })

@@ -241,3 +241,64 @@ it.skipIf(!isBuilt)(
     expect(statSync(path).mode & 0o777).toBe(0o444)
   },
 )
+
+const nothingElse: [Platform, string, string][] = [
+  ['claude', '.claude/settings.json', '{ "hooks": {} }'],
+  ['claude', '.claude/settings.json', '{\n  "hooks": {\n    "UserPromptSubmit": [ ]\n  }\n}\n'],
+  ['codex', '.codex/hooks.json', '{ }'],
+  ['cursor', '.cursor/hooks.json', '{}'],
+  ['gemini', '.gemini/settings.json', ''],
+]
+it.skipIf(!isBuilt).each(nothingElse)(
+  'gives %s %s with %j back although others came and went (needs the build)',
+  async (platform, path, text) => {
+    const { runtime, write, home } = makeWorld()
+    const file = write(path, text)
+    await installHook(runtime, platform, { scope: 'user' })
+    writeFileSync(file, `${readFileSync(file, 'utf8')}\n\n`)
+    await installHook(runtime, platform, { scope: 'user' })
+    await uninstallHook(runtime, platform, { scope: 'user' })
+    const left = readFileSync(join(home, path), 'utf8')
+    expect(left === text || left === `${text}\n\n`).toBe(true)
+  },
+)
+
+it.skipIf(!isBuilt)(
+  'keeps an empty object of the user, and takes the list that it made (needs the build)',
+  async () => {
+    const { runtime, write } = makeWorld()
+    const path = write('.claude/settings.json', '{ "hooks": {}, "a": 1 }\n')
+    await installHook(runtime, 'claude', { scope: 'user' })
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"a": 1', '"a": 2'))
+    await uninstallHook(runtime, 'claude', { scope: 'user' })
+    expect(readFileSync(path, 'utf8')).toBe('{ "hooks": {}, "a": 2 }\n')
+  },
+)
+
+it.skipIf(!isBuilt)(
+  'keeps what it made once it holds the hook of another (needs the build)',
+  async () => {
+    const { runtime, home } = makeWorld()
+    await installHook(runtime, 'claude', { scope: 'user' })
+    const path = join(home, '.claude/settings.json')
+    const text = readFileSync(path, 'utf8')
+    const foreign = '{ "hooks": [{ "type": "command", "command": "theirs" }] }'
+    writeFileSync(path, text.replace('"UserPromptSubmit": [', `"UserPromptSubmit": [${foreign},`))
+    await uninstallHook(runtime, 'claude', { scope: 'user' })
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({
+      hooks: { UserPromptSubmit: [JSON.parse(foreign)] },
+    })
+  },
+)
+
+it.skipIf(!isBuilt)(
+  'takes a file away that it made, also when others came and went (needs the build)',
+  async () => {
+    const { runtime, home } = makeWorld()
+    await installHook(runtime, 'cursor', { scope: 'user' })
+    const path = join(home, '.cursor/hooks.json')
+    writeFileSync(path, `${readFileSync(path, 'utf8')}\n`)
+    await uninstallHook(runtime, 'cursor', { scope: 'user' })
+    expect(Object.keys(files(home))).toEqual([])
+  },
+)

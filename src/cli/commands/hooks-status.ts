@@ -1,5 +1,11 @@
 import { exitCode, safeLine } from '../../base/index.ts'
-import { type HooksStatus, hooksStatus, type Registered } from '../../hooks/index.ts'
+import {
+  bestRun,
+  type HooksStatus,
+  hooksStatus,
+  type PlatformStatus,
+  type Registered,
+} from '../../hooks/index.ts'
 import { findProgram } from '../_find-program.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -7,7 +13,7 @@ export const command: LoadedCommand = defineCommand({
   configure(program) {
     program.addHelpText(
       'after',
-      '\nEnds with 1 when an installed hook would not run as it should.\n\nExample:\n  $ skillrail hooks status\n',
+      '\nSays for each client whether the hook is there, whether it will run in this folder, and if not\nwhat to do. What a client trusts is read from its own files; nothing of it is written.\nEnds with 1 when an installed hook would not run as it should.\n\nExample:\n  $ skillrail hooks status\n',
     )
   },
   async run(context) {
@@ -21,30 +27,38 @@ export const command: LoadedCommand = defineCommand({
   },
 })
 
-/** Whether every hook that is registered will run. */
+/** Whether every client that is here and has the hook will run it. */
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const places = platforms.flatMap(({ user, project }) => [user, project])
   if (places.some(({ state }) => state === 'broken' || state === 'outdated')) return false
+  const isSkipped = (status: PlatformStatus): boolean =>
+    status.program !== undefined && bestRun(status)?.answer === 'no'
+  if (platforms.some(isSkipped)) return false
   const registered = places.some(({ state }) => state === 'installed')
   return !registered || (launcher.state === 'current' && probe?.ok === true)
 }
 
 function print({ output }: CommandContext, { launcher, probe, platforms }: HooksStatus): void {
   output.table(
-    platforms.map(({ title, program, user, project, trust }) => [
-      title,
-      program === undefined ? 'not found' : 'found',
-      `you: ${shortState(user)}`,
-      `project: ${shortState(project)}`,
-      trust === undefined ? '' : `Codex says: ${trust}`,
+    platforms.map((status) => [
+      status.title,
+      status.program === undefined ? 'not found' : 'found',
+      `you: ${shortState(status.user)}`,
+      `project: ${shortState(status.project)}`,
+      answers[bestRun(status)?.answer ?? 'absent'],
     ]),
   )
-  for (const { title, user, project, steps, remark } of platforms) {
+  for (const { title, user, project, runs, remark } of platforms) {
     for (const place of [user, project]) {
       if ('reason' in place)
         output.line(`${title}: ${safeLine(place.path)}: ${safeLine(place.reason)}`)
     }
-    for (const step of steps) output.line(`${title}: ${step}`)
+    for (const scope of ['user', 'project'] as const) {
+      const run = runs[scope]
+      if (run === undefined || run.answer === 'yes') continue
+      output.line(`${title} (${scopeNames[scope]}): ${safeLine(run.reason)}`)
+      output.line(`  ${safeLine(run.step)}`)
+    }
     if (remark !== undefined && user.state !== 'absent') output.line(`${title}: ${remark}`)
   }
   output.line()
@@ -55,6 +69,16 @@ function print({ output }: CommandContext, { launcher, probe, platforms }: Hooks
     output.line(`one call  ${probe.durationMs} ms  ${safeLine(probe.problem ?? 'as it should be')}`)
   }
 }
+
+const scopeNames = { user: 'yours', project: 'the project’s' } as const
+
+const answers = {
+  absent: '',
+  yes: 'runs here',
+  'once-trusted': 'runs here once the folder is trusted',
+  no: 'does not run here',
+  unknown: 'may run here',
+} as const
 
 function shortState(place: Registered): string {
   if (place.state !== 'installed') return place.state

@@ -23,7 +23,12 @@ export const Skillrail = async ({ directory }) => {
           .join('\\n')
         const prompt = typed.get(event.sessionID) ?? written
         typed.delete(event.sessionID)
-        const context = await ask({ prompt, cwd: directory, session_id: event.sessionID })
+        const context = await ask({
+          prompt,
+          cwd: directory,
+          session_id: event.sessionID,
+          turn_id: output.message.id,
+        })
         const last = output.parts.at(-1)
         if (!context || last === undefined) return
         output.parts.push({

@@ -6,6 +6,7 @@ export const claude: HookAdapter = {
   program: 'claude',
   home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
   files: { user: 'settings.json', project: '.claude/settings.json' },
+  looksUp: false,
   registration: {
     kind: 'entry',
     list: ['hooks', 'UserPromptSubmit'],
@@ -14,6 +15,7 @@ export const claude: HookAdapter = {
     }),
   },
   sigil: 'slash',
+  windowsShell: 'bash',
   answer: nestedAnswer('UserPromptSubmit'),
   // Of every hook on its own; a longer one becomes a file and a preview.
   limit: { unit: 'characters', amount: 10_000, parts: 4 },

@@ -9,6 +9,7 @@ export const codex: HookAdapter = {
   program: 'codex',
   home: { path: '.codex', variable: 'CODEX_HOME' },
   files: { user: 'hooks.json', project: '.codex/hooks.json' },
+  looksUp: true,
   registration: {
     kind: 'entry',
     list: ['hooks', 'UserPromptSubmit'],
@@ -22,6 +23,7 @@ export const codex: HookAdapter = {
     }),
   },
   sigil: 'dollar',
+  windowsShell: 'cmd',
   answer: nestedAnswer('UserPromptSubmit'),
   limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
   steps: {

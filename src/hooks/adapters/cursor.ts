@@ -9,6 +9,7 @@ export const cursor: HookAdapter = {
   program: 'cursor-agent',
   home: { path: '.cursor' },
   files: { user: 'hooks.json', project: '.cursor/hooks.json' },
+  looksUp: true,
   registration: {
     kind: 'entry',
     list: ['hooks', 'beforeSubmitPrompt'],
@@ -16,6 +17,7 @@ export const cursor: HookAdapter = {
     frame: { version: 1 },
   },
   sigil: 'slash',
+  windowsShell: 'cmd',
   answer: (context) => ({ continue: true, additional_context: context }),
   limit: { unit: 'characters', amount: 10_000, parts: 1 },
   steps: {},

@@ -4,10 +4,12 @@ import { type HookAdapter, namedRegistration, nestedAnswer } from '../adapter.ts
 export const gemini: HookAdapter = {
   title: 'Gemini CLI',
   program: 'gemini',
-  home: { path: '.gemini' },
+  home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
   files: { user: 'settings.json', project: '.gemini/settings.json' },
+  looksUp: false,
   registration: namedRegistration('BeforeAgent'),
   sigil: 'slash',
+  windowsShell: 'powershell',
   answer: nestedAnswer('BeforeAgent'),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },
   steps: {

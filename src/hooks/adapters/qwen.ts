@@ -4,10 +4,12 @@ import { type HookAdapter, namedRegistration, nestedAnswer } from '../adapter.ts
 export const qwen: HookAdapter = {
   title: 'Qwen Code',
   program: 'qwen',
-  home: { path: '.qwen' },
+  home: { path: '.qwen', variable: 'QWEN_HOME' },
   files: { user: 'settings.json', project: '.qwen/settings.json' },
+  looksUp: false,
   registration: namedRegistration('UserPromptSubmit'),
   sigil: 'expanded',
+  windowsShell: 'cmd',
   answer: nestedAnswer('UserPromptSubmit'),
   limit: { unit: 'characters', amount: Infinity, parts: 1 },
   steps: {},

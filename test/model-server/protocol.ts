@@ -1,7 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http'
+
 /** One request as it came over the wire. */
 export interface ModelRequest {
   method: string
   path: string
+  headers: IncomingHttpHeaders
   body: string
 }
 
