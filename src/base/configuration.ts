@@ -84,19 +84,72 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
       environment: list('run.environment'),
       timeout: number('run.timeout'),
       outputLimit: number('run.outputLimit'),
+      sandbox: sandbox(),
+    },
+    tools: {
+      retryWaits: numbers('tools.retryWaits'),
+      replaySafe: list('tools.replaySafe'),
+      neverReplay: list('tools.neverReplay'),
+      sessionHours: number('tools.sessionHours'),
+      idleExit: number('tools.idleExit'),
+      embeddings: embeddings(),
+      embeddingsUrl: text('tools.embeddingsUrl'),
+      embeddingsModel: text('tools.embeddingsModel'),
+    },
+    agent: {
+      model: text('agent.model'),
+      baseUrl: text('agent.baseUrl'),
+      maxTurns: number('agent.maxTurns'),
+      contextTokens: number('agent.contextTokens'),
     },
     hooks: { repeat: values.get('hooks.repeat') === 'session' ? 'session' : 'prompt' },
+    restate: {
+      url: text('restate.url'),
+      adminUrl: text('restate.adminUrl'),
+      token: text('restate.token'),
+      workerHost: text('restate.workerHost'),
+      workerPort: number('restate.workerPort'),
+      workerAddress: text('restate.workerAddress'),
+      identityKeys: list('restate.identityKeys'),
+      via: list('restate.via'),
+      patience: number('restate.patience'),
+      resultLimit: number('restate.resultLimit'),
+    },
     workspaceTrust: values.get('workspaceTrust') === 'trusted' ? 'trusted' : 'ask',
+  }
+
+  function sandbox(): Settings['run']['sandbox'] {
+    const value = values.get('run.sandbox')
+    return value === 'all' || value === 'refuse' ? value : 'untrusted'
+  }
+
+  function embeddings(): Settings['tools']['embeddings'] {
+    const value = values.get('tools.embeddings')
+    return value === 'local' || value === 'endpoint' ? value : 'off'
   }
 
   function list(key: string): readonly string[] {
     const value = values.get(key)
-    return Array.isArray(value) ? value : []
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+  }
+
+  function numbers(key: string): readonly number[] {
+    const value = values.get(key) ?? settingTable.find((setting) => setting.key === key)?.fallback
+    return Array.isArray(value) ? value.filter((item) => typeof item === 'number') : []
   }
 
   function number(key: string): number {
-    const value = values.get(key) ?? settingTable.find((setting) => setting.key === key)?.fallback
+    const value = valueOf(key)
     return typeof value === 'number' ? value : 0
+  }
+
+  function text(key: string): string {
+    const value = valueOf(key)
+    return typeof value === 'string' ? value : ''
+  }
+
+  function valueOf(key: string): SettingValue | undefined {
+    return values.get(key) ?? settingTable.find((setting) => setting.key === key)?.fallback
   }
 }
 

@@ -31,10 +31,11 @@ export {
   readJournal,
 } from './journal-file.ts'
 export { nearest } from './nearest.ts'
-export type { ProcessIdentity } from './process-identity.ts'
+export { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'
-export { redactText, redactValue } from './redact.ts'
+export { findSecrets, redactText, redactValue, type SecretPlace } from './redact.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export { safeLine, safeText } from './safe-text.ts'
+export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
 export { type Setting, type Settings, settingTable } from './settings.ts'
 export { type UserDirectories, userDirectories } from './user-directories.ts'

@@ -16,7 +16,8 @@ export function ownIdentity(): ProcessIdentity {
 
 /**
  * Whether the process still runs. A process of another host counts as alive: it cannot be looked
- * at from here. A process id that was given to another program since does not.
+ * at from here. A process id that was given to another program since does not, nor a process that
+ * has ended and that nobody waits for, as happens in containers without an init.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.host !== hostname()) return true
@@ -25,16 +26,23 @@ export function isAlive(identity: ProcessIdentity): boolean {
   } catch (error) {
     if (systemCode(error) === 'ESRCH') return false
   }
-  return identity.startedAt === undefined || startTicks(identity.pid) === identity.startedAt
+  const { state, ticks } = processStat(identity.pid)
+  if (state === 'Z' || state === 'X') return false
+  return identity.startedAt === undefined || ticks === identity.startedAt
 }
 
-/** Field 22 of proc_pid_stat(5); the command in field 2 may contain spaces and parentheses. */
 function startTicks(pid: number): string | undefined {
-  if (process.platform !== 'linux') return undefined
+  return processStat(pid).ticks
+}
+
+/** Fields 3 and 22 of proc_pid_stat(5); the command in field 2 may contain spaces and parentheses. */
+function processStat(pid: number): { state?: string | undefined; ticks?: string | undefined } {
+  if (process.platform !== 'linux') return {}
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return { state: fields[0], ticks: fields[19] }
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -39,6 +39,7 @@ export function encodeFields(fields: SkillFields, head: StoredHead): string {
   if (fields.arguments.length > 0) stored['arguments'] = fields.arguments
   if (fields.triggers.length > 0) stored['triggers'] = fields.triggers
   if (fields.disableModelInvocation) stored['disableModelInvocation'] = true
+  if (fields.sandbox === true) stored['sandbox'] = true
   if (!fields.userInvocable) stored['userInvocable'] = false
   if (Object.keys(fields.metadata).length > 0) stored['metadata'] = fields.metadata
   return Object.keys(stored).length > 0 ? JSON.stringify(stored) : ''
@@ -58,6 +59,7 @@ export function decodeFields(source: string, { name, description }: StoredHead):
     triggers: optional(fields['triggers'], decodeTriggers) ?? noFields.triggers,
     chain: optional(fields['chain'], decodeChain),
     run: optional(fields['run'], text),
+    sandbox: fields['sandbox'] === true ? true : undefined,
     model: optional(fields['model'], text),
     context: fields['context'] === 'fork' ? 'fork' : undefined,
     agent: optional(fields['agent'], text),

@@ -10,6 +10,7 @@ export {
 export type { ActivePermissions } from './active-skills.ts'
 export { currentTrust } from './current-trust.ts'
 export { defineSkill, type SkillDefinition } from './define-skill.ts'
+export { type EmbeddedCommand, findEmbeddedCommands } from './embedded-commands.ts'
 export { type DiscoverOptions, discoverSkills, summarizeSkills } from './discover.ts'
 export { findSkill, type FindSkillOptions, skillAt } from './find-skill.ts'
 export { listResources, listSkillFiles } from './list-skill-files.ts'

@@ -69,7 +69,10 @@ function statsOf(directory: string, path: string, entry: Dirent): Stats | undefi
   if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
   try {
     const target = join(directory, path)
-    if (entry.isSymbolicLink() && !isInside(realpathSync(directory), realpathSync(target))) {
+    if (
+      entry.isSymbolicLink() &&
+      !isInside(realpathSync.native(directory), realpathSync.native(target))
+    ) {
       return undefined
     }
     const stats = statSync(target)

@@ -1,5 +1,6 @@
 import { type Runtime, systemRuntime } from '../base/index.ts'
 import type { Validation } from '../skill/index.ts'
+import { requireTrusted } from '../trust/index.ts'
 import {
   type Activation,
   activateSkill,
@@ -139,20 +140,40 @@ export class SkillManager {
    * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
    */
   async activate(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
+    const activation = await this.prepare(name, args, options)
+    this.#active.add(activation)
+    return activation
+  }
+
+  /**
+   * {@link SkillManager.activate} for another conversation than the one whose skills are kept track
+   * of here: nothing becomes active. Throws the same.
+   */
+  async prepare(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     const { source = 'code', stillInContext = false } = options
     const known = selectSkill(await this.#discovery(), name)
     if (known !== undefined) checkInvocation(known, source)
     const skill = await this.#required(name)
     const { level } = currentTrust(skill.info, this.#options)
-    const activation = activateSkill({
+    return activateSkill({
       skill,
       source,
       arguments: args,
       trustLevel: level,
       inContext: stillInContext ? this.#active.keyOf(skill.info.name) : undefined,
     })
-    this.#active.add(activation)
-    return activation
+  }
+
+  /**
+   * Passes when a skill may act now, with everything of it that acts compared with what was accepted.
+   *
+   * @param action as in "may not …": `run its script`.
+   * @throws {SkillNotTrustedError} with the command that would allow it in `hint`; as
+   *   {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
+   */
+  async requireTrusted(name: string, action: string): Promise<void> {
+    const { info } = await this.#required(name)
+    requireTrusted(info, trustPolicy(this.#options).policy, action)
   }
 
   /** Ends an activation; tools and approvals are as if it had not been. False when not active. */

@@ -95,6 +95,9 @@ export const fieldTable: readonly FieldDefinition[] = [
   extension('run', 'path', 'The script that executes the skill, relative to its directory.', {
     source: 'Skillrail extension (execution)',
   }),
+  extension('sandbox', 'boolean', '`true` runs its scripts in a sandbox, trusted or not.', {
+    source: 'Skillrail extension (execution)',
+  }),
   extension('model', 'text', 'The model that executes the skill.', { clients: ['Claude Code'] }),
   extension('context', 'choice', '`fork` executes the skill in a subagent.', {
     choices: ['fork'],

@@ -62,6 +62,7 @@ export function readFields(root: YamlMap, options: { path: string }): FieldsRead
     triggers: read('triggers', (node) => readTriggers(context, node)) ?? [],
     chain: metadata === undefined ? undefined : readChain(context, metadata),
     run: read('run', (node) => readPath(context, 'run', node)),
+    sandbox: flag('sandbox', false) ? true : undefined,
     model: text('model'),
     context: read('context', (node) => readFork(context, node)),
     agent: text('agent'),

@@ -43,7 +43,7 @@ export type {
   TriggerDeclaration,
   ValidationProfile,
 } from './model.ts'
-export { parseSkill } from './parse.ts'
+export { type FrontmatterReading, parseSkill, readFrontmatter } from './parse.ts'
 export { readYaml } from './read-yaml.ts'
 export { findReferences, type SkillReference } from './references.ts'
 export { type RuleDefinition, validationRules } from './rules.ts'

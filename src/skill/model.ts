@@ -69,6 +69,8 @@ export interface SkillFields {
   chain: ChainDeclaration | undefined
   /** The script that executes the skill, relative to its directory. */
   run: string | undefined
+  /** Its scripts run in a sandbox even where it is trusted. */
+  sandbox?: true | undefined
   model: string | undefined
   context: 'fork' | undefined
   agent: string | undefined

@@ -23,6 +23,7 @@ export function serializeSkill({ fields, body }: SkillSource): string {
     ...line('allowed-tools', toolsText(fields)),
     ...triggerLines(fields.triggers ?? []),
     ...line('run', fields.run),
+    ...(fields.sandbox === true ? ['sandbox: true'] : []),
     ...line('model', fields.model),
     ...line('context', fields.context),
     ...line('agent', fields.agent),

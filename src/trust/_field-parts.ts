@@ -16,7 +16,8 @@ export function fieldParts(document: string, fields: SkillFields): FieldPart[] {
 
 /** `undefined` where the skill has none. A chain decides which scripts run and where it waits. */
 const actingFields: readonly { kind: ActingKind; value: (fields: SkillFields) => unknown }[] = [
-  { kind: 'run', value: (fields) => fields.run },
+  // Without its sandbox a script can do more.
+  { kind: 'run', value: ({ run, sandbox }) => (sandbox === true ? { run, sandbox } : run) },
   { kind: 'hooks', value: (fields) => fields.hooks },
   { kind: 'allowed-tools', value: (fields) => fields.allowedTools },
   {

@@ -107,6 +107,7 @@ const kindTable = {
   'allowed-tools': true,
   chain: true,
   fork: true,
+  agent: true,
   mcp: true,
   workflow: true,
   'client-hooks': true,

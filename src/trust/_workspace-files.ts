@@ -18,7 +18,10 @@ interface WorkspaceFile {
 const workspaceFiles: readonly WorkspaceFile[] = [
   { path: '.skillrail/config.json', kind: 'configuration' },
   { path: '.skillrail/workflows.json', kind: 'workflow' },
+  { path: '.skillrail/tools.json', kind: 'workflow', keys: ['workflows'] },
   { path: '.opencode/agent-skill-tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.opencode/skill-tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.opencode/mcp-tools.json', kind: 'workflow', keys: ['workflows'] },
   { path: '.mcp.json', kind: 'mcp' },
   { path: '.cursor/mcp.json', kind: 'mcp' },
   { path: '.vscode/mcp.json', kind: 'mcp' },

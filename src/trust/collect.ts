@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInside } from '../base/index.ts'
 import { fieldParts } from './_field-parts.ts'
@@ -6,16 +7,23 @@ import { workspaceRelative } from './_relative.ts'
 import { skillFiles } from './_skill-files.ts'
 import { workspaceFileParts } from './_workspace-files.ts'
 import { orderParts } from './assess.ts'
-import type { ActingPart, ActingSkill } from './model.ts'
+import { agentFileParts, agentParts } from './_agent-files.ts'
+import { upTo } from './agent-places.ts'
+import type { Acceptance, ActingPart, ActingSkill } from './model.ts'
 
 export interface CollectOptions {
   /** Whether text counts too, as it does in a pinned workspace; default false. */
   text?: boolean | undefined
+  /** Files of subagents are looked for from here up to the workspace; default the workspace. */
+  from?: string | undefined
+  /** What was accepted before: files of subagents in other folders are looked at again. */
+  accepted?: Acceptance | undefined
 }
 
 /**
  * Reads everything in a workspace that can act: the configuration of servers, hooks and workflows,
- * and of each skill its scripts and the fields that start or allow something. A skill whose real
+ * the files that define subagents, and of each skill its scripts and the fields that start or allow
+ * something. A skill whose real
  * directory lies outside the workspace is left out, since trusting the workspace does not cover it.
  *
  * @param workspace real path.
@@ -34,7 +42,22 @@ export function collectActingParts(
   const parts = [...unique.values()].flatMap((skill) =>
     collectSkillParts(workspace, skill, options),
   )
-  return [...workspaceFileParts(workspace), ...parts].toSorted(orderParts)
+  return [
+    ...workspaceFileParts(workspace),
+    ...subagentParts(workspace, options),
+    ...parts,
+  ].toSorted(orderParts)
+}
+
+function subagentParts(workspace: string, options: CollectOptions): ActingPart[] {
+  const { text = false, from = workspace, accepted } = options
+  const found = agentParts(workspace, upTo(from, workspace), { text })
+  const known = new Set(found.map(({ path }) => path))
+  const elsewhere = (accepted?.parts ?? [])
+    .filter(({ kind, path }) => kind === 'agent' && !known.has(path))
+    .map(({ path }) => join(workspace, path))
+    .filter((path) => existsSync(path))
+  return [...found, ...elsewhere.flatMap((path) => agentFileParts(workspace, path, { text }))]
 }
 
 /** The parts of one skill, in the order of path and kind. */

@@ -14,6 +14,8 @@ export type {
   WorkspaceAssessment,
   WorkspaceTrust,
 } from './model.ts'
+export { agentDirectories, agentFilesIn, type AgentFiles } from './agent-places.ts'
+export { type AgentSubject, agentTrust } from './agent-trust.ts'
 export { assessWorkspace } from './assess.ts'
 export { collectActingParts, collectSkillParts } from './collect.ts'
 export { mayShadow } from './decide.ts'

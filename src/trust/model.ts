@@ -60,6 +60,7 @@ export type ActingKind =
   | 'allowed-tools'
   | 'chain'
   | 'fork'
+  | 'agent'
   | 'mcp'
   | 'workflow'
   | 'client-hooks'

@@ -36,8 +36,31 @@ it('has the defaults where nothing is configured', () => {
   expect(load()).toEqual({
     settings: {
       skills: { paths: [], trustedPaths: [], precedence: 'project' },
-      run: { environment: [], timeout: 0, outputLimit: 1_048_576 },
+      run: { environment: [], timeout: 0, outputLimit: 1_048_576, sandbox: 'untrusted' },
+      tools: {
+        retryWaits: [0, 1],
+        replaySafe: [],
+        neverReplay: [],
+        sessionHours: 24,
+        embeddings: 'off',
+        embeddingsUrl: '',
+        embeddingsModel: '',
+        idleExit: 1800,
+      },
+      agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000 },
       hooks: { repeat: 'prompt' },
+      restate: {
+        url: 'http://127.0.0.1:8080',
+        adminUrl: '',
+        token: '',
+        workerHost: '127.0.0.1',
+        workerPort: 9080,
+        workerAddress: '',
+        identityKeys: [],
+        via: [],
+        patience: 60,
+        resultLimit: 4_194_304,
+      },
       workspaceTrust: 'ask',
     },
     diagnostics: [],
@@ -53,7 +76,12 @@ it('lets variables win over the project, the project over the user, and a named 
   write(project, '{ "run": { "timeout": 2, "environment": ["CI"] } }')
   write('named.json', '{ "run": { "environment": ["A"] } }')
   const { settings } = load({ SKILLRAIL_RUN_TIMEOUT: '3', SKILLRAIL_RUN_ENVIRONMENT: 'B, C' })
-  expect(settings.run).toEqual({ timeout: 3, outputLimit: 2048, environment: ['B', 'C'] })
+  expect(settings.run).toEqual({
+    timeout: 3,
+    outputLimit: 2048,
+    environment: ['B', 'C'],
+    sandbox: 'untrusted',
+  })
   expect(settings.skills.precedence).toBe('user')
   const named = load({ SKILLRAIL_RUN_ENVIRONMENT: 'B' }, join(root, 'named.json'))
   expect(named.settings.run.environment).toEqual(['A'])
@@ -122,3 +150,51 @@ it.each(settingTable)('$key has a variable named after it and a description', (s
   expect(setting.variable).toBe(`SKILLRAIL_${words.toUpperCase()}`)
   expect(setting.description).toMatch(/\.$/)
 })
+
+it('reads where a Restate server and its workers are, from the user alone', () => {
+  write(user, '{ "restate": { "url": "https://restate.example:8080", "via": ["claude"] } }')
+  write(project, '{ "restate": { "url": "https://elsewhere.example" } }')
+  const { settings, diagnostics } = load({
+    SKILLRAIL_RESTATE_ADMIN_URL: 'nowhere',
+    SKILLRAIL_RESTATE_WORKER_PORT: '9081',
+    SKILLRAIL_RESTATE_IDENTITY_KEYS: 'publickeyv1_a, publickeyv1_b',
+    SKILLRAIL_RESTATE_TOKEN: 'a secret',
+  })
+  expect(settings.restate).toMatchObject({
+    url: 'https://restate.example:8080',
+    adminUrl: '',
+    token: 'a secret',
+    workerPort: 9081,
+    identityKeys: ['publickeyv1_a', 'publickeyv1_b'],
+    via: ['claude'],
+  })
+  expect(diagnostics).toMatchObject([
+    { code: 'setting-not-for-projects' },
+    { code: 'setting-wrong-value', path: 'SKILLRAIL_RESTATE_ADMIN_URL' },
+  ])
+})
+
+it('reads how tool calls are repeated; what may be repeated only the user says', () => {
+  write(project, '{ "tools": { "retryWaits": [], "replaySafe": ["*"], "neverReplay": ["a__*"] } }')
+  const own = load()
+  expect(own.settings.tools).toMatchObject({
+    retryWaits: [],
+    replaySafe: [],
+    neverReplay: ['a__*'],
+  })
+  expect(own.diagnostics).toMatchObject([{ code: 'setting-not-for-projects' }])
+  const named = load({
+    SKILLRAIL_TOOLS_RETRY_WAITS: '0, 0.5 2',
+    SKILLRAIL_TOOLS_REPLAY_SAFE: 'x__y',
+  })
+  expect(named.settings.tools).toMatchObject({ retryWaits: [0, 0.5, 2], replaySafe: ['x__y'] })
+})
+
+it.each([['-1'], ['soon'], ['601'], ['1,1,1,1,1,1,1,1,1,1']])(
+  'refuses %s as waits between attempts',
+  (waits) => {
+    const { settings, diagnostics } = load({ SKILLRAIL_TOOLS_RETRY_WAITS: waits })
+    expect(settings.tools.retryWaits).toEqual([0, 1])
+    expect(diagnostics).toMatchObject([{ code: 'setting-wrong-value' }])
+  },
+)

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nearest, redactText, redactValue, safeLine, safeText } from '../../src/base/index.ts'
+import {
+  findSecrets,
+  nearest,
+  redactText,
+  redactValue,
+  safeLine,
+  safeText,
+} from '../../src/base/index.ts'
 
 describe('safeText', () => {
   it.each([
@@ -65,10 +72,44 @@ describe('redactText', () => {
   })
 
   it('takes linear time on long hostile text', () => {
-    for (const piece of ['a', 'a:', 'password=', '://a:', '-----BEGIN PRIVATE KEY-----', 'eyJ']) {
+    for (const piece of [
+      'a',
+      'a:',
+      'password=',
+      '://a:',
+      '-----BEGIN PRIVATE KEY-----',
+      'eyJ',
+      '-eyJaaaaaaaa',
+    ]) {
       const text = piece.repeat(200_000 / piece.length)
       expect(redactText(text).length).toBeGreaterThan(0)
     }
+  })
+})
+
+describe('findSecrets', () => {
+  const token = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789'
+  it.each([
+    ['nothing here', []],
+    [`a ${token}`, [{ offset: 2, length: token.length, kind: 'GitHub token' }]],
+    ['password=hunter2x', [{ offset: 9, length: 8, kind: 'value of password' }]],
+    [`token=${token}`, [{ offset: 6, length: token.length, kind: 'GitHub token' }]],
+    ['API_KEY=$API_KEY', []],
+    ['https://u:pw@host', [{ offset: 10, length: 2, kind: 'password in an address' }]],
+  ])('of %j is %j', (text, expected) => {
+    expect(findSecrets(text)).toEqual(expected)
+  })
+
+  it('names exactly what redactText masks', () => {
+    const text = `x ${token}\nAuthorization: Bearer abcdefghijkl1234\nkey: value\n`
+    const rest = findSecrets(text)
+      .toReversed()
+      .reduce(
+        (masked, { offset, length }) =>
+          `${masked.slice(0, offset)}[redacted]${masked.slice(offset + length)}`,
+        text,
+      )
+    expect(findSecrets(rest)).toEqual([])
   })
 })
 

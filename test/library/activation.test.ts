@@ -36,7 +36,7 @@ describe('who may activate a skill', () => {
     ['user', { userInvocable: false, disableModelInvocation: true }, false],
     ['model', { userInvocable: false, disableModelInvocation: true }, false],
     ['code', { userInvocable: false, disableModelInvocation: true }, true],
-  ] as const)('%s, %j: %s', (source, flags, allowed) => {
+  ] as const)('US-004 AC2, US-004 AC3: %s, %j: %s', (source, flags, allowed) => {
     const { info } = defineSkill({ name: 'a', description: 'D.', body: '', ...flags })
     const refusal = thrownBy(() => checkInvocation(info, source))
     expect(refusal instanceof SkillInvocationError).toBe(!allowed)
@@ -51,7 +51,7 @@ describe('who may activate a skill', () => {
   })
 })
 
-it('puts the arguments in and wraps the body', () => {
+it('US-001 AC5, US-004 AC5, US-004 AC6, US-004 AC8: puts the arguments in and wraps the body', () => {
   const { content, repeated } = activate({}, { arguments: '"the tests" quickly' })
   expect(repeated).toBe(false)
   expect(content).toMatch(/^<skill_content name="a">\nDo the tests\.\n/)
@@ -92,7 +92,7 @@ describe('what a skill may do', () => {
     model: 'provider:name',
   } as const
 
-  it('trusted: its tools are approved, nothing is narrowed', () => {
+  it('6.2 trust 1: trusted: its tools are approved, nothing is narrowed', () => {
     expect(activate(definition).effects).toEqual({
       preApproved: definition.allowedTools,
       narrowedTo: undefined,
@@ -103,7 +103,7 @@ describe('what a skill may do', () => {
     expect(activate(definition).diagnostics).toEqual([])
   })
 
-  it('untrusted: its tools only narrow, no fork, no hooks, and that is said', () => {
+  it('US-006 AC3, US-006 AC4, US-006 AC5, 6.2 trust 2: untrusted: its tools only narrow, no fork, no hooks, and that is said', () => {
     const { effects, diagnostics } = activate(definition, { trustLevel: 'untrusted' })
     expect(effects).toEqual({
       preApproved: [],

@@ -14,7 +14,7 @@ const names = ({ skills }: Discovery): string[] => skills.map(({ name }) => name
 const codes = ({ diagnostics }: { diagnostics: readonly { code: string }[] }): string[] =>
   diagnostics.map(({ code }) => code)
 
-it('finds nothing, and nothing wrong, where there are no skills', () => {
+it('5.2 edge 1: finds nothing, and nothing wrong, where there are no skills', () => {
   const place = world()
   mkdirSync(join(place.project, '.claude/skills'), { recursive: true })
   expect(discover(place)).toEqual({
@@ -65,7 +65,7 @@ function both(options: Partial<DiscoverOptions> = {}): { discovery: Discovery; p
 }
 
 describe('skills of one name', () => {
-  it('in two scopes: the project wins and says what it hides', () => {
+  it('5.2 edge 2: in two scopes: the project wins and says what it hides', () => {
     const { discovery, place } = both()
     expect(discovery.skills).toMatchObject([
       { scope: 'project', shadows: [join(place.home, '.claude/skills/a/SKILL.md')] },
@@ -202,7 +202,7 @@ describe('a broken skill hides no other one', () => {
       'frontmatter-too-large',
     ],
   ]
-  it.each(broken)('%s', (_case, content, code) => {
+  it.each(broken)('defect 10: a skill %s hides no other one', (_case, content, code) => {
     const place = world()
     place.skill('project/.claude/skills/good')
     mkdirSync(join(place.project, '.claude/skills/bad'))
@@ -277,25 +277,28 @@ describe('what this user may not read', () => {
     }
   })()
 
-  it.skipIf(!canBeNobody)('is reported, file and directory, and the rest is found', () => {
-    const place = world()
-    place.skill('project/.claude/skills/good')
-    const file = place.skill('project/.claude/skills/secret-file')
-    const directory = place.skill('project/.claude/skills/secret-directory')
-    for (const path of [place.root, place.home]) chmodSync(path, 0o755)
-    chmodSync(join(file, 'SKILL.md'), 0o000)
-    chmodSync(directory, 0o000)
-    const output = execFileSync(
-      process.execPath,
-      ['--input-type=module', '-e', script, place.project, place.home],
-      { encoding: 'utf8', ...(isRoot ? { uid: nobody, gid: nobody } : {}) },
-    )
-    chmodSync(directory, 0o755)
-    expect(JSON.parse(output)).toEqual({
-      names: ['good'],
-      codes: ['directory-unreadable', 'file-unreadable'],
-    })
-  })
+  it.skipIf(!canBeNobody)(
+    '5.1 error 4: is reported, file and directory, and the rest is found',
+    () => {
+      const place = world()
+      place.skill('project/.claude/skills/good')
+      const file = place.skill('project/.claude/skills/secret-file')
+      const directory = place.skill('project/.claude/skills/secret-directory')
+      for (const path of [place.root, place.home]) chmodSync(path, 0o755)
+      chmodSync(join(file, 'SKILL.md'), 0o000)
+      chmodSync(directory, 0o000)
+      const output = execFileSync(
+        process.execPath,
+        ['--input-type=module', '-e', script, place.project, place.home],
+        { encoding: 'utf8', ...(isRoot ? { uid: nobody, gid: nobody } : {}) },
+      )
+      chmodSync(directory, 0o755)
+      expect(JSON.parse(output)).toEqual({
+        names: ['good'],
+        codes: ['directory-unreadable', 'file-unreadable'],
+      })
+    },
+  )
 })
 
 it('finds the steps of a chain inside it, and no samples inside other skills', () => {
@@ -308,7 +311,7 @@ it('finds the steps of a chain inside it, and no samples inside other skills', (
   expect(names(discover(place))).toEqual(['creator', 'release', 'build'])
 })
 
-it('says which directory in a place for skills holds none', () => {
+it('5.2 edge 4: says which directory in a place for skills holds none', () => {
   const place = world()
   place.skill('project/.claude/skills/group/deep/a')
   for (const name of ['empty', '_drafts', '.hidden']) {

@@ -56,7 +56,7 @@ describe('project locations', () => {
   })
 })
 
-it('puts project before user before custom, or user first where that is asked for', () => {
+it('US-002 AC4: puts project before user before custom, or user first where that is asked for', () => {
   const { runtime } = world()
   const scopes = (precedence?: 'user'): string[] => [
     ...new Set(

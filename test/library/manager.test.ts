@@ -45,7 +45,7 @@ describe('discovery', () => {
     expect(await skills.list()).toHaveLength(1)
   })
 
-  it('takes the directories of its options', async () => {
+  it('US-002 AC1, US-002 AC2, US-002 AC3: takes the directories of its options', async () => {
     const place = world()
     place.skill('project/skills/a')
     place.skill('home/mine/b')
@@ -64,7 +64,7 @@ describe('discovery', () => {
 })
 
 describe('get', () => {
-  it('reads the body when it is asked for', async () => {
+  it('US-002 AC5, US-003 AC4, defect 9: reads the body when it is asked for', async () => {
     const place = world()
     const directory = place.skill('project/.claude/skills/a', { body: 'First.' })
     place.write({ 'project/.claude/skills/a/references/x.md': 'x' })
@@ -81,7 +81,7 @@ describe('get', () => {
     expect(await manager(world()).get('a')).toBeUndefined()
   })
 
-  it('throws for what is there and cannot be used', async () => {
+  it('5.2 edge 3, 6.2 validation 1: throws for what is there and cannot be used', async () => {
     const place = world()
     place.write({ 'project/.claude/skills/bad/SKILL.md': 'x' })
     place.skill('project/.claude/skills/one', { name: 'twin' })
@@ -115,7 +115,7 @@ describe('get', () => {
 })
 
 describe('register', () => {
-  it('takes a skill that was made in code, which is trusted and wins', async () => {
+  it('US-003 AC1, US-003 AC3: takes a skill that was made in code, which is trusted and wins', async () => {
     const place = world()
     place.skill('project/.claude/skills/greet')
     const skills = manager(place, { workspaceTrust: 'ask' })
@@ -127,7 +127,7 @@ describe('register', () => {
     expect((await skills.discover()).shadowed).toMatchObject([{ scope: 'project' }])
   })
 
-  it('takes a path, whose skill is untrusted unless its place is trusted', async () => {
+  it('defect 7: takes a path, whose skill is untrusted unless its place is trusted', async () => {
     const place = world()
     const directory = place.skill('elsewhere/a')
     const skills = manager(place)
@@ -148,7 +148,7 @@ describe('register', () => {
     expect((await skills.list()).map(({ name }) => name)).toEqual(['a'])
   })
 
-  it('takes the same skill twice, and refuses another one of its name', async () => {
+  it('US-003 AC5: takes the same skill twice, and refuses another one of its name', async () => {
     const place = world()
     const skills = manager(place)
     await skills.register(greet)
@@ -171,13 +171,13 @@ describe('register', () => {
       { 'x/a/SKILL.md': '---\nname: a\ndescription: D.\nmetadata:\n  chain: a\n---\n' },
       SkillLoadError,
     ],
-  ])('refuses a path %s', async (_case, files, error) => {
+  ])('5.1 error 1, 5.2 edge 5: refuses a path %s', async (_case, files, error) => {
     const place = world()
     place.write(files)
     await expect(manager(place).register(join(place.root, 'x/a'))).rejects.toThrow(error)
   })
 
-  it('goes back with deregister, with tools and activation', async () => {
+  it('US-003 AC2: goes back with deregister, with tools and activation', async () => {
     const place = world()
     place.skill('project/.claude/skills/a')
     const skills = manager(place)
@@ -207,7 +207,7 @@ it.each([
 })
 
 describe('activate', () => {
-  it('is for everybody the skill allows', async () => {
+  it('US-004 AC1, US-004 AC4: is for everybody the skill allows', async () => {
     const place = world()
     place.skill('project/.claude/skills/a', {
       more: 'disable-model-invocation: true',
@@ -267,7 +267,7 @@ describe('activate', () => {
 })
 
 describe('tools and approvals', () => {
-  it('are there while the skill is active, and exactly as before afterwards', async () => {
+  it('US-004 AC7, US-004 AC9, 10.2 loading 4: are there while the skill is active, and exactly as before afterwards', async () => {
     const place = world()
     place.skill('project/.claude/skills/a', { more: 'allowed-tools: Read Bash(git:*)' })
     place.skill('project/.claude/skills/b', { more: 'allowed-tools: Read' })
@@ -299,7 +299,7 @@ describe('tools and approvals', () => {
     expect(state()).toEqual(empty)
   })
 
-  it('have the name of their skill in front, unless that is switched off', async () => {
+  it('US-003 AC6: have the name of their skill in front, unless that is switched off', async () => {
     const place = world()
     const prefixed = manager(place)
     const bare = manager(place, { namespaceTools: false })
@@ -327,7 +327,7 @@ describe('tools and approvals', () => {
 })
 
 describe('validate', () => {
-  it('checks a skill by the specification, by directory and by file', async () => {
+  it('US-006 AC7: checks a skill by the specification, by directory and by file', async () => {
     const place = world()
     place.skill('project/Bad')
     const skills = manager(place)

@@ -34,7 +34,7 @@ const script = `
 `
 
 describe('ten thousand skills', () => {
-  it('take less than 1 KB each beyond their own strings, read from files or from the index', () => {
+  it('6.1 row 5, 6.3 row 1: take less than 1 KB each beyond their own strings, read from files or from the index', () => {
     const place = world()
     for (let index = 0; index < 10_000; index++) {
       const name = `skill-${String(index).padStart(5, '0')}`

@@ -74,7 +74,7 @@ describe('refuses', () => {
       (_place, directory) => writeFileSync(join(directory, 'image.png'), Buffer.from([0xff])),
     ],
   ]
-  it.each(cases)('%s', (_case, path, code, prepare) => {
+  it.each(cases)('defect 14: refuses %s', (_case, path, code, prepare) => {
     const { place, directory } = skillWithFiles()
     prepare(place, directory)
     const info = skillAt(directory, { runtime: place.runtime })

@@ -99,6 +99,7 @@ export const anyFields: fc.Arbitrary<SkillFields> = fc.record({
     ),
   ),
   run: optional(word.map((name) => `scripts/${name}`)),
+  sandbox: optional(fc.constant(true as const)),
   model: optional(anyText),
   context: optional(fc.constant('fork' as const)),
   agent: optional(anyText),

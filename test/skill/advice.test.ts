@@ -46,7 +46,7 @@ describe('advice about a description', () => {
 })
 
 describe('advice about a body', () => {
-  it('counts lines and tokens', () => {
+  it('5.1 edge 6: counts lines and tokens', () => {
     expect(advice({ body: 'x\n'.repeat(500) })).toEqual([])
     expect(advice({ body: 'x\n'.repeat(501) })).toEqual(['body-too-many-lines:5'])
     expect(advice({ body: 'x'.repeat(20_000) })).toEqual([])

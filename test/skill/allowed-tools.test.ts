@@ -22,7 +22,7 @@ describe('allowed-tools', () => {
     ['Skill()', [tool('Skill', '')]],
     ['  ', []],
     ['*', [tool('*')]],
-  ])('%j is read', (text, tools) => {
+  ])('defect 6: %j is read', (text, tools) => {
     expect(parseAllowedTools(text)).toEqual(tools)
     expect(isBalanced(text)).toBe(true)
   })

@@ -93,7 +93,7 @@ describe('substituting arguments', () => {
     )
   })
 
-  it('never scans text that came from an argument', () => {
+  it('defect 11: never scans text that came from an argument', () => {
     const piece = fc.constantFrom('$0', '$1', '$ARGUMENTS', '$ARGUMENTS[1]', '$who', '\\$0', 'x')
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
@@ -114,7 +114,7 @@ describe('substituting arguments', () => {
 })
 
 describe('arguments that the body has no place for', () => {
-  it('are appended', () => {
+  it('US-005 AC3: are appended', () => {
     const input = { argumentText: 'a "b c"', argumentNames: [] }
     expect(applyArguments('Do it.\n', input)).toBe('Do it.\n\nARGUMENTS: a "b c"')
   })

@@ -39,14 +39,17 @@ const unusable: readonly (readonly [fixture: string, code: string, line: number 
 ]
 
 describe('a file that cannot be used', () => {
-  it.each(unusable)('%s gives no skill and one clear error', (fixture, code, line) => {
-    const { skill, diagnostics } = parseSkill(read(fixture), { path: 'p' })
-    expect(skill).toBeUndefined()
-    expect(diagnostics[0]).toMatchObject({ code, severity: 'error', path: 'p' })
-    expect(diagnostics[0]?.line).toBe(line)
-    expect(diagnostics[0]?.message).toMatch(/^[A-Z`].*[.:)]/)
-    expect(codesOf(read(fixture), fixture)).toContain(code)
-  })
+  it.each(unusable)(
+    '5.1 error 2, 6.2 validation 3: %s gives no skill and one clear error',
+    (fixture, code, line) => {
+      const { skill, diagnostics } = parseSkill(read(fixture), { path: 'p' })
+      expect(skill).toBeUndefined()
+      expect(diagnostics[0]).toMatchObject({ code, severity: 'error', path: 'p' })
+      expect(diagnostics[0]?.line).toBe(line)
+      expect(diagnostics[0]?.message).toMatch(/^[A-Z`].*[.:)]/)
+      expect(codesOf(read(fixture), fixture)).toContain(code)
+    },
+  )
 
   it('has no description', () => {
     const { skill, diagnostics } = parseSkill('---\nname: a\n---\n', { path: 'p' })
@@ -92,7 +95,7 @@ describe('a file that is odd but can be used', () => {
       ['name-uppercase', 'name-directory-mismatch'],
       'A name in upper case. Use when testing.',
     ],
-  ])('%s loads', (fixture, codes, description) => {
+  ])('5.1 edge 5: %s loads', (fixture, codes, description) => {
     const { skill } = parseSkill(read(fixture), { path: 'p' })
     expect(skill?.fields.description).toBe(description)
     expect(codesOf(read(fixture), fixture).toSorted()).toEqual(codes.toSorted())

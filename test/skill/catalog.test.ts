@@ -76,7 +76,7 @@ describe('a token budget', () => {
     expect(cut.text).toContain('Word…')
   })
 
-  it('then leaves skills out from the end, and says so', () => {
+  it('complaint 7: then leaves skills out from the end, and says so', () => {
     const cut = renderCatalog(many, { format: 'markdown', tokenBudget: 300 })
     expect(cut.omitted.length).toBeGreaterThan(0)
     expect(cut.omitted).toEqual(many.slice(-cut.omitted.length).map(({ name }) => name))

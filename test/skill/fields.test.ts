@@ -71,13 +71,16 @@ describe('one field', () => {
     ['arguments: file format', 'arguments', ['file', 'format']],
     ['arguments: [file, format]', 'arguments', ['file', 'format']],
     ['run: scripts/main.sh', 'run', 'scripts/main.sh'],
+    ['sandbox: true', 'sandbox', true],
+    ['metadata:\n  sandbox: "true"', 'sandbox', true],
+    ['sandbox: no', 'sandbox', undefined],
     ['hooks:\n  Stop:\n    - run: x', 'hooks', { Stop: [{ run: 'x' }] }],
     [`hooks: '{"Stop": []}'`, 'hooks', { Stop: [] }],
     ['metadata:\n  model: haiku', 'model', 'haiku'],
     ['metadata:\n  user-invocable: "false"', 'userInvocable', false],
     ['metadata:\n  arguments: "a b"', 'arguments', ['a', 'b']],
     ['metadata: ', 'model', undefined],
-  ])('%j gives %s', (source, name, value) => {
+  ])('US-001 AC2, US-001 AC3: %j gives %s', (source, name, value) => {
     expect(read(source, name)).toEqual(value)
     expect(codesOf(source)).toEqual([])
   })

@@ -49,7 +49,7 @@ describe('the spec profile', () => {
     ['~', ['name-missing:2']],
     ['', ['name-missing:2']],
     ['[a]', ['field-type:2']],
-  ])('about the name %j says %j', (name, expected) => {
+  ])('US-001 AC4: about the name %j says %j', (name, expected) => {
     expect(codes(check(named(name)))).toEqual(expected)
   })
 
@@ -58,7 +58,7 @@ describe('the spec profile', () => {
     expect(codes(check(named('café'), 'cafe\u0301'))).toEqual(['name-unicode:2'])
   })
 
-  it('wants a name and a description', () => {
+  it('US-001 AC1, 6.2 validation 2: wants a name and a description', () => {
     expect(codes(check(`description: ${description}`))).toEqual(['name-missing:2'])
     expect(codes(check('name: a'))).toEqual(['description-missing:2'])
     expect(codes(check('name: a\ndescription: "  "'))).toEqual(['description-missing:3'])
@@ -101,7 +101,7 @@ describe('the spec profile', () => {
     ['paths: "*.ts"', ['client-field:4']],
     ['model: opus\nuser-invocable: false', []],
     ['triggers:\n  - match: a\n    inject: a.md', []],
-  ])('about %j says %j', (lines, expected) => {
+  ])('US-006 AC1, 5.1 error 3: about %j says %j', (lines, expected) => {
     expect(codes(check(more(lines)))).toEqual(expected)
   })
 

@@ -84,7 +84,7 @@ describe('the profile `reference`', () => {
 
 describe('published skills', () => {
   it.skipIf(corpusFolder === undefined)(
-    'get the verdict and the messages of the reference validator (skipped without SKILLRAIL_CORPUS)',
+    '6.4 row 1: get the verdict and the messages of the reference validator (skipped without SKILLRAIL_CORPUS)',
     () => {
       const folder = corpusFolder ?? ''
       const lines = readFileSync(path.join(folder, 'reference-verdicts.jsonl'), 'utf8')

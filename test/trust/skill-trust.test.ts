@@ -40,7 +40,7 @@ async function acceptedProject(options: { pinned?: boolean } = {}) {
 }
 
 describe('a project skill', () => {
-  it('is untrusted until its workspace is accepted, and trusted after', async () => {
+  it('US-006 AC2: is untrusted until its workspace is accepted, and trusted after', async () => {
     const { runtime, workspace, skill, policyNow } = await acceptedProject()
     expect(confirmTrust(skill, policyNow()).level).toBe('trusted')
     await openTrustStore(runtime).revoke(workspace)
@@ -208,7 +208,7 @@ describe('a workspace', () => {
 })
 
 describe('a custom path', () => {
-  it('is trusted below a trusted path, by real paths only', () => {
+  it('US-006 AC8: is trusted below a trusted path, by real paths only', () => {
     const root = temporaryDirectory()
     const runtime = runtimeIn(root)
     for (const name of ['good/a', 'good-evil/a', 'evil/a'])

@@ -1,0 +1,131 @@
+import { isAbsolute, relative, sep } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { compareText, type Diagnostic, type Severity } from './diagnostic.ts'
+import { redactText } from './redact.ts'
+import { safeText } from './safe-text.ts'
+
+/** What is known about a code besides its findings. */
+export interface SarifRule {
+  code: string
+  severity: Severity
+  /** What the rule says. */
+  sentence: string
+  source?: string | undefined
+}
+
+export interface SarifTool {
+  name: string
+  version: string
+  rules: readonly SarifRule[]
+}
+
+/** The part of SARIF 2.1.0 that is written here. */
+export interface SarifLog {
+  $schema: string
+  version: '2.1.0'
+  runs: readonly SarifRun[]
+}
+
+interface SarifRun {
+  tool: {
+    driver: { name: string; semanticVersion: string; rules: readonly SarifReportingDescriptor[] }
+  }
+  columnKind: 'utf16CodeUnits'
+  results: readonly SarifResult[]
+}
+
+interface SarifReportingDescriptor {
+  id: string
+  shortDescription?: { text: string } | undefined
+  helpUri?: string | undefined
+  help?: { text: string } | undefined
+  defaultConfiguration?: { level: SarifLevel } | undefined
+}
+
+interface SarifResult {
+  ruleId: string
+  ruleIndex: number
+  level: SarifLevel
+  message: { text: string }
+  locations: readonly {
+    physicalLocation: {
+      artifactLocation: { uri: string }
+      region?: { startLine: number; startColumn?: number | undefined } | undefined
+    }
+  }[]
+}
+
+type SarifLevel = 'error' | 'warning' | 'note'
+
+const levels = { error: 'error', warning: 'warning', info: 'note' } as const
+
+/** The schema that the OASIS standard publishes for this version. */
+const schema =
+  'https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json'
+
+/**
+ * Diagnostics as a SARIF 2.1.0 log, which code scanning of GitHub and most editors show. Rules are
+ * those that were hit, by code; paths below `directory` become relative, others `file:` addresses.
+ * Every text is safe to print and carries no secret.
+ */
+export function sarifLog(
+  tool: SarifTool,
+  diagnostics: readonly Diagnostic[],
+  directory: string,
+): SarifLog {
+  const codes = [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareText)
+  const known = new Map(tool.rules.map((rule) => [rule.code, rule]))
+  const indexes = new Map(codes.map((code, index) => [code, index]))
+  const rules = codes.map((code) => descriptor(code, known.get(code)))
+  const results = diagnostics.map((diagnostic) => ({
+    ruleId: diagnostic.code,
+    ruleIndex: indexes.get(diagnostic.code) ?? -1,
+    ...resultOf(diagnostic, directory),
+  }))
+  const driver = { name: tool.name, semanticVersion: tool.version, rules }
+  return {
+    $schema: schema,
+    version: '2.1.0',
+    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
+  }
+}
+
+function descriptor(code: string, rule: SarifRule | undefined): SarifReportingDescriptor {
+  if (rule === undefined) return { id: code }
+  const { severity, sentence, source } = rule
+  const isAddress = source?.startsWith('https://') === true
+  return {
+    id: code,
+    shortDescription: { text: sentence },
+    ...(source === undefined ? {} : isAddress ? { helpUri: source } : { help: { text: source } }),
+    defaultConfiguration: { level: levels[severity] },
+  }
+}
+
+function resultOf(
+  { severity, message, hint, path, line, column }: Diagnostic,
+  directory: string,
+): Pick<SarifResult, 'level' | 'message' | 'locations'> {
+  const text = hint === undefined ? message : `${message}\n${hint}`
+  const region =
+    line === undefined
+      ? {}
+      : { region: { startLine: line, ...(column === undefined ? {} : { startColumn: column }) } }
+  const artifactLocation = { uri: uriOf(path, directory) }
+  return {
+    level: levels[severity],
+    message: { text: safeText(redactText(text)) },
+    locations: [{ physicalLocation: { artifactLocation, ...region } }],
+  }
+}
+
+function uriOf(path: string, directory: string): string {
+  const shown = isAbsolute(path) ? relative(directory, path) : path
+  const isOutside = shown === '' || isAbsolute(shown) || shown.split(sep)[0] === '..'
+  if (isAbsolute(path) && isOutside) return pathToFileURL(path).href
+  // A lone surrogate has no UTF-8 form; the replacement character stands for it, as in a file: address.
+  return shown
+    .split(sep)
+    .map((part) => encodeURIComponent(part.replaceAll(/\p{Surrogate}/gu, '\ufffd')))
+    .join('/')
+}
