@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 
 /** How long a group may go on after TERM before it gets KILL. */
 export const killAfterMs = 2000
@@ -31,14 +32,42 @@ export function endGroup(leader: number, onChange: () => void): EndingGroup {
   }
 }
 
-/** Whether no process of the group is left. On Windows there are no groups: always true. */
+/** Ends everything in the process group of `leader`, at once. */
+export function killGroup(leader: number): void {
+  signalGroup(leader, 'SIGKILL')
+}
+
+/**
+ * Whether no process of the group is alive. One that has ended and waits for its parent to notice is
+ * not alive, although signals still reach it: in a container nobody may ever notice. On Windows there
+ * are no groups: always true.
+ */
 export function groupIsGone(leader: number): boolean {
   if (process.platform === 'win32') return true
   try {
     process.kill(-leader, 0)
-    return false
   } catch {
     return true
+  }
+  return process.platform === 'linux' && onlyZombies(leader)
+}
+
+function onlyZombies(leader: number): boolean {
+  try {
+    return readdirSync('/proc').every((name) => !/^\d+$/.test(name) || !isAlive(name, leader))
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: string, group: number): boolean {
+  try {
+    // After the name, which may contain anything but is the last in parentheses: state, parent, group.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const [state = '', , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(member) === group && state !== 'Z' && state !== 'X'
+  } catch {
+    return false
   }
 }
 

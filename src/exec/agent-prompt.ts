@@ -6,24 +6,38 @@ export interface AgentPromptParts {
   step: string
   /** `chain_state` as JSON. */
   state: string
+  /** How the report is given: as a block in the answer (default), or by a schema. */
+  report?: 'block' | 'schema' | undefined
 }
 
 /**
- * The whole prompt of a step for an agent's command line. Nothing is left to the client to find.
+ * The whole prompt of a step for an agent's command line or a model. Nothing is left to it to find.
  * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
  */
-export function agentPrompt({ content, references, step, state }: AgentPromptParts): string {
+export function agentPrompt({
+  content,
+  references,
+  step,
+  state,
+  report = 'block',
+}: AgentPromptParts): string {
   const parts = [
     `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
     content,
     ...(references === '' ? [] : [`These references belong to them:\n\n${references.trimEnd()}`]),
     `What the steps before it left, as JSON:\n\n<chain_state>\n${state}\n</chain_state>`,
-    answerForm,
+    report === 'block' ? `${task} ${blockForm}` : `${task} ${schemaForm}`,
   ]
   return `${parts.join('\n\n')}\n`
 }
 
-const answerForm = `Do this step and nothing of what may come after it. Nobody can answer questions. When you are done, or cannot go on, end your answer with a YAML block of this form, without the bars:
+const task = 'Do this step and nothing of what may come after it. Nobody can answer questions.'
+
+const statuses = 'The status is success, failure or critical.'
+
+const schemaForm = `When you are done, or cannot go on, report it as JSON. ${statuses} The result is one sentence that says what was done, or all of what was asked for. Give each thing that went wrong as one of the errors.`
+
+const blockForm = `When you are done, or cannot go on, end your answer with a YAML block of this form, without the bars:
 
 | output:
 |   status: success
@@ -31,4 +45,4 @@ const answerForm = `Do this step and nothing of what may come after it. Nobody c
 |   errors: []
 |   metrics: {}
 
-The status is success, failure or critical. Give each thing that went wrong as a line of errors. Without this block the step counts as failed.`
+${statuses} Give each thing that went wrong as a line of errors. Without this block the step counts as failed.`

@@ -13,6 +13,8 @@ export { type AgentRequest, type AgentResult, runAgent } from './agent-run.ts'
 export { type CapturedOutput, capturedText } from './capture.ts'
 export { childEnvironment } from './environment.ts'
 export { findScript, findVerifyScript, type Script, type ScriptSearch } from './find-script.ts'
+export { type KeptProcess, type KeptProcessRequest, startKeptProcess } from './kept-process.ts'
+export { type Launcher, openLauncher } from './launcher.ts'
 export {
   type Evidence,
   failedOutput,
@@ -22,5 +24,16 @@ export {
 } from './model.ts'
 export { type OutputSource, parseOutput, readOutput } from './output-protocol.ts'
 export { endOrphans } from './orphans.ts'
-export { type ProcessEnd, type ProcessRequest, type ProcessResult, runProcess } from './process.ts'
+export {
+  type ProcessEnd,
+  type ProcessRequest,
+  type ProcessResult,
+  type RunProcess,
+  runProcess,
+} from './process.ts'
 export { runScript, type ScriptRequest, type ScriptResult } from './script.ts'
+export { SandboxMissingError } from './sandbox/errors.ts'
+export { type GrantProblem, type Grants, noGrants, parseGrants } from './sandbox/grants.ts'
+export type { Places, Sandbox, SandboxProbe, SandboxRequest } from './sandbox/model.ts'
+export { openSandbox } from './sandbox/open-sandbox.ts'
+export { type Confinement, type ConfinedScript, runConfined } from './sandbox/run-confined.ts'

@@ -88,6 +88,8 @@ function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
       return failedOutput('timeout', `${subject} did not end in time`)
     case 'aborted':
       return failedOutput('aborted', `${subject} was ended before it was done`)
+    case 'limit':
+      return failedOutput('limit-exceeded', `${subject} was ended because ${end.message}`)
     case 'not-started':
       return failedOutput('not-started', `${subject} could not be started: ${end.message}`)
   }

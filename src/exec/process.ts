@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { messageOf } from '../base/index.ts'
 import { type CapturedOutput, createCapture } from './capture.ts'
-import { endGroup, groupIsGone } from './_process-group.ts'
+import { furtherDescriptors, serve } from './_descriptors.ts'
+import { supervise } from './_supervision.ts'
 
 export interface ProcessRequest {
   file: string
@@ -10,21 +12,28 @@ export interface ProcessRequest {
   cwd: string
   /** The whole environment of the child; nothing of ours is added. */
   env: Readonly<Record<string, string>>
-  /** Text, or an open file descriptor, for standard input; default: empty. */
-  stdin?: string | number | undefined
+  /** Text, or a file, for standard input; default: empty. */
+  stdin?: string | { file: string } | undefined
   /** 0 or undefined: no limit. */
   timeoutMs?: number | undefined
   /** Bytes kept of each stream. */
   outputLimit: number
   signal?: AbortSignal | undefined
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
+  /** Further descriptors of the child, by their numbers from 3 on. */
+  descriptors?: ReadonlyMap<number, ChildDescriptor> | undefined
 }
+
+/** Bytes to read, a listener for everything that was written, or an empty file. */
+export type ChildDescriptor = { holds: Uint8Array } | { tells(text: string): void } | 'nothing'
 
 export type ProcessEnd =
   | { kind: 'exit'; code: number }
   | { kind: 'signal'; signal: NodeJS.Signals }
   | { kind: 'timeout' }
   | { kind: 'aborted' }
+  /** Ended by us, because it used up more than it may; the message goes on after "because". */
+  | { kind: 'limit'; message: string }
   | { kind: 'not-started'; message: string }
 
 export interface ProcessResult {
@@ -33,10 +42,13 @@ export interface ProcessResult {
   stderr: CapturedOutput
 }
 
+/** Something that runs programs, all in the same way. */
+export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>
+
 /**
  * Runs one program in a process group of its own and resolves when it has ended; it never rejects.
  * A time-out and an abort end the whole group: TERM, and KILL after 2 s. What the program left in
- * the background may hold its pipes open: they are closed {@link drainMs} after the program ended.
+ * the background may hold its pipes open: they are closed 250 ms after the program ended.
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const stdout = createCapture(request.outputLimit)
@@ -53,27 +65,36 @@ export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   } catch (error) {
     return Promise.resolve(finished({ kind: 'not-started', message: messageOf(error) }))
   }
+  if (request.descriptors !== undefined) serve(child, request.descriptors)
   collect(child.stdout, 'stdout', (chunk) => stdout.add(chunk), request)
   collect(child.stderr, 'stderr', (chunk) => stderr.add(chunk), request)
   feed(child, request.stdin)
   return new Promise((resolve) => {
-    supervise(child, request, (end) => resolve(finished(end)))
+    watch(child, request, (end) => resolve(finished(end)))
   })
 }
 
-/** How long pipes may stay open after the program itself has ended. */
-export const drainMs = 250
-
 function start(request: ProcessRequest): ChildProcess {
-  const input = request.stdin
-  const stdin = typeof input === 'number' ? input : input === undefined ? 'ignore' : 'pipe'
-  return spawn(request.file, [...request.args], {
-    cwd: request.cwd,
-    env: request.env,
-    stdio: [stdin, 'pipe', 'pipe'],
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  })
+  const { stdin: input, descriptors } = request
+  const descriptor = typeof input === 'object' ? openSync(input.file, 'r') : undefined
+  const further = descriptors === undefined ? undefined : furtherDescriptors(descriptors)
+  try {
+    return spawn(request.file, [...request.args], {
+      cwd: request.cwd,
+      env: request.env,
+      stdio: [
+        descriptor ?? (input === undefined ? 'ignore' : 'pipe'),
+        'pipe',
+        'pipe',
+        ...(further?.stdio ?? []),
+      ],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    })
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+    further?.close()
+  }
 }
 
 function collect(
@@ -90,63 +111,39 @@ function collect(
   stream?.on('error', () => undefined)
 }
 
-function feed(child: ChildProcess, input: string | number | undefined): void {
+function feed(child: ChildProcess, input: ProcessRequest['stdin']): void {
   if (typeof input !== 'string' || child.stdin === null) return
   // A program may end without reading its input.
   child.stdin.on('error', () => undefined)
   child.stdin.end(input)
 }
 
-function supervise(
+function watch(
   child: ChildProcess,
   request: ProcessRequest,
   resolve: (end: ProcessEnd) => void,
 ): void {
-  let forced: 'timeout' | 'aborted' | undefined
-  let left: ProcessEnd | undefined
-  let drained = false
-  let ending: ReturnType<typeof endGroup> | undefined
-  let drainTimer: NodeJS.Timeout | undefined
-  const timer = request.timeoutMs
-    ? setTimeout(() => force('timeout'), request.timeoutMs)
-    : undefined
-  const onAbort = (): void => force('aborted')
-  request.signal?.addEventListener('abort', onAbort, { once: true })
-
-  function force(reason: 'timeout' | 'aborted'): void {
-    if (forced !== undefined || (left !== undefined && drained)) return
-    forced = reason
-    if (child.pid !== undefined) ending = endGroup(child.pid, settle)
-  }
-
-  function settle(): void {
-    if (left === undefined || !drained) return
-    if (ending !== undefined && child.pid !== undefined && !groupIsGone(child.pid)) {
-      if (!ending.killed()) return
-    }
-    clearTimeout(timer)
-    clearTimeout(drainTimer)
-    ending?.stop()
-    request.signal?.removeEventListener('abort', onAbort)
-    resolve(forced === undefined ? left : { kind: forced })
-  }
-
+  const supervision = supervise(
+    request,
+    {
+      closeOutput() {
+        child.stdout?.destroy()
+        child.stderr?.destroy()
+      },
+      identify: () => undefined,
+    },
+    resolve,
+  )
+  if (child.pid !== undefined) supervision.identified(child.pid)
   child.on('error', (error) => {
     if (child.pid !== undefined) return
-    left = { kind: 'not-started', message: messageOf(error) }
-    drained = true
-    settle()
+    supervision.ended({ kind: 'not-started', message: messageOf(error) })
+    supervision.drained()
   })
   child.on('exit', (code, signal) => {
-    left = signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal }
-    drainTimer = setTimeout(() => {
-      child.stdout?.destroy()
-      child.stderr?.destroy()
-    }, drainMs)
-    settle()
+    supervision.ended(
+      signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal },
+    )
   })
-  child.on('close', () => {
-    drained = true
-    settle()
-  })
+  child.on('close', () => supervision.drained())
 }

@@ -1,11 +1,12 @@
-import { closeSync, lstatSync, mkdirSync, openSync, unlinkSync, writeSync } from 'node:fs'
+import { lstatSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { messageOf, readRegularFile, systemCode } from '../base/index.ts'
 import { capturedText } from './capture.ts'
 import type { Script } from './find-script.ts'
 import { failedOutput, type StepOutput } from './model.ts'
 import { readOutput } from './output-protocol.ts'
-import { type ProcessEnd, runProcess } from './process.ts'
+import { type ProcessEnd, type ProcessResult, type RunProcess, runProcess } from './process.ts'
+import { type Confinement, runConfined } from './sandbox/run-confined.ts'
 
 export interface ScriptRequest {
   script: Script
@@ -30,6 +31,10 @@ export interface ScriptRequest {
   outputLimit: number
   timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
+  /** What starts it; default: `runProcess`. */
+  run?: RunProcess | undefined
+  /** It is not trusted: it runs in this sandbox and reaches nothing else. */
+  confinement?: Confinement | undefined
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
@@ -43,64 +48,90 @@ export interface ScriptResult {
 
 /**
  * Runs a script by the script protocol and reads its output. Whatever goes wrong is a failure in
- * the result; nothing is thrown. Not for untrusted skills: the caller has checked.
+ * the result; nothing is thrown. Without a confinement not for untrusted skills: the caller has
+ * checked.
  */
 export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
   const statePath = `${request.files}.state.json`
   const outputPath = `${request.files}.output`
-  let stdin: number
   let wrote = false
   try {
-    stdin = openState(statePath, request)
+    writeState(statePath, request)
+    // Inside, only a file that is there can be put in place.
+    if (request.confinement !== undefined) writeFileSync(outputPath, '', { mode: 0o600 })
   } catch (error) {
     return notStarted(`its files in ${dirname(statePath)} cannot be written: ${messageOf(error)}`)
   }
   try {
-    const result = await runProcess({
-      file: request.script.file,
-      args: [...request.script.args, ...request.arguments],
-      cwd: request.cwd,
-      env: { ...request.environment, ...ownVariables(request, statePath, outputPath) },
-      stdin,
-      timeoutMs: request.timeoutMs,
-      outputLimit: request.outputLimit,
-      signal: request.signal,
-      onOutput: request.onOutput,
-    })
+    const result = await start(request, { state: statePath, output: outputPath })
     const { end, stdout, stderr } = result
     wrote = fileIsThere(outputPath)
     const file = wrote && end.kind === 'exit' ? readOutputFile(outputPath) : undefined
     const output = typeof file === 'object' ? file.failure : readOutput({ ...result, file })
     return { end, output, stdout: capturedText(stdout), stderr: capturedText(stderr) }
   } finally {
-    closeSync(stdin)
     removeFile(statePath)
     if (wrote) removeFile(outputPath)
   }
 }
 
+interface ScriptFiles {
+  state: string
+  output: string
+}
+
+function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResult> {
+  const { script, timeoutMs, outputLimit, signal, onOutput, confinement } = request
+  if (confinement !== undefined) return startConfined(request, confinement, files)
+  const { skillDirectory, scratch } = request
+  const places = { skill: skillDirectory, scratch, ...files }
+  return (request.run ?? runProcess)({
+    file: script.file,
+    args: [...script.args, ...request.arguments],
+    cwd: request.cwd,
+    env: { ...request.environment, ...ownVariables(request, places) },
+    stdin: { file: files.state },
+    timeoutMs,
+    outputLimit,
+    signal,
+    onOutput,
+  })
+}
+
+/** Its input comes through a pipe: a file could be opened again for writing by its descriptor. */
+async function startConfined(
+  request: ScriptRequest,
+  confinement: Confinement,
+  files: ScriptFiles,
+): Promise<ProcessResult> {
+  const { script, skillDirectory, timeoutMs, outputLimit, signal, onOutput } = request
+  return await runConfined(confinement, {
+    script,
+    skillDirectory,
+    timeoutMs,
+    outputLimit,
+    signal,
+    onOutput,
+    arguments: request.arguments,
+    ambient: request.environment,
+    ...files,
+    stdin: request.input,
+    own: (places) => ownVariables(request, places),
+  })
+}
+
 /**
- * The state file, open at its beginning: the same descriptor is the script's standard input. The
- * directories are made by the first step of a run that finds them missing.
+ * The state file, which is the script's standard input too. The directories are made by the first
+ * step of a run that finds them missing.
  */
-function openState(path: string, request: ScriptRequest): number {
-  let descriptor: number
+function writeState(path: string, request: ScriptRequest): void {
   try {
-    descriptor = openSync(path, 'w+', 0o600)
+    writeFileSync(path, request.input, { mode: 0o600 })
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
     mkdirSync(request.scratch, { recursive: true, mode: 0o700 })
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-    descriptor = openSync(path, 'w+', 0o600)
-  }
-  try {
-    // With a position, because the script reads from where the descriptor stands.
-    const bytes = Buffer.from(request.input)
-    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at, undefined, at)
-    return descriptor
-  } catch (error) {
-    closeSync(descriptor)
-    throw error
+    writeFileSync(path, request.input, { mode: 0o600 })
   }
 }
 
@@ -118,18 +149,17 @@ function fileIsThere(path: string): boolean {
 
 function ownVariables(
   request: ScriptRequest,
-  statePath: string,
-  outputPath: string,
+  places: ScriptFiles & { skill: string; scratch: string },
 ): Record<string, string> {
   return {
-    SKILLRAIL_SKILL_DIR: request.skillDirectory,
+    SKILLRAIL_SKILL_DIR: places.skill,
     SKILLRAIL_RUN_ID: request.runId,
     SKILLRAIL_STEP: request.step,
     SKILLRAIL_ATTEMPT: String(request.attempt),
     SKILLRAIL_IDEMPOTENCY_KEY: request.idempotencyKey,
-    SKILLRAIL_STATE: statePath,
-    SKILLRAIL_SCRATCH: request.scratch,
-    SKILLRAIL_OUTPUT: outputPath,
+    SKILLRAIL_STATE: places.state,
+    SKILLRAIL_SCRATCH: places.scratch,
+    SKILLRAIL_OUTPUT: places.output,
   }
 }
 

@@ -75,6 +75,21 @@ describe('the script of a skill', () => {
     write('scripts/verify.sh')
     expect(findVerifyScript(directory)).toMatchObject({ script: { relative: 'scripts/verify.sh' } })
   })
+
+  it('is looked at anew when it was replaced, also by a link that leads out', () => {
+    write('scripts/run')
+    const outside = mkdtempSync(join(tmpdir(), 'skillrail-outside-'))
+    writeFileSync(join(outside, 'run'), '#!/bin/sh\n', { mode: 0o755 })
+    expect(findScript(directory, 'scripts/run').kind).toBe('found')
+    expect(findScript(directory, 'scripts/run').kind).toBe('found')
+    rmSync(join(directory, 'scripts/run'))
+    symlinkSync(join(outside, 'run'), join(directory, 'scripts/run'))
+    expect(findScript(directory, 'scripts/run')).toMatchObject({
+      kind: 'broken',
+      diagnostic: { code: 'script-outside' },
+    })
+    rmSync(outside, { recursive: true })
+  })
 })
 
 describe('how a script is started', () => {

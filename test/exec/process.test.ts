@@ -1,11 +1,26 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ProcessRequest, runProcess } from '../../src/exec/index.ts'
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  openLauncher,
+  type ProcessRequest,
+  type RunProcess,
+  runProcess,
+} from '../../src/exec/index.ts'
 
-describe('running a process', { timeout: 20_000 }, () => {
+const launcher = openLauncher()
+afterAll(() => launcher.close())
+
+const launched: [string, RunProcess] = ['through the launcher', launcher.run]
+const ways: [string, RunProcess][] = [
+  ['directly', runProcess],
+  ...(existsSync('/usr/bin/perl') ? [launched] : []),
+]
+
+describe.each(ways)('running a process %s', { timeout: 20_000 }, (_way, run) => {
   let directory: string
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'skillrail-exec-'))
@@ -13,7 +28,7 @@ describe('running a process', { timeout: 20_000 }, () => {
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
   const shell = (script: string, more: Partial<ProcessRequest> = {}) =>
-    runProcess({
+    run({
       file: '/bin/sh',
       args: ['-c', script],
       cwd: directory,
@@ -29,7 +44,7 @@ describe('running a process', { timeout: 20_000 }, () => {
   })
 
   it('gives the child exactly the environment it was told', async () => {
-    const result = await runProcess({
+    const result = await run({
       file: process.execPath,
       args: ['-p', 'Object.keys(process.env).sort().join()'],
       cwd: directory,
@@ -104,18 +119,94 @@ describe('running a process', { timeout: 20_000 }, () => {
     expect((await shell('kill -KILL $$')).end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
   })
 
+  it('gives a file as standard input, from its beginning', async () => {
+    const file = join(directory, 'input')
+    writeFileSync(file, 'from a file')
+    expect((await shell('cat', { stdin: { file } })).stdout.head).toBe('from a file')
+    expect((await shell('cat', { stdin: { file } })).stdout.head).toBe('from a file')
+    const missing = await shell('cat', { stdin: { file: join(directory, 'none') } })
+    expect(missing.end.kind).toBe('not-started')
+  })
+
+  it('tells apart a signal and the exit code that a shell makes of it', async () => {
+    expect((await shell('exit 137')).end).toEqual({ kind: 'exit', code: 137 })
+    expect((await shell('exit 127')).end).toEqual({ kind: 'exit', code: 127 })
+    expect((await shell('kill -TERM $$')).end).toEqual({ kind: 'signal', signal: 'SIGTERM' })
+  })
+
+  it('passes on arguments and values as they are, empty ones too', async () => {
+    const given = ['', 'a b', "it's", '$HOME', 'ä\n*', '']
+    const result = await run({
+      file: process.execPath,
+      args: ['-e', 'console.log(JSON.stringify([process.argv.slice(1), process.env.V]))', ...given],
+      cwd: directory,
+      env: { V: ' =\n"ü" ' },
+      outputLimit: 4096,
+    })
+    expect(JSON.parse(result.stdout.head)).toEqual([given, ' =\n"ü" '])
+  })
+
+  it.runIf(process.platform === 'linux')('leaves no descriptor of ours open in it', async () => {
+    const script = 'ls /proc/self/fd'
+    // What whoever started the tests left open is there in any case.
+    const inherited = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8' })
+    expect((await shell(script)).stdout.head).toBe(inherited)
+  })
+
+  it('starts it with default signals and in a process group of its own', async () => {
+    const result = await shell('(kill -PIPE $$); echo survived')
+    expect(result.end).toEqual({ kind: 'signal', signal: 'SIGPIPE' })
+    const group = await shell('ps -o pgid= -p $$; echo $$')
+    const [leader, own] = group.stdout.head.trim().split(/\s+/)
+    expect(leader).toBe(own)
+  })
+
+  it('tells of output while the program runs', async () => {
+    const controller = new AbortController()
+    const heard: string[] = []
+    const result = await shell('echo one >&2; echo two; sleep 30', {
+      signal: controller.signal,
+      onOutput(chunk, stream) {
+        heard.push(`${stream} ${chunk.toString().trim()}`)
+        if (heard.length === 2) controller.abort()
+      },
+    })
+    expect(heard.toSorted()).toEqual(['stderr one', 'stdout two'])
+    expect(result.end).toEqual({ kind: 'aborted' })
+  })
+
+  it('never mixes what is left in the background with what runs next', async () => {
+    const left = await shell('(while :; do echo left; sleep 0.01; done) & echo $!')
+    const next = await shell('sleep 0.3; echo next')
+    process.kill(Number(left.stdout.head.split('\n').find((line) => /^\d+$/.test(line))), 'SIGKILL')
+    expect(next.stdout.head).toBe('next\n')
+  })
+
+  it('ends a program that was hardly started', async () => {
+    const controller = new AbortController()
+    const running = shell('sleep 30', { signal: controller.signal })
+    controller.abort()
+    expect((await running).end).toEqual({ kind: 'aborted' })
+  })
+
   it('says why a program could not be started', async () => {
-    const missing = await runProcess({
+    const missing = await run({
       file: join(directory, 'nothing'),
       args: [],
       cwd: directory,
       env: {},
       outputLimit: 10,
     })
-    expect(missing.end).toMatchObject({ kind: 'not-started' })
+    expect(missing.end).toEqual({
+      kind: 'not-started',
+      message: `spawn ${join(directory, 'nothing')} ENOENT`,
+    })
     writeFileSync(join(directory, 'plain'), 'x', { mode: 0o600 })
     const plain = await shell('', { file: join(directory, 'plain') })
-    expect(plain.end).toMatchObject({ kind: 'not-started' })
+    expect(plain.end).toEqual({
+      kind: 'not-started',
+      message: `spawn ${join(directory, 'plain')} EACCES`,
+    })
   })
 })
 

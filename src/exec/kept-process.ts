@@ -1,0 +1,91 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Readable, Writable } from 'node:stream'
+import { processGuard } from './_guard.ts'
+import { endGroup, groupIsGone } from './_process-group.ts'
+import { endOrphans } from './orphans.ts'
+import type { ProcessEnd } from './process.ts'
+
+export interface KeptProcessRequest {
+  file: string
+  args: readonly string[]
+  cwd: string
+  /** The whole environment but for the key below. */
+  env: Readonly<Record<string, string>>
+  /** One of a kind: by it what left the process group is found again. No spaces. */
+  key: string
+}
+
+/** A program that runs beside us and is talked to over its pipes. */
+export interface KeptProcess {
+  readonly pid: number
+  readonly stdin: Writable
+  readonly stdout: Readable
+  readonly stderr: Readable
+  /** Resolves when the program itself has ended; what it started may still run. */
+  readonly ended: Promise<ProcessEnd>
+  /**
+   * Closes its input, gives it 500 ms, then ends its group: TERM, and KILL after 2 s. Resolves when
+   * nothing of it is left.
+   */
+  end(): Promise<void>
+}
+
+/**
+ * Starts a program in a process group of its own that ends with us at the latest, whatever ends us.
+ * @throws {Error} of `spawn` where it cannot be started.
+ */
+export async function startKeptProcess(request: KeptProcessRequest): Promise<KeptProcess> {
+  const child = spawn(request.file, [...request.args], {
+    cwd: request.cwd,
+    env: { ...request.env, SKILLRAIL_IDEMPOTENCY_KEY: request.key },
+    stdio: ['pipe', 'pipe', 'pipe'],
+    detached: process.platform !== 'win32',
+    windowsHide: true,
+  })
+  const { pid, stdin, stdout, stderr } = child
+  if (pid === undefined) throw await failureOf(child)
+  processGuard().watch(pid, request.key)
+  for (const stream of [stdin, stdout, stderr]) stream.on('error', () => undefined)
+  const ended = new Promise<ProcessEnd>((resolve) => {
+    child.on('exit', (code, signal) => {
+      resolve(signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal })
+    })
+  })
+  const isGone = (): boolean =>
+    (child.exitCode !== null || child.signalCode !== null) && groupIsGone(pid)
+  let ending: Promise<void> | undefined
+  const end = async (): Promise<void> => {
+    stdin.end()
+    await within(graceMs, ended)
+    if (!isGone()) await endWhole(pid, isGone)
+    await ended
+    endOrphans(new Set([request.key]))
+    for (const stream of [stdin, stdout, stderr]) stream.destroy()
+    processGuard().forget(pid)
+  }
+  return { pid, stdin, stdout, stderr, ended, end: () => (ending ??= end()) }
+}
+
+/** How long a program may take to end by itself once its input is closed. */
+const graceMs = 500
+
+function failureOf(child: ChildProcess): Promise<Error> {
+  return new Promise((resolve) => child.on('error', resolve))
+}
+
+function endWhole(pid: number, isGone: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const ending = endGroup(pid, () => {
+      if (!isGone() && !ending.killed()) return
+      ending.stop()
+      resolve()
+    })
+  })
+}
+
+async function within(ms: number, event: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
+  await Promise.race([event, timeout])
+  clearTimeout(timer)
+}

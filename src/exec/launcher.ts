@@ -1,0 +1,48 @@
+import { existsSync } from 'node:fs'
+import { type LauncherProcess, startLauncher } from './_launcher-process.ts'
+import { type ProcessRequest, type RunProcess, runProcess } from './process.ts'
+
+/** Runs programs one after the other more cheaply than `runProcess`, and with the same results. */
+export interface Launcher {
+  run: RunProcess
+  /** Resolves when the process behind it, if there was one, has ended. */
+  close(): Promise<void>
+}
+
+/**
+ * Starts programs through one small process, kept for all of them, where the machine has what it
+ * needs; elsewhere, for a second program at the same time, and for input that is no file, directly.
+ *
+ * @param perl the interpreter of the launcher, by its absolute path.
+ */
+export function openLauncher(perl: string = systemPerl): Launcher {
+  let starting: Promise<LauncherProcess | undefined> | undefined
+  let busy = false
+  return {
+    async run(request) {
+      if (busy || !isSuited(request)) return await runProcess(request)
+      busy = true
+      try {
+        starting ??= existsSync(perl) ? startLauncher(perl) : Promise.resolve(undefined)
+        const launcher = await starting
+        const usable = launcher?.alive() === true && request.signal?.aborted !== true
+        return await (usable ? launcher : { run: runProcess }).run(request)
+      } finally {
+        busy = false
+      }
+    },
+    async close() {
+      await (await starting)?.close()
+    },
+  }
+}
+
+/** Never one from the search path: that may be a wrapper that is slow to start. */
+const systemPerl = '/usr/bin/perl'
+
+/** A NUL, which no program can be given, separates the fields of a message. */
+function isSuited({ stdin, file, args, cwd, env }: ProcessRequest): boolean {
+  if (process.platform === 'win32' || typeof stdin === 'string') return false
+  const given = [file, cwd, ...args, ...Object.values(env)]
+  return file !== '' && !given.some((text) => text.includes('\0'))
+}

@@ -1,0 +1,48 @@
+import type { ProcessRequest, ProcessResult } from '../process.ts'
+import type { Grants } from './grants.ts'
+import type { SandboxLimits } from './limits.ts'
+
+/** Runs a program so that it reaches nothing but what it was given. */
+export interface Sandbox {
+  readonly name: SandboxName
+  run(request: SandboxRequest): Promise<ProcessResult>
+}
+
+export type SandboxName = 'bubblewrap' | 'seatbelt'
+
+export interface SandboxRequest extends Pick<
+  ProcessRequest,
+  'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'
+> {
+  /** Real path; seen inside, and never writable. */
+  skillDirectory: string
+  /** A file that can be read inside. */
+  state?: string | undefined
+  /** A file that is there, and the only one outside that can be written without a grant. */
+  output?: string | undefined
+  grants: Grants
+  limits: SandboxLimits
+  /** The program with its arguments, by the paths that hold inside. */
+  command(places: Places): readonly string[]
+  /** Variables besides those that every sandbox sets and those that were granted. */
+  environment(places: Places): Readonly<Record<string, string>>
+}
+
+/** Where things are for the program inside. */
+export interface Places {
+  skill: string
+  /** The Node that runs us. */
+  node: string
+  /** The working directory: empty, gone afterwards. */
+  work: string
+  home: string
+  /** Gone afterwards too: a sandbox shares no directory with other steps. */
+  scratch: string
+  state: string
+  output: string
+}
+
+/** Whether a backend works on this machine, found out by running it. */
+export type SandboxProbe =
+  | { ok: true; sandbox: Sandbox; program: string; note?: string | undefined }
+  | { ok: false; reason: string; hint: string }

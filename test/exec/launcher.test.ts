@@ -1,0 +1,126 @@
+import { spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openLauncher, type ProcessRequest } from '../../src/exec/index.ts'
+
+const there = existsSync('/usr/bin/perl')
+
+let directory: string
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'skillrail-launcher-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+const shell = (script: string, more: Partial<ProcessRequest> = {}): ProcessRequest => ({
+  file: '/bin/sh',
+  args: ['-c', script],
+  cwd: directory,
+  env: { PATH: process.env['PATH'] ?? '' },
+  outputLimit: 1024,
+  ...more,
+})
+
+/** The process that started the program, which the launcher is and we are not. */
+const parentOf = 'echo $PPID'
+
+it('starts programs directly where there is no interpreter for it, or a broken one', async () => {
+  for (const perl of [join(directory, 'none'), '/bin/true', '/bin/false']) {
+    const launcher = openLauncher(perl)
+    const { end, stdout } = await launcher.run(shell(parentOf))
+    expect(end).toEqual({ kind: 'exit', code: 0 })
+    expect(Number(stdout.head)).toBe(process.pid)
+    await launcher.close()
+  }
+})
+
+describe.runIf(there)('the launcher', { timeout: 20_000 }, () => {
+  it('is one process for all programs, and ends when it is closed', async () => {
+    const launcher = openLauncher()
+    const parents = new Set<number>()
+    for (let count = 0; count < 30; count++) {
+      const { stdout } = await launcher.run(shell(parentOf))
+      parents.add(Number(stdout.head))
+    }
+    expect(parents.size).toBe(1)
+    const [parent = 0] = parents
+    expect(parent).not.toBe(process.pid)
+    await launcher.close()
+    expect(() => process.kill(parent, 0)).toThrow('ESRCH')
+  })
+
+  it('starts a second program at the same time directly', async () => {
+    const launcher = openLauncher()
+    const both = await Promise.all([
+      launcher.run(shell(`sleep 0.2; ${parentOf}`)),
+      launcher.run(shell(parentOf)),
+    ])
+    const parents = both.map(({ stdout }) => Number(stdout.head))
+    expect(parents[0]).not.toBe(process.pid)
+    expect(parents[1]).toBe(process.pid)
+    await launcher.close()
+  })
+
+  it('takes megabytes of both streams in order', async () => {
+    const launcher = openLauncher()
+    const { stdout, stderr } = await launcher.run(
+      shell('seq 1 300000; seq 1 300000 >&2', { outputLimit: 10_000_000 }),
+    )
+    await launcher.close()
+    const expected = Array.from({ length: 300_000 }, (_, index) => `${index + 1}\n`).join('')
+    expect(stdout.head === expected && stderr.head === expected).toBe(true)
+  })
+
+  it('does not outlive us, nor does its program, when we are killed', async () => {
+    const module = new URL('../../src/exec/index.ts', import.meta.url).href
+    const script = `echo $PPID $$ > ${join(directory, 'pids')}; exec sleep 60`
+    writeFileSync(
+      join(directory, 'host.mjs'),
+      `import { openLauncher } from '${module}'
+await openLauncher().run(${JSON.stringify(shell(script))})`,
+    )
+    const host = spawn(process.execPath, [join(directory, 'host.mjs')], { stdio: 'ignore' })
+    const pids = await readPids(join(directory, 'pids'))
+    expect(pids).toHaveLength(2)
+    host.kill('SIGKILL')
+    for (const pid of pids) await expectGone(pid)
+  })
+
+  it('ends the program, and starts the next one directly, when somebody kills it', async () => {
+    const launcher = openLauncher()
+    const file = join(directory, 'pids')
+    const running = launcher.run(shell(`echo $PPID $$ > ${file}; exec sleep 60`))
+    const [parent = 0, pid = 0] = await readPids(file)
+    // It says after 50 ms which process the program is.
+    await sleep(300)
+    process.kill(parent, 'SIGKILL')
+    expect((await running).end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+    await expectGone(pid)
+    const { stdout } = await launcher.run(shell(parentOf))
+    expect(Number(stdout.head)).toBe(process.pid)
+    await launcher.close()
+  })
+})
+
+async function readPids(file: string): Promise<number[]> {
+  for (let tries = 0; tries < 250; tries++) {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    if (text.endsWith('\n')) return text.trim().split(' ').map(Number)
+    await sleep(20)
+  }
+  return []
+}
+
+async function expectGone(pid: number): Promise<void> {
+  for (let tries = 0; tries < 200; tries++) {
+    try {
+      process.kill(pid, 0)
+    } catch {
+      return
+    }
+    await sleep(20)
+  }
+  expect.fail(`process ${pid} still runs`)
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  bubblewrapArguments,
+  type BubblewrapBox,
+  bubblewrapOptions,
+} from '../../../src/exec/sandbox/bubblewrap-arguments.ts'
+import { noGrants } from '../../../src/exec/sandbox/grants.ts'
+import { defaultLimits } from '../../../src/exec/sandbox/limits.ts'
+
+const box: BubblewrapBox = {
+  skillDirectory: '/home/u/skills/a',
+  node: '/opt/node',
+  state: '/runs/state',
+  output: '/runs/output',
+  system: [
+    { kind: 'bind', path: '/usr' },
+    { kind: 'link', path: '/bin', target: 'usr/bin' },
+  ],
+  grants: noGrants,
+  limits: defaultLimits,
+  environment: { PATH: '/usr/bin' },
+  command: ['sh', '/sandbox/skill/run.sh', '--share-net'],
+  lastUserNamespace: true,
+}
+
+const optionsOf = (changes: Partial<BubblewrapBox> = {}): string =>
+  bubblewrapOptions({ ...box, ...changes }).join(' ')
+
+it('the options are these, in this order', () => {
+  expect(optionsOf()).toBe(
+    [
+      '--unshare-user --unshare-all --disable-userns --cap-drop ALL --new-session',
+      '--die-with-parent --hostname sandbox --clearenv --setenv PATH /usr/bin',
+      '--ro-bind /usr /usr --symlink usr/bin /bin',
+      '--proc /proc --remount-ro /proc',
+      '--dev /dev --size 16777216 --tmpfs /dev/shm --remount-ro /dev',
+      '--size 268435456 --tmpfs /tmp --dir /tmp/work --dir /tmp/home --dir /tmp/scratch',
+      '--ro-bind /opt/node /sandbox/bin/node --ro-bind /home/u/skills/a /sandbox/skill',
+      '--ro-bind /runs/state /sandbox/state.json --bind /runs/output /sandbox/output',
+      '--remount-ro / --chdir /tmp/work --seccomp 3 --info-fd 4',
+    ].join(' '),
+  )
+})
+
+it.each<[string, Partial<BubblewrapBox>, RegExp]>([
+  [
+    'reading',
+    { grants: { ...noGrants, read: ['/data'] } },
+    /--dir \/tmp\/scratch --ro-bind \/data \/data --ro-bind \/opt/,
+  ],
+  [
+    'writing',
+    { grants: { ...noGrants, write: ['/out'] } },
+    /--dir \/tmp\/scratch --bind \/out \/out --ro-bind \/opt/,
+  ],
+  ['the network', { grants: { ...noGrants, network: true } }, /--unshare-all --share-net/],
+  [
+    'writing around the skill, which stays read-only',
+    { grants: { ...noGrants, write: ['/home/u'] } },
+    /--bind \/home\/u \/home\/u --ro-bind \/home\/u\/skills\/a \/home\/u\/skills\/a/,
+  ],
+])('a grant of %s', (_what, changes, options) => {
+  expect(optionsOf(changes)).toMatch(options)
+})
+
+it('bubblewrap before 0.8 gets everything but the option it does not know', () => {
+  expect(optionsOf({ lastUserNamespace: false })).toBe(optionsOf().replace('--disable-userns ', ''))
+})
+
+it('nothing is writable that was not named', () => {
+  expect(bubblewrapOptions({ ...box, output: undefined })).not.toContain('--bind')
+})
+
+describe('the command line', () => {
+  it('holds neither paths outside nor values, only the program and its limits', () => {
+    const line = bubblewrapArguments(box)
+    expect(line.slice(0, 5)).toEqual(['--args', '5', '--', '/bin/sh', '-c'])
+    expect(line.slice(6)).toEqual(['sh', ...box.command])
+    expect(line.join(' ')).not.toMatch(/home|runs/)
+  })
+
+  it('gives the program its arguments as they are, whatever they look like', () => {
+    fc.assert(
+      fc.property(fc.array(fc.string()), (command) => {
+        expect(bubblewrapArguments({ ...box, command }).slice(7)).toEqual(command)
+      }),
+    )
+  })
+})
