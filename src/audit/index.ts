@@ -1,0 +1,5 @@
+export { type AuditOptions, auditSkill } from './audit-skill.ts'
+export { findSkillFolders, type SkillFolders } from './find-skill-folders.ts'
+export { auditLimits } from './limits.ts'
+export type { AuditFinding, AuditKind, OtherSkill, SkillAudit } from './model.ts'
+export { type AuditCode, type AuditRule, auditRules } from './rules.ts'
