@@ -1,0 +1,10 @@
+import type { JsonValue } from '../skill/index.ts'
+
+/** `Array.isArray` does not see that a read-only list is one. */
+export function isJsonList(value: JsonValue): value is readonly JsonValue[] {
+  return Array.isArray(value)
+}
+
+export function isJsonObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

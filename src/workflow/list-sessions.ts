@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs'
+import { compareText, systemCode } from '../base/index.ts'
+import { type OpenSessionOptions, openSession } from './session.ts'
+import { defaultSession, isSessionId, sessionsDirectory } from './session-place.ts'
+
+/** One session of a project. */
+export interface SessionSummary {
+  id: string
+  path: string
+  /** Whether this is the one that the options name. */
+  current: boolean
+  startedAt?: string | undefined
+  /** Prerequisites that hold. */
+  completed: number
+  /** Calls in its log. */
+  calls: number
+}
+
+/** Every session of a project that left something, the default one first. */
+export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
+  const current = openSession(options).id
+  const ids = [defaultSession, ...namedSessions(options.project)]
+  const all = await Promise.all(ids.map((id) => summarise(id, { ...options, id }, current)))
+  return all.filter(({ startedAt, calls }) => startedAt !== undefined || calls > 0)
+}
+
+async function summarise(
+  id: string,
+  options: OpenSessionOptions,
+  current: string,
+): Promise<SessionSummary> {
+  const session = openSession(options)
+  const { state } = await session.read()
+  const { calls } = await session.calls()
+  const completed = [...state.completed.values()].reduce((sum, tools) => sum + tools.size, 0)
+  return {
+    id,
+    path: session.path,
+    current: id === current,
+    startedAt: completed > 0 ? state.startedAt : undefined,
+    completed,
+    calls: calls.length,
+  }
+}
+
+function namedSessions(project: string): string[] {
+  try {
+    const names = readdirSync(sessionsDirectory(project)).flatMap(
+      (file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [],
+    )
+    return [...new Set(names)]
+      .filter((name) => isSessionId(name) && name !== defaultSession)
+      .toSorted(compareText)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}

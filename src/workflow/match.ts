@@ -1,0 +1,113 @@
+import { findKeyword } from './keywords.ts'
+import { callsTool, resolveTool } from './tool-names.ts'
+import type { GatedCall, Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
+
+/** What made a workflow match. */
+export interface MatchReason {
+  by: 'tool' | 'category' | 'keyword'
+  /** The name, category or keyword. */
+  value: string
+}
+
+/** A workflow that matches and whose required tools are not all there. */
+export interface NotInstalled {
+  workflow: string
+  missing: readonly string[]
+}
+
+export interface WorkflowMatch {
+  /** The first that matches, in the order of definition. */
+  matched?: WorkflowDefinition | undefined
+  why?: MatchReason | undefined
+  /** Names of the others. */
+  also: readonly string[]
+  /** They match, and are reported instead of enforced. */
+  notInstalled: readonly NotInstalled[]
+  /** A keyword is in the request, and the tool is outside the workflow's category. */
+  keywordOnly: readonly { workflow: string; keyword: string }[]
+}
+
+/**
+ * Finds the workflow that stands before a call. A disabled one never matches, and none matches a
+ * call of one of its own prerequisites.
+ */
+export function matchWorkflows(
+  call: GatedCall,
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): WorkflowMatch {
+  const matches: { workflow: WorkflowDefinition; why: MatchReason }[] = []
+  const notInstalled: NotInstalled[] = []
+  const keywordOnly: { workflow: string; keyword: string }[] = []
+  for (const workflow of workflows) {
+    if (!workflow.enabled || ownStep(call, workflow) !== undefined) continue
+    const found = reasonFor(call, workflow)
+    if (found === undefined) continue
+    if (found.by === 'keyword' && !isInCategory(call, workflow, installed)) {
+      keywordOnly.push({ workflow: workflow.name, keyword: found.value })
+      continue
+    }
+    const missing = missingTools(workflow, installed, call.tool)
+    if (missing.length > 0) notInstalled.push({ workflow: workflow.name, missing })
+    else matches.push({ workflow, why: found })
+  }
+  const [first, ...others] = matches
+  return {
+    matched: first?.workflow,
+    why: first?.why,
+    also: others.map(({ workflow }) => workflow.name),
+    notInstalled,
+    keywordOnly,
+  }
+}
+
+/** The prerequisite that a call itself is. */
+export function ownStep(
+  call: GatedCall,
+  { prerequisites, triggers }: WorkflowDefinition,
+): Prerequisite | undefined {
+  return prerequisites.find(({ tool }) => callsTool(call, tool, triggers.category))
+}
+
+/** Required tools of a workflow that no installed server has. */
+export function missingTools(
+  { prerequisites, triggers }: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+  beside: WorkflowTool | undefined,
+): string[] {
+  return prerequisites
+    .filter(({ required }) => required)
+    .filter(({ tool }) => resolveTool(tool, triggers.category, installed, beside) === undefined)
+    .map(({ tool }) => tool)
+}
+
+function reasonFor(call: GatedCall, { triggers }: WorkflowDefinition): MatchReason | undefined {
+  const { category, tools = [], keywords = [] } = triggers
+  const tool = tools.find((name) => callsTool(call, name, category))
+  if (tool !== undefined) return { by: 'tool', value: tool }
+  if (category !== undefined && category === call.tool.category) {
+    return { by: 'category', value: category }
+  }
+  const keyword = call.request === undefined ? undefined : findKeyword(call.request, keywords)
+  return keyword === undefined ? undefined : { by: 'keyword', value: keyword }
+}
+
+/**
+ * Whether the selected tool belongs to the workflow: to the category that it names, else to a
+ * category or a server of the tools that it names.
+ */
+function isInCategory(
+  call: GatedCall,
+  { triggers, prerequisites }: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+): boolean {
+  if (triggers.category !== undefined) return triggers.category === call.tool.category
+  const names = [...prerequisites.map(({ tool }) => tool), ...(triggers.tools ?? [])]
+  const tools = names.flatMap(
+    (name) => resolveTool(name, undefined, installed, call.tool)?.tool ?? [],
+  )
+  return tools.some(
+    ({ category, server }) =>
+      server === call.tool.server || (category !== undefined && category === call.tool.category),
+  )
+}

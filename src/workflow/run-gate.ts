@@ -1,0 +1,218 @@
+import type { Runtime } from '../base/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+import { afterCall } from './after-call.ts'
+import { WorkflowPrerequisiteError } from './errors.ts'
+import { type GatePlan, planGate } from './plan.ts'
+import { planStep, type PlannedStep } from './plan-step.ts'
+import { findCompletion, type SessionState } from './session-state.ts'
+import type { SessionStore } from './session.ts'
+import {
+  completedLine,
+  leftOutLine,
+  multipleLine,
+  notInstalledLine,
+  suggestionText,
+  triggeredLine,
+  warningText,
+} from './texts.ts'
+import type {
+  GatedCall,
+  JsonObject,
+  WorkflowDefinition,
+  WorkflowMode,
+  WorkflowTool,
+} from './model.ts'
+
+export type PrerequisiteResult =
+  | { ok: true; text: string; value: JsonValue }
+  | { ok: false; error: string; suggestion?: string | undefined }
+
+/** Calls a tool without a gate before it. */
+export type PrerequisiteCaller = (
+  tool: WorkflowTool,
+  params: JsonObject,
+  options: { signal?: AbortSignal | undefined },
+) => Promise<PrerequisiteResult>
+
+export interface GateOptions {
+  workflows: readonly WorkflowDefinition[]
+  /** Every installed tool. */
+  tools: readonly WorkflowTool[]
+  session: SessionStore
+  caller: PrerequisiteCaller
+  /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
+  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  /** Leaves out the steps of `warn` workflows; never those of `enforce`. Default false. */
+  skipPrerequisites?: boolean | undefined
+  /** Progress, one line at a time. */
+  note: (line: string) => void
+  runtime: Pick<Runtime, 'elapsed'>
+  signal?: AbortSignal | undefined
+}
+
+/** What became of one prerequisite. */
+export interface GateStep {
+  step: number
+  tool: string
+  status:
+    | 'completed'
+    | 'valid'
+    | 'failed'
+    | 'skipped'
+    | 'suggested'
+    | 'not-applicable'
+    | 'not-installed'
+  id?: string | undefined
+  params: JsonObject
+  /** The text of the result, or of the error of a step that is not required. */
+  result?: string | undefined
+  durationMs?: number | undefined
+  reason?: string | undefined
+}
+
+export interface GateReport {
+  workflow?: string | undefined
+  mode?: WorkflowMode | undefined
+  steps: readonly GateStep[]
+  also: readonly string[]
+  notInstalled: GatePlan['notInstalled']
+}
+
+/**
+ * Stands before a call: runs what a workflow demands and returns, or throws, and then the call must
+ * not be made. What finished is recorded in the session at once, also when a later step fails.
+ *
+ * @throws {WorkflowPrerequisiteError} when a required prerequisite failed.
+ */
+export async function runGate(call: GatedCall, options: GateOptions): Promise<GateReport> {
+  const { note, session } = options
+  const { state } = await session.read()
+  const plan = planGate(call, options.workflows, state, options.tools)
+  const report = { also: plan.also, notInstalled: plan.notInstalled }
+  for (const missing of plan.notInstalled) note(notInstalledLine(missing))
+  const { workflow } = plan
+  if (workflow === undefined) return { ...report, steps: [] }
+  if (plan.also.length > 0) note(multipleLine(workflow.name, plan.also))
+  const named = { ...report, workflow: workflow.name, mode: workflow.mode }
+  if (!plan.steps.some(isOpen)) return { ...named, steps: plan.steps.map(withoutRun) }
+  if (workflow.mode === 'suggest') {
+    note(suggestionText(workflow, plan.steps.filter(isOpen)))
+    return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'suggested')) }
+  }
+  if (workflow.mode === 'warn' && (await isSkipped(plan, workflow, options))) {
+    return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'skipped')) }
+  }
+  if (workflow.mode === 'enforce' && options.skipPrerequisites === true) {
+    note(`Workflow '${workflow.name}' is enforced; its prerequisites cannot be skipped.`)
+  }
+  note(triggeredLine(workflow.name, plan.open))
+  return { ...named, steps: await runSteps(call, workflow, plan, state, options) }
+}
+
+async function isSkipped(
+  plan: GatePlan,
+  workflow: WorkflowDefinition,
+  { ask, note, skipPrerequisites }: GateOptions,
+): Promise<boolean> {
+  const warning = warningText(workflow, plan.steps.filter(isOpen))
+  if (skipPrerequisites !== true && ask !== undefined) return (await ask(warning)) === 'skip'
+  note(warning)
+  return skipPrerequisites === true
+}
+
+async function runSteps(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  plan: GatePlan,
+  state: SessionState,
+  options: GateOptions,
+): Promise<GateStep[]> {
+  const results = new Map<number, JsonValue>()
+  const again = new Set(plan.steps.filter((step) => step.status === 'run').map(({ step }) => step))
+  const done: GateStep[] = []
+  for (const prerequisite of workflow.prerequisites) {
+    const step = planStep(prerequisite, {
+      call,
+      workflow,
+      installed: options.tools,
+      results,
+      completion: (tool, scope) =>
+        again.has(prerequisite.step)
+          ? undefined
+          : findCompletion(state, workflow.name, tool, scope),
+    })
+    done.push(await runStep(step, workflow, results, options))
+  }
+  return done
+}
+
+async function runStep(
+  step: PlannedStep,
+  workflow: WorkflowDefinition,
+  results: Map<number, JsonValue>,
+  options: GateOptions,
+): Promise<GateStep> {
+  const { caller, note, runtime, session, signal, tools } = options
+  const tool = tools.find(({ id }) => id === step.id)
+  if (step.status !== 'run' || tool === undefined) {
+    const isBlocked = step.status === 'blocked' || step.status === 'waits'
+    if (isBlocked && step.required) throw failure(workflow, step, step.reason ?? 'it cannot run')
+    if (step.status !== 'valid') note(leftOutLine(step.step, step.tool, step.reason ?? ''))
+    return withoutRun(step)
+  }
+  signal?.throwIfAborted()
+  const begun = runtime.elapsed()
+  const result = await caller(tool, step.params, { signal })
+  const durationMs = Math.round(runtime.elapsed() - begun)
+  // A prerequisite may itself make stale what other steps found.
+  await afterCall({ tool, params: step.params }, session, options.workflows)
+  const { step: number, tool: name, id, params } = step
+  const base = { step: number, tool: name, id, params, durationMs }
+  if (result.ok) {
+    results.set(number, parsed(result.value))
+    await session.record(workflow.name, name, step.scope, result.text)
+    note(completedLine(number, name))
+    return { ...base, status: 'completed', result: result.text }
+  }
+  signal?.throwIfAborted()
+  if (step.required) throw failure(workflow, step, result.error, result.suggestion)
+  note(leftOutLine(number, name, result.error))
+  return { ...base, status: 'failed', result: result.error }
+}
+
+function failure(
+  workflow: WorkflowDefinition,
+  { step, tool }: PlannedStep,
+  reason: string,
+  suggestion?: string,
+): WorkflowPrerequisiteError {
+  return new WorkflowPrerequisiteError({ workflow: workflow.name, step, tool, reason, suggestion })
+}
+
+function isOpen({ status }: PlannedStep): boolean {
+  return status === 'run' || status === 'waits' || status === 'blocked'
+}
+
+function ifOpen(step: PlannedStep, status: 'suggested' | 'skipped'): GateStep {
+  return isOpen(step) ? { ...withoutRun(step), status } : withoutRun(step)
+}
+
+function withoutRun(planned: PlannedStep): GateStep {
+  const { step, tool, id, params, reason, status } = planned
+  const base = { step, tool, id, params, reason }
+  if (status === 'valid' || status === 'not-applicable' || status === 'not-installed') {
+    return { ...base, status }
+  }
+  return { ...base, status: 'skipped' }
+}
+
+/** Many servers answer with JSON as text. */
+function parsed(value: JsonValue): JsonValue {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  try {
+    const inner: JsonValue = JSON.parse(value)
+    return inner
+  } catch {
+    return value
+  }
+}

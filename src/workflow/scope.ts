@@ -1,0 +1,69 @@
+import type { JsonValue } from '../skill/index.ts'
+import { callParameter } from './resolve-params.ts'
+import type { GatedCall, JsonObject, Prerequisite, ScopeValues } from './model.ts'
+
+/** The scope key that stands for the life of the tool's server. */
+const instanceKey = 'instance'
+
+/** Names under which servers have what a scope key means; the key itself is one anyway. */
+const scopeParameters: Readonly<Record<string, readonly string[]>> = {
+  page: ['pageId', 'tabId', 'page_index'],
+  table: ['table_name'],
+  database: ['database_name', 'db'],
+}
+
+/**
+ * The values for which a prerequisite is one and the same check. Without `scope` these are all its
+ * parameters, and the server's life where other tools can make it stale. Always its server.
+ */
+export function scopeValues(
+  step: Prerequisite,
+  params: JsonObject,
+  call: Pick<GatedCall, 'params' | 'instance'>,
+  server: string,
+): ScopeValues {
+  const values: ScopeValues = { server }
+  for (const key of keysOf(step)) {
+    const value =
+      key === instanceKey
+        ? call.instance
+        : (scopeParameter(params, key) ?? scopeParameter(call.params, key))
+    if (value !== undefined) values[key] = value
+  }
+  return values
+}
+
+/**
+ * Whether a completion survives a call that makes the step stale: only where the call names another
+ * page, database or the like, or happens on another server.
+ */
+export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
+  if (completion['server'] !== undefined && completion['server'] !== call.tool.server) return true
+  return keysOf(step).some((key) => {
+    const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
+    const held = completion[key]
+    return touched !== undefined && held !== undefined && !sameValue(touched, held)
+  })
+}
+
+function keysOf(step: Prerequisite): readonly string[] {
+  if (step.scope !== undefined) return step.scope
+  const params = Object.keys(step.params ?? {})
+  return step.invalidatedBy === undefined ? params : [...params, instanceKey]
+}
+
+function scopeParameter(params: JsonObject, key: string): JsonValue | undefined {
+  const names = Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
+  for (const name of [key, ...names]) {
+    const value = callParameter(params, name)
+    if (value !== undefined) return value
+  }
+  return undefined
+}
+
+/** `2` and `"2"` are one page. */
+function sameValue(a: JsonValue, b: JsonValue): boolean {
+  const text = (value: JsonValue): string =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return text(a) === text(b)
+}

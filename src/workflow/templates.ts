@@ -1,0 +1,144 @@
+import type { JsonObject } from './model.ts'
+
+/** A workflow that comes with Skillrail, as it is written into a file. */
+export interface WorkflowTemplate {
+  /** The name behind `--template`. */
+  template: string
+  /** The name of the workflow. */
+  name: string
+  definition: JsonObject
+}
+
+/** The tables of the statement in the call, or the one that the call names. */
+const tables = '$call.tables ?? $sql.tables'
+/** What stands before a table is a schema on some servers, so it comes last. */
+const database = '$call.database ?? $databases.databases[*].name ?? $sql.database'
+
+export const workflowTemplates: readonly WorkflowTemplate[] = [
+  {
+    template: 'database',
+    name: 'database-safe-query',
+    definition: {
+      enabled: true,
+      description: 'Inspect the structure of a database before a query runs',
+      triggers: {
+        category: 'database',
+        tools: ['execute_query', 'select_query'],
+        keywords: ['query', 'select', 'insert', 'update', 'delete', 'sql'],
+      },
+      prerequisites: [
+        {
+          step: 1,
+          tool: 'list_databases',
+          description: 'Know which databases there are',
+          required: true,
+          params: { database_url: '$call.database_url?' },
+          output_as: 'databases',
+        },
+        {
+          step: 2,
+          tool: 'list_tables',
+          description: 'Know the tables of the database',
+          required: true,
+          params: { database, database_url: '$call.database_url?' },
+          scope: ['database', 'database_url'],
+        },
+        {
+          step: 3,
+          tool: 'inspect_table',
+          description: 'Check columns, types and constraints',
+          required: true,
+          params: { database, database_url: '$call.database_url?', tables },
+          scope: ['database', 'database_url', 'tables'],
+        },
+        {
+          step: 4,
+          tool: 'get_indexes',
+          description: 'Check indexes',
+          required: false,
+          params: { database, database_url: '$call.database_url?', tables },
+          scope: ['database', 'database_url', 'tables'],
+        },
+      ],
+      mode: 'enforce',
+    },
+  },
+  {
+    template: 'browser',
+    name: 'browser-safe-interaction',
+    definition: {
+      enabled: true,
+      description: 'Take a snapshot before anything on a page is used',
+      triggers: {
+        category: 'browser',
+        tools: ['click', 'fill', 'fill_form', 'submit'],
+        keywords: ['click', 'fill', 'submit', 'form', 'button'],
+      },
+      prerequisites: [
+        {
+          step: 1,
+          tool: 'take_snapshot',
+          description: 'Capture the state of the page and the uids of its elements',
+          required: true,
+          params: { pageId: '$call.pageId?' },
+          scope: ['page', 'instance'],
+          invalidated_by: ['navigate_page', 'new_page', 'select_page', 'close_page'],
+        },
+      ],
+      mode: 'enforce',
+    },
+  },
+  {
+    template: 'github-pr',
+    name: 'github-pr-review',
+    definition: {
+      enabled: true,
+      description: 'Read a pull request before it is reviewed or merged',
+      triggers: {
+        category: 'github',
+        tools: ['merge_pull_request', 'create_pull_request_review'],
+        keywords: ['merge', 'review pr', 'approve pr'],
+      },
+      prerequisites: [
+        pullRequestStep(1, 'get_pull_request', 'Get title, description and state'),
+        pullRequestStep(2, 'get_pull_request_files', 'List the changed files'),
+        pullRequestStep(3, 'get_pull_request_status', 'Check the state of its checks'),
+      ],
+      mode: 'warn',
+    },
+  },
+  {
+    template: 'graphql',
+    name: 'graphql-schema-aware',
+    definition: {
+      enabled: true,
+      description: 'Know the schema before a query or a mutation is sent',
+      triggers: {
+        category: 'graphql',
+        tools: ['execute_query', 'execute_mutation'],
+        keywords: ['graphql query', 'graphql mutation'],
+      },
+      prerequisites: [
+        { step: 1, tool: 'get_schema', description: 'Fetch the schema', required: true },
+        {
+          step: 2,
+          tool: 'filter_types',
+          description: 'Find the types that matter',
+          required: false,
+        },
+      ],
+      mode: 'suggest',
+    },
+  },
+]
+
+function pullRequestStep(step: number, tool: string, description: string): JsonObject {
+  const params = {
+    owner: '$call.owner',
+    repo: '$call.repo',
+    pull_number: '$call.pull_number',
+  }
+  const scope = ['owner', 'repo', 'pull_number']
+  const invalidated = ['update_pull_request_branch', 'push_files', 'create_or_update_file']
+  return { step, tool, description, required: true, params, scope, invalidated_by: invalidated }
+}

@@ -1,0 +1,65 @@
+import type { NotInstalled } from './match.ts'
+import type { WorkflowDefinition } from './model.ts'
+
+/** A step as these texts name it. */
+interface NamedStep {
+  step: number
+  tool: string
+  description: string
+}
+
+export function triggeredLine(name: string, count: number): string {
+  return `Workflow '${name}' triggered. Running ${count} prerequisite${count === 1 ? '' : 's'}...`
+}
+
+export function completedLine(step: number, tool: string): string {
+  return `✓ Step ${step}: ${tool} completed`
+}
+
+export function leftOutLine(step: number, tool: string, reason: string): string {
+  return `- Step ${step}: ${tool} left out: ${reason}`
+}
+
+export function multipleLine(name: string, also: readonly string[]): string {
+  const others = also.map((other) => `'${other}'`).join(', ')
+  return `Multiple workflows matched. Using '${name}'. Also matched: ${others}`
+}
+
+export function notInstalledLine({ workflow, missing }: NotInstalled): string {
+  return `Workflow '${workflow}' is not enforced: no server here has ${missing.join(', ')}`
+}
+
+export function warningText(workflow: WorkflowDefinition, steps: readonly NamedStep[]): string {
+  return `Workflow '${workflow.name}' warns: these prerequisites are missing\n${list(steps)}`
+}
+
+export function suggestionText(workflow: WorkflowDefinition, steps: readonly NamedStep[]): string {
+  return `Workflow '${workflow.name}' suggests to run first\n${list(steps)}`
+}
+
+export const noWorkflowsText = 'No workflows defined. Use `skillrail workflow add` to create one.'
+
+/** `✓ name [enforce]` with triggers and number of steps, or `○ name [disabled]`. */
+export function listLines(workflow: WorkflowDefinition): string[] {
+  const { name, enabled, mode, description, triggers, prerequisites } = workflow
+  const count = prerequisites.length
+  return [
+    enabled ? `✓ ${name} [${mode}]` : `○ ${name} [disabled]`,
+    `  ${description}`,
+    `  Triggers: ${triggerText(triggers)}`,
+    `  Prerequisites: ${count} step${count === 1 ? '' : 's'}`,
+  ]
+}
+
+export function triggerText({ category, tools, keywords }: WorkflowDefinition['triggers']): string {
+  const parts = [
+    category === undefined ? undefined : `category=${category}`,
+    tools === undefined ? undefined : `tools=[${tools.join(', ')}]`,
+    keywords === undefined ? undefined : `keywords=[${keywords.join(', ')}]`,
+  ]
+  return parts.filter((part) => part !== undefined).join(', ') || 'none'
+}
+
+function list(steps: readonly NamedStep[]): string {
+  return steps.map(({ step, tool, description }) => `  ${step}. ${tool}: ${description}`).join('\n')
+}

@@ -1,0 +1,93 @@
+import { type ToolAlias, toolAliases } from './tool-aliases.ts'
+import type { GatedCall, JsonObject, WorkflowTool } from './model.ts'
+
+/** An installed tool that stands for the one a workflow names. */
+export interface ResolvedTool {
+  tool: WorkflowTool
+  /** Parameters that the other name needs. */
+  params: JsonObject
+}
+
+/** Small letters, `-` as `_`: how servers spell one name differently. */
+export function foldName(name: string): string {
+  return name.toLowerCase().replaceAll('-', '_')
+}
+
+/** Letters and digits only: `pull_number` and `pullNumber` are one parameter. */
+export function foldParameter(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+/** A tool's name without the servers before it: `MetaMCP_chrome__click` is `click`. */
+export function lastSegment(name: string): string {
+  const at = name.lastIndexOf('__')
+  return at > 0 && at + 2 < name.length ? name.slice(at + 2) : name
+}
+
+/** Whether a tool is meant by a name in a workflow: its id, its name, or the last segment. */
+export function isNamed(tool: WorkflowTool, name: string): boolean {
+  if (tool.id === name) return true
+  const wanted = foldName(name)
+  return foldName(tool.name) === wanted || foldName(lastSegment(tool.name)) === wanted
+}
+
+/** The names that stand for `name` in workflows of a category, its own first. */
+export function namesFor(name: string, category: string | undefined): readonly ToolAlias[] {
+  const table = category !== undefined && Object.hasOwn(toolAliases, category)
+  const aliases = table ? toolAliases[category] : undefined
+  const key = foldName(name)
+  const others = aliases !== undefined && Object.hasOwn(aliases, key) ? aliases[key] : undefined
+  return [{ name }, ...(others ?? [])]
+}
+
+/** Whether a call is one of `name`, or of what stands for it. */
+export function callsTool(
+  call: Pick<GatedCall, 'tool' | 'params'>,
+  name: string,
+  category: string | undefined,
+): boolean {
+  return namesFor(name, category).some(
+    (alias) => isNamed(call.tool, alias.name) && hasParams(call.params, alias.params),
+  )
+}
+
+/**
+ * The installed tool for a name. Of several the one beside the caller's tool: below the same prefix
+ * of an aggregating server, then on the same server, then the first.
+ */
+export function resolveTool(
+  name: string,
+  category: string | undefined,
+  installed: readonly WorkflowTool[],
+  beside: WorkflowTool | undefined,
+): ResolvedTool | undefined {
+  for (const alias of namesFor(name, category)) {
+    const found = nearest(
+      installed.filter((tool) => isNamed(tool, alias.name)),
+      beside,
+    )
+    if (found !== undefined) return { tool: found, params: alias.params ?? {} }
+  }
+  return undefined
+}
+
+function nearest(
+  tools: readonly WorkflowTool[],
+  beside: WorkflowTool | undefined,
+): WorkflowTool | undefined {
+  if (beside === undefined) return tools[0]
+  const prefix = prefixOf(beside.id)
+  return (
+    tools.find((tool) => prefixOf(tool.id) === prefix) ??
+    tools.find((tool) => tool.server === beside.server) ??
+    tools[0]
+  )
+}
+
+function prefixOf(id: string): string {
+  return id.slice(0, Math.max(0, id.lastIndexOf('__')))
+}
+
+function hasParams(params: JsonObject, wanted: JsonObject | undefined): boolean {
+  return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
+}

@@ -1,0 +1,147 @@
+import { describe, expect, it } from 'vitest'
+import { checkWorkflows } from '../../src/workflow/index.ts'
+import {
+  browserTools,
+  databaseTools,
+  githubTools,
+  graphqlTools,
+  newGithubTools,
+  playwrightTools,
+  template,
+  tool,
+  workflow,
+  workflowsOf,
+} from './helpers.ts'
+
+function step(number: number, name: string, more: object = {}): object {
+  return { step: number, tool: name, description: 'x', ...more }
+}
+
+function findings(value: object, installed?: Parameters<typeof checkWorkflows>[1]): string[] {
+  return checkWorkflows(workflowsOf(value), installed).map(
+    ({ code, message }) => `${code}: ${message}`,
+  )
+}
+
+it.each([
+  ['database', databaseTools],
+  ['browser', browserTools],
+  ['browser', playwrightTools],
+  ['github-pr', githubTools],
+  ['github-pr', newGithubTools],
+  ['graphql', graphqlTools],
+])('has nothing to say about the template %s on its servers (%#)', (name, tools) => {
+  const found = checkWorkflows(template(name), tools).filter(({ severity }) => severity !== 'info')
+  expect(found).toEqual([])
+})
+
+describe('cycles', () => {
+  const prerequisites = (name: string): object[] => [step(1, name)]
+
+  it('of two workflows through their prerequisites', () => {
+    const found = findings({
+      ...workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') }),
+      ...workflow('B', { triggers: { tools: ['b'] }, prerequisites: prerequisites('a') }),
+    })
+    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → B → A"])
+  })
+
+  it('of three, once', () => {
+    const found = findings({
+      ...workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') }),
+      ...workflow('B', { triggers: { tools: ['b'] }, prerequisites: prerequisites('c') }),
+      ...workflow('C', { triggers: { tools: ['c'] }, prerequisites: prerequisites('a') }),
+    })
+    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → B → C → A"])
+  })
+
+  it('of one with itself', () => {
+    const found = findings(
+      workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('a') }),
+    )
+    expect(found).toEqual(["workflow-cycle: workflow 'A': it is part of a cycle: A → A"])
+  })
+
+  it('not where one of them is disabled, or where one only follows the other', () => {
+    const a = workflow('A', { triggers: { tools: ['a'] }, prerequisites: prerequisites('b') })
+    const back = { triggers: { tools: ['b'] }, prerequisites: prerequisites('a') }
+    expect(findings({ ...a, ...workflow('B', { ...back, enabled: false }) })).toEqual([])
+    const on = { triggers: { tools: ['b'] }, prerequisites: prerequisites('c') }
+    expect(findings({ ...a, ...workflow('B', on) })).toEqual([])
+  })
+})
+
+it.each([
+  ['no steps', { prerequisites: [] }, 'workflow-no-steps'],
+  ['a number twice', { prerequisites: [step(1, 'a'), step(1, 'b')] }, 'workflow-step-repeated'],
+  ['a gap', { prerequisites: [step(1, 'a'), step(3, 'b')] }, 'workflow-step-gap'],
+  ['no first step', { prerequisites: [step(2, 'a')] }, 'workflow-step-gap'],
+  ['no triggers', { triggers: {} }, 'workflow-unreachable'],
+  ['empty triggers', { triggers: { tools: [], keywords: [] } }, 'workflow-unreachable'],
+  ['a keyword of signs', { triggers: { keywords: ['!?'] } }, 'workflow-keyword-silent'],
+  [
+    'an unknown output',
+    { prerequisites: [step(1, 'a', { params: { x: '$nobody.x' } })] },
+    'workflow-reference-unknown',
+  ],
+  [
+    'a later step',
+    { prerequisites: [step(1, 'a', { params: { x: ['$steps.2.x'] } }), step(2, 'b')] },
+    'workflow-reference-unknown',
+  ],
+  [
+    'a step that is not there',
+    { prerequisites: [step(1, 'a', { params: { x: '$steps.7' } })] },
+    'workflow-reference-unknown',
+  ],
+  [
+    'an unknown part of a statement',
+    { prerequisites: [step(1, 'a', { params: { x: '$sql.column' } })] },
+    'workflow-reference-unknown',
+  ],
+  [
+    'a bare $call',
+    { prerequisites: [step(1, 'a', { params: { x: '$call' } })] },
+    'workflow-reference-unknown',
+  ],
+  [
+    'a reference inside text',
+    { prerequisites: [step(1, 'a', { params: { x: 'id $call.x' } })] },
+    'workflow-reference-inside',
+  ],
+])('finds %s', (_, more, code) => {
+  expect(checkWorkflows(workflowsOf(workflow('a', more))).map((found) => found.code)).toEqual([
+    code,
+  ])
+})
+
+describe('with the tools of this machine', () => {
+  const tools = [tool('s__go'), tool('s__look')]
+
+  it('finds a prerequisite that no server has', () => {
+    const prerequisites = [step(1, 'absent'), step(2, 'gone', { required: false })]
+    expect(findings(workflow('a', { prerequisites }), tools)).toEqual([
+      "workflow-tool-unknown: workflow 'a': step 1: no server here has absent, so the workflow is not enforced",
+      "workflow-tool-unknown: workflow 'a': step 2: no server here has gone, so the step is left out",
+    ])
+  })
+
+  it('finds triggers that no tool can meet', () => {
+    expect(findings(workflow('a', { triggers: { tools: ['absent'] } }), tools)).toEqual([
+      "workflow-unreachable: workflow 'a': no server here has a tool of its triggers",
+    ])
+  })
+
+  it('finds two workflows that stand before one tool', () => {
+    expect(findings({ ...workflow('A'), ...workflow('B') }, tools)).toEqual([
+      "workflow-conflict: workflow 'B': 'A' matches s__go too and is used, being defined first",
+    ])
+  })
+
+  it('finds a parameter that the server requires and the step does not give', () => {
+    const needy = [tool('s__go'), tool('s__look', { required: ['id'], parameters: ['id'] })]
+    expect(findings(workflow('a'), needy)).toEqual([
+      "workflow-parameter-missing: workflow 'a': step 1: s__look needs id, and the step has no such parameter",
+    ])
+  })
+})

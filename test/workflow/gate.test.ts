@@ -1,0 +1,468 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  afterCall,
+  type GatedCall,
+  type GateOptions,
+  type GateReport,
+  type JsonObject,
+  openSession,
+  planGate,
+  type PrerequisiteResult,
+  runGate,
+  type SessionStore,
+  type WorkflowDefinition,
+  WorkflowPrerequisiteError,
+  type WorkflowTool,
+} from '../../src/workflow/index.ts'
+import {
+  browserTools,
+  call,
+  databaseTools,
+  githubTools,
+  graphqlTools,
+  newGithubTools,
+  playwrightTools,
+  temporaryProject,
+  template,
+  testRuntime,
+  tool,
+  workflow,
+  workflowsOf,
+} from './helpers.ts'
+
+interface World {
+  session: SessionStore
+  /** What was called, as `tool {params}`. */
+  calls: string[]
+  notes: string[]
+  gate(call: GatedCall, more?: Partial<GateOptions>): Promise<GateReport>
+}
+
+type Answer = (tool: WorkflowTool, params: JsonObject) => PrerequisiteResult
+
+function world(
+  workflows: readonly WorkflowDefinition[],
+  tools: readonly WorkflowTool[],
+  answer: Answer = ({ name }) => ({ ok: true, text: `${name} done`, value: {} }),
+): World {
+  const runtime = testRuntime()
+  const session = openSession({ project: temporaryProject(), runtime })
+  const calls: string[] = []
+  const notes: string[] = []
+  return {
+    session,
+    calls,
+    notes,
+    gate: (gated, more) =>
+      runGate(gated, {
+        workflows,
+        tools,
+        session,
+        runtime,
+        note: (line) => void notes.push(line),
+        caller: async (called, params) => {
+          calls.push(`${called.id} ${JSON.stringify(params)}`)
+          return answer(called, params)
+        },
+        ...more,
+      }),
+  }
+}
+
+function find(tools: readonly WorkflowTool[], name: string): WorkflowTool {
+  return tools.find((item) => item.name === name) ?? tool(`absent__${name}`)
+}
+
+const databases = {
+  databases: [{ name: 'shop', type: 'postgresql' }],
+  totalCount: 1,
+}
+
+const databaseAnswer: Answer = ({ name }) =>
+  name === 'list_databases'
+    ? { ok: true, text: JSON.stringify(databases), value: JSON.stringify(databases) }
+    : { ok: true, text: `${name} done`, value: `${name} done` }
+
+const query = find(databaseTools, 'execute_query')
+
+describe('the database template on the tools of a real server', () => {
+  it('runs its steps in order with the parameters that the server requires', async () => {
+    const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
+    const sql = 'SELECT * FROM users JOIN orders ON true'
+    const report = await gate(call(query, { database: 'shop', query: sql }))
+    expect(calls).toEqual([
+      'db__list_databases {}',
+      'db__list_tables {"database":"shop"}',
+      'db__inspect_table {"database":"shop","tables":["users","orders"]}',
+      'db__get_indexes {"database":"shop","tables":["users","orders"]}',
+    ])
+    expect(notes).toEqual([
+      "Workflow 'database-safe-query' triggered. Running 4 prerequisites...",
+      '✓ Step 1: list_databases completed',
+      '✓ Step 2: list_tables completed',
+      '✓ Step 3: inspect_table completed',
+      '✓ Step 4: get_indexes completed',
+    ])
+    expect(report).toMatchObject({ workflow: 'database-safe-query', mode: 'enforce' })
+    expect(report.steps.map(({ status }) => status)).toEqual(Array(4).fill('completed'))
+  })
+
+  it('takes the database from the only one that the server has, where the call names none', async () => {
+    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+    await gate(call(query, { query: 'SELECT * FROM users' }))
+    expect(calls.slice(1, 3)).toEqual([
+      'db__list_tables {"database":"shop"}',
+      'db__inspect_table {"database":"shop","tables":["users"]}',
+    ])
+  })
+
+  it('takes it from the statement where the server has several', async () => {
+    const { gate, calls } = world(template('database'), databaseTools, () => ({
+      ok: true,
+      text: 'two',
+      value: { databases: [{ name: 'a' }, { name: 'b' }] },
+    }))
+    await gate(call(query, { query: 'SELECT * FROM b.users' }))
+    expect(calls[1]).toBe('db__list_tables {"database":"b"}')
+  })
+
+  it('fails at the step whose database nobody names', async () => {
+    const many = { databases: [{ name: 'a' }, { name: 'b' }] }
+    const { gate, calls } = world(template('database'), databaseTools, () => ({
+      ok: true,
+      text: 'two',
+      value: many,
+    }))
+    await expect(gate(call(query, { query: 'SELECT 1' }))).rejects.toThrow(
+      "Workflow 'database-safe-query' failed at step 2 (list_tables): it needs database",
+    )
+    expect(calls).toEqual(['db__list_databases {}'])
+  })
+
+  it('runs once a session and database', async () => {
+    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+    const users = 'SELECT * FROM users'
+    await gate(call(query, { database: 'shop', query: users }))
+    const before = calls.length
+    const again = await gate(call(query, { database: 'shop', query: users }))
+    expect(calls).toHaveLength(before)
+    expect(again.steps.map(({ status }) => status)).toEqual(Array(4).fill('valid'))
+    await gate(call(query, { database: 'logs', query: users }))
+    expect(calls.slice(before)).toEqual([
+      'db__list_tables {"database":"logs"}',
+      'db__inspect_table {"database":"logs","tables":["users"]}',
+      'db__get_indexes {"database":"logs","tables":["users"]}',
+    ])
+  })
+
+  it('inspects only what is new in the next query', async () => {
+    const { gate, calls } = world(template('database'), databaseTools, databaseAnswer)
+    await gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
+    calls.length = 0
+    await gate(call(query, { database: 'shop', query: 'SELECT * FROM orders' }))
+    expect(calls).toEqual([
+      'db__inspect_table {"database":"shop","tables":["orders"]}',
+      'db__get_indexes {"database":"shop","tables":["orders"]}',
+    ])
+  })
+
+  it('leaves out what a query without a table has nothing for', async () => {
+    const { gate, calls, notes } = world(template('database'), databaseTools, databaseAnswer)
+    await gate(call(query, { database: 'shop', query: 'SELECT 1' }))
+    expect(calls).toHaveLength(2)
+    expect(notes).toContain('- Step 3: inspect_table left out: the call has no tables')
+  })
+
+  it('stops at a failed step with the text of the scenario, and keeps what finished', async () => {
+    const { gate, calls, session } = world(template('database'), databaseTools, (called, params) =>
+      called.name === 'list_tables'
+        ? { ok: false, error: 'Connection refused', suggestion: 'Check the connection settings' }
+        : databaseAnswer(called, params),
+    )
+    const failed = gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
+    await expect(failed).rejects.toThrow(WorkflowPrerequisiteError)
+    await expect(failed).rejects.toMatchObject({
+      message: "Workflow 'database-safe-query' failed at step 2 (list_tables): Connection refused",
+      hint: 'Suggestion: Check the connection settings',
+      exitCode: 1,
+    })
+    expect(calls).toHaveLength(2)
+    expect(await session.isValid('database-safe-query', 'list_databases', { server: 'db' })).toBe(
+      true,
+    )
+  })
+
+  it('goes on after a failed step that is optional', async () => {
+    const { gate, notes } = world(template('database'), databaseTools, (called, params) =>
+      called.name === 'get_indexes'
+        ? { ok: false, error: 'no such view' }
+        : databaseAnswer(called, params),
+    )
+    const { steps } = await gate(call(query, { database: 'shop', query: 'SELECT * FROM users' }))
+    expect(steps.at(-1)).toMatchObject({ status: 'failed', result: 'no such view' })
+    expect(notes.at(-1)).toBe('- Step 4: get_indexes left out: no such view')
+  })
+
+  it('counts a prerequisite that the user called', async () => {
+    const workflows = template('database')
+    const { gate, calls, session } = world(workflows, databaseTools, databaseAnswer)
+    const list = call(find(databaseTools, 'list_tables'), { database: 'shop' })
+    await afterCall(list, session, workflows, 'users')
+    await gate(call(query, { database: 'shop', query: 'SELECT 1' }))
+    expect(calls).toEqual(['db__list_databases {}'])
+  })
+})
+
+describe('the browser template', () => {
+  const click = (params: JsonObject, instance = 'a'): GatedCall =>
+    call(find(browserTools, 'click'), params, { instance })
+
+  it('takes a snapshot of the page, once a page and browser', async () => {
+    const { gate, calls } = world(template('browser'), browserTools)
+    await gate(click({ pageId: 1, uid: '1_2' }))
+    await gate(click({ pageId: 1, uid: '1_3' }))
+    await gate(click({ pageId: 2, uid: '1_3' }))
+    await gate(click({ pageId: 2, uid: '1_3' }, 'restarted'))
+    expect(calls).toEqual([
+      'chrome__take_snapshot {"pageId":1}',
+      'chrome__take_snapshot {"pageId":2}',
+      'chrome__take_snapshot {"pageId":2}',
+    ])
+  })
+
+  it('takes it again after the page was navigated, and only for that page', async () => {
+    const workflows = template('browser')
+    const { gate, calls, session } = world(workflows, browserTools)
+    await gate(click({ pageId: 1, uid: 'x' }))
+    await gate(click({ pageId: 2, uid: 'x' }))
+    const reload = call(find(browserTools, 'navigate_page'), { pageId: 2, type: 'reload' })
+    await afterCall(reload, session, workflows)
+    calls.length = 0
+    await gate(click({ pageId: 1, uid: 'x' }))
+    await gate(click({ pageId: 2, uid: 'x' }))
+    expect(calls).toEqual(['chrome__take_snapshot {"pageId":2}'])
+  })
+
+  it('lets through what would make a snapshot stale, and what has no page', async () => {
+    const { gate, calls } = world(template('browser'), browserTools)
+    await gate(call(find(browserTools, 'navigate_page'), { pageId: 1, url: 'x' }))
+    await gate(call(find(browserTools, 'new_page'), { url: 'x' }))
+    await gate(call(find(browserTools, 'list_pages')))
+    await gate(call(find(browserTools, 'take_snapshot'), { pageId: 1 }))
+    expect(calls).toEqual([])
+  })
+
+  it('works on a server without page ids', async () => {
+    const plain = ['click', 'take_snapshot'].map((name) =>
+      tool(`old__${name}`, { category: 'browser', required: [], parameters: ['uid'] }),
+    )
+    const { gate, calls } = world(template('browser'), plain)
+    await gate(call(find(plain, 'click'), { uid: 'x' }))
+    expect(calls).toEqual(['old__take_snapshot {}'])
+  })
+
+  it('works on the tools of Playwright', async () => {
+    const workflows = template('browser')
+    const { gate, calls, session } = world(workflows, playwrightTools)
+    const press = call(find(playwrightTools, 'browser_click'), { target: 'e5' })
+    await gate(press)
+    await gate(press)
+    await afterCall(
+      call(find(playwrightTools, 'browser_navigate'), { url: 'x' }),
+      session,
+      workflows,
+    )
+    await gate(press)
+    expect(calls).toEqual(['playwright__browser_snapshot {}', 'playwright__browser_snapshot {}'])
+  })
+})
+
+describe('the other templates', () => {
+  it('reads a pull request before it is merged', async () => {
+    const { gate, calls } = world(template('github-pr'), githubTools)
+    const params = { owner: 'o', repo: 'r', pull_number: 7 }
+    await gate(call(find(githubTools, 'merge_pull_request'), params))
+    const shown = JSON.stringify(params)
+    expect(calls).toEqual([
+      `github__get_pull_request ${shown}`,
+      `github__get_pull_request_files ${shown}`,
+      `github__get_pull_request_status ${shown}`,
+    ])
+  })
+
+  it('does so with the one reader of the newer server', async () => {
+    const { gate, calls } = world(template('github-pr'), newGithubTools)
+    const merge = find(newGithubTools, 'merge_pull_request')
+    await gate(call(merge, { owner: 'o', repo: 'r', pullNumber: 7 }))
+    const rest = '"owner":"o","repo":"r","pullNumber":7'
+    expect(calls).toEqual([
+      `gh__pull_request_read {${rest},"method":"get"}`,
+      `gh__pull_request_read {${rest},"method":"get_files"}`,
+      `gh__pull_request_read {${rest},"method":"get_status"}`,
+    ])
+  })
+
+  it('asks for nothing before a search', async () => {
+    const { gate, calls, notes } = world(template('github-pr'), githubTools)
+    await gate(call(find(githubTools, 'search_repositories'), { query: 'x' }))
+    expect([...calls, ...notes]).toEqual([])
+  })
+
+  it('suggests the schema before a query, and calls nothing', async () => {
+    const { gate, calls, notes } = world(template('graphql'), graphqlTools)
+    const { steps } = await gate(call(find(graphqlTools, 'query-graphql'), { query: '{a}' }))
+    expect(calls).toEqual([])
+    expect(notes).toEqual([
+      "Workflow 'graphql-schema-aware' suggests to run first\n  1. get_schema: Fetch the schema",
+    ])
+    expect(steps.map(({ status }) => status)).toEqual(['suggested', 'not-installed'])
+  })
+})
+
+describe('modes', () => {
+  const tools = [tool('s__go'), tool('s__look')]
+  const go = call(tool('s__go'))
+  const warning = "Workflow 'a' warns: these prerequisites are missing\n  1. look: x"
+
+  it.each([
+    ['runs what the person wants to run', async () => 'run' as const, false, ['s__look {}']],
+    ['skips what the person skips', async () => 'skip' as const, false, []],
+    ['runs where nobody can be asked', undefined, false, ['s__look {}']],
+    ['skips where the user said so', undefined, true, []],
+    ['asks nobody where the user said so', async () => 'run' as const, true, []],
+  ])('warn %s', async (_, ask, skipPrerequisites, expected) => {
+    const asked: string[] = []
+    const { gate, calls, notes } = world(workflowsOf(workflow('a', { mode: 'warn' })), tools)
+    await gate(go, {
+      skipPrerequisites,
+      ...(ask === undefined
+        ? {}
+        : {
+            ask: (text: string) => {
+              asked.push(text)
+              return ask()
+            },
+          }),
+    })
+    expect(calls).toEqual(expected)
+    expect([...asked, ...notes]).toContain(warning)
+  })
+
+  it('enforce cannot be skipped, and asks nobody', async () => {
+    const { gate, calls, notes } = world(workflowsOf(workflow('a')), tools)
+    await gate(go, { skipPrerequisites: true, ask: async () => 'skip' })
+    expect(calls).toEqual(['s__look {}'])
+    expect(notes[0]).toBe("Workflow 'a' is enforced; its prerequisites cannot be skipped.")
+  })
+
+  it('names the workflows that matched too', async () => {
+    const { gate, notes } = world(workflowsOf({ ...workflow('A'), ...workflow('B') }), tools)
+    await gate(go)
+    expect(notes).toEqual([
+      "Multiple workflows matched. Using 'A'. Also matched: 'B'",
+      "Workflow 'A' triggered. Running 1 prerequisite...",
+      '✓ Step 1: look completed',
+    ])
+  })
+
+  it('reports what is not installed, and enforces nothing', async () => {
+    const { gate, calls, notes } = world(workflowsOf(workflow('a')), [tool('s__go')])
+    await gate(go)
+    expect(calls).toEqual([])
+    expect(notes).toEqual(["Workflow 'a' is not enforced: no server here has look"])
+  })
+})
+
+it('gives later steps the results of earlier ones, by number and by name', async () => {
+  const steps = [
+    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
+    {
+      step: 2,
+      tool: 'look',
+      description: 'x',
+      params: {
+        id: '$found.items[0].id',
+        same: '$steps.1.items[0].id',
+        whole: { deep: ['$found.items'] },
+        none: '$found.nothing?',
+        text: '$found.nothing ?? open',
+        money: '$5.00',
+        escaped: '$$call.x',
+      },
+    },
+  ]
+  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const { gate, calls } = world(
+    workflowsOf(workflow('a', { prerequisites: steps })),
+    tools,
+    () => ({
+      ok: true,
+      text: 'x',
+      value: { items: [{ id: 7 }] },
+    }),
+  )
+  await gate(call(tool('s__go')))
+  expect(calls[1]).toBe(
+    's__look {"id":7,"same":7,"whole":{"deep":[[{"id":7}]]},"text":"open","money":"$5.00","escaped":"$call.x"}',
+  )
+  calls.length = 0
+  await gate(call(tool('s__go')))
+  expect(calls).toEqual(['s__find {}'])
+})
+
+it('takes back what a prerequisite makes stale', async () => {
+  const workflows = workflowsOf({
+    ...workflow('a', { triggers: { tools: ['a'] } }),
+    ...workflow('b', {
+      triggers: { tools: ['b'] },
+      prerequisites: [{ step: 1, tool: 'find', description: 'x', invalidated_by: ['look'] }],
+    }),
+  })
+  const { gate, calls } = world(
+    workflows,
+    ['a', 'b', 'find', 'look'].map((name) => tool(`s__${name}`)),
+  )
+  for (const name of ['b', 'b', 'a', 'b']) await gate(call(tool(`s__${name}`)))
+  expect(calls).toEqual(['s__find {}', 's__look {}', 's__find {}'])
+})
+
+it('calls nothing more once it is cancelled', async () => {
+  const controller = new AbortController()
+  const prerequisites = ['look', 'find'].map((name, index) => ({
+    step: index + 1,
+    tool: name,
+    description: 'x',
+  }))
+  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const { gate, calls } = world(workflowsOf(workflow('a', { prerequisites })), tools, () => {
+    controller.abort(new Error('stopped'))
+    return { ok: true, text: '', value: null }
+  })
+  const gated = gate(call(tool('s__go')), { signal: controller.signal })
+  await expect(gated).rejects.toThrow('stopped')
+  expect(calls).toHaveLength(1)
+})
+
+it('plans the same for the same values, never passes undefined, and never gates a prerequisite', () => {
+  const json = fc.jsonValue({ maxDepth: 2 })
+  const params = fc.dictionary(fc.constantFrom('database', 'query', 'table', 'pageId'), json)
+  const state = { sessionId: 'x', startedAt: '2026-01-01T00:00:00Z', completed: new Map() }
+  const tools = [...databaseTools, ...browserTools, ...githubTools, ...graphqlTools]
+  const workflows = ['database', 'browser', 'github-pr', 'graphql'].flatMap(template)
+  fc.assert(
+    fc.property(fc.constantFrom(...tools), params, fc.string(), (called, values, request) => {
+      const text: JsonObject = JSON.parse(JSON.stringify(values))
+      const gated = call(called, text, { request })
+      const plan = planGate(gated, workflows, state, tools)
+      expect(planGate(gated, workflows, state, tools)).toEqual(plan)
+      for (const step of plan.steps) {
+        expect(step.id).not.toBe(called.id)
+        expect(Object.values(step.params)).not.toContain(undefined)
+        const { required = [] } = tools.find(({ id }) => id === step.id) ?? {}
+        const lacking = required.filter((name) => !Object.hasOwn(step.params, name))
+        expect(step.status === 'run' ? lacking : []).toEqual([])
+      }
+    }),
+  )
+})

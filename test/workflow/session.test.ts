@@ -1,0 +1,348 @@
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { StateFileError, UsageError } from '../../src/base/index.ts'
+import { listSessions, openSession, type SessionStore } from '../../src/workflow/index.ts'
+import { parseSession, serializeSession } from '../../src/workflow/session-file.ts'
+import { type SessionState, shorten, withCompletion } from '../../src/workflow/session-state.ts'
+import { temporaryProject, testRuntime } from './helpers.ts'
+
+const hour = 3_600_000
+
+function open(
+  options: Partial<Parameters<typeof openSession>[0]> = {},
+): SessionStore & { project: string; clock: { now: number }; notes: string[] } {
+  const runtime = testRuntime()
+  const project = temporaryProject()
+  const notes: string[] = []
+  const note = (line: string): void => void notes.push(line)
+  const store = openSession({ project, runtime, note, ...options })
+  return { ...store, project, clock: runtime.clock, notes }
+}
+
+describe('the place of a session', () => {
+  it.each([
+    ['the default', {}, undefined, '.skillrail/session.json'],
+    ['the one that is named', { SKILLRAIL_SESSION: 'b' }, 'a', '.skillrail/sessions/a.json'],
+    [
+      'that of the variable',
+      { SKILLRAIL_SESSION: 'b', CODEX_THREAD_ID: 'c' },
+      undefined,
+      '.skillrail/sessions/b.json',
+    ],
+    ['that of the client', { CODEX_THREAD_ID: 'c' }, undefined, '.skillrail/sessions/c.json'],
+    [
+      'the default for an empty variable',
+      { SKILLRAIL_SESSION: '' },
+      undefined,
+      '.skillrail/session.json',
+    ],
+    ['the default by its name', {}, 'default', '.skillrail/session.json'],
+  ])('is %s', (_, env, id, expected) => {
+    const project = temporaryProject()
+    const { path } = openSession({ project, runtime: testRuntime({ env }), id })
+    expect(path).toBe(join(project, expected))
+  })
+
+  it('is that of the format where the project has .opencode/', () => {
+    const project = temporaryProject()
+    mkdirSync(join(project, '.opencode'))
+    const { path } = openSession({ project, runtime: testRuntime() })
+    expect(path).toBe(join(project, '.opencode', '.agent-skill-session.json'))
+  })
+
+  it.each(['', '.', '../x', 'a/b', 'a\\b', 'a b', '.hidden', 'x'.repeat(101), 'a\0', 'é'])(
+    'is refused for the id %j',
+    (id) => {
+      expect(() => open({ id })).toThrow(UsageError)
+      if (id === '') return
+      const runtime = testRuntime({ env: { SKILLRAIL_SESSION: id } })
+      expect(() => open({ runtime })).toThrow('SKILLRAIL_SESSION')
+    },
+  )
+
+  it('is a digest for a client’s id that can be no file’s name', () => {
+    const runtime = testRuntime({ env: { GEMINI_SESSION_ID: '../../etc/passwd' } })
+    expect(open({ runtime }).id).toMatch(/^[0-9a-f]{32}$/)
+  })
+})
+
+it('writes the shape of the format, with results of at most 200 characters', async () => {
+  const session = open({ id: 'abc123' })
+  await session.record('database-safe-query', 'list_databases', {}, 'Found 3 databases')
+  await session.record('database-safe-query', 'list_tables', { database: 'main' }, 'x'.repeat(5000))
+  const file: unknown = JSON.parse(readFileSync(session.path, 'utf8'))
+  const at = '2026-02-04T10:00:00.000Z'
+  expect(file).toMatchObject({
+    session_id: 'abc123',
+    started_at: at,
+    completed: {
+      'database-safe-query': {
+        list_databases: { at, result: 'Found 3 databases' },
+        list_tables: {
+          at,
+          result: `${'x'.repeat(199)}…`,
+          scopes: [{ scope: { database: 'main' } }],
+        },
+      },
+    },
+  })
+  expect(statSync(session.path).mode & 0o777).toBe(0o600)
+})
+
+it('reads a file that others wrote, for steps without a scope of their own', async () => {
+  const session = open()
+  mkdirSync(dirname(session.path), { recursive: true })
+  writeFileSync(
+    session.path,
+    JSON.stringify({
+      session_id: 'abc123',
+      started_at: '2026-02-04T09:00:00Z',
+      completed: { w: { list_databases: { at: '2026-02-04T09:05:00Z', result: 'Found 3' } } },
+    }),
+  )
+  expect(await session.isValid('w', 'list_databases', { server: 'db' })).toBe(true)
+  expect(await session.isValid('w', 'list_databases', { server: 'db', database: 'x' })).toBe(false)
+})
+
+it('keeps scopes apart, whatever the order of their keys', async () => {
+  const session = open()
+  await session.record('w', 't', { a: 1, b: '2' }, 'x')
+  expect(await session.isValid('w', 't', { b: '2', a: 1 })).toBe(true)
+  expect(await session.isValid('w', 't', { a: 1, b: 2 })).toBe(false)
+  expect(await session.isValid('w', 't', { a: 1 })).toBe(false)
+  await session.invalidate('w', 't', (scope) => scope['a'] !== 1)
+  expect(await session.isValid('w', 't', { a: 1, b: '2' })).toBe(false)
+})
+
+describe('the end of a session', () => {
+  it.each([
+    ['a moment before 24 hours', 24 * hour - 1, true],
+    ['after 24 hours', 24 * hour + 1, false],
+    ['a clock that is put back an hour', -hour, true],
+    ['a clock that is put back a year', -8760 * hour, false],
+    ['a clock that jumps ahead a year', 8760 * hour, false],
+  ])('%s', async (_, later, holds) => {
+    const session = open()
+    await session.record('w', 't', {}, 'x')
+    session.clock.now += later
+    expect(await session.isValid('w', 't', {})).toBe(holds)
+  })
+
+  it('can be set', async () => {
+    const runtime = testRuntime()
+    const session = open({ runtime, lifetimeMs: hour })
+    await session.record('w', 't', {}, 'x')
+    runtime.clock.now += hour + 1
+    expect(await session.isValid('w', 't', {})).toBe(false)
+  })
+
+  it('begins a new one at the next write', async () => {
+    const session = open()
+    await session.record('w', 'old', {}, 'x')
+    const { sessionId } = (await session.read()).state
+    session.clock.now += 25 * hour
+    await session.record('w', 'new', {}, 'x')
+    const { state } = await session.read()
+    expect(state.sessionId).not.toBe(sessionId)
+    expect([...(state.completed.get('w')?.keys() ?? [])]).toEqual(['new'])
+  })
+
+  it('comes when the file is of another session', async () => {
+    const session = open({ id: 'mine' })
+    await session.record('w', 't', {}, 'x')
+    const text = readFileSync(session.path, 'utf8')
+    writeFileSync(session.path, text.replace('"mine"', '"other"'))
+    expect(await session.isValid('w', 't', {})).toBe(false)
+  })
+})
+
+describe('a file that cannot be used', () => {
+  it.each([
+    ['no JSON', '{'],
+    ['a list', '[]'],
+    ['no start', '{"session_id": "a"}'],
+    ['a start that is no time', '{"session_id": "a", "started_at": "soon"}'],
+    [
+      'a tool that is no object',
+      '{"session_id":"a","started_at":"2026-02-04","completed":{"w":{"t":1}}}',
+    ],
+    [
+      'a scope that is none',
+      '{"session_id":"a","started_at":"2026-02-04","completed":{"w":{"t":{"at":"","result":"","scopes":[1]}}}}',
+    ],
+  ])('%s: is moved aside, never lost', async (_, text) => {
+    const session = open()
+    mkdirSync(dirname(session.path), { recursive: true })
+    writeFileSync(session.path, text)
+    expect((await session.read()).diagnostics).toMatchObject([{ code: 'session-corrupt' }])
+    expect(readFileSync(session.path, 'utf8')).toBe(text)
+    await session.record('w', 't', {}, 'x')
+    expect(await session.isValid('w', 't', {})).toBe(true)
+    const [aside = ''] = readdirSync(dirname(session.path)).filter((name) =>
+      name.includes('damaged'),
+    )
+    expect(readFileSync(join(dirname(session.path), aside), 'utf8')).toBe(text)
+    expect(session.notes).toEqual([expect.stringContaining(aside)])
+  })
+
+  it('of a newer version is refused and not touched', async () => {
+    const session = open()
+    const text = '{"version": 2, "session_id": "a", "started_at": "2026-02-04"}'
+    mkdirSync(dirname(session.path), { recursive: true })
+    writeFileSync(session.path, text)
+    await expect(session.record('w', 't', {}, 'x')).rejects.toThrow(StateFileError)
+    await expect(session.clear()).rejects.toThrow('newer')
+    expect(readFileSync(session.path, 'utf8')).toBe(text)
+  })
+
+  it('a link is replaced, and what it points to stays', async () => {
+    const session = open()
+    mkdirSync(dirname(session.path), { recursive: true })
+    const target = join(session.project, 'target')
+    writeFileSync(target, 'precious')
+    symlinkSync(target, session.path)
+    await session.record('w', 't', {}, 'x')
+    expect(readFileSync(target, 'utf8')).toBe('precious')
+    expect(await session.isValid('w', 't', {})).toBe(true)
+  })
+})
+
+it('says whether it cleared anything, and keeps the log unless told', async () => {
+  const session = open()
+  expect(await session.clear()).toBe(false)
+  await session.record('w', 't', {}, 'x')
+  await session.log({ tool: 's__t', durationMs: 1, outcome: 'success', size: 1 })
+  expect(await session.clear()).toBe(true)
+  expect(await session.isValid('w', 't', {})).toBe(false)
+  expect((await session.calls()).calls).toHaveLength(1)
+  await session.clear({ log: true })
+  expect((await session.calls()).calls).toEqual([])
+})
+
+it('forgets the oldest of more than 200 scopes of one tool', () => {
+  const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: new Map() }
+  const state = Array.from({ length: 250 }, (_, index) => index).reduce<SessionState>(
+    (before, index) =>
+      withCompletion(before, { workflow: 'w', tool: 't', scope: { index }, result: '' }, ''),
+    start,
+  )
+  const kept = state.completed.get('w')?.get('t') ?? []
+  expect(kept).toHaveLength(200)
+  expect(kept[0]?.scope).toEqual({ index: 50 })
+})
+
+it('lists the sessions that left something, the default one first', async () => {
+  const project = temporaryProject()
+  const runtime = testRuntime()
+  for (const id of ['b', 'default', 'a']) {
+    await openSession({ project, runtime, id }).record('w', 't', {}, 'x')
+  }
+  await openSession({ project, runtime, id: 'c' }).log({
+    tool: 's__t',
+    durationMs: 1,
+    outcome: 'success',
+    size: 1,
+  })
+  const sessions = await listSessions({ project, runtime, id: 'a' })
+  expect(
+    sessions.map(({ id, current, completed, calls }) => [id, current, completed, calls]),
+  ).toEqual([
+    ['default', false, 1, 0],
+    ['a', true, 1, 0],
+    ['b', false, 1, 0],
+    ['c', false, 0, 1],
+  ])
+})
+
+describe('the log of calls', () => {
+  const entry = { tool: 's__t', durationMs: 12, outcome: 'success', size: 300 }
+
+  it('masks secrets and cuts long texts before they reach the disk', async () => {
+    const session = open()
+    const token = `ghp_${'a'.repeat(30)}`
+    await session.log({
+      ...entry,
+      params: { api_key: 'hunter2', url: `https://u:secret@h/?t=${token}`, text: 'y'.repeat(9000) },
+      error: `Authorization: Bearer ${'z'.repeat(40)}`,
+    })
+    const text = readFileSync(session.logPath, 'utf8')
+    for (const secret of ['hunter2', token, 'u:secret', 'z'.repeat(40), 'y'.repeat(201)]) {
+      expect(text).not.toContain(secret)
+    }
+    expect((await session.calls()).calls).toMatchObject([{ ...entry, session: 'default' }])
+    expect(statSync(session.logPath).mode & 0o777).toBe(0o600)
+  })
+
+  it('survives a line that was not written whole', async () => {
+    const session = open()
+    await session.log(entry)
+    appendFileSync(session.logPath, '{"tool": "s__')
+    await session.log(entry)
+    const { calls, diagnostics } = await session.calls()
+    expect(calls).toHaveLength(2)
+    expect(diagnostics).toMatchObject([{ code: 'call-log-line', line: 2 }])
+  })
+
+  it('begins anew when it is large, and keeps the one before', async () => {
+    const session = open()
+    await session.log(entry)
+    appendFileSync(session.logPath, `${' '.repeat(4 * 1024 * 1024)}\n`)
+    await session.log({ ...entry, tool: 's__last' })
+    await session.log({ ...entry, tool: 's__first' })
+    expect((await session.calls()).calls.map(({ tool }) => tool)).toEqual(['s__first'])
+    expect(readFileSync(`${session.logPath}.old`, 'utf8')).toContain('s__last')
+  })
+})
+
+it.each([
+  ['3 databases found', '3 databases found'],
+  ['two\n  lines', 'two lines'],
+  ['x'.repeat(200), 'x'.repeat(200)],
+  ['😀'.repeat(300), `${'😀'.repeat(199)}…`],
+  ['', ''],
+])('shortens a result to 200 characters (%#)', (text, expected) => {
+  expect(shorten(text)).toBe(expected)
+})
+
+it('reads what it wrote, whatever the names and values are', () => {
+  const text = fc.string()
+  const record = fc.record({
+    workflow: text,
+    tool: text,
+    scope: fc.dictionary(text, fc.oneof(text, fc.integer(), fc.boolean()), {
+      noNullPrototype: true,
+    }),
+    result: text,
+  })
+  fc.assert(
+    fc.property(fc.array(record, { maxLength: 8 }), (records) => {
+      const start = { sessionId: 'a', startedAt: '2026-02-04T00:00:00Z', completed: new Map() }
+      const state = records.reduce<SessionState>(
+        (before, item) => withCompletion(before, item, 'now'),
+        start,
+      )
+      const again = parseSession(serializeSession(state))
+      expect(again.kind).toBe('state')
+      if (again.kind !== 'state') return
+      expect(serializeSession(again.state)).toBe(serializeSession(state))
+    }),
+  )
+})
+
+it('never throws, whatever a file holds', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+      expect(['state', 'corrupt', 'newer']).toContain(parseSession(text).kind)
+    }),
+  )
+})
