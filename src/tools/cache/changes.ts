@@ -1,0 +1,95 @@
+import { compareText } from '../../base/index.ts'
+import type { ToolDefinition } from '../model.ts'
+import { cutDescription } from './_cache-parts.ts'
+import { digestTool } from './_digest-tool.ts'
+import type { CachedTool } from './cache-model.ts'
+import type { RecordedTool, RefreshRecord } from './record.ts'
+
+/** What a refresh found to be otherwise than before; ids in code-point order. */
+export interface ToolChanges {
+  added: readonly string[]
+  removed: readonly string[]
+  changed: readonly ChangedTool[]
+}
+
+export interface ChangedTool {
+  id: string
+  what: readonly ('description' | 'schema')[]
+}
+
+export interface TrackInput {
+  /** Tools that were just listed. */
+  listed: readonly ToolDefinition[]
+  /** Ids that are there, the listed ones and those kept from before. */
+  current: ReadonlySet<string>
+  /** Ids that the cache file had, with what it said. */
+  cached: ReadonlyMap<string, CachedTool>
+  record?: RefreshRecord | undefined
+  /** Category that was generated for each tool. */
+  generated: ReadonlyMap<string, string>
+  /** ISO date. */
+  at: string
+  /** Takes every tool as it is now: what changed before is no longer held against it. */
+  accept: boolean
+}
+
+/**
+ * Follows each tool from refresh to refresh. One whose description or schema changes keeps the mark
+ * until it is accepted or changes back, also when it was away in between: a server must not swap a
+ * tool that was looked at for another one.
+ */
+export function trackTools(input: TrackInput): {
+  changes: ToolChanges
+  tools: readonly RecordedTool[]
+} {
+  const { record, current, cached, generated, at } = input
+  const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
+  const tools = new Map<string, RecordedTool>()
+  const changed: ChangedTool[] = []
+  for (const tool of input.listed) {
+    const known = before.get(tool.id)
+    const now = { id: tool.id, ...digestTool(tool), category: generated.get(tool.id) }
+    tools.set(tool.id, { ...now, before: markOf(now, known, at, input.accept) })
+    const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
+    if (what.length > 0) changed.push({ id: tool.id, what })
+  }
+  for (const [id, known] of before) {
+    if (tools.has(id)) continue
+    const gone = current.has(id) ? undefined : (known.removedAt ?? at)
+    const mark = input.accept ? undefined : known.before
+    tools.set(id, { ...known, before: mark, removedAt: gone })
+  }
+  const sorted = [...tools.values()].toSorted((a, b) => compareText(a.id, b.id))
+  return {
+    changes: {
+      added: [...current].filter((id) => !cached.has(id)).toSorted(compareText),
+      removed: [...cached.keys()].filter((id) => !current.has(id)).toSorted(compareText),
+      changed: changed.toSorted((a, b) => compareText(a.id, b.id)),
+    },
+    tools: sorted,
+  }
+}
+
+type Digests = Pick<RecordedTool, 'description' | 'schema'>
+
+function markOf(
+  now: Digests,
+  known: RecordedTool | undefined,
+  at: string,
+  accept: boolean,
+): RecordedTool['before'] {
+  if (known === undefined || accept) return undefined
+  const { description, schema } = known.before ?? known
+  if (parts(now, { description, schema }).length === 0) return undefined
+  return known.before ?? { description, schema, changedAt: at }
+}
+
+function parts(now: Digests, then: Digests): ('description' | 'schema')[] {
+  return (['description', 'schema'] as const).filter((part) => now[part] !== then[part])
+}
+
+/** Without a record only the description in the cache file can be compared. */
+function textChange(tool: ToolDefinition, cached: CachedTool | undefined): 'description'[] {
+  if (cached === undefined) return []
+  return cached.description === cutDescription(tool.description) ? [] : ['description']
+}

@@ -1,0 +1,141 @@
+import { compareText } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { JsonObject } from '../model.ts'
+import { isObject, readStrings } from './_cache-parts.ts'
+
+/** One parameter of a tool, for a reader. The texts are the server's and not yet safe to print. */
+export interface ParameterDescription {
+  /** `filter.state` for a field of an object. */
+  name: string
+  required: boolean
+  /** `string`, `list of number`, `one of open, closed`. */
+  type: string
+  description: string
+  /** As JSON. */
+  default?: string | undefined
+  /** `at least 1`, `format uri`. */
+  limits: readonly string[]
+}
+
+/** Objects below a parameter that are described field by field. */
+const deepest = 3
+const mostParameters = 200
+const mostChoices = 20
+
+/**
+ * The parameters of an input schema in its order, required ones first, each field of an object
+ * after the object. Understands what servers use; the rest of a schema stays in `--json`.
+ */
+export function describeParameters(schema: JsonObject): ParameterDescription[] {
+  const found: ParameterDescription[] = []
+  collect(schema, '', 1, { root: schema, found })
+  return found
+}
+
+interface Walk {
+  root: JsonObject
+  found: ParameterDescription[]
+}
+
+type Schema = Readonly<Record<string, JsonValue>>
+
+function collect(schema: Schema, prefix: string, depth: number, walk: Walk): void {
+  const properties = schema['properties']
+  if (!isObject(properties)) return
+  const required = new Set(readStrings(schema['required']))
+  const names = Object.keys(properties).toSorted(
+    (a, b) => Number(required.has(b)) - Number(required.has(a)),
+  )
+  for (const name of names) {
+    if (walk.found.length >= mostParameters) return
+    const value = resolve(properties[name], walk.root)
+    walk.found.push({
+      name: prefix + name,
+      required: required.has(name),
+      type: typeText(value, walk.root, 0),
+      description: typeof value['description'] === 'string' ? value['description'] : '',
+      default: value['default'] === undefined ? undefined : JSON.stringify(value['default']),
+      limits: limitsOf(value),
+    })
+    if (depth < deepest) {
+      collect(value, `${prefix}${name}.`, depth + 1, walk)
+      collect(resolve(value['items'], walk.root), `${prefix}${name}[].`, depth + 1, walk)
+    }
+  }
+}
+
+/** The schema itself, or what its `$ref` into the same document names. */
+function resolve(value: JsonValue | undefined, root: JsonObject): Schema {
+  let schema: JsonValue | undefined = value
+  for (let jumps = 0; jumps < 10; jumps++) {
+    if (!isObject(schema)) return {}
+    const reference = schema['$ref']
+    if (typeof reference !== 'string') return schema
+    schema = reference.startsWith('#/') ? pointed(root, reference.slice(2)) : undefined
+  }
+  return {}
+}
+
+function pointed(root: JsonObject, pointer: string): JsonValue | undefined {
+  let value: JsonValue | undefined = root
+  for (const part of pointer.split('/')) {
+    const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (!isObject(value) || !Object.hasOwn(value, key)) return undefined
+    value = value[key]
+  }
+  return value
+}
+
+function typeText(schema: Schema, root: JsonObject, depth: number): string {
+  const choices = schema['enum']
+  if (Array.isArray(choices)) return `one of ${choiceText(choices)}`
+  if (schema['const'] !== undefined) return JSON.stringify(schema['const'])
+  for (const key of ['anyOf', 'oneOf']) {
+    const options = schema[key]
+    if (Array.isArray(options) && depth < deepest) {
+      const texts = options.map((option) => typeText(resolve(option, root), root, depth + 1))
+      return [...new Set(texts)].join(' or ')
+    }
+  }
+  const type = schema['type']
+  if (Array.isArray(type)) return readStrings(type).join(' or ')
+  if (type === 'array') {
+    const items = resolve(schema['items'], root)
+    return depth < deepest ? `list of ${typeText(items, root, depth + 1)}` : 'list'
+  }
+  if (typeof type === 'string') return type
+  return isObject(schema['properties']) ? 'object' : 'anything'
+}
+
+function choiceText(choices: readonly JsonValue[]): string {
+  const shown = choices
+    .slice(0, mostChoices)
+    .map((choice) => (typeof choice === 'string' ? choice : JSON.stringify(choice)))
+  const more = choices.length > mostChoices ? `, and ${choices.length - mostChoices} more` : ''
+  return shown.join(', ') + more
+}
+
+const limitTexts: Readonly<Record<string, string>> = {
+  minimum: 'at least',
+  exclusiveMinimum: 'more than',
+  maximum: 'at most',
+  exclusiveMaximum: 'less than',
+  minLength: 'characters at least',
+  maxLength: 'characters at most',
+  minItems: 'items at least',
+  maxItems: 'items at most',
+  format: 'format',
+  pattern: 'pattern',
+}
+
+/** The largest numbers of JavaScript, which schema generators write down, limit nothing. */
+function limitsOf(schema: Schema): string[] {
+  return Object.entries(limitTexts)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .flatMap(([key, text]) => {
+      const limit = schema[key]
+      if (typeof limit === 'string') return [`${text} ${limit}`]
+      if (typeof limit !== 'number' || Math.abs(limit) >= Number.MAX_SAFE_INTEGER) return []
+      return [`${text} ${limit}`]
+    })
+}

@@ -1,0 +1,101 @@
+import { type Diagnostic, messageOf } from '../../base/index.ts'
+import type { ToolDefinition } from '../model.ts'
+import type { ServerFailure } from './model.ts'
+
+/** The part of a pool of servers that listing needs. */
+export interface ListingPool {
+  list(options?: { signal?: AbortSignal | undefined }): Promise<ListedTools>
+  /** Settles when the server runs; asked only to say how far a listing is. */
+  get?(name: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
+}
+
+export interface ListOptions {
+  signal?: AbortSignal | undefined
+  onServer?: ((event: ServerEvent) => void) | undefined
+}
+
+/** How far the listing of one server is. */
+export type ServerEvent =
+  | { server: string; state: 'starting' }
+  | { server: string; state: 'running' | 'failed' }
+
+export interface ListedTools {
+  tools: readonly ToolDefinition[]
+  failures: readonly ServerFailure[]
+  /** What was wrong with lists that were read. */
+  diagnostics?: readonly Diagnostic[] | undefined
+  /** How long the list of a server may be kept, by its name, where it says so. */
+  ttlMs?: ReadonlyMap<string, number> | undefined
+}
+
+/** A server that is to be listed. */
+export interface AskedServer {
+  name: string
+  /** Why it must not be started. */
+  blocked?: { message: string; hint?: string | undefined } | undefined
+}
+
+export interface ServerListing extends ListedTools {
+  /** Names of the servers that answered, tools or not. */
+  listed: ReadonlySet<string>
+  ttlMs: ReadonlyMap<string, number>
+}
+
+/** Asks the pool for all tools; what is not of an asked server does not count. */
+export async function listServers(
+  pool: ListingPool,
+  asked: readonly AskedServer[],
+  options: ListOptions,
+): Promise<ServerListing> {
+  const blocked = asked.flatMap(({ name, blocked: block }) =>
+    block === undefined ? [] : [{ server: name, message: blockText(block), stderrTail: '' }],
+  )
+  const startable = asked.filter((server) => server.blocked === undefined).map(({ name }) => name)
+  const { tools, failures, diagnostics, ttlMs }: ListedTools =
+    startable.length === 0 ? { tools: [], failures: [] } : await ask(pool, startable, options)
+  const failed = [...blocked, ...failures.filter(({ server }) => startable.includes(server))]
+  const listed = new Set(startable.filter((name) => !failed.some(({ server }) => server === name)))
+  return {
+    tools: tools.filter(({ server }) => listed.has(server)),
+    failures: failed,
+    listed,
+    diagnostics,
+    ttlMs: ttlMs ?? new Map<string, number>(),
+  }
+}
+
+async function ask(
+  pool: ListingPool,
+  startable: readonly string[],
+  options: ListOptions,
+): Promise<ListedTools> {
+  try {
+    const listing = pool.list({ signal: options.signal })
+    follow(pool, startable, options)
+    return await listing
+  } catch (error) {
+    options.signal?.throwIfAborted()
+    const message = messageOf(error)
+    return { tools: [], failures: startable.map((server) => ({ server, message, stderrTail: '' })) }
+  }
+}
+
+/** The listing has begun to start the servers; whoever asks for one now waits for the same start. */
+function follow(
+  pool: ListingPool,
+  startable: readonly string[],
+  { signal, onServer }: ListOptions,
+): void {
+  if (onServer === undefined || pool.get === undefined) return
+  for (const server of startable) {
+    onServer({ server, state: 'starting' })
+    pool.get(server, { signal }).then(
+      () => onServer({ server, state: 'running' }),
+      () => onServer({ server, state: 'failed' }),
+    )
+  }
+}
+
+function blockText({ message, hint }: { message: string; hint?: string | undefined }): string {
+  return hint === undefined ? message : `${message.replace(/\.?$/, '.')} ${hint}`
+}

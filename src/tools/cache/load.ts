@@ -1,0 +1,185 @@
+import { compareText, type Diagnostic } from '../../base/index.ts'
+import { canonicalCategory } from '../category/canonical.ts'
+import type { Category } from '../category/category.ts'
+import type { ToolSummary } from '../model.ts'
+import type { CachedTool, ToolCache } from './cache-model.ts'
+import type { IndexedServer, ToolCaution, ToolIndex } from './model.ts'
+import { type ProjectPlace, readableCachePath } from './places.ts'
+import { readCacheFile } from './read-cache.ts'
+import { readsOnly } from './reads-only.ts'
+import { readRefreshRecord, type RefreshRecord } from './record.ts'
+import { readSidecar, type Sidecar, type SidecarTool } from './sidecar.ts'
+import { isStale, refreshAdvice } from './staleness.ts'
+import { nameInServer, serverOfId } from './tool-id.ts'
+import { createToolIndex } from './tool-index.ts'
+
+export interface ToolIndexLoading {
+  /** Present also when stale. */
+  index?: ToolIndex | undefined
+  state: 'fresh' | 'stale' | 'missing' | 'corrupt'
+  /** What to tell the user unless the state is `fresh`. */
+  message?: string | undefined
+  /** Where the cache is, or would be. */
+  path: string
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The project's tools as the last refresh left them: from the cache file, and the full definitions
+ * from the user's cache directory. No server is started, nothing is written, nothing is thrown.
+ */
+export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
+  const path = readableCachePath(place.project)
+  const reading = readCacheFile(path)
+  if (reading.state !== 'read') {
+    const state = reading.state === 'missing' ? 'missing' : 'corrupt'
+    return { state, message: refreshAdvice, path, diagnostics: reading.diagnostics }
+  }
+  const { cache } = reading
+  const { record, diagnostics } = readRefreshRecord(place)
+  const sidecars = readSidecars(record, place)
+  const index = buildIndex(cache, record, sidecars.byServer)
+  const stale = isStale(
+    cache.refreshedAt,
+    listedServers(cache.refreshedAt, record),
+    place.runtime.now(),
+  )
+  return {
+    index,
+    state: stale ? 'stale' : 'fresh',
+    message: stale ? refreshAdvice : undefined,
+    path,
+    diagnostics: [...reading.diagnostics, ...diagnostics, ...sidecars.diagnostics],
+  }
+}
+
+/**
+ * A cache that somebody else refreshed, such as one that came with the project's files, is judged by
+ * its own date: the record of this machine is of another listing.
+ */
+export function listedServers(
+  refreshedAt: string,
+  record: RefreshRecord | undefined,
+): RefreshRecord['servers'] {
+  if (record === undefined || record.refreshedAt !== refreshedAt) return []
+  return record.servers.filter(({ failure }) => failure === undefined)
+}
+
+interface Sidecars {
+  byServer: ReadonlyMap<string, { sidecar: Sidecar; trusted: boolean }>
+  diagnostics: readonly Diagnostic[]
+}
+
+function readSidecars(record: RefreshRecord | undefined, place: ProjectPlace): Sidecars {
+  const byServer = new Map<string, { sidecar: Sidecar; trusted: boolean }>()
+  const diagnostics: Diagnostic[] = []
+  for (const { name, digest, trusted } of record?.servers ?? []) {
+    const reading = readSidecar(digest, name, place)
+    diagnostics.push(...reading.diagnostics)
+    if (reading.sidecar !== undefined) byServer.set(name, { sidecar: reading.sidecar, trusted })
+  }
+  return { byServer, diagnostics }
+}
+
+function buildIndex(
+  cache: ToolCache,
+  record: RefreshRecord | undefined,
+  sidecars: Sidecars['byServer'],
+): ToolIndex {
+  const names = [...new Set([...cache.servers, ...(record?.servers ?? []).map(({ name }) => name)])]
+  const facts = new Map<string, { known: SidecarTool; trusted: boolean }>()
+  for (const [server, { sidecar, trusted }] of sidecars) {
+    for (const known of sidecar.tools) facts.set(`${server}__${known.name}`, { known, trusted })
+  }
+  const summarise = (tool: CachedTool, category: string | undefined): ToolSummary => {
+    const server = serverOf(tool, names)
+    const name = nameInServer(tool.id, server)
+    const { known, trusted = false } = facts.get(tool.id) ?? {}
+    return {
+      id: tool.id,
+      server,
+      name,
+      description: tool.description,
+      parameters: known?.parameters ?? [],
+      required: known?.required ?? [],
+      category,
+      examples: tool.examples,
+      readOnly: readsOnly({ name, annotations: known?.annotations }, trusted),
+    }
+  }
+  const tools = [
+    ...cache.categories.flatMap((category) => {
+      const name = canonicalCategory(category.name)
+      return category.tools.map((tool) => summarise(tool, name))
+    }),
+    ...cache.uncategorized.map((tool) => summarise(tool, undefined)),
+  ].toSorted((a, b) => compareText(a.id, b.id))
+  return createToolIndex({
+    refreshedAt: cache.refreshedAt,
+    servers: indexedServers(names, tools, record),
+    tools,
+    categories: canonicalCategories(cache),
+    workflows: cache.workflows,
+    definition: (id) => {
+      const server = serverOfId(id, names)
+      return sidecars.get(server)?.sidecar.definition(nameInServer(id, server))
+    },
+    cautions: cautionsOf(tools, record),
+  })
+}
+
+function serverOf({ id, prefix }: CachedTool, names: readonly string[]): string {
+  const written = prefix?.replace(/__$/, '')
+  return written !== undefined && id.startsWith(`${written}__`) ? written : serverOfId(id, names)
+}
+
+function indexedServers(
+  names: readonly string[],
+  tools: readonly ToolSummary[],
+  record: RefreshRecord | undefined,
+): IndexedServer[] {
+  const counts = new Map(names.map((name) => [name, 0]))
+  for (const { server } of tools) {
+    if (server !== '') counts.set(server, (counts.get(server) ?? 0) + 1)
+  }
+  const failures = new Map(record?.servers.map(({ name, failure }) => [name, failure]))
+  return [...counts]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, toolCount]) => {
+      const failure = failures.get(name)
+      if (failure === undefined) return { name, toolCount }
+      return { name, toolCount, unavailable: { server: name, ...failure } }
+    })
+}
+
+/** Categories of the file that are one by their canonical name become one. */
+function canonicalCategories(cache: ToolCache): Category[] {
+  const byName = new Map<string, Category>()
+  for (const { name: written, description, keywords, tools } of cache.categories) {
+    const name = canonicalCategory(written)
+    const known = byName.get(name)
+    byName.set(name, {
+      name,
+      description: known?.description || description,
+      keywords: [...new Set([...(known?.keywords ?? []), ...keywords])],
+      tools: [...(known?.tools ?? []), ...tools.map(({ id }) => id)].toSorted(compareText),
+    })
+  }
+  return [...byName.values()].toSorted((a, b) => compareText(a.name, b.name))
+}
+
+function cautionsOf(
+  tools: readonly ToolSummary[],
+  record: RefreshRecord | undefined,
+): Map<string, ToolCaution> {
+  const cautions = new Map<string, ToolCaution>()
+  for (const { id, before } of record?.tools ?? []) {
+    if (before !== undefined) cautions.set(id, { kind: 'changed', since: before.changedAt })
+  }
+  const failed = new Map(record?.servers.map(({ name, failure }) => [name, failure?.message]))
+  for (const { id, server } of tools) {
+    const message = failed.get(server)
+    if (message !== undefined) cautions.set(id, { kind: 'unavailable', message })
+  }
+  return cautions
+}

@@ -1,0 +1,156 @@
+import { compareText } from '../../base/index.ts'
+import { canonicalCategory } from '../category/canonical.ts'
+import { categorise } from '../category/categorise.ts'
+import { describeCategories } from '../category/describe.ts'
+import type { Category } from '../category/category.ts'
+import type { JsonObject } from '../model.ts'
+import { cutDescription } from './_cache-parts.ts'
+import { digestText } from './_digest-tool.ts'
+import {
+  type CachedCategory,
+  type CachedTool,
+  cacheVersion,
+  type ToolCache,
+} from './cache-model.ts'
+import type { RefreshRecord } from './record.ts'
+
+/** A tool that there is now: just listed, or kept from before. */
+export interface CurrentTool {
+  id: string
+  server: string
+  name: string
+  title?: string | undefined
+  description: string
+}
+
+export interface MergeInput {
+  refreshedAt: string
+  servers: readonly string[]
+  tools: readonly CurrentTool[]
+  /** The cache file as it is now. */
+  cache?: ToolCache | undefined
+  record?: RefreshRecord | undefined
+}
+
+export interface MergedCache {
+  cache: ToolCache
+  /** Tool id → the category that was generated for it. */
+  generated: ReadonlyMap<string, string>
+  /** Name → digest of the text that was generated for it. */
+  generatedTexts: ReadonlyMap<string, string>
+}
+
+/**
+ * The cache for the tools there are now. What a person wrote into the file stays: a tool's category
+ * where it is not the one that was generated, a category's text where it is not the generated one,
+ * examples, workflows and every further key. Without a record of what was generated, everything in
+ * the file counts as written by a person.
+ */
+export function mergeCache(input: MergeInput): MergedCache {
+  const { cache, record } = input
+  const tools = input.tools.toSorted((a, b) => compareText(a.id, b.id))
+  const written = writtenTools(cache)
+  const assigned = categorise(tools)
+  const described = new Map(
+    describeCategories(tools, assigned).map((category) => [category.name, category]),
+  )
+  const nameInFile = new Map(
+    (cache?.categories ?? [])
+      .toReversed()
+      .map(({ name }): [string, string] => [canonicalCategory(name), name]),
+  )
+  const generated = new Map(
+    [...assigned].map(([id, name]): [string, string] => [id, nameInFile.get(name) ?? name]),
+  )
+  const recorded = new Map(record?.tools.map(({ id, category }) => [id, { category }]))
+  const members = new Map<string | undefined, CachedTool[]>()
+  for (const tool of tools) {
+    const before = written.get(tool.id)
+    const place = isHandPlaced(before, recorded.get(tool.id))
+      ? before?.category
+      : generated.get(tool.id)
+    members.set(place, [...(members.get(place) ?? []), cachedTool(tool, before?.tool)])
+  }
+  const { categories, generatedTexts } = mergeCategories(input, members, described)
+  return {
+    cache: {
+      version: cacheVersion,
+      refreshedAt: input.refreshedAt,
+      servers: input.servers,
+      categories,
+      uncategorized: members.get(undefined) ?? [],
+      workflows: cache?.workflows,
+      further: cache?.further ?? {},
+    },
+    generated,
+    generatedTexts,
+  }
+}
+
+interface WrittenTool {
+  tool: CachedTool
+  category: string | undefined
+}
+
+function writtenTools(cache: ToolCache | undefined): Map<string, WrittenTool> {
+  const written = new Map<string, WrittenTool>()
+  for (const category of cache?.categories ?? []) {
+    for (const tool of category.tools) written.set(tool.id, { tool, category: category.name })
+  }
+  for (const tool of cache?.uncategorized ?? []) written.set(tool.id, { tool, category: undefined })
+  return written
+}
+
+function isHandPlaced(
+  written: WrittenTool | undefined,
+  recorded: { category: string | undefined } | undefined,
+): boolean {
+  if (written === undefined) return false
+  if (recorded === undefined) return written.category !== undefined
+  return written.category !== recorded.category
+}
+
+function cachedTool(tool: CurrentTool, before: CachedTool | undefined): CachedTool {
+  return {
+    id: tool.id,
+    description: cutDescription(tool.description),
+    prefix: `${tool.server}__`,
+    examples: before?.examples,
+    further: before?.further ?? {},
+  }
+}
+
+type CategoryText = Pick<Category, 'description' | 'keywords'>
+
+function mergeCategories(
+  { cache, record }: MergeInput,
+  members: ReadonlyMap<string | undefined, readonly CachedTool[]>,
+  described: ReadonlyMap<string, Category>,
+): { categories: CachedCategory[]; generatedTexts: Map<string, string> } {
+  const generatedTexts = new Map<string, string>()
+  const categories: CachedCategory[] = []
+  const add = (name: string, text: CategoryText, further: JsonObject): void => {
+    const { description, keywords } = text
+    generatedTexts.set(name, digestText(description, keywords))
+    categories.push({ name, description, keywords, tools: members.get(name) ?? [], further })
+  }
+  for (const category of cache?.categories ?? []) {
+    const tools = members.get(category.name) ?? []
+    const digest = digestText(category.description, category.keywords)
+    const byHand = record?.categories.get(category.name) !== digest
+    const hasMore = Object.keys(category.further).length > 0
+    if (byHand) categories.push({ ...category, tools })
+    else if (tools.length > 0 || hasMore) {
+      const text = described.get(canonicalCategory(category.name)) ?? category
+      add(category.name, text, category.further)
+    }
+  }
+  const there = new Set(categories.map(({ name }) => name))
+  for (const name of [...members.keys()]
+    .filter((name) => name !== undefined)
+    .toSorted(compareText)) {
+    const text = described.get(name)
+    if (!there.has(name) && text !== undefined) add(name, text, {})
+  }
+  return { categories, generatedTexts }
+}

@@ -1,0 +1,251 @@
+import {
+  compareText,
+  type Diagnostic,
+  type Runtime,
+  StateFileError,
+  withFileLock,
+  writeFileAtomic,
+} from '../../base/index.ts'
+import type { ToolDefinition } from '../model.ts'
+import { acceptDefinitions } from './_accept-definitions.ts'
+import { cacheText } from './_cache-text.ts'
+import { moveAside } from './_move-aside.ts'
+import type { CachedTool, ToolCache } from './cache-model.ts'
+import { type ToolChanges, trackTools } from './changes.ts'
+import {
+  listServers,
+  type ListingPool,
+  type ServerEvent,
+  type ServerListing,
+} from './list-servers.ts'
+import { type CurrentTool, mergeCache } from './merge.ts'
+import type { ServerFailure } from './model.ts'
+import {
+  type ProjectPlace,
+  readableCachePath,
+  realProject,
+  refreshRecordPath,
+  toolCachePath,
+} from './places.ts'
+import { type CacheReading, readCacheFile } from './read-cache.ts'
+import {
+  readRefreshRecord,
+  type RecordedServer,
+  type RefreshRecord,
+  serializeRecord,
+} from './record.ts'
+import { writeSidecar } from './sidecar.ts'
+import { nameInServer, serverOfId } from './tool-id.ts'
+
+/** A configured server, as far as a refresh is concerned. */
+export interface RefreshedServer {
+  name: string
+  /** Of its configuration. */
+  digest: string
+  trusted: boolean
+  disabled?: boolean | undefined
+  /** Why it must not be started. */
+  blocked?: { message: string; hint?: string | undefined } | undefined
+}
+
+export interface RefreshOptions {
+  pool: ListingPool
+  servers: readonly RefreshedServer[]
+  project: string
+  runtime: Runtime
+  /** The pool has only this server; the tools of the others stay as they are. */
+  only?: string | undefined
+  /** Asks the servers and writes nothing. */
+  dryRun?: boolean | undefined
+  /** Takes changed tools as they are now. */
+  accept?: boolean | undefined
+  signal?: AbortSignal | undefined
+  onServer?: ((event: ServerEvent) => void) | undefined
+}
+
+export interface RefreshReport {
+  /** Of the cache. */
+  path: string
+  refreshedAt: string
+  dryRun: boolean
+  servers: readonly { name: string; tools: number; failure?: ServerFailure | undefined }[]
+  /** In code-point order; `uncategorized` is counted apart. */
+  categories: readonly { name: string; tools: number }[]
+  uncategorized: number
+  tools: number
+  changes: ToolChanges
+  /** Tools that changed at this refresh or an earlier one and were not accepted since. */
+  held: readonly string[]
+  /** Where a corrupt cache was moved to. */
+  movedAside?: string | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Asks the servers for their tools and writes the cache, the definitions and the record. A server
+ * that fails keeps the tools it had; where all fail, the cache stays as it is. Writers take turns; the cache is replaced as a whole, last.
+ * @throws {StateFileError} `cache-newer` where a later version of the program wrote the cache.
+ */
+export async function refreshToolIndex(options: RefreshOptions): Promise<RefreshReport> {
+  const path = toolCachePath(options.project)
+  refuseNewer(readCacheFile(readableCachePath(options.project)))
+  const asked = options.servers.filter(({ name, disabled }) => {
+    return disabled !== true && (options.only === undefined || options.only === name)
+  })
+  const listing = await listServers(options.pool, asked, options)
+  options.signal?.throwIfAborted()
+  if (options.dryRun === true) return merge(path, options, listing)
+  return withFileLock(path, async () => merge(path, options, listing))
+}
+
+async function merge(
+  path: string,
+  options: RefreshOptions,
+  listing: ServerListing,
+): Promise<RefreshReport> {
+  const source = readableCachePath(options.project)
+  const reading = refuseNewer(readCacheFile(source))
+  const cache = reading.state === 'read' ? reading.cache : undefined
+  const { record, diagnostics } = readRefreshRecord(options)
+  const accepted = acceptDefinitions(listing.tools)
+  // Where nobody answered, nothing was refreshed: the cache stays, and so does its date.
+  const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
+  const now = new Date(options.runtime.now()).toISOString()
+  const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)
+  const servers = configuredServers(options, listing)
+  const kept = keptTools(cache, servers, listing)
+  const tools = [...accepted.tools, ...kept]
+  const merged = mergeCache({ refreshedAt, servers, tools, cache, record })
+  const tracked = trackTools({
+    listed: accepted.tools,
+    current: new Set(tools.map(({ id }) => id)),
+    cached: cachedTools(cache),
+    record,
+    generated: merged.generated,
+    at: refreshedAt,
+    accept: options.accept === true,
+  })
+  const next: RefreshRecord = {
+    version: 1,
+    project: realProject(options.project),
+    refreshedAt,
+    servers: recordServers(options, listing, record, refreshedAt),
+    tools: tracked.tools,
+    categories: merged.generatedTexts,
+  }
+  const writesCache = isRefreshed && options.dryRun !== true
+  const movedAside =
+    reading.state === 'corrupt' && writesCache
+      ? await moveAside(source, options.runtime)
+      : undefined
+  if (options.dryRun !== true) {
+    await writeDefinitions(next, accepted.tools, listing, options)
+    await writeFileAtomic(refreshRecordPath(options), serializeRecord(next), { mode: 0o600 })
+  }
+  if (writesCache) await writeFileAtomic(path, cacheText(merged.cache))
+  return {
+    path,
+    refreshedAt,
+    dryRun: options.dryRun === true,
+    servers: servers.map((name) => ({
+      name,
+      tools: tools.filter(({ server }) => server === name).length,
+      failure: listing.failures.find(({ server }) => server === name),
+    })),
+    ...countCategories(merged.cache),
+    tools: tools.length,
+    changes: tracked.changes,
+    held: tracked.tools.flatMap(({ id, before, removedAt }) =>
+      before !== undefined && removedAt === undefined ? [id] : [],
+    ),
+    movedAside,
+    diagnostics: [
+      ...reading.diagnostics,
+      ...diagnostics,
+      ...(listing.diagnostics ?? []),
+      ...accepted.diagnostics,
+    ],
+  }
+}
+
+function refuseNewer(reading: CacheReading): CacheReading {
+  if (reading.state !== 'newer') return reading
+  const [problem] = reading.diagnostics
+  throw new StateFileError({
+    code: 'cache-newer',
+    message: problem?.message ?? 'the tool cache was written by a later version',
+    hint: problem?.hint,
+  })
+}
+
+/** The names that the cache lists, in code-point order. */
+function configuredServers(options: RefreshOptions, listing: ServerListing): string[] {
+  const configured = options.servers.filter(({ disabled }) => disabled !== true)
+  const names = [...configured.map(({ name }) => name), ...listing.listed]
+  return [...new Set(names)].toSorted(compareText)
+}
+
+/** Tools from the cache of servers that are configured and were not listed now. */
+function keptTools(
+  cache: ToolCache | undefined,
+  servers: readonly string[],
+  listing: ServerListing,
+): CurrentTool[] {
+  return [...cachedTools(cache).values()].flatMap(({ id, description }) => {
+    const server = serverOfId(id, servers)
+    if (!servers.includes(server) || listing.listed.has(server)) return []
+    return [{ id, server, name: nameInServer(id, server), description }]
+  })
+}
+
+function cachedTools(cache: ToolCache | undefined): Map<string, CachedTool> {
+  const tools = [
+    ...(cache?.categories ?? []).flatMap((category) => category.tools),
+    ...(cache?.uncategorized ?? []),
+  ]
+  return new Map(tools.map((tool) => [tool.id, tool]))
+}
+
+function recordServers(
+  options: RefreshOptions,
+  listing: ServerListing,
+  record: RefreshRecord | undefined,
+  at: string,
+): RecordedServer[] {
+  const before = new Map(record?.servers.map((server) => [server.name, server]))
+  const failures = new Map(listing.failures.map((failure) => [failure.server, failure]))
+  return options.servers.flatMap(({ name, digest, trusted, disabled }) => {
+    if (disabled === true) return []
+    const known = before.get(name)
+    const failure = failures.get(name)
+    if (listing.listed.has(name)) {
+      return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs.get(name) }]
+    }
+    if (failure === undefined) return known === undefined ? [] : [known]
+    const { message, stderrTail } = failure
+    // The definitions of the last listing stay those of its configuration.
+    const last = known ?? { name, digest, trusted, listedAt: '' }
+    return [{ ...last, trusted, failure: { message, stderrTail } }]
+  })
+}
+
+async function writeDefinitions(
+  record: RefreshRecord,
+  tools: readonly ToolDefinition[],
+  { listed }: ServerListing,
+  place: ProjectPlace,
+): Promise<void> {
+  for (const { name, digest } of record.servers.filter((server) => listed.has(server.name))) {
+    const own = tools.filter(({ server }) => server === name)
+    await writeSidecar(digest, own, place)
+  }
+}
+
+function countCategories(cache: ToolCache): Pick<RefreshReport, 'categories' | 'uncategorized'> {
+  return {
+    categories: cache.categories
+      .map(({ name, tools }) => ({ name, tools: tools.length }))
+      .toSorted((a, b) => compareText(a.name, b.name)),
+    uncategorized: cache.uncategorized.length,
+  }
+}

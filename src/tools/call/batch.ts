@@ -1,0 +1,101 @@
+import { SkillrailError } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import { callTool } from './call-tool.ts'
+import type { CallContext } from './context.ts'
+import type { ToolStep } from './directive-text.ts'
+import { ToolRequestError } from './errors.ts'
+import { findTool } from './find-tool.ts'
+import { outcomeValue } from './outcome-value.ts'
+import type { CallReport } from './report.ts'
+
+export const longestBatch = 10
+
+/** The seed's shape; `note` only where there is something to say, such as that a retry was needed. */
+export type BatchResult =
+  | { tool: string; status: 'success'; result: JsonValue; note?: string }
+  | { tool: string; status: 'error'; error: string; note?: string }
+
+/** Told of every member: before it is called without, after it with its result. */
+export type StepListener = (event: {
+  index: number
+  tool: string
+  result?: BatchResult | undefined
+  report?: CallReport | undefined
+}) => void
+
+export interface StepOptions {
+  onStep?: StepListener | undefined
+  /** Makes the value of an answer, such as one with the paths of saved images. */
+  toValue?: ((report: CallReport & { status: 'success' }) => Promise<JsonValue>) | undefined
+  /** What the user wrote. */
+  requestText?: string | undefined
+}
+
+/**
+ * Calls up to ten tools one after the other, each with its own attempts. One that fails does not stop
+ * the others.
+ *
+ * @throws {ToolRequestError}, {ToolNotFoundError} for a batch that is too long, empty, or names an
+ * unknown tool: it is rejected whole
+ */
+export async function runBatch(
+  steps: readonly ToolStep[],
+  context: CallContext,
+  options: StepOptions = {},
+): Promise<BatchResult[]> {
+  await checkBatch(steps, context)
+  const results: BatchResult[] = []
+  for (const [index, step] of steps.entries()) {
+    options.onStep?.({ index, tool: step.tool })
+    const { result, report } = await runStep(step, context, options)
+    results.push(result)
+    options.onStep?.({ index, tool: step.tool, result, report })
+  }
+  return results
+}
+
+/** @throws {ToolRequestError}, {ToolNotFoundError} */
+export async function checkBatch(
+  steps: readonly ToolStep[],
+  context: CallContext,
+): Promise<string[]> {
+  if (steps.length > longestBatch) {
+    const message = `Batch size exceeds limit of ${longestBatch} tools`
+    throw new ToolRequestError({ code: 'batch-too-long', message })
+  }
+  return await resolveAll(steps, context, 'batch')
+}
+
+/** The ids of all steps; whatever does not exist rejects the whole. */
+export async function resolveAll(
+  steps: readonly ToolStep[],
+  context: CallContext,
+  what: 'batch' | 'chain',
+): Promise<string[]> {
+  if (steps.length === 0) {
+    throw new ToolRequestError({ code: `${what}-empty`, message: `the ${what} names no tool` })
+  }
+  const ids: string[] = []
+  for (const { tool } of steps) ids.push((await findTool(tool, context)).id)
+  return ids
+}
+
+/** Calls one member; an error that belongs to it alone becomes its result. */
+export async function runStep(
+  { tool, params }: Pick<ToolStep, 'tool' | 'params'>,
+  context: CallContext,
+  { toValue, requestText }: StepOptions,
+): Promise<{ result: BatchResult; report?: CallReport | undefined }> {
+  try {
+    const report = await callTool({ tool, params, requestText }, context)
+    const note = report.notes.length === 0 ? {} : { note: report.notes.join(' ') }
+    if (report.status === 'error') {
+      return { result: { tool, status: 'error', error: report.failure.message, ...note }, report }
+    }
+    const value = (await toValue?.(report)) ?? outcomeValue(report.outcome)
+    return { result: { tool, status: 'success', result: value, ...note }, report }
+  } catch (error) {
+    if (context.signal.aborted || !(error instanceof SkillrailError)) throw error
+    return { result: { tool, status: 'error', error: error.message } }
+  }
+}

@@ -1,0 +1,93 @@
+import type { Runtime } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { JsonObject, ToolDefinition, ToolProgress, ToolServer, ToolSummary } from '../model.ts'
+import type { FailureKind, RetrySettings } from './retry-policy.ts'
+import type { SchemaChecker } from './schema-checker.ts'
+import type { ToolRanking } from './suggest-tools.ts'
+
+/** Everything that a call needs besides the call. */
+export interface CallContext {
+  /** What is known of the tools; replaced by {@link CallContext.discover}. */
+  index: CallIndex
+  /** Asks the servers what they have now. Called at most once in a context; undefined: never. */
+  discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
+  /** Finds what an unknown id may mean; without it the words of names and descriptions do. */
+  rank?: ToolRanking | undefined
+  servers: CallServers
+  rules: (server: string) => ServerRules
+  /** Why a tool waits for a person's second look; undefined lets it pass. */
+  hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
+  /** What must come before a call; undefined for the calls that the gate itself makes. */
+  gate?: CallGate | undefined
+  /** Where every call leaves its trace. */
+  log?: ((record: CallRecord) => Promise<void>) | undefined
+  retry: RetrySettings
+  schemas: SchemaChecker
+  runtime: Pick<Runtime, 'elapsed'>
+  signal: AbortSignal
+  /** Remarks for a person: repeated attempts, workflows. */
+  note: (line: string) => void
+  progress?: ((tool: string, progress: ToolProgress) => void) | undefined
+}
+
+/** The part of a `ToolIndex` that calls need. */
+export interface CallIndex {
+  readonly tools: readonly ToolSummary[]
+  definition(id: string): ToolDefinition | undefined
+}
+
+/** Connections by the server's name; opened when first asked for, anew after they were lost. */
+export interface CallServers {
+  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
+}
+
+/** What the configuration says of a server. */
+export interface ServerRules {
+  /** Whether its annotations are believed. */
+  trusted: boolean
+  /** Names of tools, `*` for any characters. When it is there, only these are called. */
+  allow?: readonly string[] | undefined
+  deny?: readonly string[] | undefined
+  callTimeoutMs?: number | undefined
+}
+
+/** What stands before a call: prerequisites of workflows. */
+export interface CallGate {
+  /** Throws when a required step failed; the tool is then not called. */
+  pass(call: CallAtGate, callStep: StepCaller): Promise<void>
+  /** After the tool was called; `text` is the answer of a call that succeeded. */
+  after(call: CallAtGate, text: string | undefined): Promise<void>
+}
+
+export interface CallAtGate {
+  tool: ToolDefinition
+  category?: string | undefined
+  params: JsonObject
+  /** What the user wrote; undefined for a bare call. */
+  request?: string | undefined
+  /** The running instance of the tool's server. */
+  instance: string
+  signal: AbortSignal
+}
+
+/** Calls a prerequisite: the same path, without the gate. */
+export type StepCaller = (
+  tool: string,
+  params: JsonObject,
+  signal?: AbortSignal,
+) => Promise<StepAnswer>
+
+export type StepAnswer =
+  | { ok: true; text: string; value: JsonValue }
+  | { ok: false; error: string; suggestion?: string | undefined }
+
+/** What a call leaves in the session's log. */
+export interface CallRecord {
+  tool: string
+  durationMs: number
+  outcome: 'success' | FailureKind
+  /** Bytes of the answer; 0 without one. */
+  size: number
+  params: JsonObject
+  error?: string | undefined
+}

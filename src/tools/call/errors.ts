@@ -1,0 +1,47 @@
+import { exitCode, type ExitCode } from '../../base/index.ts'
+import { ToolError } from '../errors.ts'
+import type { SchemaProblem } from './schema-checker.ts'
+
+/** No tool has this id, and the servers were asked. The message is the seed's, with suggestions. */
+export class ToolNotFoundError extends ToolError {
+  readonly tool: string
+  readonly suggestions: readonly string[]
+
+  constructor(tool: string, message: string, suggestions: readonly string[]) {
+    super({ code: 'tool-not-found', message })
+    this.tool = tool
+    this.suggestions = suggestions
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** The parameters are not what the tool's schema wants; nothing was called. */
+export class InvalidParametersError extends ToolError {
+  readonly problems: readonly SchemaProblem[]
+
+  constructor(message: string, problems: readonly SchemaProblem[]) {
+    super({ code: 'invalid-parameters', message })
+    this.problems = problems
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}
+
+/** The configuration, a caution or a missing yes forbids the call; nothing was called. */
+export class ToolRefusedError extends ToolError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}
+
+/** A batch, a chain or a request that cannot be read or is over its limit; nothing was called. */
+export class ToolRequestError extends ToolError {
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}

@@ -1,0 +1,55 @@
+import type { JsonValue } from '../../skill/index.ts'
+import type { BatchResult } from './batch.ts'
+import type { CallReport } from './report.ts'
+
+/** The seed's text for a call that failed; from a server, so it is not yet safe to print. */
+export function callFailureText(report: CallReport & { status: 'error' }): string {
+  const { tool, failure, attempts } = report
+  if (failure.kind === 'timeout') return timeoutText(report)
+  const [first = '', ...others] = failure.suggestions
+  const lines = [`Error: ${cut(failure.message, 1000)}`, `Tool: ${tool.id}`]
+  const params = keyParams(report)
+  if (params !== '') lines.push(`Params: ${params}`)
+  if (attempts > 1) lines.push(...report.report.errors.map((error) => cut(error, 300)))
+  lines.push('Suggestions:', ...[first, ...others].map((text, index) => `${index + 1}) ${text}`))
+  lines.push(...report.notes, 'Next: confirm retry or provide new parameters.')
+  return lines.join('\n')
+}
+
+function timeoutText({ tool, durationMs, notes }: CallReport & { status: 'error' }): string {
+  return [
+    `Timeout: ${tool.id} after ${durationMs}ms`,
+    'Partial: none',
+    'Suggestions: narrow scope, reduce output, retry',
+    ...notes,
+    'Next: confirm retry with new parameters',
+  ].join('\n')
+}
+
+/** The seed's text for a batch in which something failed, or undefined. */
+export function partialText(results: readonly BatchResult[]): string | undefined {
+  const named = (status: BatchResult['status']): string[] =>
+    results.filter((result) => result.status === status).map(({ tool }) => tool)
+  const [succeeded, failed] = [named('success'), named('error')]
+  if (failed.length === 0) return undefined
+  return [
+    `Partial success: ${succeeded.length} succeeded, ${failed.length} failed`,
+    `Succeeded: [${succeeded.join(', ')}]`,
+    `Failed: [${failed.join(', ')}]`,
+    'Next: retry failed items with adjusted params',
+  ].join('\n')
+}
+
+/** `uid=btn-1, force=true`: short values whole, long ones cut. */
+function keyParams({ params }: CallReport): string {
+  const shown = Object.entries(params).slice(0, 8)
+  return shown.map(([name, value]) => `${name}=${cut(plain(value), 80)}`).join(', ')
+}
+
+function plain(value: JsonValue): string {
+  return typeof value === 'string' ? value : JSON.stringify(value)
+}
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+}

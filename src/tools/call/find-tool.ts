@@ -1,0 +1,48 @@
+import type { ToolDefinition, ToolSummary } from '../model.ts'
+import type { CallContext } from './context.ts'
+import { ToolRequestError } from './errors.ts'
+import { resolveTool } from './resolve-tool.ts'
+import { toolNotFound } from './suggest-tools.ts'
+
+/**
+ * The tool that an id or a name means, if need be after asking the servers once.
+ *
+ * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ */
+export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
+  const first = resolveTool(id, context.index)
+  const resolution =
+    first.kind === 'unknown' && (await discoverOnce(context))
+      ? resolveTool(id, context.index)
+      : first
+  if (resolution.kind === 'found') return resolution.tool
+  if (resolution.kind === 'unknown') throw toolNotFound(id, context.index.tools, context.rank)
+  throw new ToolRequestError({
+    code: 'tool-ambiguous',
+    message: `several servers have a tool ${id}: ${resolution.candidates.slice(0, 10).join(', ')}`,
+    hint: 'Write one of these ids.',
+  })
+}
+
+/** The whole definition: from the index, else from the server itself. */
+export async function definitionOf(
+  summary: ToolSummary,
+  context: CallContext,
+): Promise<ToolDefinition> {
+  const known = context.index.definition(summary.id)
+  if (known !== undefined) return known
+  const server = await context.servers.get(summary.server, { signal: context.signal })
+  const listed = await server.list({ signal: context.signal })
+  const found = listed.find((tool) => tool.name === summary.name)
+  if (found === undefined) throw toolNotFound(summary.id, context.index.tools)
+  return { ...found, id: summary.id }
+}
+
+/** Asks the servers what they have, unless this context already did. True when there is news. */
+export async function discoverOnce(context: CallContext): Promise<boolean> {
+  const { discover } = context
+  if (discover === undefined) return false
+  context.discover = undefined
+  context.index = await discover(context.signal)
+  return true
+}

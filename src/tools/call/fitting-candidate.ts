@@ -1,0 +1,59 @@
+import { planRequest, type PlanWorld } from '../parameters/plan-request.ts'
+import { findSlots } from '../parameters/slots.ts'
+import type { Route } from '../route/route.ts'
+
+type FitWorld = Omit<PlanWorld, 'router'>
+type Shortlist = Pick<Route, 'decision' | 'candidates'>
+
+/** From which part of the best score on a candidate is another reading, and one that is as good. */
+const nearEnough = { other: 0.5, asGood: 0.85 }
+
+/**
+ * The one candidate of a shortlist that can take what the request says: those near it need something
+ * that neither the request nor another tool has, or have no place for a URL, a path or a number of
+ * the request. `navigate to https://x` is no `navigate_back`. Pure.
+ */
+export function onlyFitting(
+  request: string,
+  shortlist: Shortlist,
+  world: FitWorld,
+): string | undefined {
+  const near = candidatesFrom(shortlist, nearEnough.other)
+  const fits = near.map((tool) => ({ tool, ...fitOf(request, tool, world) }))
+  const [found, ...others] = fits.filter((one) => one.fits)
+  if (found === undefined || others.length > 0) return undefined
+  // Where nothing was read and nothing ruled out, the parameters say nothing.
+  const isTelling = found.values > 0 || fits.length > 1
+  const isNear = candidatesFrom(shortlist, nearEnough.asGood).includes(found.tool)
+  return isTelling && isNear ? found.tool : undefined
+}
+
+/**
+ * The first of a shortlist's best candidates that can take what the request says, else the first.
+ * `PR 12` means the tool that has a place for the number, although another has the better words.
+ */
+export function firstFitting(
+  request: string,
+  shortlist: Shortlist,
+  world: FitWorld,
+): string | undefined {
+  const best = candidatesFrom(shortlist, nearEnough.asGood)
+  return best.find((tool) => fitOf(request, tool, world).fits) ?? best[0]
+}
+
+function candidatesFrom({ decision, candidates }: Shortlist, share: number): string[] {
+  if (decision !== 'shortlist') return []
+  const best = candidates[0]?.score ?? 0
+  return candidates.flatMap(({ tool, score }) => (score >= best * share ? [tool] : []))
+}
+
+function fitOf(request: string, tool: string, world: FitWorld): { fits: boolean; values: number } {
+  const { steps } = planRequest(request, { ...world, router: { route: () => ({ tool }) } }, tool)
+  const read = steps.flatMap(({ trace }) => trace.map(({ text }) => text))
+  const pieces = findSlots(request).filter(({ kind }) => kind !== 'identifier')
+  const hasPlace = pieces.every(({ value }) => read.some((text) => text.includes(value)))
+  return {
+    fits: steps.length > 0 && hasPlace && steps.every(({ missing }) => missing.length === 0),
+    values: read.length,
+  }
+}

@@ -1,0 +1,80 @@
+import type { ToolSummary } from '../model.ts'
+
+/** What a tool is found by. */
+type Named = Pick<ToolSummary, 'id' | 'name'>
+
+export type ToolResolution<Tool extends Named = ToolSummary> =
+  | { kind: 'found'; tool: Tool }
+  /** A bare name that several servers have. */
+  | { kind: 'ambiguous'; candidates: readonly string[] }
+  | { kind: 'unknown' }
+
+/** What other clients put before a server's name. */
+const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
+
+/**
+ * The tool that an id or a name means: `SERVER__TOOL` as the registry has it, behind the prefixes of
+ * other clients (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), in another case or with the characters
+ * that clients replace by `_`, and a bare name where one server alone has it.
+ */
+export function resolveTool<Tool extends Named>(
+  id: string,
+  index: { readonly tools: readonly Tool[] },
+): ToolResolution<Tool> {
+  const names = namesIn(index.tools)
+  const short = id.replace(clientPrefix, '')
+  const found =
+    names.exact.get(id) ??
+    names.exact.get(short) ??
+    names.folded.get(fold(id)) ??
+    names.folded.get(fold(short))
+  const same = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
+  const [tool, ...others] = same.flatMap((position) => index.tools[position] ?? [])
+  if (tool === undefined) return { kind: 'unknown' }
+  if (others.length === 0) return { kind: 'found', tool }
+  return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
+}
+
+/** The server whose name begins the id, the longest where several do. */
+export function serverOf(id: string, servers: Iterable<string>): string | undefined {
+  const short = id.replace(clientPrefix, '')
+  let longest: string | undefined
+  for (const server of servers) {
+    const begins = [id, short].some((text) => fold(text).startsWith(`${fold(server)}__`))
+    if (begins && server.length > (longest?.length ?? -1)) longest = server
+  }
+  return longest
+}
+
+/** Positions of tools. */
+interface Names {
+  exact: ReadonlyMap<string, number>
+  folded: ReadonlyMap<string, number>
+  bare: ReadonlyMap<string, readonly number[]>
+}
+
+const known = new WeakMap<readonly Named[], Names>()
+
+function namesIn(tools: readonly Named[]): Names {
+  const before = known.get(tools)
+  if (before !== undefined) return before
+  const exact = new Map<string, number>()
+  const folded = new Map<string, number>()
+  const bare = new Map<string, number[]>()
+  tools.forEach((tool, position) => {
+    exact.set(tool.id, position)
+    const id = fold(tool.id)
+    if (!folded.has(id)) folded.set(id, position)
+    const name = fold(tool.name)
+    const same = bare.get(name)
+    if (same === undefined) bare.set(name, [position])
+    else same.push(position)
+  })
+  const names = { exact, folded, bare }
+  known.set(tools, names)
+  return names
+}
+
+function fold(text: string): string {
+  return text.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '_')
+}

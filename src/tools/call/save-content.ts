@@ -1,0 +1,147 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { isInside, messageOf, systemCode } from '../../base/index.ts'
+import { ToolError } from '../errors.ts'
+import type { ToolContent, ToolOutcome } from '../model.ts'
+
+export interface SavedFile {
+  block: ToolContent
+  path: string
+  mimeType: string
+  size: number
+}
+
+export interface SavePlace {
+  directory: string
+  /** When the files are ours to place: no link on the way may lead out of it. */
+  within?: string | undefined
+  /** Milliseconds since the epoch, for the names. */
+  now: number
+}
+
+/**
+ * Writes images, sounds and binary resources to new files that only the user can read (0600). An
+ * existing file is never overwritten: the name gets a number.
+ *
+ * @throws {ToolError} `result-unsaved`
+ */
+export async function saveContent(
+  outcome: ToolOutcome,
+  toolName: string,
+  place: SavePlace,
+): Promise<SavedFile[]> {
+  return outcome.content.flatMap((block) => {
+    const data = bytesOf(block)
+    if (data === undefined) return []
+    const mimeType =
+      ('mimeType' in block ? block.mimeType : undefined) ?? 'application/octet-stream'
+    const path = saveBytes(data, fileStem(toolName, place.now), extensionOf(mimeType), place)
+    return [{ block, path, mimeType, size: data.byteLength }]
+  })
+}
+
+/** Writes text to a new file, as {@link saveContent} does. */
+export async function saveText(
+  text: string,
+  toolName: string,
+  extension: 'json' | 'txt',
+  place: SavePlace,
+): Promise<string> {
+  return saveBytes(Buffer.from(text), fileStem(toolName, place.now), `.${extension}`, place)
+}
+
+function bytesOf(block: ToolContent): Uint8Array | undefined {
+  if (block.type === 'image' || block.type === 'audio') return block.data
+  return block.type === 'resource' ? block.data : undefined
+}
+
+function saveBytes(data: Uint8Array, stem: string, extension: string, place: SavePlace): string {
+  try {
+    const directory = usableDirectory(place)
+    for (let number = 1; ; number++) {
+      const path = join(directory, `${stem}${number === 1 ? '' : `-${number}`}${extension}`)
+      if (writeNew(path, data)) return path
+    }
+  } catch (error) {
+    if (error instanceof ToolError) throw error
+    throw unsaved(`${place.directory} cannot take the file: ${messageOf(error)}`)
+  }
+}
+
+function usableDirectory({ directory, within }: SavePlace): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  if (within === undefined || isInside(realpathSync.native(within), realpathSync.native(directory)))
+    return directory
+  throw unsaved(`${directory} leads out of the project`)
+}
+
+function unsaved(message: string): ToolError {
+  return new ToolError({
+    code: 'result-unsaved',
+    message,
+    hint: 'Name another place with --output.',
+  })
+}
+
+/** False where something has that name already, be it a dangling link. */
+function writeNew(path: string, data: Uint8Array): boolean {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false
+    throw error
+  }
+  try {
+    for (let written = 0; written < data.byteLength;) {
+      written += writeSync(descriptor, data, written)
+    }
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  return true
+}
+
+/** `take_screenshot-20261122-014500`. */
+function fileStem(toolName: string, now: number): string {
+  const name = toolName.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, 60) || 'result'
+  const time = new Date(now)
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+Z$/g, '')
+    .replace('T', '-')
+  return `${name}-${time}`
+}
+
+const extensions: Readonly<Record<string, string>> = {
+  'application/gzip': '.gz',
+  'application/json': '.json',
+  'application/pdf': '.pdf',
+  'application/zip': '.zip',
+  'audio/mpeg': '.mp3',
+  'audio/ogg': '.ogg',
+  'audio/wav': '.wav',
+  'audio/x-wav': '.wav',
+  'image/gif': '.gif',
+  'image/jpeg': '.jpg',
+  'image/png': '.png',
+  'image/svg+xml': '.svg',
+  'image/webp': '.webp',
+  'text/html': '.html',
+  'text/plain': '.txt',
+  'video/mp4': '.mp4',
+  'video/webm': '.webm',
+}
+
+function extensionOf(mimeType: string): string {
+  const type = mimeType.split(';')[0] ?? ''
+  return Object.hasOwn(extensions, type) ? (extensions[type] ?? '.bin') : '.bin'
+}

@@ -1,0 +1,164 @@
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { messageOf } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { JsonObject } from '../model.ts'
+import { runWithin } from './time-limit.ts'
+
+/** One way in which a value is not what its schema says. */
+export interface SchemaProblem {
+  /** The names on the way to the value: `['filter', 'labels', '0']`. */
+  path: readonly string[]
+  kind: 'missing' | 'unknown' | 'wrong'
+  message: string
+}
+
+export type SchemaVerdict =
+  | { checked: true; problems: readonly SchemaProblem[] }
+  /** The schema itself is at fault; its server has the last word then. */
+  | { checked: false; reason: string }
+
+/** Checks values against JSON Schemas of servers. Schemas are compiled once and kept. */
+export interface SchemaChecker {
+  /** `isLarge`: the value came from outside and may have any size. */
+  check(schema: JsonObject, value: JsonValue, isLarge?: boolean): Promise<SchemaVerdict>
+}
+
+export interface SchemaLimits {
+  /** Characters of a schema as JSON; default 1,000,000. */
+  mostCharacters?: number | undefined
+  /** Milliseconds for compiling, and for each check; default 1,000. */
+  limitMs?: number | undefined
+}
+
+/**
+ * A checker for draft-07 and 2020-12, by `$schema` (2020-12 without one, as MCP says). Nothing is
+ * ever fetched: a `$ref` that leads out of the schema makes it unusable. Loads the schema library
+ * when it is first used.
+ */
+export function createSchemaChecker(limits: SchemaLimits = {}): SchemaChecker {
+  const { mostCharacters = 1_000_000, limitMs = 1000 } = limits
+  const compiled = new Map<string, CompiledSchema>()
+  return {
+    async check(schema, value, isLarge = false) {
+      const text = JSON.stringify(schema)
+      if (text.length > mostCharacters) {
+        return unusable(`its schema has ${text.length} characters; ${mostCharacters} are read`)
+      }
+      let known = compiled.get(text)
+      if (known === undefined) {
+        known = await compile(schema, text, limitMs)
+        compiled.set(text, known)
+      }
+      if (!known.ok) return unusable(known.reason)
+      return judge(known, value, known.plain && !isLarge ? undefined : limitMs)
+    },
+  }
+}
+
+type CompiledSchema =
+  | { ok: true; validate: ValidateFunction; plain: boolean }
+  | { ok: false; reason: string }
+
+/**
+ * Keywords whose evaluation can take more time than the sizes of schema and value let expect:
+ * backtracking patterns, comparing all items, references that go round.
+ */
+const costly =
+  /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef|format)":/
+
+async function compile(schema: JsonObject, text: string, limitMs: number): Promise<CompiledSchema> {
+  const libraries = await loadLibraries()
+  const { $schema: dialect, ...rest } = schema
+  const isDraft7 = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect)
+  let reason = ''
+  // A schema without a dialect, or with the wrong one, is often of the other.
+  for (const draft of isDraft7 ? libraries.draft7First : libraries.draft2020First) {
+    try {
+      const compiling = runWithin(limitMs, () => draft().compile(rest))
+      if (!compiling.inTime) return { ok: false, reason: 'its schema takes too long to compile' }
+      return { ok: true, validate: compiling.value, plain: !costly.test(text) }
+    } catch (error) {
+      reason ||= `its schema cannot be used: ${messageOf(error)}`
+    }
+  }
+  return { ok: false, reason }
+}
+
+function judge(
+  { validate }: CompiledSchema & { ok: true },
+  value: JsonValue,
+  limitMs: number | undefined,
+): SchemaVerdict {
+  try {
+    if (limitMs === undefined) validate(value)
+    else if (!runWithin(limitMs, () => validate(value)).inTime)
+      return unusable('checking it by its schema takes too long')
+    const errors = validate.errors ?? []
+    return { checked: true, problems: errors.slice(0, mostProblems).flatMap(problemOf) }
+  } catch (error) {
+    return unusable(`its schema cannot be checked: ${messageOf(error)}`)
+  }
+}
+
+const mostProblems = 50
+
+function unusable(reason: string): SchemaVerdict {
+  return { checked: false, reason }
+}
+
+function problemOf(error: ErrorObject): SchemaProblem[] {
+  const path = error.instancePath.split('/').slice(1).map(unescapePointer)
+  const { missingProperty, additionalProperty, unevaluatedProperty, allowedValues } = error.params
+  if (typeof missingProperty === 'string') {
+    return [{ path: [...path, missingProperty], kind: 'missing', message: 'is missing' }]
+  }
+  const unknown: unknown = additionalProperty ?? unevaluatedProperty
+  if (typeof unknown === 'string') {
+    return [{ path: [...path, unknown], kind: 'unknown', message: 'is not a parameter' }]
+  }
+  if (Array.isArray(allowedValues)) {
+    const choices = allowedValues.slice(0, 20).map((choice) => JSON.stringify(choice))
+    return [{ path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }]
+  }
+  return [{ path, kind: 'wrong', message: error.message ?? `breaks "${error.keyword}"` }]
+}
+
+function unescapePointer(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~')
+}
+
+interface Compiler {
+  compile(schema: object): ValidateFunction
+}
+
+interface Libraries {
+  draft7First: readonly (() => Compiler)[]
+  draft2020First: readonly (() => Compiler)[]
+}
+
+let libraries: Promise<Libraries> | undefined
+
+async function loadLibraries(): Promise<Libraries> {
+  libraries ??= importLibraries()
+  return await libraries
+}
+
+async function importLibraries(): Promise<Libraries> {
+  const [{ Ajv }, { Ajv2020 }, { default: formats }] = await Promise.all([
+    import('ajv'),
+    import('ajv/dist/2020.js'),
+    import('ajv-formats'),
+  ])
+  // A fresh one for every schema: what one schema names cannot be referred to from another.
+  // `validateSchema` would compile the whole meta-schema; a keyword of a wrong type is found anyway.
+  const options = {
+    strict: false,
+    allErrors: true,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+  } as const
+  const draft7 = (): Compiler => formats.default(new Ajv(options), { mode: 'fast' })
+  const draft2020 = (): Compiler => formats.default(new Ajv2020(options), { mode: 'fast' })
+  return { draft7First: [draft7, draft2020], draft2020First: [draft2020, draft7] }
+}

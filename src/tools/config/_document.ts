@@ -1,0 +1,163 @@
+import { createRequire } from 'node:module'
+import type * as Jsonc from 'jsonc-parser'
+import type * as Toml from 'smol-toml'
+import { messageOf } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { JsonObject } from '../model.ts'
+import { isObject } from './fields.ts'
+
+/** A configuration file as a value, with the lines of what stands in it. */
+export type DocumentReading =
+  | {
+      ok: true
+      root: JsonObject
+      repeated: readonly RepeatedKey[]
+      lineOf(place: readonly string[]): number | undefined
+    }
+  | { ok: false; message: string; line?: number | undefined; column?: number | undefined }
+
+export interface RepeatedKey {
+  place: readonly string[]
+  line: number
+}
+
+export function readDocument(text: string, syntax: 'json' | 'toml'): DocumentReading {
+  return syntax === 'json' ? readJson(text) : readToml(text)
+}
+
+/** Above this a file is a program's own record, and is read the quick way where it is plain JSON. */
+const treeLimit = 262_144
+
+function readJson(text: string): DocumentReading {
+  if (text.trim() === '') return document({}, [], () => undefined)
+  const quick = text.length > treeLimit ? parsePlain(text) : undefined
+  if (quick !== undefined) return document(quick, [], (place) => lineInJson(text, place))
+  const parser = jsonc()
+  const errors: Jsonc.ParseError[] = []
+  const tree = parser.parseTree(text, errors, { allowTrailingComma: true })
+  const [error] = errors
+  if (error !== undefined) {
+    const name = parser.printParseErrorCode(error.error)
+    const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
+    return { ok: false, message: `it is no JSON: ${words}`, ...position(text, error.offset) }
+  }
+  const repeated: RepeatedKey[] = []
+  const root = tree === undefined ? undefined : valueOf(tree, [], repeated, text)
+  if (!isObject(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
+  return document(root, repeated, (place) => lineInJson(text, place))
+}
+
+function document(
+  root: JsonObject,
+  repeated: readonly RepeatedKey[],
+  lineOf: (place: readonly string[]) => number | undefined,
+): DocumentReading {
+  return { ok: true, root, repeated, lineOf }
+}
+
+function parsePlain(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Built with own properties only: a key called `__proto__` is a key like any other. */
+function valueOf(
+  node: Jsonc.Node,
+  place: readonly string[],
+  repeated: RepeatedKey[],
+  text: string,
+): JsonValue {
+  if (node.type === 'array') {
+    return (node.children ?? []).map((child, index) =>
+      valueOf(child, [...place, String(index)], repeated, text),
+    )
+  }
+  if (node.type !== 'object') return scalarOf(node.value)
+  const entries = new Map<string, JsonValue>()
+  for (const property of node.children ?? []) {
+    const [key, child] = property.children ?? []
+    if (key === undefined || child === undefined) continue
+    const name = String(key.value)
+    const inner = [...place, name]
+    if (entries.has(name)) repeated.push({ place: inner, line: position(text, key.offset).line })
+    entries.set(name, valueOf(child, inner, repeated, text))
+  }
+  return Object.fromEntries(entries)
+}
+
+function scalarOf(value: unknown): JsonValue {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
+    ? value
+    : null
+}
+
+/** The line of the innermost key on the way that is there. */
+function lineInJson(text: string, place: readonly string[]): number | undefined {
+  const parser = jsonc()
+  const tree = parser.parseTree(text)
+  if (tree === undefined) return undefined
+  for (let length = place.length; length > 0; length--) {
+    const node = parser.findNodeAtLocation(tree, place.slice(0, length))
+    if (node !== undefined) return position(text, (node.parent ?? node).offset).line
+  }
+  return undefined
+}
+
+function readToml(text: string): DocumentReading {
+  const { parse, TomlError } = toml()
+  try {
+    const root: unknown = JSON.parse(JSON.stringify(parse(text)))
+    return document(isObject(root) ? root : {}, [], (place) => lineInToml(text, place))
+  } catch (error) {
+    const [first = ''] = messageOf(error).split('\n')
+    const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}
+    return {
+      ok: false,
+      message: `it is no TOML: ${first.replace(/^Invalid TOML document: /, '')}`,
+      ...at,
+    }
+  }
+}
+
+/** The header of the innermost table on the way, or the key in it. */
+function lineInToml(text: string, place: readonly string[]): number | undefined {
+  const lines = text.split('\n')
+  const header = (length: number): number =>
+    lines.findIndex((line) => /^\s*\[/.test(line) && sameTable(line, place.slice(0, length)))
+  for (let length = place.length; length > 0; length--) {
+    const at = header(length)
+    if (at < 0) continue
+    const key = place[length]
+    const below =
+      key === undefined
+        ? -1
+        : lines.findIndex((line, index) => index > at && line.trimStart().startsWith(key))
+    return (below < 0 ? at : below) + 1
+  }
+  return undefined
+}
+
+function sameTable(line: string, place: readonly string[]): boolean {
+  const name = line.trim().replace(/^\[+|\]+.*$/g, '')
+  return name.replace(/["'\s]/g, '') === place.join('.').replace(/["'\s]/g, '')
+}
+
+function position(text: string, offset: number): { line: number; column: number } {
+  const before = text.slice(0, offset)
+  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
+}
+
+/** Both are loaded only when there is a file to read. */
+function jsonc(): typeof Jsonc {
+  const loaded: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  return loaded
+}
+
+function toml(): typeof Toml {
+  const loaded: typeof Toml = createRequire(import.meta.url)('smol-toml')
+  return loaded
+}

@@ -1,0 +1,111 @@
+import type { Diagnostic } from '../../base/index.ts'
+
+/** The programs whose configuration is read. */
+export type ServerClient =
+  | 'claude-code'
+  | 'claude-desktop'
+  | 'cursor'
+  | 'vscode'
+  | 'windsurf'
+  | 'gemini'
+  | 'codex'
+  | 'opencode'
+
+/** How a server is reached. `http` falls back to server-sent events where the server is an old one. */
+export type ServerTransport =
+  | {
+      kind: 'stdio'
+      command: string
+      args: readonly string[]
+      /** What the configuration says; the few that every server gets come on top. */
+      env: Readonly<Record<string, string>>
+      /** Absolute; undefined: the project. */
+      cwd?: string | undefined
+    }
+  | { kind: 'http' | 'sse'; url: string; headers: Readonly<Record<string, string>> }
+
+export interface ServerSource {
+  client: ServerClient
+  /** Absolute path of the file. */
+  path: string
+  /** `project`: the file came with the project, and acts only where the workspace is trusted. */
+  scope: 'project' | 'user'
+  line?: number | undefined
+}
+
+/** Why a server is not started, in words for the user. */
+export interface ServerBlock {
+  reason: 'untrusted' | 'changed' | 'unresolved'
+  message: string
+  hint: string
+}
+
+/** One server as its owner configured it, with the variables of its owner expanded. */
+export interface ServerDefinition {
+  name: string
+  transport: ServerTransport
+  source: ServerSource
+  startupTimeoutMs: number
+  callTimeoutMs: number
+  /** The only tools that may be called; undefined: all. */
+  allow?: readonly string[] | undefined
+  /** Tools that may not be called, whatever `allow` says. */
+  deny?: readonly string[] | undefined
+  disabled: boolean
+  /** Whether what it says of its own tools (annotations) is believed. */
+  trusted: boolean
+  /** Of the entry before variables were expanded, so that it tells nothing of their values. */
+  digest: string
+  /** Set where the server must not or cannot be started. */
+  blocked?: ServerBlock | undefined
+}
+
+export interface ShadowedServer {
+  server: ServerDefinition
+  /** The file of the definition that holds instead. */
+  by: ServerSource
+  reason: 'earlier' | 'untrusted' | 'disabled'
+}
+
+/** A file that was looked at. */
+export interface ServerFile {
+  client: ServerClient
+  path: string
+  scope: 'project' | 'user'
+  state: 'read' | 'missing' | 'broken'
+  servers: number
+}
+
+export interface ServerConfiguration {
+  /** One a name, in the order of precedence; disabled and blocked ones are listed too. */
+  servers: readonly ServerDefinition[]
+  shadowed: readonly ShadowedServer[]
+  /** Every place that was looked at, in the order of precedence. */
+  files: readonly ServerFile[]
+  /** Absolute paths whose content the result depends on, missing ones included. */
+  inputs: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** An entry of a configuration file in one shape for all owners, its variables not yet expanded. */
+export interface RawServer {
+  transport: 'stdio' | 'http' | 'sse'
+  command?: string | undefined
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  /** Variables of ours that the server gets under the same name. */
+  envNames: readonly string[]
+  envFile?: string | undefined
+  cwd?: string | undefined
+  url?: string | undefined
+  headers: Readonly<Record<string, string>>
+  /** Headers whose values stand in variables of ours. */
+  envHeaders: Readonly<Record<string, string>>
+  /** The variable that holds a bearer token. */
+  tokenName?: string | undefined
+  disabled: boolean
+  allow?: readonly string[] | undefined
+  deny?: readonly string[] | undefined
+  startupTimeoutMs?: number | undefined
+  callTimeoutMs?: number | undefined
+}

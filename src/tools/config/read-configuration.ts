@@ -1,0 +1,285 @@
+import {
+  type Diagnostic,
+  readRegularFile,
+  type Runtime,
+  type Settings,
+  sha256,
+} from '../../base/index.ts'
+import { findWorkspace, openTrustStore } from '../../trust/index.ts'
+import type { JsonObject } from '../model.ts'
+import { readDocument } from './_document.ts'
+import { type FileTrust, fileTrust } from './file-trust.ts'
+import { fieldsOf, isObject } from './fields.ts'
+import type {
+  RawServer,
+  ServerBlock,
+  ServerConfiguration,
+  ServerDefinition,
+  ServerFile,
+} from './model.ts'
+import { type ServerPlace, serverPlaces } from './places.ts'
+import { resolveServer } from './resolve-server.ts'
+import { selectServers } from './select-servers.ts'
+import { inputVariable, type VariableContext } from './variables.ts'
+
+export interface ReadServersOptions {
+  /** A directory of the project; the servers are those of its workspace. */
+  project: string
+  runtime: Runtime
+  /** `trusted`: the caller vouches for the workspace; default `ask`. */
+  trust?: Settings['workspaceTrust'] | undefined
+}
+
+/** A server that says nothing of it has this long to start, `npx` fetching it included. */
+export const defaultStartupTimeoutMs = 30_000
+export const defaultCallTimeoutMs = 60_000
+const maxFileBytes = 16 * 1024 * 1024
+
+/**
+ * What servers are configured for a project, by whom, and which definition of a name holds. Reads
+ * files only; nothing is started. A broken file hides no other.
+ */
+export function readServerConfiguration(options: ReadServersOptions): ServerConfiguration {
+  const { runtime } = options
+  const project = findWorkspace(options.project, runtime)
+  const trust = fileTrust(project, runtime, options.trust ?? 'ask')
+  const diagnostics: Diagnostic[] = [...trust.diagnostics]
+  const files: ServerFile[] = []
+  const inputs = new Set<string>([openTrustStore(runtime).path])
+  const found: ServerDefinition[] = []
+  for (const place of serverPlaces) {
+    for (const path of place.paths({ project, runtime })) {
+      inputs.add(path)
+      const reading = readPlace(place, path, {
+        project,
+        runtime,
+        trust,
+        onRead: (file) => inputs.add(file),
+      })
+      files.push({
+        client: place.client,
+        path,
+        scope: place.scope,
+        state: reading.state,
+        servers: reading.servers.length,
+      })
+      found.push(...reading.servers)
+      diagnostics.push(...reading.diagnostics)
+    }
+  }
+  return { ...selectServers(found), files, inputs: [...inputs], diagnostics: unique(diagnostics) }
+}
+
+interface PlaceFacts {
+  project: string
+  runtime: Runtime
+  trust: FileTrust
+  onRead(path: string): void
+}
+
+interface PlaceReading {
+  state: ServerFile['state']
+  servers: readonly ServerDefinition[]
+  diagnostics: readonly Diagnostic[]
+}
+
+function readPlace(place: ServerPlace, path: string, facts: PlaceFacts): PlaceReading {
+  const file = readRegularFile(path, { maxBytes: maxFileBytes })
+  if (!file.ok) {
+    if (file.code === 'file-missing') return { state: 'missing', servers: [], diagnostics: [] }
+    return broken({ code: file.code, severity: 'error', message: file.message, path })
+  }
+  const document = readDocument(file.text, place.shape.syntax)
+  if (!document.ok) {
+    const { message, line, column } = document
+    return broken({
+      code: 'servers-syntax',
+      severity: 'error',
+      message: `${message}; its servers are left out`,
+      path,
+      line,
+      column,
+    })
+  }
+  const diagnostics: Diagnostic[] = []
+  const servers: ServerDefinition[] = []
+  const block = place.scope === 'project' ? facts.trust.blockOf(path) : undefined
+  for (const { place: keys, entries } of place.shape.groups(document.root, facts.project)) {
+    for (const { place: repeated, line } of document.repeated) {
+      if (
+        repeated.length === keys.length + 1 &&
+        keys.every((key, index) => key === repeated[index])
+      ) {
+        const message = `the server "${repeated.at(-1)}" is named twice in this file; the last one counts`
+        diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
+      }
+    }
+    for (const [name, entry] of Object.entries(entries)) {
+      const lineOf = (key?: string): number | undefined =>
+        document.lineOf(key === undefined ? [...keys, name] : [...keys, name, key])
+      const report = (
+        severity: Diagnostic['severity'],
+        code: string,
+        message: string,
+        key?: string,
+        hint?: string,
+      ): void => {
+        diagnostics.push({
+          code,
+          severity,
+          message: `server "${name}": ${message}`,
+          path,
+          line: lineOf(key),
+          hint,
+        })
+      }
+      const raw = readEntry(place, name, entry, report)
+      if (raw === undefined) continue
+      const context = variableContext(document.root, path, facts)
+      servers.push(define(name, raw, { place, path, line: lineOf(), block, context, report }))
+    }
+  }
+  if (block !== undefined && servers.length > 0) {
+    const message = `its servers are not started: ${block.message}`
+    diagnostics.push({
+      code: `servers-${block.reason}`,
+      severity: 'warning',
+      message,
+      path,
+      hint: block.hint,
+    })
+  }
+  return { state: 'read', servers, diagnostics }
+}
+
+type Report = (
+  severity: Diagnostic['severity'],
+  code: string,
+  message: string,
+  key?: string,
+  hint?: string,
+) => void
+
+function readEntry(
+  place: ServerPlace,
+  name: string,
+  entry: unknown,
+  report: Report,
+): RawServer | undefined {
+  if (!isUsableName(name)) {
+    report(
+      'error',
+      'server-name-invalid',
+      'a name has 1 to 100 printable characters and is none of JavaScript’s own, such as __proto__',
+    )
+    return undefined
+  }
+  if (!isObject(entry)) {
+    report('error', 'server-invalid', 'it must be an object')
+    return undefined
+  }
+  let refused = false
+  const fields = fieldsOf(entry, (message, key) => {
+    const ignored = message.endsWith('it is ignored')
+    refused ||= !ignored
+    report(
+      ignored ? 'warning' : 'error',
+      ignored ? 'server-field-invalid' : 'server-invalid',
+      message,
+      key,
+    )
+  })
+  const raw = place.shape.read(fields)
+  return refused ? undefined : raw
+}
+
+function isUsableName(name: string): boolean {
+  const reserved = ['__proto__', 'constructor', 'prototype']
+  return (
+    /^[^\p{Cc}\p{Cf}\p{Zl}\p{Zp}]{1,100}$/u.test(name) &&
+    name.trim() === name &&
+    !reserved.includes(name)
+  )
+}
+
+interface DefineFacts {
+  place: ServerPlace
+  path: string
+  line: number | undefined
+  block: ServerBlock | undefined
+  context: VariableContext
+  report: Report
+}
+
+function define(name: string, raw: RawServer, facts: DefineFacts): ServerDefinition {
+  const { place, path, line, block, context, report } = facts
+  // Nothing of ours is put into the entry of a project that nobody trusts.
+  const { transport, problems } = resolveServer(
+    raw,
+    block === undefined ? place.variables : 'none',
+    {
+      ...context,
+      env: block === undefined ? context.env : {},
+    },
+  )
+  if (block === undefined) {
+    for (const { message, hint, fatal } of problems) {
+      report(
+        fatal && !raw.disabled ? 'error' : 'warning',
+        'server-variable',
+        message,
+        undefined,
+        hint,
+      )
+    }
+  }
+  const fatal = problems.find((problem) => problem.fatal)
+  const unresolved: ServerBlock | undefined = fatal && {
+    reason: 'unresolved',
+    message: fatal.message,
+    hint: fatal.hint ?? `Correct it in ${path}.`,
+  }
+  return {
+    name,
+    transport,
+    source: { client: place.client, path, scope: place.scope, line },
+    startupTimeoutMs: raw.startupTimeoutMs || defaultStartupTimeoutMs,
+    callTimeoutMs: raw.callTimeoutMs || defaultCallTimeoutMs,
+    allow: raw.allow,
+    deny: raw.deny,
+    disabled: raw.disabled,
+    trusted: block === undefined,
+    digest: sha256(JSON.stringify([name, raw])),
+    blocked: block ?? unresolved,
+  }
+}
+
+function variableContext(root: JsonObject, path: string, facts: PlaceFacts): VariableContext {
+  const { runtime, project, onRead } = facts
+  return {
+    env: runtime.env,
+    home: runtime.home,
+    project,
+    path,
+    onRead,
+    input(id) {
+      const inputs = Array.isArray(root['inputs']) ? root['inputs'] : []
+      const input = inputs.filter(isObject).find((candidate) => candidate['id'] === id)
+      const preset = input?.['default']
+      return (
+        runtime.env[inputVariable(id)] ??
+        (typeof preset === 'string' && preset !== '' ? preset : undefined)
+      )
+    },
+  }
+}
+
+function broken(diagnostic: Diagnostic): PlaceReading {
+  return { state: 'broken', servers: [], diagnostics: [diagnostic] }
+}
+
+/** A file that is read for two places is reported once. */
+function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const byText = new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
+  return [...byText.values()]
+}

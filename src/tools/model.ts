@@ -1,0 +1,105 @@
+import type { JsonValue } from '../skill/index.ts'
+
+export type JsonObject = { readonly [key: string]: JsonValue }
+
+/** What a server says about a tool; a claim, believed only of trusted servers (MCP, tool annotations). */
+export interface ToolAnnotations {
+  title?: string | undefined
+  readOnlyHint?: boolean | undefined
+  destructiveHint?: boolean | undefined
+  idempotentHint?: boolean | undefined
+  openWorldHint?: boolean | undefined
+}
+
+/** A tool as its server lists it. */
+export interface ToolDefinition {
+  /** `SERVER__TOOL`, unique in a registry. */
+  id: string
+  /** The server's name in the configuration. */
+  server: string
+  /** The tool's name as its server knows it. */
+  name: string
+  title?: string | undefined
+  description: string
+  inputSchema: JsonObject
+  outputSchema?: JsonObject | undefined
+  annotations?: ToolAnnotations | undefined
+}
+
+/** What the router knows of a tool: enough to rank it, without its schemas. */
+export interface ToolSummary {
+  id: string
+  server: string
+  name: string
+  description: string
+  /** Names of the parameters, in the schema's order. */
+  parameters: readonly string[]
+  /** Names of the required ones. */
+  required: readonly string[]
+  /** Canonical category, `undefined` for an uncategorised tool. */
+  category?: string | undefined
+  /** Phrases that asked for this tool and were confirmed. */
+  examples?: readonly string[] | undefined
+  /** Whether a call only reads: the user's word, a trusted server's hint, or a read-only verb. */
+  readOnly?: boolean | undefined
+}
+
+/** One block of what a tool returned. */
+export type ToolContent =
+  | { type: 'text'; text: string }
+  | { type: 'image' | 'audio'; mimeType: string; data: Uint8Array }
+  | {
+      type: 'resource'
+      uri: string
+      mimeType?: string | undefined
+      text?: string | undefined
+      /** The bytes of a resource that is no text (`blob`). */
+      data?: Uint8Array | undefined
+    }
+  | { type: 'link'; uri: string; name: string; mimeType?: string | undefined }
+
+/** What came back from one call, before anything is summarised. */
+export interface ToolOutcome {
+  isError: boolean
+  content: readonly ToolContent[]
+  /** `structuredContent` of the answer. */
+  structured?: JsonValue | undefined
+  /** Bytes of the answer as it was sent. */
+  size: number
+}
+
+/** Why a call has no outcome. `delivered` says whether the server can have acted on it. */
+export interface CallFailure {
+  kind:
+    | 'tool-not-found'
+    | 'invalid-parameters'
+    | 'server-unavailable'
+    | 'timeout'
+    | 'connection-lost'
+    | 'protocol'
+    | 'cancelled'
+  message: string
+  delivered: 'no' | 'unknown' | 'yes'
+}
+
+/** Anything that can list and call tools: a live connection, a served project, or a test. */
+export interface ToolServer {
+  readonly name: string
+  /** Changes when the server was started anew, so that what was learned from it no longer holds. */
+  instance(): string
+  list(options?: { signal?: AbortSignal | undefined }): Promise<readonly ToolDefinition[]>
+  /** Rejects with a `ToolCallError` that carries a {@link CallFailure}. `name` is the server's own name of the tool. */
+  call(name: string, parameters: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>
+}
+
+export interface ToolCallOptions {
+  signal?: AbortSignal | undefined
+  timeoutMs?: number | undefined
+  onProgress?: ((progress: ToolProgress) => void) | undefined
+}
+
+export interface ToolProgress {
+  progress: number
+  total?: number | undefined
+  message?: string | undefined
+}

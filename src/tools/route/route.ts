@@ -1,0 +1,83 @@
+import type { Slot } from '../parameters/slots.ts'
+
+/** Where a request leads. */
+export interface Route {
+  /**
+   * `answer`: one tool is clearly meant. `shortlist`: it is one of the candidates. `ask`: nothing
+   * fits well enough to be offered without a question.
+   */
+  decision: 'answer' | 'shortlist' | 'ask'
+  /** Canonical category of the first candidate. */
+  category?: string | undefined
+  /** Id of the first candidate; undefined with `ask`. */
+  tool?: string | undefined
+  /** How far the first candidate is ahead of the second, as a part of its score: 0 to 1. */
+  margin: number
+  /** Best first; equal scores in code-point order of their ids. */
+  candidates: readonly Candidate[]
+  /** What the request is about: its words in phrases, without grammar and typed pieces. */
+  intent: readonly string[]
+  /** The typed pieces of the request. */
+  slots: readonly Slot[]
+  /** Ids of tools that the request calls by their names. */
+  named: readonly string[]
+}
+
+export interface Candidate {
+  /** Id of the tool. */
+  tool: string
+  /** Evidence, where 1 is one word that no other tool has. */
+  score: number
+  /** Why the tool's server cannot be reached: configured, but failing. */
+  unavailable?: string | undefined
+}
+
+/** Why a candidate stands where it stands. */
+export interface CandidateExplanation {
+  tool: string
+  score: number
+  /** Parts of the score, greatest first; they add up to it. */
+  parts: readonly ScorePart[]
+  /** Why it stands before the next candidate; undefined for the last one. */
+  aheadOfNext?: string | undefined
+}
+
+export interface ScorePart {
+  kind: PartKind
+  /** The words of the request, and what they met. */
+  text: string
+  score: number
+}
+
+export type PartKind =
+  | FieldName
+  | 'category'
+  | 'similar word'
+  | 'synonym'
+  | 'subject'
+  | 'changes'
+  | 'whole name'
+  | 'called by name'
+  | 'asked before'
+  | 'corrected before'
+  | 'meaning'
+
+export type FieldName = 'name' | 'description' | 'parameters' | 'server' | 'examples'
+
+export interface RouteExplanation {
+  route: Route
+  /** Words of the request as they were compared, with their weight; 0 is grammar. */
+  words: readonly { word: string; weight: number }[]
+  candidates: readonly CandidateExplanation[]
+}
+
+/** A request that once led to a tool, or must not lead to it. */
+export interface RouteExample {
+  request: string
+  /** Id of the tool. */
+  tool: string
+  /** 0 to 1: how fresh and how often confirmed it is. Default 1. */
+  weight?: number | undefined
+  /** The tool was wrong for this request. */
+  wrong?: boolean | undefined
+}

@@ -1,0 +1,158 @@
+import { messageOf, systemCode } from '../../base/index.ts'
+import type { CallFailure } from '../model.ts'
+
+export interface FailedCall {
+  server: string
+  tool: string
+  timeoutMs: number
+  /** Whether the request was handed to the transport. */
+  sent: boolean
+  /** Whether the caller gave up. */
+  cancelled: boolean
+  /** What is known of the end of the server's process, as in "it ended with exit code 1". */
+  ending?: string | undefined
+}
+
+/**
+ * What an error of the client says of the call: why there is no outcome, and whether the server can
+ * have acted. A refusal before the tool ran (unknown method, invalid parameters) counts as not
+ * delivered; whatever was sent and never answered is unknown.
+ */
+export function callFailure(error: unknown, call: FailedCall): CallFailure {
+  const { server, tool } = call
+  const unanswered = call.sent ? 'unknown' : 'no'
+  if (call.cancelled) {
+    return {
+      kind: 'cancelled',
+      message: `The call of ${tool} was cancelled`,
+      delivered: unanswered,
+    }
+  }
+  const code = codeOf(error)
+  if (typeof code === 'number') return answeredWithError(code, messageOf(error), call)
+  if (code === 'REQUEST_TIMEOUT') {
+    const message = `${tool} gave no answer within ${call.timeoutMs} ms`
+    return { kind: 'timeout', message, delivered: unanswered }
+  }
+  if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
+    const message = `The server ${server} answered the call of ${tool} with what is no result: ${messageOf(error)}`
+    return { kind: 'protocol', message, delivered: 'yes' }
+  }
+  const status = httpStatus(error)
+  if (status !== undefined) return answeredOverHttp(status, call)
+  if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
+    const message = `The address of the server ${server} answered with something that is no message of the protocol, such as a web page`
+    return { kind: 'protocol', message, delivered: unanswered }
+  }
+  const reached = neverReached(error)
+  if (reached !== undefined) {
+    return {
+      kind: 'server-unavailable',
+      message: `The server ${server} cannot be reached: ${reached}`,
+      delivered: 'no',
+    }
+  }
+  const ending = call.ending ?? messageOf(error)
+  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${ending}`
+  return { kind: 'connection-lost', message, delivered: unanswered }
+}
+
+/** The server has no session under the name we gave: it was started anew. */
+export function isSessionGone(error: unknown): boolean {
+  return httpStatus(error) === 404
+}
+
+/** Servers answer a missing tool with the code for invalid parameters (MCP, Tools, Error Handling). */
+function answeredWithError(code: number, text: string, { server, tool }: FailedCall): CallFailure {
+  const message = text.replace(/^MCP error -?\d+: /, '')
+  if (
+    code === methodNotFound ||
+    (code === invalidParams && /not found|unknown tool|no such tool/i.test(message))
+  ) {
+    return {
+      kind: 'tool-not-found',
+      message: `The server ${server} has no tool ${tool}: ${message}`,
+      delivered: 'no',
+    }
+  }
+  if (code === invalidParams) return { kind: 'invalid-parameters', message, delivered: 'no' }
+  if (code === unusableAnswer) {
+    const text = `The answer of ${tool} on the server ${server} cannot be used: ${message}`
+    return { kind: 'protocol', message: text, delivered: 'yes' }
+  }
+  const rejected = refusedUnseen.includes(code)
+  return {
+    kind: 'protocol',
+    message: `The server ${server} answered the call of ${tool} with error ${code}: ${message}`,
+    delivered: rejected ? 'no' : 'yes',
+  }
+}
+
+/** Ours, for an answer that came and is none; in the range left to implementations. */
+export const unusableAnswer = -32_050
+const methodNotFound = -32_601
+const invalidParams = -32_602
+/** Parse error, invalid request, and the refusals of the protocol of 2026-07-28 before any work. */
+const refusedUnseen: readonly number[] = [-32_700, -32_600, -32_020, -32_021, -32_022]
+
+function answeredOverHttp(status: number, { server, tool, sent }: FailedCall): CallFailure {
+  if (status === 401 || status === 403) {
+    return { kind: 'server-unavailable', message: signInNeeded(server, status), delivered: 'no' }
+  }
+  if (status === 404) {
+    const message = `The server ${server} no longer knows this session (HTTP 404)`
+    return { kind: 'connection-lost', message, delivered: 'no' }
+  }
+  const message = `The server ${server} answered the call of ${tool} with HTTP ${status}`
+  return { kind: 'protocol', message, delivered: status < 500 || !sent ? 'no' : 'unknown' }
+}
+
+export function signInNeeded(server: string, status: number): string {
+  return `The server ${server} wants a sign-in (HTTP ${status}). Skillrail cannot sign in with OAuth yet; a token can be given as an Authorization header in the configuration of the server`
+}
+
+/** The HTTP status that an error of the client carries. */
+export function httpStatus(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined
+  if ('status' in error && typeof error.status === 'number') return error.status
+  const data = 'data' in error ? error.data : undefined
+  const inner =
+    typeof data === 'object' && data !== null && 'status' in data ? data.status : undefined
+  if (typeof inner === 'number') return inner
+  return 'code' in error && typeof error.code === 'number' && error.code >= 400 && error.code < 600
+    ? error.code
+    : undefined
+}
+
+/** The reason where no connection came about. Errors of `fetch` carry it as their cause. */
+export function neverReached(error: unknown): string | undefined {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    const code = systemCode(at) ?? ''
+    if (unreachable.includes(code)) return code
+  }
+  return undefined
+}
+
+/** Whether the error, or one that caused it, has this code. */
+export function hasCode(error: unknown, code: string): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && at.code === code) return true
+  }
+  return false
+}
+
+const unreachable = [
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]
+
+/** A number for an error of the protocol, a name for one of the client (see its `SdkErrorCode`). */
+function codeOf(error: unknown): number | string | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined
+  const { code } = error
+  return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
+}

@@ -1,0 +1,119 @@
+import type { Client, ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
+import { messageOf, sha256 } from '../../base/index.ts'
+import type { ServerDefinition, ServerTransport } from '../config/model.ts'
+import { type CallRecords, createCallRecords } from './_call-record.ts'
+import { hasCode, httpStatus, neverReached, signInNeeded } from './call-failure.ts'
+import type { ConnectOptions, OpenedServer } from './connection.ts'
+import { ServerStartError } from './errors.ts'
+import { limitedFetch } from './limited-fetch.ts'
+import { loadSdk } from './sdk.ts'
+
+type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
+
+/**
+ * Connects over streamable HTTP, with the newest protocol that the server speaks; to a server that
+ * refuses it, as those before 2025 do, over server-sent events (MCP, Transports, Backwards
+ * Compatibility).
+ */
+export async function openHttp(
+  definition: ServerDefinition,
+  transport: HttpTransport,
+  options: ConnectOptions,
+): Promise<OpenedServer> {
+  if (transport.kind === 'sse') return await attempt('sse').catch(asStartError)
+  try {
+    return await attempt('http')
+  } catch (error) {
+    const status = httpStatus(error)
+    const isOld =
+      status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
+    if (!isOld || options.signal.aborted) return asStartError(error)
+    return await attempt('sse').catch(() => asStartError(error))
+  }
+
+  async function attempt(kind: 'http' | 'sse'): Promise<OpenedServer> {
+    const sdk = await loadSdk()
+    const url = new URL(transport.url)
+    const fetch: FetchLike = limitedFetch(options.answerLimit)
+    const init = { requestInit: { headers: { ...transport.headers } }, fetch }
+    const records = createCallRecords()
+    const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
+    const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
+    watchSending(channel, records)
+    const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
+    const client = new sdk.Client(options.clientInfo, { capabilities: {}, ...mode })
+    try {
+      await withinTime(client, channel)
+    } catch (error) {
+      await client.close().catch(() => undefined)
+      await channel.close().catch(() => undefined)
+      throw error
+    }
+    return {
+      client,
+      transport: channel,
+      records,
+      instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
+      ending: async () => undefined,
+      async close() {
+        // A courtesy to the server, for which nobody waits long.
+        await Promise.race([http?.terminateSession().catch(() => undefined), soon()])
+        await client.close().catch(() => undefined)
+      },
+    }
+  }
+
+  /** The client's own limit is one for each request; this is one for all of them. */
+  async function withinTime(client: Client, channel: Transport): Promise<void> {
+    const timeout = definition.startupTimeoutMs
+    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)])
+    const connecting = client.connect(channel, { timeout, signal })
+    const over = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(new StartTimeout()), { once: true })
+    })
+    await Promise.race([connecting, over])
+  }
+
+  function asStartError(error: unknown): never {
+    const { name, startupTimeoutMs } = definition
+    const status = httpStatus(error)
+    const message = options.signal.aborted
+      ? `The start of the server ${name} was cancelled`
+      : status === 401 || status === 403
+        ? signInNeeded(name, status)
+        : `The server ${name} at ${safeAddress(transport.url)} cannot be used: ${reasonOf(error, status, startupTimeoutMs)}`
+    const kind = options.signal.aborted ? 'cancelled' : undefined
+    throw new ServerStartError({ server: name, message, kind }, { cause: error })
+  }
+}
+
+class StartTimeout extends Error {}
+
+function reasonOf(error: unknown, status: number | undefined, timeoutMs: number): string {
+  if (error instanceof StartTimeout) return `it gave no answer within ${timeoutMs} ms`
+  const unreached = neverReached(error)
+  if (unreached !== undefined) return `nothing answers there (${unreached})`
+  if (status !== undefined) return `it answers with HTTP ${status}`
+  if (hasCode(error, 'REQUEST_TIMEOUT')) return `it gave no answer within ${timeoutMs} ms`
+  if (hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT'))
+    return 'it answers with something that is no message of the protocol, such as a web page'
+  return messageOf(error)
+}
+
+function watchSending(channel: Transport, records: CallRecords): void {
+  const send = channel.send.bind(channel)
+  channel.send = (message, options) => {
+    records.sent(message)
+    return send(message, options)
+  }
+}
+
+/** Without what a query or the part before the host may carry. */
+function safeAddress(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return `${origin}${pathname}`
+}
+
+function soon(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1000).unref())
+}

@@ -1,0 +1,138 @@
+import { messageOf, systemCode } from '../../base/index.ts'
+import { type KeptProcess, type ProcessEnd, startKeptProcess } from '../../exec/index.ts'
+import type { ServerDefinition, ServerTransport } from '../config/model.ts'
+import { createCallRecords } from './_call-record.ts'
+import { createTextTail } from './_text-tail.ts'
+import { hasCode } from './call-failure.ts'
+import type { ConnectOptions, OpenedServer } from './connection.ts'
+import { ServerStartError } from './errors.ts'
+import { loadSdk } from './sdk.ts'
+import { serverEnvironment } from './server-environment.ts'
+import { answerRoots, rootsCapability } from './server-roots.ts'
+import { stdioTransport } from './stdio-transport.ts'
+
+/** Starts a server as a process of its own and makes the handshake. */
+export async function openStdio(
+  definition: ServerDefinition,
+  transport: ServerTransport & { kind: 'stdio' },
+  options: ConnectOptions,
+): Promise<OpenedServer> {
+  const { runtime, project, note, signal } = options
+  const [sdk, process] = await Promise.all([
+    loadSdk(),
+    startProcess(definition, transport, options),
+  ])
+  const stderr = createTextTail()
+  process.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
+  const garbage: string[] = []
+  const records = createCallRecords()
+  const pipe = stdioTransport({
+    process,
+    records,
+    messageLimit: options.answerLimit,
+    parse: sdk.parseJSONRPCMessage,
+    onGarbage(line) {
+      const shown = line.slice(0, 200)
+      if (garbage.length === 0)
+        note({
+          code: 'server-garbage',
+          message: `it prints on standard output what is no message: ${shown}`,
+        })
+      if (garbage.length < 5) garbage.push(shown)
+    },
+  })
+  let ended: ProcessEnd | undefined
+  void process.ended.then((end) => (ended = end))
+  const ending = async (): Promise<string | undefined> => {
+    // The end of the process is seen a moment after that of its pipes.
+    if (ended === undefined)
+      await Promise.race([process.ended, new Promise((resolve) => setTimeout(resolve, 100))])
+    return ended === undefined ? undefined : [endingText(ended), lastOutput(stderr.text())].join('')
+  }
+
+  const client = new sdk.Client(options.clientInfo, { capabilities: rootsCapability })
+  answerRoots(client, transport.args, transport.cwd ?? project)
+  try {
+    await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
+  } catch (error) {
+    // First, because the end of the process is news only while it was not ours.
+    const end = await ending()
+    await process.end()
+    throw new ServerStartError(
+      {
+        server: definition.name,
+        message: startFailure(definition, error, {
+          end,
+          garbage,
+          stderr: stderr.text(),
+          aborted: signal.aborted,
+        }),
+        stderrTail: stderr.text() || garbage.join('\n'),
+        kind: signal.aborted ? 'cancelled' : undefined,
+      },
+      { cause: error },
+    )
+  }
+  return {
+    client,
+    transport: pipe,
+    records,
+    instance: `${process.pid}-${runtime.id()}`,
+    ending,
+    close: () => client.close(),
+  }
+
+  function startProcess(
+    server: ServerDefinition,
+    { command, args, env, cwd }: ServerTransport & { kind: 'stdio' },
+    { runtime: world }: ConnectOptions,
+  ): Promise<KeptProcess> {
+    return startKeptProcess({
+      file: command,
+      args,
+      cwd: cwd ?? project,
+      env: serverEnvironment(world, env),
+      key: `server-${world.id()}`,
+    }).catch((error: unknown) => {
+      const missing = systemCode(error) === 'ENOENT'
+      const reason = missing
+        ? `there is no program ${command}, or no directory ${cwd ?? project}`
+        : messageOf(error)
+      throw new ServerStartError(
+        {
+          server: server.name,
+          message: `The server ${server.name} could not be started: ${reason}`,
+        },
+        { hint: `Its configuration is in ${server.source.path}.`, cause: error },
+      )
+    })
+  }
+}
+
+function startFailure(
+  { name, startupTimeoutMs }: ServerDefinition,
+  error: unknown,
+  seen: { end: string | undefined; garbage: readonly string[]; stderr: string; aborted: boolean },
+): string {
+  if (seen.aborted) return `The start of the server ${name} was cancelled`
+  // Otherwise it was ended by us, because of the error.
+  const hasEnded = hasCode(error, 'CONNECTION_CLOSED') || hasCode(error, 'EPIPE')
+  if (hasEnded && seen.end !== undefined) return `The server ${name} did not start: ${seen.end}`
+  const reason = hasCode(error, 'REQUEST_TIMEOUT')
+    ? `it gave no answer within ${startupTimeoutMs} ms`
+    : messageOf(error)
+  const printed =
+    seen.garbage.length > 0
+      ? `; it printed ${JSON.stringify(seen.garbage[0])} on standard output`
+      : ''
+  return `The server ${name} did not start: ${reason}${printed}${lastOutput(seen.stderr)}`
+}
+
+function endingText(end: ProcessEnd): string {
+  if (end.kind === 'exit') return `it ended with exit code ${end.code}`
+  return end.kind === 'signal' ? `it was ended by ${end.signal}` : 'it ended'
+}
+
+function lastOutput(stderr: string): string {
+  return stderr === '' ? '' : `. Its last error output:\n${stderr}`
+}

@@ -1,0 +1,183 @@
+import type { Diagnostic, Runtime } from '../../base/index.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import type { ToolDefinition, ToolServer } from '../model.ts'
+import type { ListedServer } from './connection.ts'
+import { ServerNotFoundError } from './errors.ts'
+import { type PooledServer, poolServer } from './pooled-server.ts'
+
+/** A server that could not be listed. */
+export interface ServerListFailure {
+  server: string
+  message: string
+  stderrTail: string
+}
+
+export interface ToolListing {
+  /** In the order of the servers, then as each lists them; without those its configuration hides. */
+  tools: readonly ToolDefinition[]
+  failures: readonly ServerListFailure[]
+  /** What was wrong with lists that were read. */
+  diagnostics: readonly Diagnostic[]
+  /** How long the list of a server may be kept, by its name, where it says so. */
+  ttlMs: ReadonlyMap<string, number>
+}
+
+/** Something that happened to a server while it ran. */
+export interface ServerEvent {
+  server: string
+  /** `server-started`, `server-ended`, `tools-changed`, `server-garbage` or `tools-listed`. */
+  code: string
+  message: string
+}
+
+export interface ServerPool {
+  /** One a name, disabled and blocked ones included. */
+  readonly definitions: readonly ServerDefinition[]
+  /**
+   * The server, started where it is not running. What it returns stays good: a later call starts the
+   * server again if it ended in the meantime.
+   * @throws {ServerNotFoundError}, {ServerStartError}, and {ServerNotTrustedError} (exit code 4).
+   */
+  get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
+  /** The tools of every enabled server, all started at once. */
+  list(options?: { signal?: AbortSignal | undefined }): Promise<ToolListing>
+  /** Ends every process; resolves when nothing is left of them. */
+  close(): Promise<void>
+}
+
+/** A pool whose definitions may change while it runs. */
+export interface KeptServers extends ServerPool {
+  listOne(name: string, signal?: AbortSignal): Promise<ListedServer & { instance: string }>
+  /** Ends every server whose definition is not the same any more; others go on. */
+  update(definitions: readonly ServerDefinition[]): Promise<void>
+  states(): readonly ServerState[]
+}
+
+export interface ServerState {
+  name: string
+  state: 'running' | 'idle' | 'failed' | 'disabled' | 'blocked'
+  instance?: string | undefined
+  message?: string | undefined
+}
+
+export interface OpenServersOptions {
+  runtime: Runtime
+  /** Where servers run whose configuration names no directory; default: the working directory. */
+  project?: string | undefined
+  clientInfo?: { name: string; version: string } | undefined
+  onLog?: ((event: ServerEvent) => void) | undefined
+  /** Bytes of one answer of a server; default 32 MiB. A larger one is a failed call. */
+  answerLimit?: number | undefined
+}
+
+const defaultAnswerLimit = 32 * 1024 * 1024
+
+/** Servers that start when they are needed, and end with {@link ServerPool.close}. */
+export function openServers(
+  definitions: readonly ServerDefinition[],
+  options: OpenServersOptions,
+): KeptServers {
+  const servers = new Map<string, { definition: ServerDefinition; server: PooledServer }>()
+  let current = definitions
+  return {
+    get definitions() {
+      return current
+    },
+    async get(name, { signal } = {}) {
+      const server = pooled(name)
+      await server.start(signal)
+      return server
+    },
+    list: ({ signal } = {}) => listAll(current, pooled, signal),
+    async listOne(name, signal) {
+      const server = pooled(name)
+      const listed = await server.listWithProblems({ signal })
+      return { ...listed, instance: server.instance() }
+    },
+    async update(next) {
+      current = next
+      const outdated = [...servers].filter(([name, { definition }]) => {
+        const now = next.find((candidate) => candidate.name === name)
+        return JSON.stringify(now) !== JSON.stringify(definition)
+      })
+      for (const [name] of outdated) servers.delete(name)
+      await Promise.all(outdated.map(([, { server }]) => server.close()))
+    },
+    states: () =>
+      current.map((definition) => stateOf(definition, servers.get(definition.name)?.server)),
+    async close() {
+      await Promise.all([...servers.values()].map(({ server }) => server.close()))
+    },
+  }
+
+  function pooled(name: string): PooledServer {
+    const known = servers.get(name)
+    if (known !== undefined) return known.server
+    const definition = current.find((candidate) => candidate.name === name)
+    if (definition === undefined) {
+      throw new ServerNotFoundError(
+        name,
+        current.map((one) => one.name),
+      )
+    }
+    const server = poolServer(definition, {
+      runtime: options.runtime,
+      project: options.project ?? options.runtime.cwd,
+      clientInfo: options.clientInfo ?? { name: 'skillrail', version: '0' },
+      answerLimit: options.answerLimit ?? defaultAnswerLimit,
+      note: (event) => options.onLog?.({ server: name, ...event }),
+    })
+    servers.set(name, { definition, server })
+    return server
+  }
+}
+
+function stateOf(definition: ServerDefinition, server: PooledServer | undefined): ServerState {
+  const { name, disabled, blocked } = definition
+  if (disabled) return { name, state: 'disabled' }
+  if (blocked !== undefined) return { name, state: 'blocked', message: blocked.message }
+  if (server?.isRunning() === true) return { name, state: 'running', instance: server.instance() }
+  const message = server?.lastError()
+  return message === undefined ? { name, state: 'idle' } : { name, state: 'failed', message }
+}
+
+/** Lists servers side by side; one that fails is a failure of its own. */
+export async function listAll(
+  definitions: readonly ServerDefinition[],
+  serverOf: (name: string) => Pick<PooledServer, 'listWithProblems'>,
+  signal: AbortSignal | undefined,
+): Promise<ToolListing> {
+  const enabled = definitions.filter(({ disabled }) => !disabled)
+  const results = await Promise.all(
+    enabled.map(async ({ name, source }) => {
+      try {
+        const { tools, problems, ttlMs } = await serverOf(name).listWithProblems({ signal })
+        const diagnostics = problems.map((message): Diagnostic => {
+          return {
+            code: 'tools-listed',
+            severity: 'warning',
+            message: `server "${name}": ${message}`,
+            path: source.path,
+          }
+        })
+        const kept: [string, number][] = ttlMs === undefined ? [] : [[name, ttlMs]]
+        return { tools, failures: [], diagnostics, kept }
+      } catch (error) {
+        signal?.throwIfAborted()
+        return { tools: [], failures: [failureOf(name, error)], diagnostics: [], kept: [] }
+      }
+    }),
+  )
+  return {
+    tools: results.flatMap(({ tools }) => tools),
+    failures: results.flatMap(({ failures }) => failures),
+    diagnostics: results.flatMap(({ diagnostics }) => diagnostics),
+    ttlMs: new Map(results.flatMap(({ kept }) => kept)),
+  }
+}
+
+function failureOf(server: string, error: unknown): ServerListFailure {
+  const message = error instanceof Error ? error.message : String(error)
+  const stderrTail = error instanceof Error && 'stderrTail' in error ? String(error.stderrTail) : ''
+  return { server, message, stderrTail }
+}

@@ -1,0 +1,166 @@
+import { randomBytes } from 'node:crypto'
+import { statSync, unlinkSync } from 'node:fs'
+import type { Server } from 'node:http'
+import {
+  acquireFileLock,
+  ownIdentity,
+  type Runtime,
+  type Settings,
+  SkillrailError,
+  writeFileAtomic,
+} from '../../base/index.ts'
+import { findWorkspace } from '../../trust/index.ts'
+import { readServerConfiguration } from '../config/read-configuration.ts'
+import { openServers, type ServerEvent } from './pool.ts'
+import { type ServedRecord, servedRecordPath } from './served-record.ts'
+import { answerRequests } from './served-requests.ts'
+
+export interface ServeProjectOptions {
+  /** A directory of the project. */
+  project: string
+  runtime: Runtime
+  trust: Settings['workspaceTrust']
+  /** Ends by itself after this long without a request; 0: never. */
+  idleExitMs: number
+  clientInfo?: { name: string; version: string } | undefined
+  onLog?: ((event: ServerEvent) => void) | undefined
+  /** Ends it. */
+  signal: AbortSignal
+}
+
+export interface ServedProject {
+  record: ServedRecord
+  /** Resolves when everything has ended, with the reason. */
+  ended: Promise<'stopped' | 'idle'>
+}
+
+/**
+ * Keeps the servers of a project for other commands, over HTTP on the loopback for those who have the
+ * token from the user's own state. One process a project.
+ *
+ * Configuration and trust are looked at again before every request: a server whose definition is no
+ * longer the same, or that may no longer run, is ended first.
+ * @throws {SkillrailError} `servers-already-served`
+ */
+export async function serveProject(options: ServeProjectOptions): Promise<ServedProject> {
+  const { runtime, trust, idleExitMs } = options
+  const project = findWorkspace(options.project, runtime)
+  const path = servedRecordPath(project, runtime)
+  const lock = acquireFileLock(path)
+  if (!lock.ok) {
+    throw new SkillrailError({
+      code: 'servers-already-served',
+      message: `The servers of ${project} are kept already, by process ${lock.holder.pid}`,
+      hint: 'skillrail tools serve --status shows them, and --stop ends them.',
+    })
+  }
+  const { release } = lock
+  const token = randomBytes(32).toString('hex')
+  const startedAt = new Date(runtime.now()).toISOString()
+  let configuration = readServerConfiguration({ project, runtime, trust })
+  let seen = fingerprint(configuration.inputs)
+  const pool = openServers(configuration.servers, { ...options, project })
+  const stop = new AbortController()
+  const ends = AbortSignal.any([options.signal, stop.signal])
+  const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
+  const { createServer } = await import('node:http')
+  const server = createServer(
+    answerRequests({
+      token,
+      pool,
+      status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
+      stop: () => stop.abort('stopped'),
+      refresh,
+      busy: idle.busy,
+    }),
+  )
+  const port = await listen(server)
+  const record: ServedRecord = {
+    version: 1,
+    project,
+    process: ownIdentity(),
+    port,
+    token,
+    startedAt,
+  }
+  await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+  return { record, ended: end() }
+
+  async function refresh(): Promise<void> {
+    const now = fingerprint(configuration.inputs)
+    if (now === seen) return
+    configuration = readServerConfiguration({ project, runtime, trust })
+    seen = fingerprint(configuration.inputs)
+    await pool.update(configuration.servers)
+  }
+
+  async function end(): Promise<'stopped' | 'idle'> {
+    await new Promise((resolve) => {
+      if (ends.aborted) resolve(undefined)
+      else ends.addEventListener('abort', resolve, { once: true })
+    })
+    idle.end()
+    // Nobody new; those who are being answered still get their answer, if only that it is over.
+    removeRecord(path)
+    server.close()
+    await pool.close()
+    server.closeAllConnections()
+    release()
+    return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
+  }
+}
+
+function listen(server: Server): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.on('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      if (typeof address === 'object' && address !== null) resolve(address.port)
+    })
+  })
+}
+
+/** Tells whether a file changed, appeared or went. */
+function fingerprint(paths: readonly string[]): string {
+  return paths
+    .map((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false })
+      return stats === undefined ? '-' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`
+    })
+    .join('\n')
+}
+
+function removeRecord(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Somebody has removed it already; the lock still says who is there.
+  }
+}
+
+function idleTimer(ms: number, onIdle: () => void): { busy(): () => void; end(): void } {
+  let active = 0
+  let timer: NodeJS.Timeout | undefined
+  const wait = (): void => {
+    clearTimeout(timer)
+    if (ms > 0 && active === 0) timer = setTimeout(onIdle, ms)
+  }
+  wait()
+  return {
+    busy() {
+      active++
+      clearTimeout(timer)
+      let done = false
+      return () => {
+        if (done) return
+        done = true
+        active--
+        wait()
+      }
+    },
+    end() {
+      active++
+      clearTimeout(timer)
+    },
+  }
+}

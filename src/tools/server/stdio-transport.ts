@@ -1,0 +1,99 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import type { KeptProcess } from '../../exec/index.ts'
+import type { CallRecords } from './_call-record.ts'
+import { isObject } from '../config/fields.ts'
+import { splitLines } from './_line-splitter.ts'
+import { unusableAnswer } from './call-failure.ts'
+
+export interface StdioTransportOptions {
+  process: KeptProcess
+  records: CallRecords
+  /** Bytes of one message; a longer one is dropped and its call fails. */
+  messageLimit: number
+  /** Checks that a value is a message of the protocol; throws where it is none. */
+  parse: (value: unknown) => JSONRPCMessage
+  /** Told of what the server prints on standard output that is no message. */
+  onGarbage: (line: string) => void
+}
+
+/** How long output may still come after the server itself has ended. */
+const drainMs = 250
+
+/**
+ * The protocol over the pipes of a process: one message a line. Unlike the official one it takes an
+ * answer of any size in linear time, survives one that is too large, knows the size of each, and
+ * sees the end of a server whose children hold its pipes open.
+ */
+export function stdioTransport(options: StdioTransportOptions): Transport {
+  const { process, records, messageLimit, parse, onGarbage } = options
+  const waiting = new Set<string | number>()
+  let isClosed = false
+  const transport: Transport = {
+    async start() {
+      const read = splitLines(messageLimit, { line: receive, dropped: refuse })
+      process.stdout.on('data', read)
+      process.stdout.on('end', closed)
+      void process.ended.then(() => setTimeout(closed, drainMs).unref())
+    },
+    send: (message) => {
+      records.sent(message)
+      if ('method' in message && 'id' in message) waiting.add(message.id)
+      return new Promise((resolve, reject) => {
+        process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+          if (error) reject(error)
+          else resolve()
+        })
+      })
+    },
+    async close() {
+      await process.end()
+      closed()
+    },
+  }
+  return transport
+
+  function receive(text: string, bytes: number): void {
+    let value: unknown
+    try {
+      value = JSON.parse(text)
+      deliver(parse(value), bytes)
+    } catch {
+      const id = isObject(value) && !('method' in value) ? value['id'] : undefined
+      const isAwaited = (typeof id === 'string' || typeof id === 'number') && waiting.has(id)
+      if (isAwaited) fail(id, 'it is no result as the protocol knows it', bytes)
+      else onGarbage(text)
+    }
+  }
+
+  function deliver(message: JSONRPCMessage, bytes: number): void {
+    if ('method' in message) transport.onmessage?.(message)
+    else {
+      if (message.id !== undefined) waiting.delete(message.id)
+      records.received(message, bytes)
+      // The client takes notes of progress a turn later; its answer must not overtake them.
+      queueMicrotask(() => transport.onmessage?.(message))
+    }
+  }
+
+  function fail(id: string | number, message: string, bytes: number): void {
+    deliver({ jsonrpc: '2.0', id, error: { code: unusableAnswer, message } }, bytes)
+  }
+
+  /** Its id stands before or after the result, in one of the ends that were kept. */
+  function refuse(line: { head: string; tail: string; bytes: number }): void {
+    const [only] = waiting
+    const named = [...`${line.head}\n${line.tail}`.matchAll(/"id"\s*:\s*(\d+)/g)].map((match) =>
+      Number(match[1]),
+    )
+    const id = waiting.size === 1 ? only : named.find((number) => waiting.has(number))
+    if (id === undefined) return
+    const message = `its answer of ${line.bytes} bytes is over the limit of ${messageLimit}`
+    fail(id, message, line.bytes)
+  }
+
+  function closed(): void {
+    if (isClosed) return
+    isClosed = true
+    transport.onclose?.()
+  }
+}

@@ -1,0 +1,6 @@
+import { installServers } from './packages.ts'
+
+/** Once before all suites. */
+export default function setup(): void {
+  installServers()
+}

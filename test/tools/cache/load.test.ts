@@ -1,0 +1,208 @@
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { discoverOnce, loadToolIndex, refreshToolIndex } from '../../../src/tools/index.ts'
+import { refreshRecordPath, sidecarPath, toolCachePath } from '../../../src/tools/cache/places.ts'
+import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
+
+const hour = 60 * 60 * 1000
+const advice =
+  'Cache appears stale or missing. Run `skillrail tools refresh` to rebuild tool metadata.'
+const click = tool('chrome__click', {
+  title: 'Click',
+  inputSchema: {
+    type: 'object',
+    properties: { uid: { type: 'string' }, twice: { type: 'boolean' } },
+    required: ['uid'],
+  },
+  outputSchema: { type: 'object' },
+  annotations: { readOnlyHint: true, openWorldHint: false },
+})
+const pages = tool('chrome__list_pages')
+
+let world: World
+
+beforeEach(async () => {
+  world = makeWorld()
+  await refreshToolIndex({ ...world, pool: poolOf([click, pages]), servers: serversOf('chrome') })
+})
+
+describe('a loaded index', () => {
+  it('has summaries for routing and whole definitions on request', () => {
+    const { index, state, message, diagnostics } = loadToolIndex(world)
+    expect({ state, message, diagnostics }).toEqual({
+      state: 'fresh',
+      message: undefined,
+      diagnostics: [],
+    })
+    expect(index?.tools).toEqual([
+      {
+        id: 'chrome__click',
+        server: 'chrome',
+        name: 'click',
+        description: 'Does click',
+        parameters: ['uid', 'twice'],
+        required: ['uid'],
+        category: 'browser',
+        examples: undefined,
+        readOnly: true,
+      },
+      expect.objectContaining({ id: 'chrome__list_pages', readOnly: true }),
+    ])
+    expect(index?.definition('chrome__click')).toEqual(click)
+    expect(index?.definition('chrome__nothing')).toBeUndefined()
+    expect(index?.definition('__proto__')).toBeUndefined()
+  })
+
+  it('believes no annotation of a server that is not trusted', async () => {
+    const servers = serversOf('chrome').map((server) => ({ ...server, trusted: false }))
+    await refreshToolIndex({ ...world, pool: poolOf([click]), servers })
+    expect(loadToolIndex(world).index?.tool('chrome__click')?.readOnly).toBe(false)
+  })
+
+  it('lists tools without definitions where only the project’s file is there', () => {
+    rmSync(world.home, { recursive: true })
+    const { index, state } = loadToolIndex(world)
+    expect(state).toBe('fresh')
+    expect(index?.tools).toHaveLength(2)
+    expect(index?.tool('chrome__click')).toMatchObject({ server: 'chrome', parameters: [] })
+    expect(index?.definition('chrome__click')).toBeUndefined()
+  })
+
+  it.each([
+    ['a changed byte', (text: string) => text.replace('"twice"', '"thrice"')],
+    ['a missing end', (text: string) => text.slice(0, -20)],
+    ['another format', () => 'something else'],
+    ['nothing', () => ''],
+  ])('does without damaged definitions: %s', (_name, damage) => {
+    const path = sidecarPath('sha256:chrome', world)
+    writeFileSync(path, damage(readFileSync(path, 'utf8')))
+    const { index, diagnostics } = loadToolIndex(world)
+    expect(diagnostics.map(({ code }) => code)).toEqual(['sidecar-damaged'])
+    expect(index?.tools).toHaveLength(2)
+    expect(index?.definition('chrome__click')).toBeUndefined()
+  })
+
+  it('does without a damaged record', () => {
+    writeFileSync(refreshRecordPath(world), '{"version":1,"servers":{}')
+    const { index, diagnostics } = loadToolIndex(world)
+    expect(diagnostics.map(({ code }) => code)).toEqual(['refresh-record'])
+    expect(index?.tools).toHaveLength(2)
+  })
+
+  it('reads no definitions of another project with the same server', async () => {
+    const other = { ...makeWorld(), home: world.home, runtime: world.runtime }
+    const changed = { ...click, inputSchema: { type: 'object' } }
+    await refreshToolIndex({ ...other, pool: poolOf([changed]), servers: serversOf('chrome') })
+    expect(loadToolIndex(world).index?.definition('chrome__click')).toEqual(click)
+  })
+
+  it('writes nothing and makes no directory', () => {
+    const empty = makeWorld()
+    expect(loadToolIndex(empty)).toMatchObject({
+      state: 'missing',
+      message: advice,
+      diagnostics: [],
+    })
+    expect([...readdirSync(empty.project), ...readdirSync(empty.home)]).toEqual([])
+  })
+})
+
+describe('the age of a cache', () => {
+  it.each([
+    ['after 23 hours', 23 * hour, 'fresh'],
+    ['after 25 hours', 25 * hour, 'stale'],
+    ['when the clock is a minute behind', -60_000, 'fresh'],
+    ['when the clock fell back by a day', -24 * hour, 'stale'],
+  ])('%s', (_name, passed, state) => {
+    world.clock.now += passed
+    const loading = loadToolIndex(world)
+    expect(loading.state).toBe(state)
+    expect(loading.message).toBe(state === 'stale' ? advice : undefined)
+    expect(loading.index?.tools).toHaveLength(2)
+  })
+
+  it.each([
+    ['a shorter one', 60_000, 2 * 60_000, 'stale'],
+    ['a longer one', 72 * hour, 48 * hour, 'fresh'],
+  ])('is the server’s own where it names one: %s', async (_name, ttlMs, passed, state) => {
+    const pool = {
+      list: () =>
+        Promise.resolve({ tools: [click], failures: [], ttlMs: new Map([['chrome', ttlMs]]) }),
+    }
+    await refreshToolIndex({ ...world, pool, servers: serversOf('chrome') })
+    world.clock.now += passed
+    expect(loadToolIndex(world).state).toBe(state)
+  })
+
+  it('is unknown where the file names no date', () => {
+    const path = toolCachePath(world.project)
+    const cache: object = JSON.parse(readFileSync(path, 'utf8'))
+    writeFileSync(path, JSON.stringify({ ...cache, refreshed_at: 'yesterday' }))
+    expect(loadToolIndex(world).state).toBe('stale')
+  })
+})
+
+describe('a corrupt or newer cache', () => {
+  it.each([
+    ['corrupt', 'oops', 'cache-not-json'],
+    ['newer', '{"version":"9.0.0"}', 'cache-newer'],
+    ['a directory', undefined, 'file-not-regular'],
+  ])('has no index and says why: %s', (_name, text, code) => {
+    const path = toolCachePath(world.project)
+    rmSync(path)
+    if (text === undefined) mkdirSync(path)
+    else writeFileSync(path, text)
+    const loading = loadToolIndex(world)
+    expect(loading).toMatchObject({ state: 'corrupt', message: advice })
+    expect(loading.index).toBeUndefined()
+    expect(loading.diagnostics.map((diagnostic) => diagnostic.code)).toEqual([code])
+  })
+})
+
+describe('discovery', () => {
+  const options = { trusted: new Set(['chrome']), refreshedAt: '2026-03-01T10:00:00.000Z' }
+
+  it('asks a pool once, however many ask', async () => {
+    const pool = poolOf([click, pages])
+    const [one, two] = await Promise.all([
+      discoverOnce({ pool, ...options }),
+      discoverOnce({ pool, ...options }),
+    ])
+    expect(one).toBe(two)
+    expect(pool.calls).toBe(1)
+    expect(one.tools.map(({ id }) => id)).toEqual(['chrome__click', 'chrome__list_pages'])
+    expect(readdirSync(world.project)).toEqual(['.skillrail'])
+  })
+
+  it('asks again after it failed', async () => {
+    let calls = 0
+    const pool = {
+      list: () => {
+        calls++
+        if (calls === 1) return Promise.reject(new Error('no'))
+        return Promise.resolve({ tools: [click], failures: [] })
+      },
+    }
+    await expect(discoverOnce({ pool, ...options })).rejects.toThrow('no')
+    expect((await discoverOnce({ pool, ...options })).tools).toHaveLength(1)
+  })
+
+  it('keeps what the cache knows: categories, marks and the tools of a failing server', async () => {
+    const { index } = loadToolIndex(world)
+    const failure = { server: 'chrome', message: 'gone', stderrTail: '' }
+    const pool = poolOf([tool('other__thing')], [failure])
+    const found = await discoverOnce({ pool, index, ...options })
+    expect(found.tools.map(({ id }) => id)).toEqual([
+      'chrome__click',
+      'chrome__list_pages',
+      'other__thing',
+    ])
+    expect(found.caution('chrome__click')).toEqual({ kind: 'unavailable', message: 'gone' })
+    expect(found.tool('chrome__click')?.category).toBe('browser')
+  })
+})
+
+it('a path of the cache follows the project', () => {
+  expect(toolCachePath(world.project)).toBe(join(world.project, '.skillrail', 'tools.json'))
+})

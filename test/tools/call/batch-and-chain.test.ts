@@ -1,0 +1,165 @@
+import { expect, it } from 'vitest'
+import {
+  partialText,
+  runBatch,
+  runToolChain,
+  ToolCallError,
+  type ToolStep,
+} from '../../../src/tools/index.ts'
+import { failed, type FakeTool, fakeWorld, structured, text } from './_fake.ts'
+
+const tools: readonly FakeTool[] = [
+  { name: 'screenshot', answer: () => text('shot') },
+  { name: 'get_title', answer: () => text('Page Title') },
+  {
+    name: 'get_element',
+    answer: ({ selector }) =>
+      structured({ uid: `for ${JSON.stringify(selector)}`, items: [{ n: 1 }] }),
+  },
+  {
+    name: 'click',
+    inputSchema: { type: 'object', properties: { target: {} }, required: ['target'] },
+    answer: ({ target }) => text(`clicked ${JSON.stringify(target)}`),
+  },
+  { name: 'break', answer: () => failed('element not found') },
+  {
+    name: 'get_flaky',
+    answer: (_, _options, attempt) => (attempt === 1 ? failed('busy') : text('ok')),
+  },
+]
+
+function step(tool: string, params: ToolStep['params'] = {}, outputAs?: string): ToolStep {
+  return { tool, params, outputAs }
+}
+
+it('returns the results of a batch in the shape and order of the seed', async () => {
+  const { context } = fakeWorld(tools)
+  expect(await runBatch([step('screenshot'), step('get_title')], context)).toEqual([
+    { tool: 'screenshot', status: 'success', result: 'shot' },
+    { tool: 'get_title', status: 'success', result: 'Page Title' },
+  ])
+})
+
+it('goes on after a failure and says which tools failed', async () => {
+  const { context, calls } = fakeWorld(tools)
+  const results = await runBatch([step('break'), step('click'), step('fake__get_title')], context)
+  expect(results).toEqual([
+    { tool: 'break', status: 'error', error: 'element not found' },
+    {
+      tool: 'click',
+      status: 'error',
+      error:
+        'Error: invalid parameters for fake__click\nMissing: target\nExpected: target: any\nNext: provide missing values',
+    },
+    { tool: 'fake__get_title', status: 'success', result: 'Page Title' },
+  ])
+  expect(calls).toHaveLength(2)
+  expect(partialText(results)).toBe(
+    'Partial success: 1 succeeded, 2 failed\nSucceeded: [fake__get_title]\nFailed: [break, click]\nNext: retry failed items with adjusted params',
+  )
+})
+
+it('gives every member its own attempts', async () => {
+  const { context, calls } = fakeWorld(tools)
+  const results = await runBatch([step('get_flaky'), step('get_title')], context)
+  expect(results[0]).toEqual({
+    tool: 'get_flaky',
+    status: 'success',
+    result: 'ok',
+    note: 'A retry was needed: succeeded on attempt 2.',
+  })
+  expect(calls).toHaveLength(3)
+})
+
+it.each([
+  [11, runBatch, 'Batch size exceeds limit of 10 tools'],
+  [6, runToolChain, 'Chain length exceeds limit of 5 tools'],
+] as const)('rejects %i members whole', async (count, run, message) => {
+  const { context, calls } = fakeWorld(tools)
+  const many = Array.from({ length: count }, () => step('get_title'))
+  await expect(run(many, context)).rejects.toMatchObject({ exitCode: 2, message })
+  expect(calls).toEqual([])
+  await run(many.slice(1), context)
+  expect(calls).toHaveLength(count - 1)
+})
+
+it.each([runBatch, runToolChain])('rejects unknown tools and emptiness whole', async (run) => {
+  const { context, calls } = fakeWorld(tools)
+  await expect(run([step('get_title'), step('nobody')], context)).rejects.toThrow(
+    'Error: Tool not found: nobody',
+  )
+  await expect(run([], context)).rejects.toMatchObject({ exitCode: 2 })
+  expect(calls).toEqual([])
+})
+
+it('hands answers on in a chain, with their types', async () => {
+  const { context, calls } = fakeWorld(tools)
+  const result = await runToolChain(
+    [
+      step('get_element', { selector: '#btn' }, 'element'),
+      step('click', { target: '$element' }),
+      step('click', { target: '$element.items[0].n' }),
+      step('click', { target: 'n is $element.items[0].n' }),
+    ],
+    context,
+  )
+  expect(result.failed).toBeUndefined()
+  expect(result.skipped).toEqual([])
+  expect(calls.slice(1)).toEqual([
+    String.raw`fake__click {"target":{"uid":"for \"#btn\"","items":[{"n":1}]}}`,
+    'fake__click {"target":1}',
+    'fake__click {"target":"n is 1"}',
+  ])
+})
+
+it('stops a chain at its first failure and keeps what was done', async () => {
+  const { context } = fakeWorld(tools)
+  const chain = [step('get_title'), step('break'), step('screenshot'), step('click')]
+  expect(await runToolChain(chain, context)).toEqual({
+    completed: [{ tool: 'get_title', result: 'Page Title' }],
+    failed: { tool: 'break', error: 'element not found' },
+    skipped: ['screenshot', 'click'],
+  })
+})
+
+it('fails a step with an unknown reference before its call', async () => {
+  const { context, calls } = fakeWorld(tools)
+  const result = await runToolChain(
+    [step('get_title'), step('click', { target: '$gone' })],
+    context,
+  )
+  expect(result).toMatchObject({
+    completed: [{ tool: 'get_title' }],
+    failed: { tool: 'click', error: '$gone is unknown; known here: none' },
+  })
+  expect(calls).toEqual(['fake__get_title {}'])
+})
+
+it('ends at once when it is cancelled', async () => {
+  const controller = new AbortController()
+  const stop: FakeTool = {
+    name: 'stop',
+    answer: () => {
+      controller.abort()
+      throw new ToolCallError({ kind: 'cancelled', message: 'cancelled', delivered: 'unknown' })
+    },
+  }
+  const { context, calls } = fakeWorld([stop, ...tools], { signal: controller.signal })
+  await expect(runBatch([step('stop'), step('get_title')], context)).rejects.toThrow('cancelled')
+  expect(calls).toHaveLength(1)
+})
+
+it('tells of every member before and after its call', async () => {
+  const { context } = fakeWorld(tools)
+  const events: string[] = []
+  await runBatch([step('get_title'), step('break')], context, {
+    onStep: ({ index, tool, result }) =>
+      events.push(`${index} ${tool} ${result?.status ?? 'begins'}`),
+  })
+  expect(events).toEqual([
+    '0 get_title begins',
+    '0 get_title success',
+    '1 break begins',
+    '1 break error',
+  ])
+})

@@ -1,0 +1,330 @@
+import { spawn } from 'node:child_process'
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, beforeEach, expect, it } from 'vitest'
+import { toolProject, type ToolProject } from './_project.ts'
+
+let shared: ToolProject
+beforeAll(async () => {
+  shared = toolProject()
+  await shared.run(['tools', 'refresh'])
+})
+
+let before: number
+beforeEach(() => {
+  before = shared.calls().length
+})
+
+function newCalls(): string[] {
+  return shared.calls().slice(before)
+}
+
+it('calls a tool with JSON, from an argument, a file or standard input', async () => {
+  writeFileSync(join(shared.root, 'params.json'), '{"message": "file"}')
+  const json = '{"message": "argument", "times": 2}'
+  expect(await shared.run(['tools', 'call', 'things__get_echo', json])).toEqual({
+    code: 0,
+    stdout: 'Success: argument 2\n',
+    stderr: '',
+  })
+  await shared.run(['tools', 'call', 'get_echo', '@params.json'])
+  await shared.run(['tools', 'call', 'get_echo', '-'], '{"message": "input"}')
+  expect(newCalls()).toEqual([
+    'get_echo {"message":"argument","times":2}',
+    'get_echo {"message":"file"}',
+    'get_echo {"message":"input"}',
+  ])
+})
+
+it('reads name=value pairs as the schema of the tool wants them', async () => {
+  await shared.run(['tools', 'call', 'get_echo', 'message=7', 'times=2'])
+  expect(newCalls()).toEqual(['get_echo {"message":"7","times":2}'])
+})
+
+it.each([
+  [['get_echo', '{"message": '], 'the parameters are no JSON'],
+  [['get_echo', '[1]x'], '[1]x is no name=value'],
+  [['get_echo', '@missing.json'], 'missing.json'],
+  [['get_echo', '{}', 'a=b'], 'not both'],
+  [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be integer'],
+  [['get_echo', '{}', '--timeout', 'soon'], '--timeout soon'],
+])('%o is wrong use', async (args, message) => {
+  const { code, stderr } = await shared.run(['tools', 'call', ...args])
+  expect(stderr).toContain(message)
+  expect(code).toBe(2)
+  expect(newCalls()).toEqual([])
+})
+
+it('suggests tools for one that does not exist', async () => {
+  const { code, stderr } = await shared.run(['tools', 'call', 'things__get_eco'])
+  expect(code).toBe(3)
+  expect(stderr).toMatch(
+    /Error: Tool not found: things__get_eco\nSuggestions: things__get_echo, \S+, \S+.*\nNext: confirm the intended tool or run skillrail tools refresh\.\n/,
+  )
+})
+
+it('prints one document with --json, also of a failure', async () => {
+  const args = ['tools', 'call', 'things__list_things', '{"count": 2}', '--json']
+  expect(JSON.parse((await shared.run(args)).stdout)).toMatchObject({
+    tool: 'things__list_things',
+    params: { count: 2 },
+    status: 'success',
+    attempts: 1,
+    result: [{ id: 0 }, { id: 1 }],
+    summary: ['Success: 2 items', 'IDs: [0, 1]', 'Next: request details of one of them.'],
+    files: [],
+  })
+  const failed = await shared.run(['tools', 'call', 'get_broken', '--json'])
+  expect(failed.code).toBe(1)
+  expect(JSON.parse(failed.stdout)).toMatchObject({
+    error: { code: 'execution', message: 'out of order' },
+    report: {
+      tool: 'things__get_broken',
+      attempts: 3,
+      errors: ['Attempt 1: out of order', 'Attempt 2: out of order', 'Attempt 3: out of order'],
+      suggestion: expect.any(String),
+    },
+  })
+})
+
+it('does not pour a large answer into the terminal, unless all of it is wanted', async () => {
+  const short = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}'])
+  expect(short.stdout).toBe(
+    'Result (large): 5,000,011 chars\nSummary: first line … (5,000,011 chars (2 lines))\nNext: --raw shows all of it.\n',
+  )
+  const raw = await shared.run(['tools', 'call', 'get_big', '--raw'])
+  expect(raw.stdout).toHaveLength(1_000_012)
+  const json = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}', '--json'])
+  const { result } = JSON.parse(json.stdout)
+  expect(readFileSync(result.path, 'utf8')).toHaveLength(5_000_011)
+})
+
+it('does not ask again for an answer that is too large to be read', async () => {
+  const { code, stderr } = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 50}'])
+  expect(code).toBe(1)
+  expect(stderr).toContain('1) Ask for less')
+  expect(newCalls()).toEqual(['get_big {"megabytes":50}'])
+})
+
+it('saves pictures to new files, where one says', async () => {
+  const { stdout } = await shared.run(['tools', 'call', 'get_image', '--output', 'shots'])
+  const path = /^Path: (.*)$/m.exec(stdout)?.[1] ?? ''
+  expect(path).toContain(join(shared.root, 'shots', 'get_image-'))
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  expect(readFileSync(path).subarray(1, 4).toString()).toBe('PNG')
+  const own = await shared.run(['tools', 'call', 'get_image'])
+  expect(own.stdout).toContain(join(shared.root, '.skillrail', 'results', 'get_image-'))
+})
+
+it('shows what would drive a terminal', async () => {
+  expect((await shared.run(['tools', 'call', 'get_escape'])).stdout).toBe(
+    'Success: \\x1b[2Jcleared\n',
+  )
+  const raw = await shared.run(['tools', 'call', 'get_escape', '--raw'])
+  expect(raw.stdout).toBe('\\x1b[2Jcleared\n')
+})
+
+it('passes progress on', async () => {
+  const { stderr } = await shared.run(['tools', 'call', 'get_echo', 'message=x', '--verbose'])
+  expect(stderr).toContain('things__get_echo 1/4 on the way')
+})
+
+it('runs a batch from an argument, a file and standard input', async () => {
+  const batch = 'BATCH: [{"tool": "get_echo", "params": {"message": "a"}}, {"tool": "get_broken"}]'
+  writeFileSync(join(shared.root, 'batch.json'), batch.slice(7))
+  const results = [
+    { tool: 'get_echo', status: 'success', result: 'a 1' },
+    { tool: 'get_broken', status: 'error', error: 'out of order' },
+  ]
+  for (const [argument, stdin] of [[batch], ['@batch.json'], ['-', batch]]) {
+    const answer = await shared.run(['tools', 'batch', argument ?? '', '--json'], stdin)
+    expect(JSON.parse(answer.stdout)).toEqual(results)
+    expect(answer.code).toBe(1)
+  }
+  const shown = await shared.run(['tools', 'batch'], batch)
+  expect(shown.stdout).toBe('1. get_echo: a 1\n2. get_broken: Error: out of order\n')
+  expect(shown.stderr).toContain('Partial success: 1 succeeded, 1 failed')
+  expect(shown.stderr).toContain('✓ 1/2 get_echo')
+})
+
+it('rejects a batch of eleven and a chain of six whole', async () => {
+  const members = (count: number): string =>
+    JSON.stringify(Array.from({ length: count }, () => ({ tool: 'get_image' })))
+  const batch = await shared.run(['tools', 'batch', members(11)])
+  expect(batch).toMatchObject({ code: 2, stdout: '' })
+  expect(batch.stderr).toContain('Batch size exceeds limit of 10 tools')
+  const chain = await shared.run(['tools', 'chain', members(6), '--json'])
+  expect(chain.code).toBe(2)
+  expect(JSON.parse(chain.stdout)).toEqual({
+    error: { code: 'chain-too-long', message: 'Chain length exceeds limit of 5 tools' },
+  })
+  expect(newCalls()).toEqual([])
+})
+
+it('runs a chain with references', async () => {
+  const chain = JSON.stringify([
+    { tool: 'list_things', params: { count: 2 }, output_as: 'things' },
+    { tool: 'get_echo', params: { message: 'id $things[1].id', times: '$things[1].id' } },
+    { tool: 'get_echo', params: { message: '$nobody' } },
+    { tool: 'get_image' },
+  ])
+  const { code, stdout } = await shared.run(['tools', 'chain', chain, '--json'])
+  expect(code).toBe(1)
+  expect(JSON.parse(stdout)).toEqual({
+    completed: [
+      { tool: 'list_things', result: [{ id: 0 }, { id: 1 }] },
+      { tool: 'get_echo', result: 'id 1 1' },
+    ],
+    failed: { tool: 'get_echo', error: '$nobody is unknown; known here: $things' },
+    skipped: ['get_image'],
+  })
+})
+
+it('shows what would be called and calls nothing', async () => {
+  const batch = '[{"tool": "create_thing", "params": {"name": "x"}}, {"tool": "get_image"}]'
+  const { stdout } = await shared.run(['tools', 'batch', batch, '--dry-run'])
+  expect(stdout).toBe(
+    '1. things__create_thing {"name":"x"} (may change something)\n2. things__get_image {} (reads)\n',
+  )
+  const chain =
+    '[{"tool": "get_image", "output_as": "a"}, {"tool": "get_echo", "params": {"message": "$b"}}]'
+  const planned = await shared.run(['tools', 'chain', chain, '--dry-run'])
+  expect(planned.stdout).toContain(
+    '→ $a (reads)\n2. things__get_echo {"message":"$b"} (reads; $b is unknown here)',
+  )
+  await shared.run(['tools', 'do', 'get the image', '--dry-run'])
+  expect(newCalls()).toEqual([])
+})
+
+it('does what only reads, and refuses the rest without a yes', async () => {
+  const read = await shared.run(['tools', 'do', 'list', 'the', 'things'])
+  expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining('Success: 3 items') })
+  const call = 'Use MetaMCP_things__create_thing {"name": "x"}'
+  const refused = await shared.run(['tools', 'do', call])
+  expect(refused).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('things__create_thing {"name":"x"} needs a yes.'),
+  })
+  expect(newCalls()).toEqual(['list_things {}'])
+  const done = await shared.run(['tools', 'do', '--yes', call])
+  expect(done).toMatchObject({ code: 0, stdout: 'Success: created x\n' })
+})
+
+it('exits 3 with the candidates when it is not sure', async () => {
+  const { code, stdout } = await shared.run(['tools', 'do', '--json', 'get something from there'])
+  expect(code).toBe(3)
+  expect(JSON.parse(stdout)).toMatchObject({
+    error: { code: 'request-unclear' },
+    candidates: expect.any(Array),
+  })
+  expect(newCalls()).toEqual([])
+})
+
+it('cancels the call on Ctrl-C and ends with 130', async () => {
+  const bin = fileURLToPath(new URL('../../../src/cli/bin.ts', import.meta.url))
+  const words = ['--trust-workspace', 'tools', 'call', 'get_slow']
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', bin, ...words], {
+    cwd: shared.root,
+    env: { PATH: process.env['PATH'], HOME: shared.home },
+    stdio: 'ignore',
+  })
+  const ended = new Promise((resolve) => child.on('close', resolve))
+  await reached('get_slow {}')
+  child.kill('SIGINT')
+  expect(await ended).toBe(130)
+  await reached('cancelled')
+})
+
+async function reached(line: string): Promise<void> {
+  for (let round = 0; round < 500 && !newCalls().includes(line); round++) {
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  expect(newCalls()).toContain(line)
+}
+
+it('ends a call that takes too long', async () => {
+  const { code, stderr } = await shared.run(['tools', 'call', 'get_slow', '--timeout', '0.2'])
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/^Timeout: things__get_slow after \d+ms$/m)
+})
+
+it('does not repeat a call in which the server ended', async () => {
+  const { code, stderr } = await shared.run(['tools', 'call', 'crash_now'])
+  expect(code).toBe(1)
+  expect(stderr).toContain('Delivery unknown: things__crash_now may have acted.')
+  expect(newCalls()).toEqual(['crash_now {}'])
+})
+
+it('repeats nothing when the settings have no waits', async () => {
+  mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
+  const path = join(shared.root, '.skillrail', 'config.json')
+  writeFileSync(path, '{"tools": {"retryWaits": []}}')
+  await shared.run(['tools', 'call', 'get_broken'], '', '')
+  writeFileSync(path, '{}')
+  expect(newCalls()).toEqual(['get_broken {}'])
+})
+
+const workflow = {
+  careful: {
+    enabled: true,
+    description: 'Look before you create.',
+    triggers: { tools: ['create_thing'] },
+    prerequisites: [
+      { step: 1, tool: 'list_things', description: 'Know the things', params: { count: 1 } },
+    ],
+    mode: 'enforce',
+  },
+}
+
+it('neither obeys nor passes by a workflow of a project that was never trusted', async () => {
+  const path = join(shared.root, '.skillrail', 'workflows.json')
+  mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
+  writeFileSync(path, JSON.stringify(workflow))
+  const args = ['tools', 'call', 'create_thing', 'name=a', '--session', 'untrusted']
+  const refused = await shared.runUntrusted(args)
+  const free = await shared.runUntrusted(['tools', 'call', 'get_echo', 'message=b'])
+  writeFileSync(path, '{}')
+  expect(refused).toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining("Workflow 'careful' must run first and may not:"),
+  })
+  expect(free.code).toBe(0)
+  expect(newCalls()).toEqual(['get_echo {"message":"b"}'])
+})
+
+it.each([
+  ['call', ['things__create_thing', 'name=a']],
+  ['do', ['--yes', 'things__create_thing {"name": "a"}']],
+  ['batch', ['[{"tool": "create_thing", "params": {"name": "a"}}]']],
+  ['chain', ['[{"tool": "create_thing", "params": {"name": "a"}}]']],
+])('tools %s passes the gate of workflows', async (name, args) => {
+  const path = join(shared.root, '.skillrail', 'workflows.json')
+  mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
+  writeFileSync(path, JSON.stringify(workflow))
+  const session = ['--session', `gate-${name}`]
+  const first = await shared.run(['tools', name, ...args, ...session])
+  expect(first.code).toBe(0)
+  expect(first.stderr).toContain("Workflow 'careful' triggered. Running 1 prerequisite...")
+  expect(first.stderr).toContain('✓ Step 1: list_things completed')
+  await shared.run(['tools', name, ...args, ...session])
+  const failing = structuredClone(workflow)
+  failing.careful.prerequisites[0] = {
+    step: 1,
+    tool: 'get_broken',
+    description: 'fails',
+    params: { count: 1 },
+  }
+  writeFileSync(path, JSON.stringify(failing))
+  const refused = await shared.run(['tools', name, ...args, ...session])
+  writeFileSync(path, '{}')
+  const said = name === 'batch' || name === 'chain' ? refused.stdout : refused.stderr
+  expect(said).toContain("Workflow 'careful' failed at step 1 (get_broken):")
+  expect(refused.code).toBe(1)
+  const made = newCalls().filter((call) => !call.startsWith('get_broken'))
+  expect(made).toEqual([
+    'list_things {"count":1}',
+    'create_thing {"name":"a"}',
+    'create_thing {"name":"a"}',
+  ])
+})

@@ -1,0 +1,108 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { parseBatchText, parseChainText, readDirective } from '../../../src/tools/index.ts'
+
+const two = '[{"tool": "screenshot"}, {"tool": "click", "params": {"selector": "#btn"}}]'
+const steps = [
+  { tool: 'screenshot', params: {} },
+  { tool: 'click', params: { selector: '#btn' } },
+]
+
+it.each([
+  [`BATCH: ${two}`],
+  [`Please do BATCH: ${two} and tell me.`],
+  [`BATCH:${two}`],
+  [`BATCH:\n${two}\n`],
+  [two],
+  [`\uFEFF  ${two}\n`],
+])('reads the batch in %j', (text) => {
+  expect(parseBatchText(text)).toMatchObject({ kind: 'batch', steps })
+})
+
+it('reads a chain with its variables', () => {
+  const text =
+    'CHAIN: [{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "el"}, {"tool": "click", "params": {"element": "$el"}}]'
+  expect(parseChainText(text)).toEqual({
+    kind: 'chain',
+    steps: [
+      { tool: 'get_element', params: { selector: '#btn' }, outputAs: 'el' },
+      { tool: 'click', params: { element: '$el' }, outputAs: undefined },
+    ],
+  })
+})
+
+it.each([
+  ['a batch: [1, 2] in lower case'],
+  ['BATCH: of cookies'],
+  ['DEBATCH: [1]'],
+  ['MY_CHAIN: [1]'],
+  ['the word CHAIN: and nothing'],
+  [''],
+])('%j holds no directive', (text) => {
+  expect(readDirective(text)).toEqual({ kind: 'none' })
+})
+
+it.each([
+  ['BATCH: [{"tool": "x"}', 'its list is never closed'],
+  ['BATCH: [{"tool": "x"},]', 'its list is no JSON'],
+  ['BATCH: ["x"]', 'member 1 must be an object'],
+  ['BATCH: [{"tool": "x"}, {"params": {}}]', 'member 2 has no "tool"'],
+  ['BATCH: [{"tool": "x", "params": [1]}]', 'has "params" that are no object'],
+  ['BATCH: [{"tool": "x", "output_as": "y"}]', 'which only a chain can have'],
+  ['CHAIN: [{"tool": "x", "output_as": "a b"}]', 'no name of letters, digits and _'],
+  [`BATCH: ${two} then CHAIN: ${two}`, 'only one BATCH or CHAIN'],
+])('%s is broken: %s', (text, message) => {
+  expect(readDirective(text)).toMatchObject({
+    kind: 'broken',
+    message: expect.stringContaining(message),
+  })
+})
+
+it('tells a batch from a chain where one of them is wanted', () => {
+  expect(parseChainText(`BATCH: ${two}`)).toMatchObject({
+    kind: 'broken',
+    message: 'the chain cannot be read: this is a batch, not a chain',
+  })
+})
+
+it('does not stumble over brackets and directives inside of strings', () => {
+  const params = { text: 'a ] } [ "quoted" \\ CHAIN: [x]' }
+  const text = `go BATCH: ${JSON.stringify([{ tool: 'echo', params }])} now`
+  expect(readDirective(text)).toMatchObject({ kind: 'batch', steps: [{ tool: 'echo', params }] })
+})
+
+it('finds every batch again that was written into prose', () => {
+  const name = fc.stringMatching(/^[A-Za-z][A-Za-z0-9_.-]{0,20}$/)
+  const step = fc.record({ tool: name, params: fc.dictionary(fc.string(), fc.jsonValue()) })
+  const prose = fc.string().filter((text) => !/BATCH|CHAIN/.test(text))
+  fc.assert(
+    fc.property(prose, fc.array(step), prose, (before, written, after) => {
+      const reading = readDirective(`${before} BATCH: ${JSON.stringify(written)} ${after}`)
+      expect(reading).toMatchObject({
+        kind: 'batch',
+        steps: JSON.parse(JSON.stringify(written)),
+      })
+    }),
+  )
+})
+
+it('never throws, whatever the text', () => {
+  const piece = fc.constantFrom(
+    'BATCH:',
+    'CHAIN:',
+    ' ',
+    '[',
+    ']',
+    '{',
+    '}',
+    '"',
+    '\\',
+    '"tool":',
+    ',',
+  )
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
+      expect(['none', 'batch', 'chain', 'broken']).toContain(readDirective(pieces.join('')).kind)
+    }),
+  )
+})

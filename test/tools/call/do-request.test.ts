@@ -1,0 +1,322 @@
+import { expect, it } from 'vitest'
+import {
+  type CallContext,
+  doRequest,
+  indexDefinitions,
+  type JsonObject,
+  prepareRouter,
+  type RequestWorld,
+  understandRequest,
+} from '../../../src/tools/index.ts'
+import { definitionOf, failed, type FakeTool, fakeWorld } from './_fake.ts'
+
+const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
+  type: 'object',
+  properties,
+  required,
+})
+
+const tools: readonly FakeTool[] = [
+  {
+    name: 'list_issues',
+    server: 'github',
+    description: 'List the issues of a repository.',
+    inputSchema: object({ owner: { type: 'string' }, repo: { type: 'string' } }, ['owner', 'repo']),
+  },
+  {
+    name: 'create_issue',
+    server: 'github',
+    description: 'Create a new issue in a repository.',
+    inputSchema: object(
+      { owner: { type: 'string' }, repo: { type: 'string' }, title: { type: 'string' } },
+      ['owner', 'repo', 'title'],
+    ),
+  },
+  {
+    name: 'take_screenshot',
+    server: 'chrome',
+    description: 'Take a screenshot of the page.',
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: 'take_snapshot',
+    server: 'chrome',
+    description: 'Take a text snapshot of the page.',
+    annotations: { readOnlyHint: true },
+  },
+  {
+    name: 'write_file',
+    server: 'fs',
+    description: 'Write text to a file.',
+    inputSchema: object({ path: { type: 'string' }, content: { type: 'string' } }, [
+      'path',
+      'content',
+    ]),
+  },
+]
+
+function world(
+  overrides: Partial<RequestWorld> = {},
+  context: Partial<CallContext> = {},
+  list: readonly FakeTool[] = tools,
+): RequestWorld & { calls: string[]; notes: string[]; learned: string[] } {
+  const fake = fakeWorld(list, context)
+  const learned: string[] = []
+  return {
+    context: fake.context,
+    calls: fake.calls,
+    notes: fake.notes,
+    learned,
+    router: async ({ tools }) => prepareRouter(tools).route,
+    yes: false,
+    learn: async (request, tool) => {
+      learned.push(`${request} → ${tool}`)
+    },
+    ...overrides,
+  }
+}
+
+const create = 'github__create_issue {"owner": "o", "repo": "r", "title": "t"}'
+
+it('calls what only reads without a question', async () => {
+  const given = world()
+  const answer = await doRequest('take a screenshot', given)
+  expect(answer).toMatchObject({ kind: 'called', status: 'success', tried: [] })
+  expect(given.calls).toEqual(['chrome__take_screenshot {}'])
+  expect(given.learned).toEqual([])
+})
+
+it('reads the parameters out of the words', async () => {
+  const given = world()
+  await doRequest('list issues of octo/hello', given)
+  expect(given.calls).toEqual(['github__list_issues {"owner":"octo","repo":"hello"}'])
+})
+
+it('calls nothing that may change something when nobody can be asked', async () => {
+  const given = world()
+  await expect(doRequest(create, given)).rejects.toMatchObject({
+    exitCode: 4,
+    code: 'tool-needs-yes',
+    hint: 'Say it at a terminal, or in advance with --yes.',
+  })
+  await expect(doRequest(`BATCH: [{"tool": "create_issue"}]`, given)).rejects.toMatchObject({
+    exitCode: 4,
+  })
+  await expect(
+    doRequest(`CHAIN: [{"tool": "take_snapshot"}, {"tool": "create_issue"}]`, given),
+  ).rejects.toMatchObject({ exitCode: 4 })
+  expect(given.calls).toEqual([])
+})
+
+it('calls it with a yes in advance', async () => {
+  const given = world({ yes: true })
+  await doRequest(create, given)
+  expect(given.calls).toEqual(['github__create_issue {"owner":"o","repo":"r","title":"t"}'])
+})
+
+it('shows a person the tool and all of its parameters, and takes a no', async () => {
+  const shown: unknown[] = []
+  const given = world({
+    person: {
+      confirm: async ({ tool, params }) => {
+        shown.push([tool.id, params])
+        return shown.length > 1
+      },
+      choose: async () => undefined,
+      provide: async () => undefined,
+    },
+  })
+  await expect(doRequest(create, given)).rejects.toMatchObject({
+    code: 'tool-declined',
+    exitCode: 4,
+  })
+  expect(given.calls).toEqual([])
+  await doRequest(create, given)
+  expect(given.calls).toHaveLength(1)
+  expect(shown).toEqual([
+    ['github__create_issue', { owner: 'o', repo: 'r', title: 't' }],
+    ['github__create_issue', { owner: 'o', repo: 'r', title: 't' }],
+  ])
+})
+
+it('lets a chain take a path from an answer where the request says so', async () => {
+  const steps = '[{"tool": "write_file", "params": {"path": "$where", "content": "x"}}]'
+  const given = world({ yes: true })
+  const chain = `CHAIN: [{"tool": "take_snapshot", "output_as": "where"}, ${steps.slice(1)}`
+  await doRequest(chain, given)
+  expect(given.calls).toHaveLength(2)
+})
+
+it('says what it does not know, with the candidates, and calls nothing', async () => {
+  const given = world()
+  const answer = await doRequest('list the issues', given)
+  expect(answer).toMatchObject({
+    kind: 'unsure',
+    tool: 'github__list_issues',
+    missing: ['owner', 'repo'],
+    reason: 'The request does not say owner, repo.',
+    tried: [{ tool: 'github__list_issues', why: 'it needs owner, repo' }],
+  })
+  expect(await doRequest('zzz qqq', given)).toMatchObject({
+    kind: 'unsure',
+    reason: 'No tool fits this request.',
+  })
+  expect(given.calls).toEqual([])
+})
+
+it('asks a person for what is missing', async () => {
+  const given = world({
+    person: {
+      confirm: async () => false,
+      choose: async () => undefined,
+      provide: async (_tool, parameter) => `the-${parameter}`,
+    },
+  })
+  await doRequest('list the issues', given)
+  expect(given.calls).toEqual(['github__list_issues {"owner":"the-owner","repo":"the-repo"}'])
+})
+
+it('lets a person choose, and learns from the choice when the call succeeded', async () => {
+  const given = world({
+    person: {
+      confirm: async () => true,
+      choose: async (candidates) => candidates.find((one) => one.tool.includes('snapshot'))?.tool,
+      provide: async () => undefined,
+    },
+  })
+  const meaning = await understandRequest('the page please', given)
+  expect(meaning).toMatchObject({ kind: 'routed', chosen: true })
+  await doRequest('the page please', given)
+  expect(given.learned).toEqual(['the page please → chrome__take_snapshot'])
+})
+
+it('tries the next candidate when the first proves wrong, and says why', async () => {
+  const list: readonly FakeTool[] = [
+    {
+      name: 'get_weather_report',
+      description: 'Get the weather report.',
+      answer: () => failed('Tool "get_weather_report" not found'),
+    },
+    { name: 'get_weather_report_text', description: 'Get the weather report as text.' },
+  ]
+  const given = world({}, {}, list)
+  const answer = await doRequest('get the weather report', given)
+  expect(answer).toMatchObject({
+    kind: 'called',
+    status: 'success',
+    tried: [{ tool: 'fake__get_weather_report', why: 'Tool "get_weather_report" not found' }],
+  })
+  expect(given.calls).toEqual(['fake__get_weather_report {}', 'fake__get_weather_report_text {}'])
+  expect(given.notes.join('\n')).toContain('fake__get_weather_report was not the right tool')
+})
+
+it('does not try another tool when the right one failed', async () => {
+  const list = tools.map((tool) =>
+    tool.name === 'take_screenshot' ? { ...tool, answer: () => failed('disk full') } : tool,
+  )
+  const given = world({}, {}, list)
+  expect(await doRequest('take a screenshot', given)).toMatchObject({
+    kind: 'called',
+    status: 'error',
+  })
+  expect(new Set(given.calls)).toEqual(new Set(['chrome__take_screenshot {}']))
+})
+
+it('runs a batch and a chain that stand in the text', async () => {
+  const given = world()
+  expect(
+    await doRequest(
+      'Do BATCH: [{"tool": "take_snapshot"}, {"tool": "take_screenshot"}] now',
+      given,
+    ),
+  ).toMatchObject({ kind: 'batch', results: [{ status: 'success' }, { status: 'success' }] })
+  expect(
+    await doRequest('CHAIN: [{"tool": "take_snapshot", "output_as": "s"}]', given),
+  ).toMatchObject({ kind: 'chain', result: { completed: [{ tool: 'take_snapshot' }] } })
+})
+
+it('does not take prose with __ for a tool, and an id alone that nobody has for prose', async () => {
+  const given = world()
+  expect(await doRequest('what is in __init__.py', given)).toMatchObject({ kind: 'unsure' })
+  await expect(doRequest('Use NonExistent__fake_tool', given)).rejects.toMatchObject({
+    exitCode: 3,
+    message: expect.stringMatching(
+      /^Tool 'NonExistent__fake_tool' not found\n[\s\S]*Next: verify the tool name or run skillrail tools refresh\.$/,
+    ),
+  })
+  expect(given.calls).toEqual([])
+})
+
+it('asks the servers once when the cache knows nothing', async () => {
+  const given = world({}, { discover: async () => indexDefinitions(tools.map(definitionOf)) })
+  given.context.index = indexDefinitions([])
+  expect(await doRequest('take a screenshot', given)).toMatchObject({ status: 'success' })
+})
+
+it('gives the text of the request to the gate', async () => {
+  const seen: (string | undefined)[] = []
+  const given = world(
+    {},
+    {
+      gate: {
+        pass: async ({ request }) => {
+          seen.push(request)
+        },
+        after: async () => undefined,
+      },
+    },
+  )
+  await doRequest('take a screenshot', given)
+  await doRequest('BATCH: [{"tool": "take_snapshot"}]', given)
+  expect(seen).toEqual(['take a screenshot', 'BATCH: [{"tool": "take_snapshot"}]'])
+})
+
+it.each([
+  ['chrome__take_screenshot'],
+  ['take a screenshot'],
+  ['BATCH: [{"tool": "take_screenshot"}]'],
+  ['CHAIN: [{"tool": "take_screenshot"}]'],
+])('reaches no server past a closed gate: %s', async (request) => {
+  const given = world(
+    {},
+    {
+      gate: {
+        pass: async () => {
+          throw new Error('closed')
+        },
+        after: async () => undefined,
+      },
+    },
+  )
+  await expect(doRequest(request, given)).rejects.toThrow('closed')
+  expect(given.calls).toEqual([])
+})
+
+it('takes a path that only an earlier answer gave for one the request does not name', async () => {
+  const list: readonly FakeTool[] = [
+    { name: 'write_file', inputSchema: object({ path: { type: 'string' } }) },
+  ]
+  const asked: (string | undefined)[] = []
+  const given = world(
+    {
+      yes: true,
+      person: {
+        confirm: async ({ unusual }) => {
+          asked.push(unusual)
+          return false
+        },
+        choose: async () => undefined,
+        provide: async () => undefined,
+      },
+    },
+    {},
+    list,
+  )
+  const { requireYes } = await import('../../../src/tools/call/safety.ts')
+  const tool = definitionOf(list[0] ?? { name: '' })
+  await expect(requireYes(tool, { path: '/etc/x' }, 'write it', given)).rejects.toMatchObject({
+    code: 'tool-declined',
+  })
+  expect(asked).toEqual(['The request does not name the path /etc/x.'])
+  expect(await requireYes(tool, { path: '/tmp/x' }, 'write /tmp/x', given)).toBe(true)
+})

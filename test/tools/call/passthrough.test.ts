@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { indexDefinitions, parsePassthrough, resolveTool } from '../../../src/tools/index.ts'
+import { definitionOf } from './_fake.ts'
+
+const index = indexDefinitions(
+  [
+    { server: 'chrome-devtools', name: 'take_screenshot' },
+    { server: 'github', name: 'get_pull_request' },
+    { server: 'my_server', name: 'do__it' },
+    { server: 'my_server__inner', name: 'go' },
+    { server: 'dotted', name: 'a.b-c' },
+  ].map(definitionOf),
+)
+
+it.each<[string, string, object | undefined]>([
+  ['Use MetaMCP_chrome-devtools__take_screenshot', 'chrome-devtools__take_screenshot', undefined],
+  ['chrome-devtools__take_screenshot', 'chrome-devtools__take_screenshot', undefined],
+  ['mcp__chrome-devtools__take_screenshot.', 'chrome-devtools__take_screenshot', undefined],
+  ['please `github__get_pull_request` now', 'github__get_pull_request', undefined],
+  [
+    'MetaMCP_github__get_pull_request {"owner": "foo", "repo": "b}ar", "pull_number": 123}',
+    'github__get_pull_request',
+    { owner: 'foo', repo: 'b}ar', pull_number: 123 },
+  ],
+  [
+    'call mcp__github__get_pull_request with params: {"owner": "x"} and say',
+    'github__get_pull_request',
+    { owner: 'x' },
+  ],
+  ['github__get_pull_request for the {weird} thing', 'github__get_pull_request', undefined],
+  ['my_server__do__it', 'my_server__do__it', undefined],
+  ['my_server__do__it {"text": "dotted__a.b-c"}', 'my_server__do__it', { text: 'dotted__a.b-c' }],
+  ['my_server__do__it, yes, my_server__do__it', 'my_server__do__it', undefined],
+  ['my_server__inner__go', 'my_server__inner__go', undefined],
+  ['run dotted__a.b-c.', 'dotted__a.b-c', undefined],
+  ['see __init__.py, then github__get_pull_request', 'github__get_pull_request', undefined],
+])('%j names %s', (text, id, params) => {
+  expect(parsePassthrough(text, index)).toMatchObject({ kind: 'tool', tool: { id }, params })
+})
+
+it.each([
+  ['take a screenshot'],
+  ['what is in __init__.py'],
+  ['__init__.py'],
+  ['edit pkg/__init__.py and __dirname'],
+  ['the variable my__thing is unused in this file'],
+  ['run my__script.py'],
+  ['a__b__c in a sentence about names'],
+  [''],
+])('%j is prose', (text) => {
+  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+})
+
+it.each([
+  ['NonExistent__fake_tool'],
+  ['Use NonExistent__fake_tool'],
+  ['please call NonExistent__fake_tool {"a": 1}'],
+])('%j is nothing but an id that no server has', (text) => {
+  expect(parsePassthrough(text, index)).toEqual({
+    kind: 'unknown',
+    written: 'NonExistent__fake_tool',
+  })
+})
+
+it.each([
+  ['github__get_pull_request {"owner": ', 'never closed'],
+  ["github__get_pull_request {'owner': 1}", 'no JSON'],
+  ['github__get_pull_request and then my_server__do__it', 'names my_server__do__it too'],
+])('%j has broken parameters: %s', (text, message) => {
+  expect(parsePassthrough(text, index)).toMatchObject({
+    kind: 'broken',
+    message: expect.stringContaining(message),
+  })
+})
+
+it('finds every id in any prose, and in no other case names a tool', () => {
+  const prose = fc.string().filter((text) => !text.includes('_'))
+  const id = fc.constantFrom(...index.tools.map((tool) => tool.id))
+  const prefix = fc.constantFrom('', 'MetaMCP_', 'mcp__')
+  fc.assert(
+    fc.property(prose, prefix, id, prose, (before, client, written, after) => {
+      const reading = parsePassthrough(`${before} ${client}${written} ${after}`, index)
+      expect(['tool', 'broken']).toContain(reading.kind)
+    }),
+  )
+  fc.assert(
+    fc.property(fc.string(), (text) => {
+      const reading = parsePassthrough(text, index)
+      expect(reading.kind === 'tool' && !text.includes('__')).toBe(false)
+    }),
+  )
+})
+
+it.each([
+  ['words without end', 'a'.repeat(300_000)],
+  ['ids without end', `a${'__b'.repeat(100_000)} !x`],
+  ['spaces without end', `use ${' '.repeat(300_000)}x`],
+  ['braces without end', `github__get_pull_request ${'{'.repeat(300_000)}`],
+])('reads a long text of %s at once', (_, text) => {
+  expect(['none', 'broken']).toContain(parsePassthrough(text, index).kind)
+})
+
+it('resolves names as other clients write them', () => {
+  const found = resolveTool('mcp__chrome_devtools__take_screenshot', {
+    tools: indexDefinitions([definitionOf({ server: 'chrome.devtools', name: 'take_screenshot' })])
+      .tools,
+  })
+  expect(found).toMatchObject({ kind: 'found', tool: { id: 'chrome.devtools__take_screenshot' } })
+})

@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import type { JsonValue } from '../../../src/skill/index.ts'
+import { bindParameters, type JsonObject, referencedNames } from '../../../src/tools/index.ts'
+
+const variables = new Map<string, JsonValue>([
+  ['element', { uid: '1_2', tags: ['a', { deep: true }], 'content-type': 'x', n: 7 }],
+  ['items', [{ name: 'first' }, { name: 'second' }]],
+  ['text', 'plain'],
+  ['nothing', null],
+])
+
+it.each<[string, JsonValue]>([
+  ['$element.uid', '1_2'],
+  ['$element.n', 7],
+  ['$element.tags', ['a', { deep: true }]],
+  ['$element.tags[1].deep', true],
+  ['$element["content-type"]', 'x'],
+  ['$items[0].name', 'first'],
+  ['$items', [{ name: 'first' }, { name: 'second' }]],
+  ['$nothing', null],
+  ['id=$element.uid, n=$element.n.', 'id=1_2, n=7.'],
+  ['$items[1].name and $text', 'second and plain'],
+  ['$$text', '$text'],
+  ['literal $$text, value $text', 'literal $text, value plain'],
+  ['costs $5.00', 'costs $5.00'],
+  ['query($id: ID!) { user(id: $id) { name } }', 'query($id: ID!) { user(id: $id) { name } }'],
+  ['^a$', '^a$'],
+  ['$', '$'],
+  ['$element.tags here', '["a",{"deep":true}] here'],
+])('%s becomes %o', (written, expected) => {
+  const bound = bindParameters({ value: written, inner: [{ value: written }] }, variables)
+  expect(bound).toEqual({ ok: true, value: { value: expected, inner: [{ value: expected }] } })
+})
+
+it.each([
+  ['$nobody', '$nobody is unknown; known here: $element, $items, $text, $nothing'],
+  ['$element.missing', '$element has no field missing'],
+  ['$items[9]', '$items has no item 9'],
+  ['$text.length', '$text has no field length'],
+  ['$items.length', '$items has no field length'],
+  ['$element.__proto__', '$element.__proto__ is not allowed'],
+  ['$element.constructor.name', '$element.constructor.name is not allowed'],
+  ['see $element["prototype"]', '$element["prototype"] is not allowed'],
+  ['$element.toString', '$element has no field toString'],
+])('%s is refused: %s', (written, message) => {
+  expect(bindParameters({ value: written }, variables)).toEqual({ ok: false, message })
+})
+
+it('says when a reference comes before its value', () => {
+  const declared = new Set(['later'])
+  expect(bindParameters({ a: 'x $later' }, new Map(), declared)).toEqual({
+    ok: false,
+    message: '$later has no value yet; known here: none',
+  })
+})
+
+it('refuses parameters without a bottom', () => {
+  let nested: JsonValue = 'x'
+  for (let depth = 0; depth < 200; depth++) nested = [nested]
+  expect(bindParameters({ nested }, variables).ok).toBe(false)
+})
+
+const plainText = fc.string().filter((text) => !text.includes('$'))
+const json = fc.jsonValue().map((value): JsonValue => JSON.parse(JSON.stringify(value)))
+const params = fc.dictionary(fc.string(), fc.oneof(plainText, fc.integer(), fc.array(plainText)))
+
+it('leaves parameters without a dollar as they are', () => {
+  fc.assert(
+    fc.property(params, (written) => {
+      const given: JsonObject = { ...written }
+      expect(bindParameters(given, variables)).toEqual({ ok: true, value: given })
+    }),
+  )
+})
+
+it('gives a whole-string reference exactly the value, of whatever type', () => {
+  fc.assert(
+    fc.property(json, (value) => {
+      const bound = bindParameters({ at: '$name' }, new Map([['name', value]]))
+      expect(bound).toEqual({ ok: true, value: { at: value } })
+    }),
+  )
+})
+
+it('never reads inside what it put in', () => {
+  fc.assert(
+    fc.property(fc.string(), (inner) => {
+      const known = new Map<string, JsonValue>([
+        ['a', `$b ${inner}`],
+        ['b', 'B'],
+      ])
+      const bound = bindParameters({ at: '<$a>', whole: '$a' }, known)
+      expect(bound).toEqual({ ok: true, value: { at: `<$b ${inner}>`, whole: `$b ${inner}` } })
+    }),
+  )
+})
+
+it('never throws and never reaches a prototype, whatever the text', () => {
+  const piece = fc.constantFrom(
+    '$',
+    '$$',
+    'element',
+    '.',
+    '[0]',
+    '["',
+    '"]',
+    '__proto__',
+    'uid',
+    ' ',
+  )
+  fc.assert(
+    fc.property(fc.array(fc.oneof(piece, fc.string())), (pieces) => {
+      const bound = bindParameters({ at: pieces.join('') }, variables)
+      const text = bound.ok ? JSON.stringify(bound.value) : bound.message
+      expect(text).toBeTypeOf('string')
+      expect(text).not.toContain('[native code]')
+    }),
+  )
+})
+
+it('lists the names that whole strings refer to', () => {
+  expect(referencedNames({ a: '$x.y', b: ['$z', 'in $text'], c: { d: '$x' } })).toEqual(['x', 'z'])
+})

@@ -1,0 +1,117 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import {
+  decideRetry,
+  type FailureKind,
+  readsOnly,
+  isReplaySafe,
+  type RetrySettings,
+  type ToolAnnotations,
+} from '../../../src/tools/index.ts'
+
+const pointless: readonly FailureKind[] = [
+  'tool-not-found',
+  'invalid-parameters',
+  'permission-denied',
+  'too-large',
+  'cancelled',
+]
+const others: readonly FailureKind[] = [
+  'server-unavailable',
+  'timeout',
+  'connection-lost',
+  'protocol',
+  'rate-limited',
+  'element-missing',
+  'not-found',
+  'execution',
+]
+const delivered = ['no', 'unknown', 'yes'] as const
+
+const attempts = fc.record({
+  kind: fc.constantFrom(...pointless, ...others),
+  delivered: fc.constantFrom(...delivered),
+  attempt: fc.integer({ min: 1, max: 12 }),
+  replaySafe: fc.boolean(),
+  waitsMs: fc.array(fc.integer({ min: 0, max: 5000 }), { maxLength: 9 }),
+})
+
+it.each(
+  others.flatMap((kind) =>
+    delivered.flatMap((where) => [true, false].map((safe) => [kind, where, safe] as const)),
+  ),
+)('%s, delivered %s, replay-safe %s', (kind, where, replaySafe) => {
+  const facts = { kind, delivered: where, replaySafe, attempt: 1, waitsMs: [0, 1000] }
+  const expected =
+    where === 'no' || replaySafe ? { retry: true, waitMs: 0 } : { retry: false, because: 'unsafe' }
+  expect(decideRetry(facts)).toEqual(expected)
+})
+
+it.each(pointless)('%s is never tried again', (kind) => {
+  const facts = { kind, delivered: 'no', replaySafe: true, attempt: 1, waitsMs: [0, 1000] } as const
+  expect(decideRetry(facts)).toEqual({ retry: false, because: 'pointless' })
+})
+
+it('waits nothing, then a second, and gives up after the third attempt', () => {
+  const facts = { kind: 'execution', delivered: 'yes', replaySafe: true } as const
+  const waits = [1, 2, 3].map((attempt) => decideRetry({ ...facts, attempt, waitsMs: [0, 1000] }))
+  expect(waits).toEqual([
+    { retry: true, waitMs: 0 },
+    { retry: true, waitMs: 1000 },
+    { retry: false, because: 'exhausted' },
+  ])
+})
+
+it('never repeats what may have acted and is not known to be safe, whatever else holds', () => {
+  fc.assert(
+    fc.property(attempts, (facts) => {
+      const { retry } = decideRetry(facts)
+      expect(retry && !facts.replaySafe && facts.delivered !== 'no').toBe(false)
+    }),
+  )
+})
+
+it('always ends: there are at most as many repetitions as waits', () => {
+  fc.assert(
+    fc.property(attempts, (facts) => {
+      const isOver = facts.attempt > facts.waitsMs.length
+      expect(decideRetry(facts).retry && isOver).toBe(false)
+    }),
+  )
+})
+
+const settings: RetrySettings = { waitsMs: [], replaySafe: [], neverReplay: [] }
+
+it.each<[string, ToolAnnotations | undefined, boolean, boolean]>([
+  ['get_issue', undefined, true, true],
+  ['get_issue', undefined, false, true],
+  ['listPages', undefined, true, true],
+  ['create_issue', undefined, true, false],
+  ['execute_query', undefined, true, false],
+  ['query', undefined, true, false],
+  ['get_or_create_user', undefined, true, false],
+  ['find_and_replace', undefined, true, false],
+  ['create_issue', { readOnlyHint: true }, true, true],
+  ['create_issue', { readOnlyHint: true }, false, false],
+  ['create_issue', { idempotentHint: true }, true, true],
+  ['create_issue', { idempotentHint: true }, false, false],
+  ['get_issue', { readOnlyHint: false }, true, false],
+  ['get_issue', { readOnlyHint: false }, false, false],
+  ['get_issue', { destructiveHint: true }, false, false],
+])('%s with %o, trusted %s: replay-safe is %s', (name, annotations, trusted, expected) => {
+  expect(isReplaySafe({ id: `s__${name}`, name, annotations }, trusted, settings)).toBe(expected)
+})
+
+it('believes the user before every hint, and the user’s never before the user’s yes', () => {
+  const tool = { id: 's__create_issue', name: 'create_issue' }
+  expect(isReplaySafe(tool, false, { ...settings, replaySafe: ['s__*'] })).toBe(true)
+  const both = { ...settings, replaySafe: ['s__create_issue'], neverReplay: ['*__create_*'] }
+  expect(isReplaySafe(tool, true, both)).toBe(false)
+  const reading = { id: 's__get', name: 'get' }
+  expect(isReplaySafe(reading, true, { ...settings, neverReplay: ['s__get'] })).toBe(false)
+})
+
+it('an idempotent write is replay-safe and still no tool that only reads', () => {
+  const tool = { name: 'set_label', annotations: { idempotentHint: true } }
+  expect(readsOnly(tool, true)).toBe(false)
+})

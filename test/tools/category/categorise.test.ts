@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest'
+import fc from 'fast-check'
+import { canonicalCategory, categorise } from '../../../src/tools/index.ts'
+import { categoryCatalogue } from '../../../src/tools/category/catalogue.ts'
+import { describeCategories } from '../../../src/tools/category/describe.ts'
+
+interface Named {
+  id: string
+  server: string
+  name: string
+  description: string
+}
+
+function named(id: string, description = ''): Named {
+  const at = id.indexOf('__')
+  return { id, server: id.slice(0, at), name: id.slice(at + 2), description }
+}
+
+describe('a category’s canonical name', () => {
+  it.each([
+    ['browser-automation', 'browser'],
+    ['Browser Automation', 'browser'],
+    ['browser', 'browser'],
+    ['version-control', 'github'],
+    ['BrowserAutomation', 'browser'],
+    ['GitHub Operations', 'github'],
+    ['documentation_lookup', 'docs'],
+    ['Memory & Knowledge', 'memory'],
+    ['My Own Tools', 'my-own-tools'],
+    ['météo', 'météo'],
+    ['  ', ''],
+  ])('of %j is %j', (written, canonical) => {
+    expect(canonicalCategory(written)).toBe(canonical)
+    expect(canonicalCategory(canonical)).toBe(canonical)
+  })
+
+  it('is one for each name and alias of the catalogue', () => {
+    const names = categoryCatalogue.flatMap(({ name, aliases }) => [name, ...aliases])
+    expect(new Set(names).size).toBe(names.length)
+    for (const { name, aliases } of categoryCatalogue) {
+      expect(aliases.map((alias) => canonicalCategory(alias))).toEqual(aliases.map(() => name))
+    }
+  })
+})
+
+describe('a tool', () => {
+  it.each([
+    ['chrome-devtools__take_screenshot', 'browser'],
+    ['chrome-devtools__list_console_messages', 'browser'],
+    ['playwright__browser_tabs', 'browser'],
+    ['MetaMCP_chrome-devtools__click', 'browser'],
+    ['github__list_issues', 'github'],
+    ['github__search_users', 'github'],
+    ['graphql-tools__filter_types', 'graphql'],
+    ['mcp-graphql__introspect-schema', 'graphql'],
+    ['context7__resolve-library-id', 'docs'],
+    ['context7__query-docs', 'docs'],
+    ['Sequential-Thinking__sequentialthinking', 'reasoning'],
+    ['nano-brain__memory_vsearch', 'memory'],
+    ['memory__search_nodes', 'memory'],
+    ['inspector__list_tables', 'database'],
+    ['sqlite__write_query', 'database'],
+    ['filesystem__directory_tree', 'filesystem'],
+    ['slack__slack_post_message', 'communication'],
+  ])('%s is of the category %s', (id, category) => {
+    expect(categorise([named(id)]).get(id)).toBe(category)
+  })
+
+  it('that nothing is known of and that stands alone is in no category', () => {
+    expect(categorise([named('odd__frobnicate')]).size).toBe(0)
+  })
+
+  it('follows most tools of its server', () => {
+    const tools = ['list_tables', 'inspect_table', 'vacuum'].map((name) => named(`mine__${name}`))
+    expect([...new Set(categorise(tools).values())]).toEqual(['database'])
+  })
+})
+
+describe('servers that nobody knows', () => {
+  const sun = ['get_forecast', 'get_forecast_alerts', 'get_radar'].map((name) =>
+    named(`sun-mcp__${name}`, 'Weather forecast and storm radar of a city'),
+  )
+  const rain = ['forecast_hourly', 'radar_storm'].map((name) =>
+    named(`rain__${name}`, 'Weather forecast with storm radar'),
+  )
+  const stock = ['stock_price', 'stock_history'].map((name) =>
+    named(`ticker-server__${name}`, 'Price of a stock at the exchange'),
+  )
+
+  it('share a category where their words are alike, and else have their own name', () => {
+    const assigned = categorise([...sun, ...rain, ...stock])
+    const [first] = new Set([...sun, ...rain].map(({ id }) => assigned.get(id)))
+    expect(new Set([...sun, ...rain].map(({ id }) => assigned.get(id))).size).toBe(1)
+    expect(first).not.toBe('ticker')
+    expect(assigned.get('ticker-server__stock_price')).toBe('ticker')
+  })
+
+  it('are divided by shared words where there are very many tools', () => {
+    const tools = ['invoice', 'ledger', 'payroll'].flatMap((thing) =>
+      Array.from({ length: 20 }, (_, at) =>
+        named(`erp__${thing}_action${'abcdefghijklmnopqrst'[at]}`),
+      ),
+    )
+    expect([...new Set(categorise(tools).values())].toSorted()).toEqual([
+      'erp-invoice',
+      'erp-ledger',
+      'erp-payroll',
+    ])
+  })
+})
+
+const names = fc.constantFrom(
+  'get',
+  'list',
+  'send',
+  'weather',
+  'stock',
+  'page',
+  'table',
+  'mail',
+  'ünï',
+  '工具',
+  'x',
+)
+const toolArbitrary = fc
+  .tuple(
+    fc.constantFrom('alpha', 'beta-mcp', 'Gamma', 'chrome', 'δ'),
+    fc.array(names, { minLength: 1, maxLength: 3 }),
+    fc.array(names, { maxLength: 6 }),
+  )
+  .map(([server, name, words]) => named(`${server}__${name.join('_')}`, words.join(' ')))
+
+function shuffles(tools: readonly Named[]): fc.Arbitrary<[readonly Named[], readonly Named[]]> {
+  const { length } = tools
+  return fc.tuple(
+    fc.constant(tools),
+    fc.shuffledSubarray([...tools], { minLength: length, maxLength: length }),
+  )
+}
+
+it('the order of the tools changes no category, also with repeated ids', () => {
+  const lists = fc.array(toolArbitrary, { maxLength: 60 }).chain(shuffles)
+  fc.assert(
+    fc.property(lists, ([tools, shuffled]) => {
+      expect(new Map(categorise(shuffled))).toEqual(new Map(categorise(tools)))
+    }),
+  )
+})
+
+it('the order of the tools changes no description', () => {
+  const lists = fc
+    .uniqueArray(toolArbitrary, { maxLength: 60, selector: ({ id }) => id })
+    .chain(shuffles)
+  fc.assert(
+    fc.property(lists, ([tools, shuffled]) => {
+      const assigned = categorise(tools)
+      expect(describeCategories(shuffled, assigned)).toEqual(describeCategories(tools, assigned))
+    }),
+  )
+})
+
+it('every category has a name as names are, one sentence and 5 to 10 keywords', () => {
+  fc.assert(
+    fc.property(fc.array(toolArbitrary, { maxLength: 60 }), (tools) => {
+      for (const category of describeCategories(tools, categorise(tools))) {
+        expect(category.name).toMatch(/^[\p{Ll}\p{Lo}\p{N}]+(?:-[\p{Ll}\p{Lo}\p{N}]+)*$/u)
+        expect(category.description).toMatch(/^[^\n]+\.$/)
+        expect(category.keywords.length).toBeGreaterThanOrEqual(5)
+        expect(category.keywords.length).toBeLessThanOrEqual(10)
+        expect(new Set(category.keywords).size).toBe(category.keywords.length)
+      }
+    }),
+  )
+})

@@ -1,0 +1,200 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, ToolDefinition } from '../../../src/tools/model.ts'
+import { mapParameters } from '../../../src/tools/parameters/map-parameters.ts'
+import { catalogue } from './catalogue.ts'
+
+/** The rows of the seed's table and examples, on schemas of the shape that the real servers list. */
+const seedRows: readonly [request: string, tool: string, params: JsonObject, missing?: string[]][] =
+  [
+    ['use page 2', 'select_page', { pageId: 2 }],
+    ['open new tab', 'new_page', {}, ['url']],
+    ['open new tab at https://x.test/a', 'new_page', { url: 'https://x.test/a' }],
+    ['click uid btn-1', 'click', { uid: 'btn-1' }, ['pageId']],
+    ['drag a to b', 'drag', { from_uid: 'a', to_uid: 'b' }],
+    ['go to https://x', 'navigate_page', { type: 'url', url: 'https://x' }],
+    ['reload hard', 'navigate_page', { type: 'reload', ignoreCache: true }],
+    ['show last xhr', 'list_network_requests', { resourceTypes: ['xhr'] }],
+    ['console errors', 'list_console_messages', { types: ['error'] }],
+    [
+      'PR 123 in owner/repo',
+      'get_pull_request',
+      { owner: 'owner', repo: 'repo', pull_number: 123 },
+    ],
+    ['issues labeled bug', 'list_issues', { labels: ['bug'], state: 'open' }, ['owner', 'repo']],
+    ['list mutations', 'filter_mutations', {}],
+    ['type User details', 'get_type_details', { type_name: 'User' }],
+    [
+      'List open PRs for owner/repo',
+      'list_pull_requests',
+      { owner: 'owner', repo: 'repo', state: 'open' },
+    ],
+    ['Show mutations containing auth', 'filter_mutations', { search: 'auth' }],
+    [
+      'Docs for Next.js app router',
+      'resolve-library-id',
+      { libraryName: 'Next.js', query: 'app router' },
+    ],
+    ['docs for react useState', 'resolve-library-id', { libraryName: 'react', query: 'useState' }],
+    [
+      'Break down this decision',
+      'sequentialthinking',
+      {
+        thought: 'Break down this decision',
+        nextThoughtNeeded: true,
+        thoughtNumber: 1,
+        totalThoughts: 4,
+      },
+    ],
+    ['take a screenshot of the login page', 'take_screenshot', { fullPage: true }],
+    ['Click the submit button', 'click', {}, ['pageId', 'uid']],
+  ]
+
+const moreRows: typeof seedRows = [
+  [
+    'fill uid 1_3 with hello world on page 1',
+    'fill',
+    { pageId: 1, uid: '1_3', value: 'hello world' },
+  ],
+  ['press Enter on page 1', 'press_key', { pageId: 1, key: 'Enter' }],
+  ['resize page 3 to 1280x720', 'resize_page', { pageId: 3, width: 1280, height: 720 }],
+  [
+    'screenshot of page 1 as jpeg to ./shot.jpg',
+    'take_screenshot',
+    { pageId: 1, format: 'jpeg', filePath: './shot.jpg', fullPage: true },
+  ],
+  ['read src/index.ts', 'read_text_file', { path: 'src/index.ts' }],
+  [
+    'read the first 20 lines of /var/log/app.log',
+    'read_text_file',
+    { path: '/var/log/app.log', head: 20 },
+  ],
+  [
+    'move "old name.txt" to "new name.txt"',
+    'move_file',
+    { source: 'old name.txt', destination: 'new name.txt' },
+  ],
+  ['compare a.md and b.md', 'read_multiple_files', { paths: ['a.md', 'b.md'] }],
+  ['echo hello there', 'echo', { message: 'hello there' }],
+  ['add 2 and 40', 'get-sum', { a: 2, b: 40 }],
+  ['search repositories for react hooks', 'search_repositories', { query: 'react hooks' }],
+  [
+    'closed issues in a/b labeled bug and ui',
+    'list_issues',
+    { owner: 'a', repo: 'b', state: 'closed', labels: ['bug', 'ui'] },
+  ],
+  ['merge PR #7 of a/b', 'merge_pull_request', { owner: 'a', repo: 'b', pull_number: 7 }],
+  [
+    'run SELECT * FROM users WHERE id = 3',
+    'execute_query',
+    { query: 'SELECT * FROM users WHERE id = 3' },
+    ['database'],
+  ],
+  ['describe table users in database shop', 'inspect_table', { database: 'shop', table: 'users' }],
+  [
+    'state=all labels=["x"] for a/b',
+    'list_issues',
+    { owner: 'a', repo: 'b', state: 'all', labels: ['x'] },
+  ],
+  ['accept the dialog', 'handle_dialog', { action: 'accept' }],
+  [
+    'select query: SELECT name FROM users',
+    'execute_query',
+    { query: 'SELECT name FROM users' },
+    ['database'],
+  ],
+  ['search repositories for the static sites', 'search_repositories', { query: 'static sites' }],
+  ['go back', 'navigate_page', { type: 'back' }],
+]
+
+describe('the rows of the seed', () => {
+  it.each(seedRows)('%s → %s', expectMapping)
+})
+
+describe('requests beyond the seed', () => {
+  it.each(moreRows)('%s → %s', expectMapping)
+})
+
+it('takes nothing from a word inside a word, a URL or quotes', () => {
+  expect(mapped('open https://x.test/error/xhr', 'list_console_messages').params).toEqual({})
+  expect(mapped('the terrors of reloading', 'list_console_messages').params).toEqual({})
+})
+
+it('tells where each value came from', () => {
+  const { trace } = mapped('PR 123 in owner/repo', 'get_pull_request')
+  expect(trace.map(({ parameter, text }) => [parameter, text])).toEqual([
+    ['owner', 'owner/repo'],
+    ['repo', 'owner/repo'],
+    ['pull_number', '123'],
+  ])
+})
+
+it('uses what is known from before only for required parameters', () => {
+  const { params } = mapParameters('click uid a-1', tool('click'), {
+    known: { pageId: 4, includeSnapshot: true },
+  })
+  expect(params).toEqual({ pageId: 4, uid: 'a-1' })
+})
+
+it('never invents a field, never gives undefined, and says the same twice', () => {
+  const tools = Object.values(catalogue)
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...tools),
+      fc.oneof(fc.string(), fc.string({ unit: 'binary' }), requests()),
+      (definition, request) => {
+        const mapping = mapParameters(request, definition)
+        const known = Object.keys(Object(definition.inputSchema['properties']))
+        expect(known).toEqual(expect.arrayContaining(Object.keys(mapping.params)))
+        expect(JSON.parse(JSON.stringify(mapping.params))).toEqual(mapping.params)
+        expect(mapParameters(request, definition)).toEqual(mapping)
+      },
+    ),
+  )
+})
+
+function requests(): fc.Arbitrary<string> {
+  const words = fc.constantFrom(
+    'page',
+    '2',
+    'uid',
+    'a-1',
+    'from',
+    'to',
+    'https://x.test',
+    'a/b',
+    '#7',
+    '"q"',
+    'labeled',
+    'bug',
+    ',',
+    'SELECT a FROM b',
+    'first',
+    'error',
+    '$',
+    '__proto__',
+    '=',
+  )
+  return fc.array(words, { maxLength: 12 }).map((parts) => parts.join(' '))
+}
+
+function expectMapping(
+  request: string,
+  name: string,
+  params: JsonObject,
+  missing: string[] = [],
+): void {
+  const mapping = mapped(request, name)
+  expect(mapping.params).toEqual(params)
+  expect(mapping.missing).toEqual(missing)
+}
+
+function mapped(request: string, name: string): ReturnType<typeof mapParameters> {
+  return mapParameters(request, tool(name))
+}
+
+function tool(name: string): ToolDefinition {
+  const found = catalogue[name]
+  if (found === undefined) throw new Error(`no tool ${name} in the catalogue`)
+  return found
+}

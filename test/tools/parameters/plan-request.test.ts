@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  bindParams,
+  planRequest,
+  type RequestPlan,
+} from '../../../src/tools/parameters/plan-request.ts'
+import { catalogue } from './catalogue.ts'
+
+/** A router that knows these words; the real one has tests of its own. */
+const words: readonly [RegExp, string][] = [
+  [/console/, 'browser__list_console_messages'],
+  [/click/i, 'browser__click'],
+  [/docs/i, 'docs__resolve-library-id'],
+  [/details|quer(?:y|ies)/i, 'graphql__get_field_details'],
+  [/merge/i, 'github__merge_pull_request'],
+  [/issues/i, 'github__list_issues'],
+  [/PR|pull request/i, 'github__get_pull_request'],
+  [/columns/i, 'database__inspect_table'],
+]
+
+const world = {
+  router: {
+    route: (request: string) => ({ tool: words.find(([pattern]) => pattern.test(request))?.[1] }),
+  },
+  definition: (id: string) => Object.values(catalogue).find((tool) => tool.id === id),
+  tools: Object.values(catalogue).map(({ id }) => id),
+}
+
+describe('the four orchestrations of the seed', () => {
+  it('takes a snapshot before a click on something described, and reads the console after it', () => {
+    const plan = planRequest('Click the submit button and list console errors', world)
+    expect(outline(plan)).toEqual([
+      ['list_pages', {}, []],
+      ['take_snapshot', {}, ['pageId from list_pages']],
+      ['click', {}, ['pageId from list_pages', 'uid from take_snapshot']],
+      ['list_console_messages', { types: ['error'] }, []],
+    ])
+    expect(plan.steps.at(-1)?.after).toEqual(['click'])
+  })
+
+  it('resolves a library before its documentation is read', () => {
+    expect(outline(planRequest('Docs for Next.js app router', world))).toEqual([
+      ['resolve_library_id', { query: 'app router', libraryName: 'Next.js' }, []],
+      ['query_docs', { query: 'app router' }, ['libraryId from resolve_library_id']],
+    ])
+  })
+
+  it('lists the queries before one of them is inspected', () => {
+    expect(outline(planRequest('details of the user query', world))).toEqual([
+      ['filter_queries', {}, []],
+      ['get_field_details', {}, ['field_name from filter_queries']],
+    ])
+  })
+
+  it('reads a pull request, its files and its checks', () => {
+    const pull = { owner: 'octo', repo: 'hello', pull_number: 7 }
+    expect(outline(planRequest('Review PR 7 in octo/hello', world))).toEqual([
+      ['get_pull_request', pull, []],
+      ['get_pull_request_files', pull, []],
+      ['get_pull_request_status', pull, []],
+    ])
+  })
+})
+
+it('opens the page of an address before a tool that has no place for one', () => {
+  const request = 'take a screenshot of https://x.test and save it to shot.png'
+  expect(outline(planRequest(request, world, 'browser__take_screenshot'))).toEqual([
+    ['navigate_page', { type: 'url', url: 'https://x.test' }, []],
+    ['take_screenshot', { filePath: 'shot.png' }, []],
+  ])
+})
+
+it('gives a later clause the repository of an earlier one', () => {
+  expect(
+    outline(planRequest('merge PR 7 of octo/hello; then show issues labeled bug', world)),
+  ).toEqual([
+    ['merge_pull_request', { owner: 'octo', repo: 'hello', pull_number: 7 }, []],
+    ['list_issues', { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'open' }, []],
+  ])
+})
+
+it('opens an address before something is done with the page', () => {
+  const plan = planRequest(
+    'screenshot of http://127.0.0.1:8080/a',
+    world,
+    'browser__take_screenshot',
+  )
+  expect(outline(plan)).toEqual([
+    ['navigate_page', { type: 'url', url: 'http://127.0.0.1:8080/a' }, []],
+    ['take_screenshot', {}, []],
+  ])
+})
+
+it('asks each step that lacks something of the earlier ones only once', () => {
+  expect(outline(planRequest('columns of users', world)).map(([name]) => name)).toEqual([
+    'list_databases',
+    'list_tables',
+    'inspect_table',
+  ])
+})
+
+it('has no steps when no tool fits', () => {
+  expect(planRequest('sing a song', world).steps).toEqual([])
+})
+
+describe('what an earlier answer gives', () => {
+  const snapshot = [
+    'uid=1_0 RootWebArea "Shop"',
+    '  uid=1_1 textbox "E-mail"',
+    '  uid=1_2 button "Submit order"',
+    '  uid=1_3 button "Cancel"',
+  ].join('\n')
+
+  it.each([
+    ['click the submit button', '1_2'],
+    ['click cancel', '1_3'],
+    ['click the e-mail field', '1_1'],
+  ])('%s is element %s', (request, uid) => {
+    const click = planRequest(request, world, 'browser__click').steps.at(-1)
+    const texts = new Map([
+      ['list_pages', '1: about:blank\n2: https://x.test [selected]'],
+      ['take_snapshot', snapshot],
+    ])
+    expect(click && bindParams(click, texts)).toEqual({ ready: true, params: { pageId: 2, uid } })
+  })
+
+  it('offers a choice when two elements fit equally', () => {
+    const click = planRequest('click the button', world, 'browser__click').steps.at(-1)
+    const texts = new Map([
+      ['list_pages', '1: about:blank [selected]'],
+      ['take_snapshot', snapshot],
+    ])
+    expect(click && bindParams(click, texts)).toMatchObject({
+      ready: false,
+      parameter: 'uid',
+      candidates: ['1_2 button "Submit order"', '1_3 button "Cancel"'],
+    })
+  })
+
+  it.each([
+    ['["shop", "postgres"]', 'columns of users in shop', 'shop'],
+    ['- main', 'columns of users', 'main'],
+    ['{"databases":[{"name":"a"},{"name":"b"}]}', 'columns of users in B', 'b'],
+  ])('of the list %s, %s means %s', (text, request, database) => {
+    const tables = planRequest(request, world, 'database__list_tables').steps.at(-1)
+    expect(tables && bindParams(tables, new Map([['list_databases', text]]))).toEqual({
+      ready: true,
+      params: { database },
+    })
+  })
+})
+
+it('plans any request without throwing, each step after those it needs', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(fc.string(), clausesOf()),
+      fc.constantFrom(undefined, ...world.tools),
+      (request, tool) => {
+        const { steps } = planRequest(request, world, tool)
+        const names = steps.map(({ name }) => name)
+        expect(new Set(names).size).toBe(names.length)
+        for (const [index, { after }] of steps.entries()) {
+          expect(names.slice(0, index)).toEqual(expect.arrayContaining([...after]))
+        }
+      },
+    ),
+  )
+})
+
+function clausesOf(): fc.Arbitrary<string> {
+  const clause = fc.constantFrom(
+    'click the submit button',
+    'docs for react',
+    'review PR 3 in a/b',
+    'show issues',
+    'details of queries',
+    'columns of users',
+  )
+  return fc.array(clause, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(' and then '))
+}
+
+function outline({ steps }: RequestPlan): unknown[][] {
+  return steps.map(({ name, params, bindings }) => [
+    name,
+    params,
+    bindings.map(({ parameter, from }) => `${parameter} from ${from}`),
+  ])
+}

@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { prepareRouter, type ToolSummary } from '../../../src/tools/index.ts'
+import { categories, tools } from './_tools.ts'
+
+const router = prepareRouter(tools, { categories })
+
+describe('the tool that a request means', () => {
+  it.each([
+    ['take a screenshot', 'browser', 'devtools__take_screenshot'],
+    ['list pull requests', 'github', 'github__list_pull_requests'],
+    ['list graphql queries', 'graphql', 'graph__filter_queries'],
+    ['find docs for lodash', 'docs', 'library__'],
+    ['recall past decisions', 'memory', 'brain__memory_search'],
+    ['what calls this function', 'memory', 'brain__code_context'],
+    ['search past sessions', 'memory', 'brain__memory_search'],
+    ['show PR 123 in octo/hello', 'github', 'github__get_pull_request'],
+    ['issues labeled bug', 'github', 'github__list_issues'],
+    ['show last xhr', 'browser', 'devtools__list_network_requests'],
+    ['console errors', 'browser', 'devtools__list_console_messages'],
+    ['go to https://example.com', 'browser', 'devtools__navigate_page'],
+    ['type User details', 'graphql', 'graph__get_type_details'],
+    ['what is in the folder src', 'filesystem', 'files__list_directory'],
+    ['take a screnshot of the login page', 'browser', 'devtools__take_screenshot'],
+  ])('%s: %s', (request, category, tool) => {
+    const route = router.route(request)
+    expect(route.category).toBe(category)
+    expect(route.candidates[0]?.tool.startsWith(tool)).toBe(true)
+  })
+
+  it('shows what the request is about', () => {
+    const { intent, slots } = router.route('take a screenshot of the login page at http://a.test/x')
+    expect(intent).toEqual(['screenshot', 'login page'])
+    expect(slots.map(({ kind }) => kind)).toEqual(['url'])
+  })
+})
+
+describe('a tool that is called by its name', () => {
+  it.each([
+    ['devtools__click', 'devtools__click'],
+    ['MetaMCP_devtools__click', 'devtools__click'],
+    ['mcp__devtools__click', 'devtools__click'],
+    ['use take_snapshot on the page, please', 'devtools__take_snapshot'],
+    ['take snapshot', 'devtools__take_snapshot'],
+    ['Use github__merge_pull_request {"pull_number": 3}', 'github__merge_pull_request'],
+    ['query-docs', 'library__query-docs'],
+    ['listPullRequests', 'github__list_pull_requests'],
+  ])('is the answer to %s', (request, tool) => {
+    const route = router.route(request)
+    expect(route).toMatchObject({ decision: 'answer', tool, named: [tool] })
+  })
+
+  it('is offered with the others of that name where several servers have it', () => {
+    const twice = prepareRouter([
+      ...tools,
+      { ...toolOf('devtools__click'), id: 'other__click', server: 'other' },
+    ])
+    const { decision, named } = twice.route('click')
+    expect(decision).toBe('shortlist')
+    expect([...named].toSorted()).toEqual(['devtools__click', 'other__click'])
+  })
+
+  it.each(['what is in __init__.py', 'explain clicking and filling', 'profile the fillings'])(
+    'is not found in the prose of %s',
+    (request) => {
+      expect(router.route(request).named).toEqual([])
+    },
+  )
+})
+
+describe('a decision', () => {
+  it('is to ask where nothing fits', () => {
+    for (const request of ['', 'the of and', 'blorb zyx', '__init__.py', '!!!']) {
+      const { decision, tool } = router.route(request)
+      expect({ request, decision, tool }).toEqual({ request, decision: 'ask', tool: undefined })
+    }
+  })
+
+  it('is a shortlist where two tools fit as well', () => {
+    const { decision, candidates, margin } = router.route('pull request')
+    expect(decision).toBe('shortlist')
+    expect(candidates.length).toBeGreaterThan(1)
+    expect(margin).toBeLessThan(0.5)
+  })
+
+  it('breaks ties by id', () => {
+    const same = (id: string): ToolSummary => ({ ...toolOf('devtools__click'), id, server: '' })
+    const { candidates } = prepareRouter([same('b'), same('a'), same('c')]).route('click element')
+    expect(candidates.map(({ tool }) => tool)).toEqual(['a', 'b', 'c'])
+  })
+
+  it('takes a category as a hint and never as a filter', () => {
+    const misplaced = tools.map((tool) =>
+      tool.name === 'merge_pull_request' ? { ...tool, category: 'browser' } : tool,
+    )
+    const moved = prepareRouter(misplaced, { categories })
+    expect(moved.route('merge the pull request').tool).toBe('github__merge_pull_request')
+  })
+
+  it('says that a server is configured but failing', () => {
+    const failing = prepareRouter(tools, { unavailable: new Map([['github', 'bad token']]) })
+    const { tool, candidates } = failing.route('merge the pull request')
+    expect(tool).toBe('github__merge_pull_request')
+    expect(candidates[0]).toMatchObject({ tool, unavailable: 'bad token' })
+    expect(failing.route('take a screenshot').candidates[0]).not.toHaveProperty('unavailable')
+  })
+})
+
+describe('examples', () => {
+  const request = 'what is on my plate'
+
+  it('lead to the tool they were confirmed for', () => {
+    expect(router.route(request).candidates[0]?.tool).not.toBe('github__list_issues')
+    const taught = prepareRouter(tools, { examples: [{ request, tool: 'github__list_issues' }] })
+    expect(taught.route(request)).toMatchObject({
+      decision: 'answer',
+      tool: 'github__list_issues',
+    })
+    expect(taught.route('is anything on my plate?').candidates[0]?.tool).toBe('github__list_issues')
+  })
+
+  it('count that a tool carries itself', () => {
+    const carrying = tools.map((tool) =>
+      tool.id === 'github__list_issues' ? { ...tool, examples: [request] } : tool,
+    )
+    expect(prepareRouter(carrying).route(request).candidates[0]?.tool).toBe('github__list_issues')
+  })
+
+  it('lead away from a tool that was wrong', () => {
+    const before = router.route('show the open tabs')
+    const wrong = before.candidates[0]?.tool ?? ''
+    const corrected = prepareRouter(tools, {
+      examples: [{ request: 'show the open tabs', tool: wrong, wrong: true }],
+    }).route('show the open tabs')
+    const scoreOf = (route: typeof before): number =>
+      route.candidates.find(({ tool }) => tool === wrong)?.score ?? 0
+    expect(scoreOf(corrected)).toBeLessThan(scoreOf(before) / 2)
+  })
+
+  it('fade', () => {
+    const faded = (weight: number): number =>
+      prepareRouter(tools, {
+        examples: [{ request, tool: 'github__list_issues', weight }],
+      }).route(request).candidates[0]?.score ?? 0
+    expect(faded(0.3)).toBeLessThan(faded(1))
+  })
+
+  it('of tools that are gone do nothing', () => {
+    const taught = prepareRouter(tools, { categories, examples: [{ request, tool: 'gone__tool' }] })
+    expect(taught.route(request)).toEqual(router.route(request))
+  })
+})
+
+describe('an explanation', () => {
+  it('adds up to the score and says why the next is not first', () => {
+    const { route, candidates, words } = router.explain('list the open pull requests')
+    expect(candidates.map(({ tool }) => tool)).toEqual(route.candidates.map(({ tool }) => tool))
+    for (const { score, parts } of candidates) {
+      const sum = parts.reduce((before, part) => before + part.score, 0)
+      expect(sum).toBeCloseTo(score, 2)
+    }
+    expect(candidates[0]?.aheadOfNext).toMatch(/\+\d/)
+    expect(candidates.at(-1)?.aheadOfNext).toBeUndefined()
+    expect(words.map(({ word }) => word)).toEqual(['list', 'open', 'pull', 'requests'])
+  })
+
+  it('names meaning, where an embedding was asked', () => {
+    const meaning = new Map([['files__read_file', 0.9]])
+    const { candidates } = router.explain('blorb', { meaning })
+    expect(candidates).toMatchObject([{ tool: 'files__read_file', parts: [{ kind: 'meaning' }] }])
+  })
+})
+
+function toolOf(id: string): ToolSummary {
+  const tool = tools.find((candidate) => candidate.id === id)
+  if (tool === undefined) throw new Error(`no tool ${id}`)
+  return tool
+}

@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { ServerDefinition } from '../../../src/tools/index.ts'
+
+export const serverProgram: string = fileURLToPath(
+  new URL('../../fixtures/programs/mcp-server.ts', import.meta.url),
+)
+
+/** A marker that no other process on this machine has. */
+export function newMarker(): string {
+  return `marker-${process.pid}-${Math.random().toString(36).slice(2)}`
+}
+
+/** Processes that run and have the marker among their words; a dead one that waits for its parent is none. */
+export function processesWith(marker: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return []
+    try {
+      const words = readFileSync(`/proc/${name}/cmdline`, 'utf8')
+      return words.includes(marker) ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  for (let round = 0; round < 600; round++) {
+    if (await condition()) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error('it did not come about within 12 s')
+}
+
+export function definition(
+  name: string,
+  transport: ServerDefinition['transport'],
+  more: Partial<ServerDefinition> = {},
+): ServerDefinition {
+  return {
+    name,
+    transport,
+    source: { client: 'cursor', path: '/home/user/.cursor/mcp.json', scope: 'user' },
+    startupTimeoutMs: 20_000,
+    callTimeoutMs: 20_000,
+    disabled: false,
+    trusted: true,
+    digest: 'sha256:0',
+    ...more,
+  }
+}
+
+export function testServer(
+  name: string,
+  marker: string,
+  habits: readonly string[] = [],
+  more: Partial<ServerDefinition> = {},
+): ServerDefinition {
+  const args = ['--disable-warning=ExperimentalWarning', serverProgram, marker, ...habits]
+  return definition(name, { kind: 'stdio', command: process.execPath, args, env: {} }, more)
+}

@@ -1,0 +1,267 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { systemRuntime } from '../../../src/base/index.ts'
+import {
+  type OpenServersOptions,
+  openServers,
+  type ServerDefinition,
+  type ServerEvent,
+  type ServerPool,
+} from '../../../src/tools/index.ts'
+import { newMarker, processesWith, testServer, until } from './_servers.ts'
+
+describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
+  let marker: string
+  let events: ServerEvent[]
+  let pool: ServerPool
+
+  beforeEach(() => {
+    marker = newMarker()
+    events = []
+  })
+  afterEach(async () => {
+    await pool.close()
+    const left = processesWith(marker)
+    if (left.length > 0) throw new Error(`${left.length} processes are left`)
+  })
+
+  function open(
+    definitions: readonly ServerDefinition[],
+    options: Partial<OpenServersOptions> = {},
+  ): ServerPool {
+    const runtime = systemRuntime({ env: { PATH: process.env['PATH'], SECRET: 'hidden' } })
+    pool = openServers(definitions, { runtime, onLog: (event) => events.push(event), ...options })
+    return pool
+  }
+
+  async function texts(name: string, parameters = {}, server = 'a'): Promise<string> {
+    const outcome = await (await pool.get(server)).call(name, parameters)
+    const [block] = outcome.content
+    return block?.type === 'text' ? block.text : ''
+  }
+
+  it('starts nothing before it is asked', async () => {
+    open([testServer('a', marker)])
+    expect(processesWith(marker)).toEqual([])
+    await pool.get('a')
+    expect(processesWith(marker)).toHaveLength(1)
+  })
+
+  it('starts a server once for all who ask at the same time', async () => {
+    open([testServer('a', marker)])
+    const servers = await Promise.all([pool.get('a'), pool.get('a'), pool.get('a')])
+    expect(new Set(servers.map((server) => server.instance())).size).toBe(1)
+    expect(processesWith(marker)).toHaveLength(1)
+  })
+
+  it('lists the tools of all servers, and what is wrong with the others', async () => {
+    open([
+      testServer('a', marker),
+      testServer('b', marker, ['ends-at-start']),
+      testServer('c', marker, ['hangs'], { startupTimeoutMs: 300 }),
+      testServer('d', marker, [], { disabled: true }),
+      testServer('e', marker, ['malformed']),
+    ])
+    const { tools, failures, diagnostics } = await pool.list()
+    expect(tools.map(({ id }) => id)).toEqual(['a__echo', 'a__secret', 'e__echo', 'e__bare'])
+    expect(tools[2]?.description).toBe('The tool echo')
+    expect(diagnostics.map(({ message }) => message)).toEqual([
+      'server "e": a tool without a name is left out',
+      'server "e": the tool echo is listed twice; the first one counts',
+      'server "e": a tool without a name is left out',
+    ])
+    expect(failures.map(({ server }) => server)).toEqual(['b', 'c'])
+    expect(failures[0]?.message).toContain('it ended with exit code 3')
+    expect(failures[0]?.stderrTail).toContain('the database is not there')
+    expect(failures[1]?.message).toContain('it gave no answer within 300 ms')
+  })
+
+  it('reads 2,000 tools page by page', async () => {
+    open([testServer('a', marker, ['many'])])
+    const { tools } = await pool.list()
+    expect(tools).toHaveLength(2000)
+    expect(tools.at(-1)?.id).toBe('a__tool-1999')
+  })
+
+  it('stops at a list that has no end', async () => {
+    open([testServer('a', marker, ['endless'])])
+    const { tools, diagnostics } = await pool.list()
+    expect(tools).toHaveLength(100)
+    expect(diagnostics[0]?.message).toContain('its list of tools has no end')
+  })
+
+  it('takes no notice of garbage on standard output, and says so once', async () => {
+    open([testServer('a', marker, ['garbage'])])
+    expect(await texts('garbage')).toBe('after garbage')
+    const garbage = events.filter(({ code }) => code === 'server-garbage')
+    expect(garbage.map(({ message }) => message)).toEqual([
+      'it prints on standard output what is no message: Listening on port 3000',
+    ])
+  })
+
+  it('gives a server its configuration and the few variables of a client, no other', async () => {
+    const server = testServer('a', marker)
+    const transport = { ...server.transport, env: { MINE: 'yes' }, cwd: '/' }
+    open([{ ...server, transport }])
+    const { env, cwd } = JSON.parse(await texts('environment'))
+    expect(env).toMatchObject({ MINE: 'yes', PATH: process.env['PATH'] })
+    expect(env).not.toHaveProperty('SECRET')
+    expect(cwd).toBe('/')
+  })
+
+  it.each([
+    ['crash', 'connection-lost', 'unknown', /it ended with exit code 7[\s\S]*out of memory/],
+    ['failing', 'protocol', 'yes', /error -32000: the disk is full/],
+    ['refused', 'invalid-parameters', 'no', /path is required/],
+    ['nowhere', 'tool-not-found', 'no', /has no tool nowhere/],
+    ['no-result', 'protocol', 'yes', /cannot be used: it is no result/],
+    ['hang', 'timeout', 'unknown', /hang gave no answer within 300 ms/],
+  ])('a call of "%s" fails as %s, delivered: %s', async (tool, kind, delivered, message) => {
+    open([testServer('a', marker)])
+    const server = await pool.get('a')
+    const timeoutMs = tool === 'hang' ? 300 : undefined
+    await expect(server.call(tool, {}, { timeoutMs })).rejects.toMatchObject({
+      failure: { kind, delivered, message: expect.stringMatching(message) },
+    })
+  })
+
+  it('starts a server again that crashed, as another instance', async () => {
+    open([testServer('a', marker)])
+    const server = await pool.get('a')
+    const before = server.instance()
+    await expect(server.call('crash', {})).rejects.toThrow('was lost during the call')
+    expect(await texts('echo', { again: true })).toBe('{"again":true}')
+    expect(server.instance()).not.toBe(before)
+  })
+
+  it('hands on progress, and a cancellation to the server', async () => {
+    open([testServer('a', marker)])
+    const server = await pool.get('a')
+    const steps: number[] = []
+    await server.call('progress', {}, { onProgress: ({ progress }) => steps.push(progress) })
+    expect(steps).toEqual([1, 2])
+    const controller = new AbortController()
+    const hanging = server.call('hang', {}, { signal: controller.signal })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    controller.abort()
+    await expect(hanging).rejects.toMatchObject({
+      failure: { kind: 'cancelled', delivered: 'unknown' },
+    })
+    expect(JSON.parse(await texts('cancelled'))).toHaveLength(1)
+  })
+
+  it('drops an answer over the limit, fails its call alone, and goes on', async () => {
+    open([testServer('a', marker)])
+    const server = await pool.get('a')
+    const [large, other] = await Promise.allSettled([
+      server.call('large', { bytes: 50_000_000 }),
+      server.call('echo', { still: 'here' }),
+    ])
+    expect(large).toMatchObject({
+      reason: {
+        failure: {
+          kind: 'protocol',
+          delivered: 'yes',
+          message: expect.stringContaining('over the limit'),
+        },
+      },
+    })
+    expect(other).toMatchObject({ status: 'fulfilled' })
+    expect((await server.call('large', { bytes: 5_000_000 })).size).toBeGreaterThan(5_000_000)
+    expect(processesWith(marker)).toHaveLength(1)
+  })
+
+  it('keeps content of an unknown kind, and structured content as it is', async () => {
+    open([testServer('a', marker)])
+    const outcome = await (await pool.get('a')).call('structured', {})
+    expect(outcome).toMatchObject({
+      content: [{ type: 'text', text: '{"type":"hologram","depth":3}' }],
+      structured: 'no object',
+    })
+  })
+
+  it('tells of tools that changed', async () => {
+    open([testServer('a', marker)])
+    const server = await pool.get('a')
+    await server.call('change', {})
+    await until(() => events.some(({ code }) => code === 'tools-changed'))
+    expect((await server.list()).map(({ name }) => name)).toContain('new')
+  })
+
+  it('hides and refuses what the configuration of the server does not allow', async () => {
+    open([
+      testServer('a', marker, [], { deny: ['secret'] }),
+      testServer('b', marker, [], { allow: ['echo', 'secret'], deny: ['secret'] }),
+    ])
+    expect((await pool.list()).tools.map(({ id }) => id)).toEqual(['a__echo', 'b__echo'])
+    for (const [name, tool] of [
+      ['a', 'secret'],
+      ['b', 'secret'],
+      ['b', 'crash'],
+    ] as const) {
+      const call = (await pool.get(name)).call(tool, {})
+      await expect(call).rejects.toMatchObject({ code: 'tool-not-allowed', exitCode: 4 })
+    }
+  })
+
+  it('starts no server that is disabled, blocked or unknown', async () => {
+    const untrusted = {
+      reason: 'untrusted',
+      message: 'nobody trusts it',
+      hint: 'skillrail trust',
+    } as const
+    open([
+      testServer('off', marker, [], { disabled: true }),
+      testServer('strange', marker, [], { blocked: untrusted }),
+      testServer('github', marker),
+    ])
+    await expect(pool.get('off')).rejects.toMatchObject({
+      message: expect.stringContaining('is disabled in'),
+    })
+    await expect(pool.get('strange')).rejects.toMatchObject({
+      exitCode: 4,
+      hint: 'skillrail trust',
+    })
+    await expect(pool.get('gihtub')).rejects.toMatchObject({
+      exitCode: 3,
+      hint: 'Did you mean github?',
+    })
+    expect((await pool.list()).failures).toMatchObject([{ server: 'strange' }])
+    expect(processesWith(marker).length).toBeLessThan(2)
+  })
+
+  it('says which program is missing', async () => {
+    const missing = { kind: 'stdio', command: 'no-such-program', args: [], env: {} } as const
+    open([{ ...testServer('a', marker), transport: missing }])
+    await expect(pool.get('a')).rejects.toThrow('there is no program no-such-program')
+  })
+
+  it.runIf(process.platform === 'linux')(
+    'ends a server that ignores its end, its children, and one that left the group',
+    async () => {
+      open([testServer('a', marker, ['stubborn', 'stray'])])
+      await pool.get('a')
+      await until(() => processesWith(marker).length === 3)
+      await pool.close()
+      expect(processesWith(marker)).toEqual([])
+    },
+  )
+
+  it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGTERM'] as const)(
+    'leaves nothing when we are ended by %s',
+    async (signal) => {
+      open([])
+      const program = fileURLToPath(
+        new URL('../../fixtures/programs/server-holder.ts', import.meta.url),
+      )
+      const holder = spawn(process.execPath, [program, marker, 'stubborn', 'stray'], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      await new Promise((resolve) => holder.stdout.once('data', resolve))
+      await until(() => processesWith(marker).length === 4)
+      holder.kill(signal)
+      await until(() => processesWith(marker).length === 0)
+    },
+  )
+})
