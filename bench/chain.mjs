@@ -140,6 +140,7 @@ const task = (index) => ({
 async function journal() {
   const { systemRuntime } = await load('base/index')
   const chain = await load('chain/index')
+  const { defaultChainPolicy } = await load('skill/index')
   const steps = 200
   const plan = {
     skill: 'noop',
@@ -148,7 +149,7 @@ async function journal() {
       ...task(0),
       step: '',
       executor: 'chain',
-      policy: chain.defaultPolicy,
+      policy: defaultChainPolicy,
       steps: Array.from({ length: steps }, (_, index) => task(index)),
     },
   }

@@ -56,7 +56,7 @@ if (binary === undefined) {
 async function engines(server) {
   const sdk = await import('@restatedev/restate-sdk')
   const { systemRuntime } = await load('base/index')
-  const chain = await load('chain/index')
+  const { defaultChainPolicy } = await load('skill/index')
   const { startWorker } = await load('chain/restate/index')
   const { skillDigest } = await load('chain/skill-digest')
   mkdirSync(join(base, 's'))
@@ -71,8 +71,9 @@ async function engines(server) {
     accept: () => ({ kind: 'accepted' }),
     report: () => ({ skillrail: '', skills: [] }),
     patienceMs: 1000,
+    resultLimit: 2 ** 22,
     identityKeys: [],
-    executors: [{ kind: 'model', execute: async () => ({ kind: 'output', output }) }],
+    executors: () => [{ kind: 'model', execute: async () => ({ kind: 'output', output }) }],
   })
   const bare = createServer(
     sdk.createEndpointHandler({
@@ -114,7 +115,7 @@ async function engines(server) {
         ...task(0),
         step: '',
         executor: 'chain',
-        policy: chain.defaultPolicy,
+        policy: defaultChainPolicy,
         steps: Array.from({ length: steps }, (_, index) => task(index)),
       },
     }

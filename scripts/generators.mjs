@@ -1,8 +1,9 @@
-// The files that are made from the sources, as { path, text }.
+// The files that are made from the sources, as { path, text, problems? }.
 import { settingTable } from '../src/base/index.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
 import { commands } from '../src/cli/commands.ts'
 import { fieldTable, frontmatterJsonSchema, validationRules } from '../src/skill/index.ts'
+import { prdCoverage } from './prd-coverage.mjs'
 
 export async function generators() {
   return [
@@ -11,6 +12,7 @@ export async function generators() {
     { path: 'docs/reference/settings.md', text: settingsPage() },
     { path: 'docs/reference/frontmatter.md', text: frontmatterPage() },
     { path: 'docs/reference/validation.md', text: validationPage() },
+    { path: 'docs/prd-coverage.md', ...prdCoverage() },
   ]
 }
 
@@ -41,10 +43,21 @@ rights.`
   return page('Settings', introduction, table(head, rows))
 }
 
+const kinds = {
+  paths: 'list of paths',
+  names: 'list of names',
+  words: 'list of words',
+  text: 'text',
+  address: 'http or https address',
+}
+
 function allowed(setting) {
   if (setting.kind === 'choice') return setting.choices.map((choice) => `\`${choice}\``).join(', ')
   if (setting.kind === 'integer') return `${setting.minimum} to ${setting.maximum}`
-  return setting.kind === 'paths' ? 'list of paths' : 'list of names'
+  if (setting.kind === 'numbers')
+    return `list of numbers from ${setting.minimum} to ${setting.maximum}`
+  if (setting.kind === 'patterns') return 'list of names with `*`'
+  return kinds[setting.kind]
 }
 
 function frontmatterPage() {

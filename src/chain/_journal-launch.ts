@@ -112,14 +112,15 @@ async function executeChain(
 function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   const { key } = entry
   entry.outcome = outcome
+  const at = new Date(core.clock.now()).toISOString()
   if (outcome.kind !== 'finished' || core.writer === undefined) {
-    announceEnd(core, entry, outcome)
+    announceEnd(core, entry, outcome, at)
     return
   }
   entry.order = core.order++
   core.writer.defer(
     { type: 'done', key, outcome },
-    { written: () => announceEnd(core, entry, outcome), failed: (error) => fail(core, error) },
+    { written: () => announceEnd(core, entry, outcome, at), failed: (error) => fail(core, error) },
   )
 }
 
@@ -129,10 +130,9 @@ function fail(core: EngineCore, error: unknown): void {
   core.interruption.abort()
 }
 
-function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome): void {
+function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
   const { key } = entry
   const { step, skill } = entry.call.step
-  const at = new Date(core.clock.now()).toISOString()
   if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
     core.onEvent?.({ type: 'step-suspended', key, step, why: outcome.why, at })
     return

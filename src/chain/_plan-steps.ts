@@ -2,7 +2,7 @@ import type { Diagnostic } from '../base/index.ts'
 import type { ChainDeclaration } from '../skill/index.ts'
 import type { ChainLookup, SkillFacts } from './lookup.ts'
 import { checkPolicy } from './check-policy.ts'
-import type { InstructionExecutor } from './plan.ts'
+import type { InstructionExecutor, PlanOptions } from './plan.ts'
 import type { PlannedChain, PlannedStep, PlannedTask } from './plan-model.ts'
 
 /** One planning: its lookup, what it found wrong, and how large it has become. */
@@ -10,6 +10,7 @@ export interface Planning {
   lookup: ChainLookup
   diagnostics: Diagnostic[]
   instructions: InstructionExecutor | undefined
+  sandbox: PlanOptions['sandbox']
   steps: number
 }
 
@@ -32,7 +33,7 @@ export function planChain(
     { name: skill.name, directory: skill.directory, maxDepth: chain.policy.maxDepth },
   ]
   const { path, line } = { path: skill.path, line: chain.line }
-  planning.diagnostics.push(...checkPolicy(chain, path))
+  planning.diagnostics.push(...(skill.chainWarnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
       code: 'chain-empty',
@@ -52,7 +53,7 @@ export function planChain(
     )
     return gated ? { ...planned, gate: true as const } : planned
   })
-  return { ...common(skill, step), executor: 'chain', policy: chain.policy, steps }
+  return { ...common(skill, step, planning), executor: 'chain', policy: chain.policy, steps }
 }
 
 export function planTask(
@@ -62,29 +63,40 @@ export function planTask(
   planning: Planning,
 ): PlannedTask {
   if (skill.script !== undefined) {
-    if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
-    return { ...common(skill, step), executor: 'script', script: skill.script }
+    const planned = common(skill, step, planning)
+    const refused = skill.trust.level === 'untrusted' && planned.sandboxed !== true
+    if (refused) planning.diagnostics.push(notTrusted(skill))
+    return { ...planned, executor: 'script', script: skill.script }
   }
   const { instructions } = planning
-  if (instructions?.kind === 'agent') {
-    // It acts with the rights of its own configuration, so nobody else's text may steer it.
+  if (instructions?.kind === 'agent' || instructions?.kind === 'model') {
+    // It acts with the rights of whoever runs it, so nobody else's text may steer it.
     if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
-    const { client, honours } = instructions
+    const { honours, ...executor } = instructions
     const lost = skill.requests.filter((request) => !honours.includes(request))
     const notHonoured = lost.length === 0 ? {} : { notHonoured: lost }
-    return { ...common(skill, step), executor: 'agent', client, ...notHonoured }
+    return { ...common(skill, step, planning), ...asked(executor), ...notHonoured }
   }
   if (instructions !== undefined) {
-    return { ...common(skill, step), executor: instructions.kind }
+    return { ...common(skill, step, planning), executor: instructions.kind }
   }
   planning.diagnostics.push({
     code: 'no-executor',
     severity: 'error',
     message: `nothing can execute the skill ${skill.name}${calledFrom === skill.path ? '' : ` (step ${step})`}: it has instructions but no script`,
     path: skill.path,
-    hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen), or drive one step by step: skillrail chain start.',
+    hint: 'Give it a script (scripts/run.sh, or the field run), let an agent do it (--via claude, codex, gemini, opencode, copilot or qwen) or a model (--model provider:name), or drive one step by step: skillrail chain start.',
   })
-  return { ...common(skill, step), executor: 'none' }
+  return { ...common(skill, step, planning), executor: 'none' }
+}
+
+/** Who is asked, in the words of a plan. */
+function asked(
+  executor: { kind: 'agent'; client: string } | { kind: 'model'; model: string },
+): Pick<PlannedTask, 'executor' | 'client' | 'model'> {
+  return executor.kind === 'agent'
+    ? { executor: 'agent', client: executor.client }
+    : { executor: 'model', model: executor.model }
 }
 
 /** Chains that call chains grow fast; beyond this a plan is a mistake. */
@@ -166,10 +178,30 @@ function tooDeep(
   }
 }
 
-function common(skill: SkillFacts, step: string): Omit<PlannedTask, 'executor' | 'script'> {
+function common(
+  skill: SkillFacts,
+  step: string,
+  planning: Planning,
+): Omit<PlannedTask, 'executor' | 'script'> {
   const { name, path, trust, digest, tokens, verify } = skill
   const verification = verify === undefined ? {} : { verify }
-  return { step, skill: name, path, trust: trust.level, digest, tokens, ...verification }
+  const sandbox = isSandboxed(skill, planning) ? { sandboxed: true as const } : {}
+  return {
+    step,
+    skill: name,
+    path,
+    trust: trust.level,
+    digest,
+    tokens,
+    ...verification,
+    ...sandbox,
+  }
+}
+
+function isSandboxed(skill: SkillFacts, { sandbox }: Planning): boolean {
+  if (skill.script === undefined && skill.verify === undefined) return false
+  if (skill.trust.level === 'untrusted') return sandbox !== undefined
+  return sandbox === 'all' || skill.sandbox === true
 }
 
 function missing(name: string, step: string): PlannedTask {

@@ -25,6 +25,7 @@ export {
 export type { ChainEvent, EventListener } from './events.ts'
 export type { Executor, StepAnswer, StepRequest } from './executor.ts'
 export { runChain } from './interpreter.ts'
+export type { RunConfinement } from './script-executor.ts'
 export { createJournalEngine, type JournalEngine } from './journal-engine.ts'
 export type { JournalEngineOptions } from './journal-engine-options.ts'
 export type { ChainLookup, SkillFacts, SkillReport, StepResolution } from './lookup.ts'
@@ -81,4 +82,5 @@ export {
   type TimelineOptions,
 } from './timeline.ts'
 export { type CheckedSkill, executionRefusal, trustFact } from './trust-check.ts'
+export { skillDirectory } from './step-files.ts'
 export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

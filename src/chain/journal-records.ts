@@ -26,9 +26,26 @@ export interface RunRecord {
   plan: Plan
   /** The run whose results this one reuses. */
   origin?: { runId: string; kind: 'retry' | 'fork' } | undefined
+  /** Where scripts that are not trusted run; absent when the caller gave nothing. */
+  confinement?: ConfinementRecord | undefined
   /** The server that executes it; absent when this machine does. */
   server?: ServerRecord | undefined
 }
+
+/**
+ * A sandbox with what was granted, or `off` after `--unsafe-no-sandbox`. A record only: it is given
+ * again with every command, because a project could bring journals of its own.
+ */
+export type ConfinementRecord =
+  | { sandbox: 'off' }
+  | {
+      sandbox: string
+      read: readonly string[]
+      write: readonly string[]
+      network: boolean
+      /** Names alone. */
+      environment: readonly string[]
+    }
 
 export interface ServerRecord {
   engine: 'restate'
@@ -45,6 +62,10 @@ export interface RunRequest {
   only?: string | undefined
   /** The agent client of `--via`. */
   via?: string | undefined
+  /** The model of `--model`, where it is (`--base-url`), and its built-in tools (`--tools`). */
+  model?: string | undefined
+  baseUrl?: string | undefined
+  tools?: string | undefined
 }
 
 /** A step began: written before anything of it acts. */
@@ -113,6 +134,7 @@ export interface ResumedRecord {
   type: 'resumed'
   at: string
   plan?: Plan | undefined
+  confinement?: ConfinementRecord | undefined
 }
 
 /** The run stands: it ended, was cancelled or interrupted, or waits. The last one counts. */

@@ -28,9 +28,13 @@ export interface SkillFacts {
   /** As {@link PlannedSkill.path}. */
   path: string
   chain: ChainDeclaration | undefined
+  /** What is odd about it, though it can run. */
+  chainWarnings?: readonly Diagnostic[] | undefined
   /** Path of its script below the directory. */
   script: string | undefined
   verify: string | undefined
+  /** It asks for a sandbox although it may be trusted. */
+  sandbox?: true | undefined
   digest: string
   tokens: number
   /** What its fields ask of whoever executes it. */

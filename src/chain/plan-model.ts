@@ -24,6 +24,8 @@ interface PlannedSkill {
   tokens: number
   /** Path of `scripts/verify…` below the skill, when it has one. */
   verify?: string | undefined
+  /** Its scripts run in a sandbox, and only there. */
+  sandboxed?: true | undefined
   /** A person must approve before it starts. */
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
@@ -36,7 +38,9 @@ export interface PlannedTask extends PlannedSkill {
   script?: string | undefined
   /** The client that is asked; only for `agent`. */
   client?: string | undefined
-  /** Fields of the skill that this client has no equal for. */
+  /** `provider:name`; only for `model`. */
+  model?: string | undefined
+  /** Fields of the skill that this client, or the model's executor, has no equal for. */
   notHonoured?: readonly string[] | undefined
 }
 

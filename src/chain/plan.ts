@@ -20,12 +20,17 @@ export interface PlanOptions {
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */
   instructions?: InstructionExecutor | undefined
+  /**
+   * Whose scripts run in a sandbox, besides skills that ask for it; default: nobody's, so that a
+   * script that is not trusted is an error.
+   */
+  sandbox?: 'untrusted' | 'all' | undefined
 }
 
 /** An agent is asked headless (`agent`), is driven by reports (`driven`), or a model is asked. */
 export type InstructionExecutor =
   | { kind: 'driven' }
-  | { kind: 'model' }
+  | { kind: 'model'; model: string; honours: readonly string[] }
   | { kind: 'agent'; client: string; honours: readonly string[] }
 
 /**
@@ -39,9 +44,10 @@ export function planRun(
   options: PlanOptions = {},
 ): PlanReading {
   const diagnostics: Diagnostic[] = []
-  const planning: Planning = { lookup, diagnostics, instructions: options.instructions, steps: 0 }
+  const { instructions, sandbox } = options
+  const planning: Planning = { lookup, diagnostics, instructions, sandbox, steps: 0 }
   const root = planRoot(skill, planning, options.policy ?? {})
-  if (options.instructions?.kind === 'driven') diagnostics.push(...refuseRaces(root))
+  if (instructions?.kind === 'driven') diagnostics.push(...refuseRaces(root))
   const steps = excludeSteps(root, options, diagnostics)
   const plan = { skill: skill.name, root: { ...root, steps } }
   return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics }

@@ -7,13 +7,14 @@ import type { ChainPolicy } from '../skill/index.ts'
 export function renderPlan(plan: Plan): string {
   const rows = flatten(plan.root.steps, 0).map(({ step, depth }) => [
     `${'  '.repeat(depth)}${safeLine(label(step))}`,
-    isChain(step) ? step.executor : (step.client ?? step.executor),
+    isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
     step.trust,
     step.digest.slice(7, 15),
     `${step.tokens} tokens`,
     [
       ...(step.gate === true ? ['gate'] : []),
       ...(step.verify === undefined ? [] : ['verified']),
+      ...(step.sandboxed === true ? ['sandbox'] : []),
       ...(step.excluded === true ? ['left out'] : []),
       ...(isChain(step) ? policyWords(step.policy) : withoutWords(step)),
     ].join(', '),

@@ -103,8 +103,8 @@ function holdsSkill(directory: string): boolean {
 
 function insideRoot(root: string, name: string, directory: string): StepResolution {
   try {
-    const real = realpathSync(directory)
-    if (isInside(realpathSync(root), real)) return { ok: true, directory: real }
+    const real = realpathSync.native(directory)
+    if (isInside(realpathSync.native(root), real)) return { ok: true, directory: real }
   } catch {
     // Gone since it was found, or a loop of links: refused like a link that leads out.
   }

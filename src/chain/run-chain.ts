@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { acquireFileLock, openJournal, type Runtime, type Settings, sha256 } from '../base/index.ts'
-import { childEnvironment, endOrphans } from '../exec/index.ts'
+import { childEnvironment, endOrphans, openLauncher } from '../exec/index.ts'
 import { drivenExecutor } from './driven-executor.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { EventListener } from './events.ts'
@@ -21,7 +21,8 @@ import { redactedArguments } from './run-arguments.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
 import type { RunResult } from './result.ts'
-import { scriptExecutor } from './script-executor.ts'
+import { recordOf } from './_confinement-record.ts'
+import { type RunConfinement, scriptExecutor } from './script-executor.ts'
 import { runFiles } from './step-files.ts'
 import { createStepRunner } from './step-runner.ts'
 
@@ -33,6 +34,8 @@ export interface RunWorld {
   settings: Settings['run']
   /** Besides scripts: how steps of other kinds are executed. */
   executors?: readonly Executor[] | undefined
+  /** Where the scripts run that the plan puts into a sandbox. */
+  confinement?: RunConfinement | undefined
   /** Asked right before each step: why the skill in a directory may not be executed any more. */
   refusalOf?: ((directory: string) => string | undefined) | undefined
   signal?: AbortSignal | undefined
@@ -67,6 +70,7 @@ export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult>
       request: run.request,
       plan: run.plan,
       ...(run.origin === undefined ? {} : { origin: run.origin }),
+      ...recordOf(world.confinement),
     })
     writer.append(...(run.reused ?? []))
     const journal = readRunJournal(world.store.pathOf(runId), runId)
@@ -102,7 +106,7 @@ export async function resumeRun(resumption: Resumption, world: RunWorld): Promis
     if (changed && resumption.force !== true) throw planChanged(runId)
     const given = argumentsOf(journal, resumption.arguments ?? [])
     const plan = changed ? { plan: resumption.plan } : {}
-    writer.append({ type: 'resumed', at: isoNow(world), ...plan })
+    writer.append({ type: 'resumed', at: isoNow(world), ...plan, ...recordOf(world.confinement) })
     if (changed) journal.plan = resumption.plan
     resumption.prepare?.(journal, writer.append)
     endOrphans(interruptedKeys(journal))
@@ -118,7 +122,8 @@ export async function readResult(
   const engine = createJournalEngine({ journal, clock })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
   const { runId, skill } = journal.run
-  const standing = journal.status === 'cancelled' && status === 'interrupted'
+  const unended = status === 'interrupted' || status === 'waiting'
+  const standing = journal.status === 'cancelled' && unended
   return {
     runId,
     skill,
@@ -137,11 +142,14 @@ async function proceed(
   const { runId, skill, requireVerified } = journal.run
   const { runtime, workspace, settings } = world
   const files = runFiles(dirname(journal.path), runId)
+  const launcher = openLauncher()
   const scripts = {
     workspace,
     files,
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
+    run: launcher.run,
+    confinement: world.confinement,
     refusalOf: world.refusalOf,
   }
   const runner = createStepRunner({
@@ -179,6 +187,7 @@ async function proceed(
     return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
   } finally {
     await engine.idle()
+    await launcher.close()
   }
 }
 

@@ -1,10 +1,15 @@
 import {
   capturedText,
+  type Confinement,
   failedOutput,
   findScript,
   findVerifyScript,
+  type ProcessResult,
+  runConfined,
+  type RunProcess,
   runProcess,
   runScript,
+  type Script,
   type StepOutput,
 } from '../exec/index.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
@@ -17,9 +22,16 @@ export interface ScriptWorld {
   /** What scripts get of our environment. */
   environment: Readonly<Record<string, string>>
   outputLimit: number
+  /** What starts scripts; default: `runProcess`. */
+  run?: RunProcess | undefined
+  /** Where scripts run whose step says so; absent: they do not. See {@link RunConfinement}. */
+  confinement?: RunConfinement | undefined
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
   refusalOf?: ((directory: string) => string | undefined) | undefined
 }
+
+/** `off`: the user gave up the sandbox for this run; those scripts run like any other. */
+export type RunConfinement = Confinement | 'off'
 
 /** Runs the script of a skill by the script protocol, with `chain_state` on standard input. */
 export function scriptExecutor(world: ScriptWorld): Executor {
@@ -32,6 +44,8 @@ export function scriptExecutor(world: ScriptWorld): Executor {
       if (search.kind !== 'found') {
         return failed('digest-changed', `the script of ${step.skill} is gone`)
       }
+      const confinement = confinementOf(step, world)
+      if (confinement === 'missing') return { kind: 'output', output: noSandbox(step) }
       const { output, stdout, stderr } = await runScript({
         script: search.script,
         skillDirectory: directory,
@@ -47,6 +61,8 @@ export function scriptExecutor(world: ScriptWorld): Executor {
         environment: world.environment,
         outputLimit: world.outputLimit,
         signal: request.signal,
+        run: world.run,
+        confinement,
         onOutput: request.onOutput,
       })
       return { kind: 'output', output, log: lastOutput(stdout, stderr) }
@@ -74,15 +90,9 @@ export async function verifyStep(
   if (search.kind !== 'found') {
     return { output: unverified(output, 'its scripts/verify is gone'), log: '' }
   }
-  const result = await runProcess({
-    file: search.script.file,
-    args: search.script.args,
-    cwd: world.workspace,
-    env: verifyEnvironment(directory, step, world, request),
-    stdin: JSON.stringify({ output }),
-    outputLimit: world.outputLimit,
-    signal: request.signal,
-  })
+  const confinement = confinementOf(step, world)
+  if (confinement === 'missing') return { output: noSandbox(step), log: '' }
+  const result = await startVerification(search.script, confinement, step, output, world, request)
   const log = lastOutput(capturedText(result.stdout), capturedText(result.stderr))
   const { end } = result
   if (end.kind === 'exit' && end.code === 0)
@@ -92,7 +102,9 @@ export async function verifyStep(
       ? `scripts/verify ended with exit code ${end.code}`
       : end.kind === 'not-started'
         ? `scripts/verify could not be started: ${end.message}`
-        : 'scripts/verify did not end by itself'
+        : end.kind === 'limit'
+          ? `scripts/verify was ended because ${end.message}`
+          : 'scripts/verify did not end by itself'
   return { output: unverified(output, reason), log }
 }
 
@@ -109,19 +121,64 @@ export function lastOutput(stdout: string, stderr: string): string {
     .join('\n')
 }
 
-function verifyEnvironment(
-  directory: string,
+function startVerification(
+  script: Script,
+  confinement: Confinement | undefined,
   step: PlannedStep,
+  output: StepOutput,
   world: ScriptWorld,
+  request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
+): Promise<ProcessResult> {
+  const directory = skillDirectory(world.workspace, step)
+  const { environment, outputLimit, files } = world
+  const { signal } = request
+  const stdin = JSON.stringify({ output })
+  if (confinement !== undefined) {
+    return runConfined(confinement, {
+      script,
+      skillDirectory: directory,
+      arguments: [],
+      stdin,
+      outputLimit,
+      signal,
+      ambient: environment,
+      own: ({ skill, scratch }) => verifyVariables(skill, scratch, step, request),
+    })
+  }
+  return runProcess({
+    file: script.file,
+    args: script.args,
+    cwd: world.workspace,
+    env: { ...environment, ...verifyVariables(directory, files.scratch, step, request) },
+    stdin,
+    outputLimit,
+    signal,
+  })
+}
+
+/** The sandbox of a step; undefined where it needs none. */
+function confinementOf(step: PlannedStep, world: ScriptWorld): Confinement | undefined | 'missing' {
+  if (step.sandboxed !== true || world.confinement === 'off') return undefined
+  return world.confinement ?? 'missing'
+}
+
+function noSandbox(step: PlannedStep): StepOutput {
+  const message = `the scripts of ${step.skill} run only in a sandbox, and there is none here`
+  return failedOutput('sandbox-missing', message)
+}
+
+function verifyVariables(
+  directory: string,
+  scratch: string,
+  step: PlannedStep,
   request: Pick<StepRequest, 'runId' | 'idempotencyKey'>,
 ): Record<string, string> {
   return {
-    ...world.environment,
     SKILLRAIL_SKILL_DIR: directory,
     SKILLRAIL_RUN_ID: request.runId,
     SKILLRAIL_STEP: step.step,
     SKILLRAIL_IDEMPOTENCY_KEY: `${request.idempotencyKey}/verify`,
-    SKILLRAIL_SCRATCH: world.files.scratch,
+    SKILLRAIL_SCRATCH: scratch,
   }
 }
 

@@ -70,10 +70,12 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       return await conclude(step, answer, context, idempotencyKey)
     },
     async finishChain(call, output, context) {
-      const refusal = call.step.verify === undefined ? undefined : changed(call.step, world)
+      const { step } = call
+      const verified = step.verify !== undefined
+      const refusal = verified ? (changed(step, world) ?? untrusted(step, world)) : undefined
       if (refusal !== undefined) return masked(refusal, '')
       const answer = { kind: 'output', output } as const
-      return await conclude(call.step, answer, context, `${runId}/${call.key}`)
+      return await conclude(step, answer, context, `${runId}/${call.key}`)
     },
   }
 }
@@ -91,9 +93,14 @@ function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined 
   )
 }
 
+const actingExecutors: readonly PlannedStep['executor'][] = ['script', 'agent', 'model']
+
 /** An edit of a helper beside the script leaves the digest as it was, but not the trust. */
 function untrusted(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
-  if (step.executor !== 'script' && step.executor !== 'agent') return undefined
+  const acts = actingExecutors.includes(step.executor)
+  // What runs in a sandbox runs there whatever its trust is by now.
+  const confined = step.sandboxed === true && (step.executor === 'script' || !acts)
+  if (confined || (!acts && step.verify === undefined)) return undefined
   const reason = world.refusalOf?.(skillDirectory(world.workspace, step))
   return reason === undefined ? undefined : failedOutput('skill-not-trusted', reason)
 }

@@ -25,7 +25,7 @@ import {
   type TrustPolicy,
 } from '../trust/index.ts'
 import type { CommandContext } from './command.ts'
-import { viaInstructions } from './_via.ts'
+import { type InstructionChoice, instructionsOf } from './_instructions.ts'
 
 /** The project that a command about chains works in. */
 export interface ChainProject {
@@ -53,12 +53,10 @@ export function openProject(context: CommandContext): ChainProject {
 }
 
 /** What changes a plan on the command line. */
-export interface PlanChanges {
+export interface PlanChanges extends InstructionChoice {
   set: readonly string[]
   from?: string | undefined
   only?: string | undefined
-  /** An agent client for the steps that have no script. */
-  via?: string | undefined
 }
 
 export interface PlannedSkillRun extends PlanReading {
@@ -124,6 +122,7 @@ function planSkill(
 ): PlannedSkillRun {
   const directory = realpathSync(skill.directory)
   const refusals = new Map<string, SkillNotTrustedError>()
+  const { sandbox } = project.context.settings.run
   const lookup = lookupFor(project, skill.scope, refusals)
   const report = lookup.load(directory)
   if (report.facts === undefined) {
@@ -137,7 +136,8 @@ function planSkill(
     policy: Object.assign({}, ...changes.set.map((setting) => parsePolicySetting(setting))),
     from: changes.from,
     only: changes.only,
-    instructions: mode === 'stepper' ? { kind: 'driven' } : viaInstructions(changes.via),
+    sandbox: sandbox === 'refuse' ? undefined : sandbox,
+    instructions: mode === 'stepper' ? { kind: 'driven' } : instructionsOf(changes),
   })
   const own = report.diagnostics.filter(({ severity }) => severity === 'error')
   return {

@@ -4,11 +4,13 @@ import {
   readResult,
   recordDecision,
   renderTimeline,
-  resumeRun,
   waitingGate,
 } from '../chain/index.ts'
 import { openProject, planKept, usablePlan } from './_chain-project.ts'
+import { resumeOn, upToDate } from './_engine.ts'
+import type { ConfinementOptions } from './_confinement.ts'
 import { executeRun } from './_execute-run.ts'
+import { instructionChoice } from './_instructions.ts'
 import type { CommandContext } from './command.ts'
 
 /**
@@ -20,9 +22,10 @@ export async function decideGate(
   runId: string,
   step: string | undefined,
   approved: boolean,
+  options: ConfinementOptions,
 ): Promise<ExitCode> {
   const project = openProject(context)
-  const journal = project.store.read(runId)
+  const { journal } = await upToDate(project, runId)
   const gate = await waitingGate(journal, context.runtime, step)
   const plan = usablePlan(planKept(project, journal.run))
   await confirm(context, runId, gate.step, approved, async () => {
@@ -36,9 +39,10 @@ export async function decideGate(
   })
   const at = new Date(context.runtime.now()).toISOString()
   const prepare = recordDecision(gate, approved, at)
-  const { via } = journal.run.request
-  return await executeRun(project, { via }, async (world) =>
-    resumeRun({ runId, plan, prepare }, world),
+  const { request, server } = journal.run
+  const executed = { ...options, ...instructionChoice(request), engine: server?.engine }
+  return await executeRun(project, plan, executed, async (world) =>
+    resumeOn(project, journal, { runId, plan, prepare }, world),
   )
 }
 

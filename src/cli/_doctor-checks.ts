@@ -41,7 +41,6 @@ export function checkMachine({ runtime }: CommandContext): Check[] {
     },
     ...Object.entries(userDirectories(runtime)).map(([kind, path]) => checkWritable(kind, path)),
     checkGit(runtime),
-    checkSandbox(runtime),
   ]
 }
 
@@ -159,18 +158,4 @@ function checkGit(runtime: CommandContext['runtime']): Check {
   if (path !== undefined) return { name: 'git', status: 'ok', found: path }
   const found = 'git is not installed; only skills that use it need it'
   return { name: 'git', status: 'information', found }
-}
-
-function checkSandbox(runtime: CommandContext['runtime']): Check {
-  const program = runtime.platform === 'darwin' ? 'sandbox-exec' : 'bwrap'
-  const path = findProgram(program, runtime)
-  return {
-    name: 'sandbox',
-    status: 'information',
-    found: path ?? `${program} is not installed: scripts of untrusted skills are refused`,
-    advice:
-      path === undefined && runtime.platform === 'linux'
-        ? 'Install the package bubblewrap to get it.'
-        : undefined,
-  }
 }

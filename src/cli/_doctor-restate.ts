@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { messageOf } from '../base/index.ts'
 import {
   ask,
+  askVersion,
   protocolVersion,
   type ServerAddress,
   serviceName,
@@ -16,8 +17,6 @@ import { skillsOf } from './_worker-skills.ts'
 import type { CommandContext } from './command.ts'
 import { packageVersion } from './version.ts'
 
-/** Older servers do not speak the protocol of the SDK that workers use. */
-const oldestServer = [1, 4]
 /** A balancer chooses who answers: so often is asked to reach all of them, or nearly. */
 const questions = 12
 /** Clocks that differ by more make the times in results misleading. */
@@ -55,15 +54,14 @@ function checkSdk(): Check {
 }
 
 async function checkServer(address: ServerAddress): Promise<Check> {
-  const { body } = await ask(address, 'admin', '/version')
-  const version = textAt(body, 'version') ?? 'unknown'
-  const found = `Restate ${version} (${address.adminUrl})`
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [oldMajor = 0, oldMinor = 0] = oldestServer
-  if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) {
-    return { name: 'restate server', status: 'ok', found }
+  const name = 'restate server'
+  const verdict = await askVersion(address)
+  if (verdict.kind === 'refused') {
+    return problem(name, `${address.adminUrl}: ${verdict.message}`, 'Name it with --admin-url.')
   }
-  return problem('restate server', found, `At least ${oldestServer.join('.')} is needed.`)
+  const found = `Restate ${verdict.version} (${address.adminUrl})`
+  if (verdict.kind === 'known') return { name, status: 'ok', found }
+  return { name, status: 'warning', found, advice: verdict.message }
 }
 
 async function checkIngress(address: ServerAddress): Promise<Check> {
@@ -122,12 +120,13 @@ function checkWorker(
       ? []
       : [`it has other versions of ${missing.slice(0, 5).join(', ')}, or none`]),
   ]
-  const { worker, host, skillrail, node } = report
+  const { worker, host, skillrail, node, clients = [] } = report
   return {
     name: 'worker',
     status: worries.length === 0 ? 'ok' : 'warning',
     found: [
       `${worker} on ${host}: skillrail ${skillrail}, Node ${node}, ${amount(report.skills.length, 'skill')}`,
+      ...(clients.length === 0 ? [] : [`gives steps to ${clients.join(', ')}`]),
       ...worries,
     ].join('; '),
     advice: missing.length === 0 ? undefined : 'Ship the same skills to every worker.',

@@ -14,7 +14,6 @@ import {
   startRun,
 } from '../chain/index.ts'
 import type { ChainProject } from './_chain-project.ts'
-import type { CommandContext } from './command.ts'
 
 // Restate's part is loaded only for a run that is on a server.
 
@@ -28,8 +27,8 @@ export interface EngineOptions {
 export function declareEngine(program: Command): void {
   program
     .option('--engine <name>', 'journal: on this machine; restate: by workers of a server')
-    .option('--url <url>', 'the Restate server: its ingress, http://127.0.0.1:8080 if not given')
-    .option('--admin-url <url>', 'its admin interface, port 9070 beside the ingress if not given')
+    .option('--url <url>', 'the Restate server: its ingress, if not that of the settings')
+    .option('--admin-url <url>', 'its admin interface, if not that of the settings')
 }
 
 /** Starts a run here, or on the server that the options name. */
@@ -71,14 +70,14 @@ export async function resumeOn(
 export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
   const { context, store } = project
   const { journal } = await upToDate(project, runId)
-  if (journal.run.server === undefined || journal.status !== undefined) {
+  if (journal.run.server === undefined || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
   const { serverAddress } = await import('./_restate-address.ts')
   const { cancelServerRun } = await import('../chain/restate/index.ts')
   await cancelServerRun(journal, serverAddress(context, engineOf(journal)))
   for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
-    if ((await upToDate(project, runId)).journal.status !== undefined) return
+    if (!isOpen((await upToDate(project, runId)).journal)) return
     await sleep(100)
   }
   throw new RunBusyError({
@@ -121,16 +120,15 @@ async function standingsOf(
   { context, store }: ChainProject,
   journals: readonly RunJournal[],
 ): Promise<ReadonlyMap<string, string>> {
-  const open = journals.filter(
-    ({ run, status }) => run.server !== undefined && status === undefined,
-  )
+  const open = journals.filter((journal) => journal.run.server !== undefined && isOpen(journal))
   if (open.length === 0) return new Map()
   const { syncServerRuns } = await import('../chain/restate/index.ts')
-  return await syncServerRuns(store, open, tokenIn(context))
+  return await syncServerRuns(store, open, context.settings.restate.token || undefined)
 }
 
-function tokenIn({ runtime }: CommandContext): string | undefined {
-  return runtime.env['SKILLRAIL_RESTATE_TOKEN'] || undefined
+/** Whether a server may know more of the run than its journal says. */
+function isOpen({ status }: RunJournal): boolean {
+  return status === undefined || status === 'waiting'
 }
 
 /** @throws {UsageError} for an engine that there is not. */

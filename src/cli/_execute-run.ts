@@ -1,16 +1,18 @@
 import { exitCode, type ExitCode, UsageError } from '../base/index.ts'
-import type { Executor, RunResult, RunWorld } from '../chain/index.ts'
+import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
+import { type ConfinementOptions, confinementFor } from './_confinement.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun, codeOfRun } from './_run-answer.ts'
 import { openReports, type ReportOptions } from './_run-reports.ts'
 import { runSettings } from './_run-settings.ts'
+import type { InstructionChoice } from './_instructions.ts'
 import { clientNamed } from './_via.ts'
 
-export interface ExecuteOptions extends ReportOptions {
+export interface ExecuteOptions extends ReportOptions, InstructionChoice, ConfinementOptions {
   yesGates?: boolean | undefined
-  /** The agent client for steps without a script. */
-  via?: string | undefined
+  /** `restate`: workers execute it, and need the clients and models. */
+  engine?: string | undefined
   /** Seconds for the whole run, as given. */
   maxTime?: string | undefined
 }
@@ -18,11 +20,13 @@ export interface ExecuteOptions extends ReportOptions {
 /** Runs something with progress, writes the reports that were asked for, and prints the answer. */
 export async function executeRun(
   project: ChainProject,
+  plan: Plan,
   options: ExecuteOptions,
   work: (world: RunWorld) => Promise<RunResult>,
 ): Promise<ExitCode> {
   const { context, workspace, store } = project
-  const executors = await executorsFor(project, options.via)
+  const confinement = await confinementFor(project, plan, options)
+  const executors = await executorsFor(project, options)
   const limit = wholeLimit(options.maxTime)
   const reports = openReports(context, options)
   const progress = showProgress(context.output)
@@ -34,6 +38,7 @@ export async function executeRun(
       store,
       settings: runSettings(project),
       executors,
+      confinement,
       refusalOf: refusalIn(project),
       signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
       yesGates: options.yesGates,
@@ -58,8 +63,16 @@ export async function executeRun(
   return code
 }
 
-async function executorsFor(project: ChainProject, via: string | undefined): Promise<Executor[]> {
-  const client = clientNamed(via)
+async function executorsFor(
+  project: ChainProject,
+  { engine, ...choice }: ExecuteOptions,
+): Promise<Executor[]> {
+  if (engine === 'restate') return []
+  if (choice.model !== undefined) {
+    const { modelExecutorOf } = await import('./_model-executor.ts')
+    return [await modelExecutorOf(project, choice, [choice.model])]
+  }
+  const client = clientNamed(choice.via)
   if (client === undefined) return []
   const { viaExecutor } = await import('./_via-executor.ts')
   return [viaExecutor(project, client)]

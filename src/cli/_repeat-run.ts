@@ -10,6 +10,7 @@ import {
 import { openProject, planKept, usablePlan } from './_chain-project.ts'
 import { engineOf, startOn } from './_engine.ts'
 import { type ExecuteOptions, executeRun } from './_execute-run.ts'
+import { instructionChoice } from './_instructions.ts'
 import { answerStepper, withStepperWorld } from './_stepper-answer.ts'
 import type { CommandContext } from './command.ts'
 
@@ -43,7 +44,15 @@ export async function repeatRun(
       },
       world,
     )
-  if (mode === 'run') return await executeRun(project, { ...options, via: request.via }, repeat)
-  const answer = stepperAnswer(await withStepperWorld(project, repeat))
+  if (mode === 'run') {
+    const { engine } = engineOf(journal)
+    return await executeRun(
+      project,
+      plan,
+      { ...options, ...instructionChoice(request), engine },
+      repeat,
+    )
+  }
+  const answer = stepperAnswer(await withStepperWorld(project, plan, options, repeat))
   return answerStepper(project, plan, given, answer)
 }

@@ -7,27 +7,20 @@ export interface AddressOptions {
   adminUrl?: string | undefined
 }
 
-const ingressPort = '8080'
 const adminPort = '9070'
 
-/**
- * Where the Restate server is: options first, then `SKILLRAIL_RESTATE_URL` and
- * `SKILLRAIL_RESTATE_ADMIN_URL`, else this machine. `SKILLRAIL_RESTATE_TOKEN` is sent to both.
- */
+/** Where the Restate server is: the options of the command, else the settings. */
 export function serverAddress(
-  { runtime }: Pick<CommandContext, 'runtime'>,
+  { settings }: Pick<CommandContext, 'settings'>,
   options: AddressOptions = {},
 ): ServerAddress {
-  const { env } = runtime
-  const url = checked(
-    options.url ?? env['SKILLRAIL_RESTATE_URL'] ?? `http://127.0.0.1:${ingressPort}`,
-  )
-  const admin = options.adminUrl ?? env['SKILLRAIL_RESTATE_ADMIN_URL']
-  const token = env['SKILLRAIL_RESTATE_TOKEN']
+  const { token, ...set } = settings.restate
+  const url = checked(options.url ?? set.url)
+  const admin = options.adminUrl ?? set.adminUrl
   return {
     url: url.href,
-    adminUrl: admin === undefined ? besides(url) : checked(admin).href,
-    ...(token === undefined || token === '' ? {} : { token }),
+    adminUrl: admin === '' ? besides(url) : checked(admin).href,
+    ...(token === '' ? {} : { token }),
   }
 }
 

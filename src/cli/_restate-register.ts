@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../base/index.ts'
-import { ask, RestateServerError } from '../chain/restate/index.ts'
+import { ask, requireVersion, RestateServerError } from '../chain/restate/index.ts'
 import { serverAddress } from './_restate-address.ts'
 import type { CommandContext } from './command.ts'
 
@@ -17,6 +17,7 @@ export async function registerWorkers(
   const deadline = performance.now() + patienceMs
   for (;;) {
     try {
+      await requireVersion(address)
       const body = { uri, force: false }
       const answer = await ask(address, 'admin', '/deployments', { method: 'POST', body })
       if (answer.status < 300) {

@@ -7,6 +7,7 @@ import {
   type StepperAnswer,
 } from '../chain/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
+import { type ConfinementOptions, confinementFor } from './_confinement.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun } from './_run-answer.ts'
 import { runSettings } from './_run-settings.ts'
@@ -47,9 +48,12 @@ export function answerStepper(
 /** The world of a stepper command: as that of a run. */
 export async function withStepperWorld<T>(
   project: ChainProject,
+  plan: Plan,
+  options: ConfinementOptions,
   work: (world: RunWorld) => Promise<T>,
 ): Promise<T> {
   const { context, workspace, store } = project
+  const confinement = await confinementFor(project, plan, options)
   const progress = showProgress(context.output)
   try {
     return await work({
@@ -57,6 +61,7 @@ export async function withStepperWorld<T>(
       workspace,
       store,
       settings: runSettings(project),
+      confinement,
       refusalOf: refusalIn(project),
       signal: context.signal,
       onEvent: progress.listener,

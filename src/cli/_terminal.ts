@@ -16,7 +16,7 @@ export async function readStandardInput(): Promise<string> {
 
 /** The answer of the person at the terminal, or undefined where nobody can be asked. */
 export async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-  if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
+  if (!canAsk()) return undefined
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   try {
@@ -24,4 +24,9 @@ export async function ask(question: string, signal: AbortSignal): Promise<string
   } finally {
     reader.close()
   }
+}
+
+/** Whether there is a person at a terminal. */
+export function canAsk(): boolean {
+  return process.stdin.isTTY && process.stderr.isTTY
 }

@@ -28,9 +28,12 @@ export function skillsFor(
 export function aboutTriggers(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return diagnostics.filter(
     ({ code, message }) =>
-      code.startsWith('trigger-') || (code === 'path-outside' && message.includes('trigger')),
+      code.startsWith('trigger-') || (sharedCodes.has(code) && message.includes('trigger')),
   )
 }
+
+/** Codes that other fields have too. */
+const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
 
 /** The words of the command line as one prompt, or standard input where there are none. */
 export async function promptFor(

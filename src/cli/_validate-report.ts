@@ -1,6 +1,7 @@
 import type { Diagnostic } from '../base/index.ts'
 import { safeLine, safeText } from '../base/index.ts'
-import type { FixChange } from '../skill/index.ts'
+import { type FixChange, validationRules } from '../skill/index.ts'
+import { printSarif } from './_sarif-report.ts'
 import type { CommandContext } from './command.ts'
 import { diagnosticText } from './output.ts'
 
@@ -22,7 +23,7 @@ export interface ValidationSummary {
   warnings: number
 }
 
-export type ReportFormat = 'text' | 'json' | 'github'
+export type ReportFormat = 'text' | 'json' | 'github' | 'sarif'
 
 /** Takes verdicts one by one; nothing is kept that need not be. */
 export interface ValidationReport {
@@ -42,6 +43,7 @@ export function createReport(context: CommandContext, format: ReportFormat): Val
     }
   }
   if (format === 'json') return jsonReport(context, summary, count)
+  if (format === 'sarif') return sarifReport(context, summary, count)
   const show = format === 'github' ? githubLines : textLines
   return {
     summary,
@@ -76,6 +78,23 @@ function jsonReport(
         `],\n  "summary": ${indented(JSON.stringify(summary, undefined, 2), '  ').trim()}\n}\n`,
       )
     },
+  }
+}
+
+/** A log lists its rules before its results, so it is written at the end. */
+function sarifReport(
+  context: CommandContext,
+  summary: ValidationSummary,
+  count: (verdict: SkillVerdict) => void,
+): ValidationReport {
+  const found: Diagnostic[] = []
+  return {
+    summary,
+    add(verdict) {
+      count(verdict)
+      for (const diagnostic of verdict.diagnostics) found.push(diagnostic)
+    },
+    finish: () => printSarif(context, validationRules, found),
   }
 }
 

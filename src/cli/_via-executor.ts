@@ -1,4 +1,4 @@
-import { agentExecutor, ChainPlanError, type Executor } from '../chain/index.ts'
+import { agentExecutor, ChainPlanError, type Executor, type RunStore } from '../chain/index.ts'
 import { agentClis, type AgentCliName } from '../exec/index.ts'
 import type { ChainProject } from './_chain-project.ts'
 import { findProgram } from './_find-program.ts'
@@ -9,8 +9,12 @@ import { stepContent } from './_step-content.ts'
  * The executor of `--via`.
  * @throws {ChainPlanError} when the client is not installed.
  */
-export function viaExecutor(project: ChainProject, name: AgentCliName): Executor {
-  const { context, workspace, store } = project
+export function viaExecutor(
+  project: ChainProject,
+  name: AgentCliName,
+  store: Pick<RunStore, 'directory'> = project.store,
+): Executor {
+  const { context, workspace } = project
   const client = agentClis[name]
   const program = findProgram(client.program, context.runtime)
   if (program === undefined) {

@@ -4,19 +4,26 @@ import { isChain, type PlannedStep } from '../chain/index.ts'
 import type { Acceptance, WorkerReport } from '../chain/restate/index.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
 import { type ChainProject, planKept } from './_chain-project.ts'
+import { notAllowed, type WorkerAllowance } from './_worker-executors.ts'
 
 /**
  * Whether a step that somebody sent may be executed here. Nothing of the step is believed: the skill
  * at its path is read and planned anew, and must have the digest that the run was planned with and
- * the trust of this machine.
+ * the trust of this machine; and how it is executed must be allowed here.
  */
-export function acceptIn(project: ChainProject): (step: PlannedStep) => Acceptance {
+export function acceptIn(
+  project: ChainProject,
+  allowance: WorkerAllowance,
+): (step: PlannedStep) => Acceptance {
   const known = new Set<string>()
   return (step) => {
-    const place = `${step.path}\0${step.digest}`
+    const how = isChain(step)
+      ? ''
+      : `${step.executor}\0${step.script}\0${step.client}\0${step.model}`
+    const place = [step.path, step.digest, how].join('\0')
     // An edit since then is noticed by the check of the digest at every execution.
     if (known.has(place)) return { kind: 'accepted' }
-    const acceptance = accept(project, step)
+    const acceptance = accept(project, step, allowance)
     if (acceptance.kind === 'accepted') known.add(place)
     return acceptance
   }
@@ -41,7 +48,7 @@ function digestAt(project: ChainProject, directory: string): string | undefined 
   }
 }
 
-function accept(project: ChainProject, step: PlannedStep): Acceptance {
+function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
   const directory = dirname(resolve(project.workspace, step.path))
   const place = relative(project.workspace, directory)
   try {
@@ -49,12 +56,23 @@ function accept(project: ChainProject, step: PlannedStep): Acceptance {
     if (own === undefined || own.digest !== step.digest) {
       return { kind: 'elsewhere', reason: `${place} has another digest here` }
     }
+    const unable = isChain(step) ? undefined : notAllowed(step, allowance)
+    if (unable !== undefined) return { kind: 'elsewhere', reason: unable }
+    if (!isExecutedAlike(own, step)) {
+      return { kind: 'refused', reason: `${place} is not executed as the run says` }
+    }
     if (own.trust === 'trusted') return { kind: 'accepted' }
     return { kind: 'refused', reason: `the skill ${step.skill} is not trusted on this worker` }
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
     return { kind: 'elsewhere', reason: messageOf(error) }
   }
+}
+
+/** A skill that has a script is executed by it and by nothing else. */
+function isExecutedAlike(own: PlannedStep, step: PlannedStep): boolean {
+  if (isChain(own) || isChain(step)) return isChain(own) === isChain(step)
+  return own.script === step.script
 }
 
 /** The skill in a directory as it would be planned here. */

@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { SkillrailError, UsageError } from '../base/index.ts'
 import type { GlobalOptions, LoadedCommand } from './command.ts'
-import type { CommandEntry } from './commands.ts'
+import type { CommandEntry } from './command-table/command-entry.ts'
 
 export type CommandLine =
   | { kind: 'help'; text: string }

@@ -1,7 +1,17 @@
 import { nearest, UsageError } from '../base/index.ts'
-import { type CommandEntry, type CommandGroup, commands } from './commands.ts'
+import type { CommandEntry, CommandGroup } from './command-table/command-entry.ts'
+import { commands } from './commands.ts'
 
-const groups: readonly CommandGroup[] = ['Run', 'Chain', 'Library', 'Author', 'Triggers', 'Machine']
+const groups: readonly CommandGroup[] = [
+  'Run',
+  'Chain',
+  'Agent',
+  'Tools',
+  'Library',
+  'Author',
+  'Triggers',
+  'Machine',
+]
 
 export function rootHelp(): string {
   const sections = groups.map((group) => {

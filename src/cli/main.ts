@@ -11,7 +11,8 @@ import {
 } from '../base/index.ts'
 import { ask, readStandardInput } from './_terminal.ts'
 import type { CommandContext, GlobalOptions } from './command.ts'
-import { type CommandEntry, commands } from './commands.ts'
+import type { CommandEntry } from './command-table/command-entry.ts'
+import { commands } from './commands.ts'
 import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
 import { interruptible } from './interrupt.ts'
@@ -53,18 +54,22 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
     return exitCode.done
   }
   if (first === 'help') return await dispatch([...words.slice(1), '--help'])
-  const group = commands.filter((command) => command.name.startsWith(`${first} `))
-  if (group.length > 0 && words.length === 1) {
-    stdout.write(groupHelp(first, group))
+  const called = words.join(' ')
+  const group = commands.filter((command) => command.name.startsWith(`${called} `))
+  if (group.length > 0) {
+    stdout.write(groupHelp(called, group))
     return argv.includes('--help') || argv.includes('-h') ? exitCode.done : exitCode.usage
   }
   throw unknownCommand(words)
 }
 
-/** Up to two words before the first option that is not a global one. */
+/** No command has a longer name than this. */
+const maxWords = 3
+
+/** The words before the first option that is not a global one, as many as a name can have. */
 function leadingWords(argv: readonly string[]): string[] {
   const words: string[] = []
-  for (let index = 0; index < argv.length && words.length < 2; index++) {
+  for (let index = 0; index < argv.length && words.length < maxWords; index++) {
     const argument = argv[index] ?? ''
     if (argument === '-C' || argument === '--config') index++
     else if (!argument.startsWith('-')) words.push(argument)
@@ -73,9 +78,14 @@ function leadingWords(argv: readonly string[]): string[] {
   return words
 }
 
+/** The command with the longest name that these words begin with. */
 function findCommand(words: readonly string[]): CommandEntry | undefined {
-  const names = [words.slice(0, 2).join(' '), words[0]]
-  return commands.find((command) => names.includes(command.name))
+  for (let count = words.length; count > 0; count--) {
+    const name = words.slice(0, count).join(' ')
+    const entry = commands.find((command) => command.name === name)
+    if (entry !== undefined) return entry
+  }
+  return undefined
 }
 
 async function runCommand(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {

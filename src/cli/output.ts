@@ -20,6 +20,8 @@ export interface Output {
   note(text: string): void
   /** A remark with styles, whose parts were made safe by the caller; silent with `--quiet`. */
   styled(text: string): void
+  /** Why there is no good answer, on standard error; also with `--quiet`. */
+  failure(text: string): void
   /** A remark for `--verbose`. */
   detail(text: string): void
   /** Rewrites the last line of standard error on a terminal; does nothing without one. */
@@ -56,6 +58,7 @@ export function createOutput(options: OutputOptions): Output {
       const shown = stderr.isTerminal ? text : stripVTControlCharacters(text)
       if (!options.quiet) stderr.write(`${shown}\n`)
     },
+    failure: (text) => stderr.write(`${safeText(text)}\n`),
     detail: (text) => {
       if (options.verbose) stderr.write(`${safeText(text)}\n`)
     },

@@ -92,6 +92,7 @@ function outputInto(answer: CommandAnswer): Output {
     json: (value) => (answer.json = JSON.parse(JSON.stringify(value))),
     note: (text) => void answer.notes.push(text),
     styled: (text) => void answer.notes.push(text),
+    failure: (text) => void answer.notes.push(text),
     detail: () => undefined,
     live: () => undefined,
     diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),

@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { checkPolicy } from '../../src/chain/check-policy.ts'
 import { defaultChainPolicy } from '../../src/skill/index.ts'
+import type { ChainLookup, SkillFacts } from '../../src/chain/lookup.ts'
+import { type PlanOptions, planRun } from '../../src/chain/plan.ts'
 import { checkStepName } from '../../src/chain/resolve.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 import { type CommandJson, runCommand } from './_command.ts'
@@ -152,6 +154,19 @@ it('plans and runs a thousand steps', { timeout: 120_000 }, async () => {
   expect([planned.code, planned.steps.length]).toEqual([0, 1000])
 })
 
+it('an unknown key beside a chain is a warning with its line, in a nested chain too', async () => {
+  const { diagnostics, code } = await plan({
+    main: { metadata: ['chain: [inner]', 'asynk: true'] },
+    inner: { metadata: ['chain: [a]', 'time_out: 3'] },
+    a: script,
+  })
+  expect(code).toBe(0)
+  expect(diagnostics).toMatchObject([
+    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean `async`?' },
+    { code: 'chain-unknown-key', severity: 'warning', line: 6, hint: 'Did you mean `timeout`?' },
+  ])
+})
+
 it('an empty chain succeeds with a warning', async () => {
   const planned = await plan({ main: { metadata: ['chain: []'] } })
   expect([planned.code, errors(planned)]).toEqual([0, ['chain-empty']])
@@ -169,16 +184,66 @@ it.each<[Partial<ChainPolicy>, string[]]>([
   expect(checkPolicy(chain, 'x').map(({ code }) => code)).toEqual(codes)
 })
 
-it('without trust nothing runs, and the exit code is 4 whatever else is wrong', async () => {
+it('without trust and sandbox nothing runs, and the exit code is 4 whatever else is wrong', async () => {
   project.write('main', chainOf('a', 'gone'))
   project.write('a', script)
   const { spawnSync } = await import('node:child_process')
   const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
   const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', bin, 'run', 'main'], {
     cwd: project.directory,
-    env: { PATH: process.env['PATH'], HOME: join(project.directory, '../home') },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: join(project.directory, '../home'),
+      SKILLRAIL_RUN_SANDBOX: 'refuse',
+    },
     encoding: 'utf8',
   })
   expect(status).toBe(4)
   expect(stderr).toMatch(/skillrail trust/)
+})
+
+describe('where scripts run', () => {
+  const skill: SkillFacts = {
+    name: 'a',
+    directory: '/project/a',
+    path: 'a/SKILL.md',
+    chain: undefined,
+    script: 'scripts/run.sh',
+    verify: undefined,
+    digest: 'sha256:0',
+    tokens: 1,
+    requests: [],
+    trust: { level: 'untrusted', reason: 'nobody vouches for it' },
+  }
+  const lookup: ChainLookup = {
+    resolve: () => ({ ok: false, code: 'step-missing', message: '' }),
+    load: () => ({ facts: undefined, diagnostics: [] }),
+  }
+  const trusted = { level: 'trusted', reason: '' } as const
+
+  it.each<[string, Partial<SkillFacts>, PlanOptions['sandbox'], true | undefined | 'refused']>([
+    ['nobody offers a sandbox', {}, undefined, 'refused'],
+    ['it is not trusted', {}, 'untrusted', true],
+    ['it is trusted', { trust: trusted }, 'untrusted', undefined],
+    ['it is trusted and asks for it', { trust: trusted, sandbox: true }, 'untrusted', true],
+    ['it asks for it and nobody else gets one', { trust: trusted, sandbox: true }, undefined, true],
+    ['everybody is sent there', { trust: trusted }, 'all', true],
+    ['it has nothing to run', { trust: trusted, script: undefined }, 'all', undefined],
+    [
+      'an agent does the work and a script verifies it',
+      { script: undefined, verify: 'scripts/verify' },
+      'untrusted',
+      true,
+    ],
+  ])('a plan says it where %s', (_case, facts, sandbox, expected) => {
+    const instructions = { kind: 'driven' } as const
+    const { plan: planned, diagnostics } = planRun({ ...skill, ...facts }, lookup, {
+      sandbox,
+      instructions,
+    })
+    const [step] = planned.root.steps
+    expect([step?.sandboxed, diagnostics.map(({ code }) => code)]).toEqual(
+      expected === 'refused' ? [undefined, ['skill-not-trusted']] : [expected, []],
+    )
+  })
 })

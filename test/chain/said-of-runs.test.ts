@@ -139,6 +139,33 @@ describe('a file for a report or for events', () => {
     expect(project.log()).toEqual([])
   })
 
+  it('gets each event in the order of its time, with the documented fields', async () => {
+    skills({ main: { metadata: ['chain: [a, b]'] }, b: { run: 'echo hello; exit 3' } })
+    await command('run main --events=e')
+    const lines = readFileSync(join(project.directory, 'e'), 'utf8').trim().split('\n')
+    const events = lines.map((line): Record<string, unknown> => JSON.parse(line))
+    expect(events.map((event) => [event['type'], event['key']])).toEqual([
+      ['run-started', undefined],
+      ['step-started', '1:a'],
+      ['step-finished', '1:a'],
+      ['step-started', '1:b'],
+      ['step-output', '1:b'],
+      ['step-finished', '1:b'],
+      ['run-finished', undefined],
+    ])
+    const times = events.flatMap(({ at }) => (typeof at === 'string' ? [at] : []))
+    expect(times).toEqual(times.toSorted())
+    const documented = readFileSync(
+      new URL('../../docs/reference/chains.md', import.meta.url),
+      'utf8',
+    )
+    for (const event of events) {
+      for (const name of [String(event['type']), ...Object.keys(event)]) {
+        expect(documented).toContain(`\`${name}\``)
+      }
+    }
+  })
+
   it('has its directory made', async () => {
     expect((await command('run main --report html=x/y.html --events=z/e')).code).toBe(0)
     expect(readFileSync(join(project.directory, 'x/y.html'), 'utf8')).toContain('<html')

@@ -303,3 +303,18 @@ describe('skillrail index', () => {
     })
   })
 })
+
+it.each(['run: scripts/run.sh\n', 'metadata:\n  chain: "a b"\n', ''])(
+  'reports triggers in the form of a map in a skill with %j',
+  async (more) => {
+    writeSkill(
+      '  match: ^/saw\n  inject: references/program-flow.md\n',
+      `description: Plans work. Use when a task splits.\n${more}`,
+    )
+    for (const names of [[], ['saw']]) {
+      const { code, stderr } = await skillrail(['triggers', 'check', ...names])
+      expect(code).toBe(1)
+      expect(stderr).toContain('`triggers` is a map, and a list is wanted. [field-type]')
+    }
+  },
+)

@@ -156,7 +156,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     [['validate', 'nowhere'], 3, 'nowhere does not exist'],
     [['validate', 'empty'], 3, 'empty holds no SKILL.md'],
     [['validate', '--profile', 'strict'], 2, 'allowed: spec, reference'],
-    [['validate', '--format', 'sarif'], 2, 'allowed: text, json, github'],
+    [['validate', '--format', 'xml'], 2, 'allowed: text, json, github, sarif'],
     [['validate', '--json', '--format', 'text'], 2, 'beside --json'],
   ])('%j ends with %i', async (args, code, message) => {
     const result = await skillrail(...args)

@@ -28,12 +28,13 @@ export interface WorkerProcess extends Cli {
 export async function startWorkerOf(
   project: TestProject,
   options: {
-    port?: number
+    port?: number | undefined
     register?: string
     server?: Server
     more?: readonly string[]
     /** How wrong the clock of its machine is. */
     clockShiftMs?: number
+    env?: Readonly<Record<string, string>>
   } = {},
 ): Promise<WorkerProcess> {
   const port = options.port ?? (await freePorts(1))[0]
@@ -41,7 +42,7 @@ export async function startWorkerOf(
   const { server, more = [] } = options
   const register = server === undefined ? [] : ['--register', uri, '--admin-url', server.adminUrl]
   const args = ['worker', '--port', String(port), ...register, ...more]
-  const cli = startCli(project, args, options.clockShiftMs)
+  const cli = startCli(project, args, options.clockShiftMs, options.env)
   const over = cli.ended.then(({ stderr }) => {
     throw new Error(`the worker ended: ${stderr}`)
   })
@@ -51,7 +52,12 @@ export async function startWorkerOf(
   return { ...cli, port }
 }
 
-function startCli(project: TestProject, args: readonly string[], shift = 0): Cli {
+function startCli(
+  project: TestProject,
+  args: readonly string[],
+  shift = 0,
+  env: Readonly<Record<string, string>> = {},
+): Cli {
   const home = join(project.directory, '../home')
   const preload = shift === 0 ? [] : ['--import', clock]
   const child = spawn(
@@ -59,7 +65,7 @@ function startCli(project: TestProject, args: readonly string[], shift = 0): Cli
     ['--no-warnings', ...preload, bin, '--trust-workspace', ...args],
     {
       cwd: project.directory,
-      env: { PATH: process.env['PATH'], HOME: home, CLOCK_SHIFT: String(shift) },
+      env: { PATH: process.env['PATH'], HOME: home, CLOCK_SHIFT: String(shift), ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     },
   )

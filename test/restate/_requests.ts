@@ -32,5 +32,6 @@ export function requestFor(plan: Plan, runId: string, more: Partial<RunRequest> 
 /** Submits a run and waits for its end, as the command line does. */
 export async function runOn(server: Server, request: RunRequest): Promise<RunResult> {
   await submitRun(server, request, 1)
-  return await awaitRun(server, { runId: request.runId, part: 1 }, request.planDigest)
+  const run = { runId: request.runId, part: 1 }
+  return (await awaitRun(server, run, request.planDigest)).result
 }

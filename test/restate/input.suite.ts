@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Server } from '../../scripts/restate.mjs'
 import { isChain, type PlannedStep } from '../../src/chain/index.ts'
-import { maxStepBytes } from '../../src/chain/restate/protocol.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { type Balancer, hasBalancer, startBalancer } from './_balancer.ts'
 import { freePorts, onServer, ownServer, startWorkerOf, type WorkerProcess } from './_fleet.ts'
@@ -163,6 +163,26 @@ describe('with a server', () => {
     }
   })
 
+  it('a step that says another way of execution than its skill has is not executed', async () => {
+    const plan = await planOf(project, 'one')
+    const [step] = plan.root.steps
+    if (step === undefined || isChain(step)) throw new Error('the plan has no step')
+    const ways = [
+      { ...step, script: 'scripts/other.sh' },
+      { ...step, executor: 'model' as const, model: 'openai:x' },
+      { ...step, executor: 'agent' as const, client: 'claude' },
+    ]
+    const results = await Promise.all(
+      ways.map(async (way, index) =>
+        runOn(server, requestFor({ ...plan, root: { ...plan.root, steps: [way] } }, `way${index}`)),
+      ),
+    )
+    const errors = results.map(({ attempts }) => attempts[0]?.steps[0]?.errors[0]?.message)
+    expect(errors[0]).toContain('is not executed as the run says')
+    expect(errors[1]).toContain('only when it is started with --model openai:x')
+    expect(errors[2]).toContain('only when it is started with --via claude')
+  })
+
   it('a verification outside the project is not executed either', async () => {
     const other = makeProject({
       inner: { run: 'echo 1' },
@@ -187,19 +207,63 @@ describe('with a server', () => {
   })
 
   it('a result over the limit is a failure of its step, not of the run', async () => {
-    const script = `node -e 'process.stdout.write(JSON.stringify({status:"success",result:"x".repeat(${maxStepBytes})}))' > "$SKILLRAIL_OUTPUT"`
+    const script = `node -e 'process.stdout.write(JSON.stringify({status:"success",result:"x".repeat(${4 * 1024 * 1024})}))' > "$SKILLRAIL_OUTPUT"`
     project.write('large', { run: script })
     project.write('larges', { metadata: ['chain: "large one"'] })
     const { answer } = await run('larges')
     expect(answer.attempts[0]?.steps.map(({ status }) => status)).toEqual(['failure', 'success'])
   })
 
-  it('a gate is refused before anything runs, unless it was approved in advance', async () => {
-    project.write('gated', { metadata: ['chain: "one two"', 'gates: "two"'] })
-    const refused = await run('gated')
-    expect(refused.code).toBe(3)
-    expect(refused.answer.error).toMatchObject({ code: 'gate-on-server' })
-    expect((await run('gated', '--yes-gates')).code).toBe(0)
+  it('the limit of results is a setting of the worker, and what is too large says what to do', async () => {
+    worker?.kill('SIGTERM')
+    await worker?.ended
+    const env = { SKILLRAIL_RESTATE_RESULT_LIMIT: '2048', SKILLRAIL_RESTATE_PATIENCE: '2' }
+    worker = await startWorkerOf(project, { server, port: worker?.port, env })
+    project.write('long', { run: 'head -c 3000 /dev/zero | tr "\\0" x' })
+    const { code, answer } = await run('long')
+    expect(code).toBe(1)
+    expect(answer.attempts[0]?.steps[0]?.errors).toMatchObject([
+      { code: 'result-too-large', message: expect.stringContaining('Write it to a file') },
+    ])
+  })
+
+  it('two plans under one name are two plans: each run follows its own', async () => {
+    project.write('named', { metadata: ['chain: "one two"'] })
+    const first = await planOf(project, 'named')
+    project.write('named', { metadata: ['chain: "two one two"'] })
+    const second = await planOf(project, 'named')
+    expect(first.skill).toBe(second.skill)
+    expect(first.digest).not.toBe(second.digest)
+    const results = await Promise.all(
+      [first, second].map(async (plan, index) => runOn(server, requestFor(plan, `named${index}`))),
+    )
+    expect(
+      results.map(({ attempts }) => attempts[0]?.steps.map(({ result }) => result).join('')),
+    ).toEqual(['12', '212'])
+  })
+
+  it('another service at the address of the workers is not registered over them', async () => {
+    const other = createServer((_request, response) => response.writeHead(404).end())
+    await new Promise<void>((resolve) => {
+      other.listen(0, '127.0.0.1', resolve)
+    })
+    const address = other.address()
+    const port = typeof address === 'object' ? address?.port : 0
+    const uri = `http://127.0.0.1:${port}`
+    const { code, stdout } = await project.cli([
+      'worker',
+      '--json',
+      '--port',
+      '0',
+      '--register',
+      uri,
+      '--admin-url',
+      server.adminUrl,
+    ])
+    other.close()
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout).error).toMatchObject({ code: 'restate-not-registered' })
+    expect((await run('one')).code).toBe(0)
   })
 })
 
@@ -263,5 +327,5 @@ describe.skipIf(!hasBalancer)(
 
 interface RunJson {
   error?: { code: string }
-  attempts: { steps: { status: string; durationMs: number }[] }[]
+  attempts: { steps: { status: string; errors: { code: string }[] }[] }[]
 }

@@ -1,38 +1,40 @@
-import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
+import type { Context, InvocationPromise, RestatePromise } from '@restatedev/restate-sdk'
 import { failedOutput } from '../../exec/index.ts'
 import type {
   CancelledStep,
-  ChainCall,
   Ended,
   Engine,
   FinishedOutcome,
   Outcome,
   Running,
+  SuspendedOutcome,
   TaskCall,
 } from '../engine.ts'
-import {
-  handlerNames,
-  type NestedAnswer,
-  type NestedRequest,
-  type RunFacts,
-  serviceName,
-} from './protocol.ts'
+import { invokeChain, nestedOutcome } from './nested.ts'
+import type { NestedAnswer, RunFacts } from './protocol.ts'
 import type { Sdk } from './sdk.ts'
+import { passGate, type Standstill } from './standstill.ts'
 import type { StepExecution } from './step-execution.ts'
 
 type Entry = TaskEntry | ChainEntry
 
-interface TaskEntry {
-  kind: 'task'
+interface Announced {
   key: string
+  /** It was decided without executing anything. */
+  instant?: FinishedOutcome | undefined
+  /** It waits for a person. */
+  stands?: SuspendedOutcome | undefined
+}
+
+interface TaskEntry extends Announced {
+  kind: 'task'
   controller: AbortController
   /** Never rejects by itself: a rejection is the cancellation of the whole invocation. */
   outcome: RestatePromise<Outcome>
 }
 
-interface ChainEntry {
+interface ChainEntry extends Announced {
   kind: 'chain'
-  key: string
   call: InvocationPromise<NestedAnswer>
   outcome: RestatePromise<Outcome>
   /** The first of the outcome and the limit. */
@@ -52,6 +54,7 @@ export function createRestateEngine(
   execution: StepExecution,
   /** When the invocation began; milliseconds since the epoch, recorded. */
   begunAt: number,
+  standstill: Standstill,
 ): Engine {
   const entries = new Map<string, Entry>()
   let ended = false
@@ -86,11 +89,14 @@ export function createRestateEngine(
 
   async function endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
     for (const entry of list) {
+      if (entry.stands !== undefined) continue
       if (entry.kind === 'task') entry.controller.abort()
       else context.invocation(await settled(idOf(entry))).cancel()
     }
     const left: CancelledStep[] = []
-    for (const entry of list) left.push(leftOf(await settled(entry.outcome)))
+    for (const entry of list) {
+      left.push(leftOf(entry.stands ?? (await settled(entry.outcome))))
+    }
     return left
   }
 
@@ -116,24 +122,40 @@ export function createRestateEngine(
     }
   }
 
+  function firstEnd(
+    list: readonly Entry[],
+  ): RestatePromise<{ entry: Entry; outcome: Outcome | 'overdue' }> {
+    const ends = list.map((entry) => waitedFor(entry).map((outcome = none) => ({ entry, outcome })))
+    const [only] = ends
+    // One alone needs no race, which would cost every step of an ordered chain.
+    return ends.length === 1 && only !== undefined ? only : sdk.RestatePromise.race(ends)
+  }
+
   return {
     task(call) {
+      const { key } = call
+      const decided = facts.known[key] ?? passGate(facts, call, standstill, begunAt)
       const controller = new AbortController()
-      const outcome = sdk.RestatePromise.resolve<Outcome>(facts.known[call.key] ?? none)
-      const known = call.key in facts.known
-      entries.set(call.key, {
+      entries.set(key, {
         kind: 'task',
-        key: call.key,
+        key,
         controller,
-        outcome: known ? outcome : recorded(call, controller.signal),
+        ...(decided?.kind === 'finished' ? { instant: decided } : { stands: decided }),
+        outcome:
+          decided === undefined
+            ? recorded(call, controller.signal)
+            : sdk.RestatePromise.resolve<Outcome>(decided),
       })
-      return { key: call.key }
+      return { key }
     },
     chain(call) {
-      const nested = invoke(context, facts, call)
-      const outcome = nested.map((answer, failure) =>
-        answer === undefined ? failed('chain-failed', failure) : nestedOutcome(answer),
-      )
+      const { chains } = standstill
+      const nested = invokeChain(context, facts, call, chains.get(call.key))
+      const outcome = nested.map((answer, failure) => {
+        if (answer?.paused === undefined) chains.delete(call.key)
+        else chains.set(call.key, answer.paused)
+        return answer === undefined ? failed('chain-failed', failure) : nestedOutcome(answer)
+      })
       const limit = call.timeoutMs
       entries.set(call.key, {
         kind: 'chain',
@@ -153,22 +175,20 @@ export function createRestateEngine(
     },
     async firstOf(running): Promise<Ended> {
       const list = find(entries, running)
-      const known = list.find((entry) => entry.key in facts.known)
-      const outcome = known === undefined ? undefined : facts.known[known.key]
-      if (known !== undefined && outcome !== undefined) return { key: known.key, outcome }
+      for (const { key, instant } of list)
+        if (instant !== undefined) return { key, outcome: instant }
       const [first] = list
       if (first === undefined) throw new Error('there is nothing to wait for')
       if (ended) return { key: first.key, outcome: none }
       try {
-        const ends = list.map((entry) =>
-          waitedFor(entry).map((outcome = none) => ({ entry, outcome })),
-        )
-        const [only] = ends
-        // One alone needs no race, which would cost every step of an ordered chain.
-        const { entry, outcome } = await (ends.length === 1 && only !== undefined
-          ? only
-          : sdk.RestatePromise.race(ends))
-        return { key: entry.key, outcome: await answerOf(entry, outcome) }
+        for (;;) {
+          const going = list.filter(({ stands }) => stands === undefined)
+          if (going.length === 0) return { key: first.key, outcome: first.stands ?? none }
+          const { entry, outcome } = await firstEnd(going)
+          const answer = await answerOf(entry, outcome)
+          if (answer.kind !== 'suspended') return { key: entry.key, outcome: answer }
+          entry.stands = answer
+        }
       } catch (error) {
         endBy(error)
         const [left = {}] = await endAll([first])
@@ -193,53 +213,6 @@ function find(entries: ReadonlyMap<string, Entry>, running: readonly Running[]):
 
 function waitedFor(entry: Entry): RestatePromise<Outcome | 'overdue'> {
   return entry.kind === 'task' ? entry.outcome : entry.bounded
-}
-
-function invoke(
-  context: Context,
-  facts: RunFacts,
-  call: ChainCall,
-): InvocationPromise<NestedAnswer> {
-  const { step, key, attempt, state } = call
-  return context.genericCall({
-    service: serviceName,
-    method: handlerNames.chain,
-    name: key,
-    inputSerde: jsonSerde<NestedRequest>(),
-    outputSerde: jsonSerde<NestedAnswer>(),
-    parameter: {
-      version: facts.version,
-      runId: facts.runId,
-      arguments: facts.arguments,
-      requireVerified: facts.requireVerified,
-      defaultTimeoutMs: facts.defaultTimeoutMs,
-      planDigest: facts.planDigest,
-      yesGates: facts.yesGates,
-      known: below(facts.known, `${key}/`),
-      step,
-      key,
-      attempt,
-      state,
-    },
-  })
-}
-
-function jsonSerde<T>(): Serde<T> {
-  return {
-    contentType: 'application/json',
-    serialize: (value) => Buffer.from(JSON.stringify(value)),
-    deserialize: (data) => JSON.parse(Buffer.from(data).toString('utf8')),
-  }
-}
-
-function below(known: RunFacts['known'], prefix: string): RunFacts['known'] {
-  return Object.fromEntries(Object.entries(known).filter(([key]) => key.startsWith(prefix)))
-}
-
-function nestedOutcome(answer: NestedAnswer): Outcome {
-  const { chain, output, log, startedAt, durationMs } = answer
-  if (output === undefined) return { kind: 'cancelled', startedAt, durationMs, chain }
-  return { kind: 'finished', output, log, startedAt, durationMs, chain }
 }
 
 function leftOf(outcome: Outcome): CancelledStep {

@@ -10,17 +10,17 @@ const intervalMs = 250
 
 /**
  * Tells the steps of a run on a server as they begin and end, read off the journal that the server
- * keeps. Progress is a courtesy: a server that does not tell it ends the telling, not the run.
+ * keeps, beginning with the entry `from`. Progress is a courtesy: a server that does not tell it ends the telling, not the run.
  */
 export async function followRun(
   address: ServerAddress,
-  invocationId: string,
+  { id, from }: { id: string; from: number },
   plan: Plan,
   listener: EventListener,
   over: AbortSignal,
 ): Promise<void> {
   const steps = new Map(allSteps(plan.root).map((step) => [step.step, step]))
-  const root = { id: invocationId, next: 0, open: new Map() }
+  const root = { id, next: from, open: new Map() }
   try {
     for (;;) {
       // Once more when it is over, for what ended in between.

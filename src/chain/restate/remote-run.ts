@@ -1,17 +1,20 @@
 import { sha256 } from '../../base/index.ts'
-import { ChainPlanError, RunStateError } from '../errors.ts'
-import { journalVersion } from '../journal-records.ts'
+import { RunStateError } from '../errors.ts'
+import { type ChainRecord, journalVersion } from '../journal-records.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf } from '../reuse.ts'
 import type { RunResult } from '../result.ts'
 import { redactedArguments } from '../run-arguments.ts'
 import type { NewRun, Resumption, RunWorld } from '../run-chain.ts'
-import type { ServerAddress } from './client.ts'
+import type { RunJournal } from '../run-journal.ts'
+import { RestateServerError, type ServerAddress } from './client.ts'
 import { followRun } from './follow-run.ts'
-import { protocolVersion, type RunFacts } from './protocol.ts'
-import { knownResults, recordsOf } from './result-records.ts'
-import { alone, submittedRun } from './server-runs.ts'
+import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
+import { knownResults } from './result-records.ts'
+import { alone, recordsOfAnswer, recordsOfWait, submittedRun, waitingRun } from './server-runs.ts'
+import { requireVersion } from './server-version.ts'
 import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
+import { answerWaiting, untilWaiting, type Waiting } from './waiting.ts'
 
 /**
  * Starts a run on a server and waits for its end. Its journal is kept here as for any run; when this
@@ -22,8 +25,8 @@ export async function startServerRun(
   world: RunWorld,
   address: ServerAddress,
 ): Promise<RunResult> {
-  refuseWhatWorkersCannot(run.plan, world)
   const { runtime, store } = world
+  await refuseWrongServer(address)
   const runId = runtime.id()
   return await alone(store.pathOf(runId), runId, async (append) => {
     const { url, adminUrl } = address
@@ -46,14 +49,15 @@ export async function startServerRun(
       ...(run.reused ?? []),
     )
     const facts = factsOf(runId, run, run.plan, world, knownResults(run.reused ?? []))
-    const result = await handOver({ runId, part: 1 }, facts, run.plan, world, address)
-    append(...recordsOf(result, new Date(runtime.now())))
-    return result
+    const submitted = { runId, part: 1 }
+    const id = await submitRun(address, { ...facts, plan: run.plan }, 1)
+    return await follow({ run: submitted, id, plan: run.plan }, world, address, append)
   })
 }
 
 /**
- * Goes on with a run that was cancelled, as a further part of it on its server.
+ * Goes on with a run: one that was cancelled as a further part of it on its server, one that waits
+ * with the decision that `prepare` records.
  * @throws {RunStateError} when it has ended or goes on already, or its plan changed without `force`.
  */
 export async function resumeServerRun(
@@ -64,6 +68,7 @@ export async function resumeServerRun(
   const { runId, plan } = resumption
   const journal = world.store.read(runId)
   const { status } = journal
+  if (status === 'waiting') return await answerRun(resumption, world, address)
   if (status !== 'cancelled' && status !== 'interrupted') {
     throw new RunStateError({
       code: 'run-ended',
@@ -79,16 +84,59 @@ export async function resumeServerRun(
       hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; --force goes on with the changed plan.`,
     })
   }
-  refuseWhatWorkersCannot(plan, world)
   const given = argumentsOf(journal, resumption.arguments ?? [])
   return await alone(journal.path, runId, async (append) => {
     const at = new Date(world.runtime.now()).toISOString()
     append({ type: 'resumed', at, ...(changed ? { plan } : {}) })
     const run = { arguments: given, requireVerified: journal.run.requireVerified }
-    const facts = factsOf(runId, run, plan, world, knownResults(journal.done.values()))
-    const result = await handOver(submittedRun(journal), facts, plan, world, address)
-    append(...recordsOf(result, new Date(world.runtime.now())))
-    return result
+    const known = knownResults(journal.done.values())
+    const approvals = [...journal.approvals.values()]
+    const facts = { ...factsOf(runId, run, plan, world, known), approvals }
+    const submitted = submittedRun(journal)
+    const id = await submitRun(address, { ...facts, plan }, submitted.part)
+    return await follow({ run: submitted, id, plan, journal }, world, address, append)
+  })
+}
+
+/** Hands the decision of a person to a run that waits, and waits for its end. */
+async function answerRun(
+  { runId, plan, prepare }: Resumption,
+  world: RunWorld,
+  address: ServerAddress,
+): Promise<RunResult> {
+  const path = world.store.pathOf(runId)
+  return await alone(path, runId, async (append) => {
+    const journal = world.store.read(runId)
+    if (plan.digest !== journal.plan.digest) {
+      throw new RunStateError({
+        code: 'plan-changed',
+        message: `the skills of the run ${runId} were changed since it was planned`,
+        hint: `skillrail runs cancel ${runId}, then skillrail runs resume ${runId} --force goes on with the changed plan.`,
+      })
+    }
+    const run = submittedRun(journal)
+    const waiting = await waitingRun(address, run)
+    if (waiting === undefined) {
+      throw new RunStateError({
+        code: 'no-gate-waits',
+        message: `the run ${runId} waits for nobody's approval any more`,
+        hint: `Look again: skillrail runs show ${runId}`,
+      })
+    }
+    // What it waits for by now, which `prepare` compares with what was shown.
+    for (const gate of waiting.gates) journal.gates.set(gate.key, gate)
+    const records: ChainRecord[] = []
+    prepare?.(journal, (record) => void records.push(record))
+    const approvals = records.filter((record) => record.type === 'approval')
+    const { id, awakeable, next } = waiting
+    const followed = { run, id, plan, journal, from: next }
+    const yesGates = world.yesGates === true ? { yesGates: true as const } : {}
+    if (approvals.length === 0 && world.yesGates !== true) {
+      return await follow({ ...followed }, world, address, append)
+    }
+    await answerWaiting(address, { awakeable }, { approvals, ...yesGates })
+    append(...records)
+    return await follow({ ...followed, answered: awakeable }, world, address, append)
   })
 }
 
@@ -111,31 +159,71 @@ function factsOf(
   }
 }
 
-async function handOver(
-  run: SubmittedRun,
-  facts: RunFacts,
-  plan: Plan,
+/** A run that the server has. */
+interface Followed {
+  run: SubmittedRun
+  /** Of its invocation. */
+  id: string
+  plan: Plan
+  journal?: RunJournal | undefined
+  /** The first entry of its journal that is news. */
+  from?: number | undefined
+  /** The promise that was just answered. */
+  answered?: string | undefined
+}
+
+/** Waits until the run has ended, or waits itself, and writes that down. */
+async function follow(
+  followed: Followed,
   world: RunWorld,
   address: ServerAddress,
+  append: (...records: ChainRecord[]) => void,
 ): Promise<RunResult> {
-  const { runtime, signal, onEvent } = world
+  const { runtime, onEvent } = world
+  const { plan, id, from = 0, journal = { approvals: new Map() } } = followed
+  const { runId } = followed.run
   const at = (): string => new Date(runtime.now()).toISOString()
-  const { runId } = run
   const steps = allSteps(plan.root).length
   onEvent?.({ type: 'run-started', runId, skill: plan.skill, steps, at: at() })
-  const id = await submitRun(address, { ...facts, plan }, run.part)
   const over = new AbortController()
   const following =
-    onEvent === undefined ? undefined : followRun(address, id, plan, onEvent, over.signal)
-  let result: RunResult
+    onEvent === undefined ? undefined : followRun(address, { id, from }, plan, onEvent, over.signal)
+  let end: RunAnswer | Waiting
   try {
-    result = await ended(run, id, plan, address, signal)
+    end = await endOrWait(followed, address, world)
   } finally {
     over.abort()
     await following
   }
-  onEvent?.({ type: 'run-finished', runId, status: result.status, at: at() })
-  return result
+  const now = new Date(runtime.now())
+  if (!('awakeable' in end)) {
+    append(...recordsOfAnswer(journal, end, now))
+    onEvent?.({ type: 'run-finished', runId, status: end.result.status, at: at() })
+    return end.result
+  }
+  append(...recordsOfWait(end, now))
+  for (const { key, step } of end.gates) {
+    onEvent?.({ type: 'step-suspended', key, step, why: 'approval', at: at() })
+  }
+  onEvent?.({ type: 'run-finished', runId, status: 'waiting', at: at() })
+  return { ...end.result, status: 'waiting' }
+}
+
+async function endOrWait(
+  followed: Followed,
+  address: ServerAddress,
+  { signal }: RunWorld,
+): Promise<RunAnswer | Waiting> {
+  const { run, id, plan, answered } = followed
+  const over = new AbortController()
+  const gated = allSteps(plan.root).some((step) => step.gate === true && step.excluded !== true)
+  const end = ended(run, id, plan, address, { signal, over: over.signal })
+  if (!gated) return await end
+  try {
+    return await Promise.race([end, untilWaiting(address, id, answered, over.signal)])
+  } finally {
+    over.abort()
+  }
 }
 
 /** How long a run that was cancelled may take to end its steps. */
@@ -146,34 +234,28 @@ async function ended(
   id: string,
   plan: Plan,
   address: ServerAddress,
-  signal: AbortSignal | undefined,
-): Promise<RunResult> {
+  { signal, over }: { signal: AbortSignal | undefined; over: AbortSignal },
+): Promise<RunAnswer> {
   try {
-    return await awaitRun(address, run, plan.digest, signal)
+    const scope = signal === undefined ? over : AbortSignal.any([signal, over])
+    return await awaitRun(address, run, plan.digest, scope)
   } catch (error) {
     if (signal?.aborted !== true) throw error
     await cancelInvocation(address, id)
-    const result = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
+    const answer = await awaitRun(address, run, plan.digest, AbortSignal.timeout(patienceMs))
+    const { result } = answer
     // As by Ctrl-C in a run that is executed here.
-    return result.status === 'cancelled' ? { ...result, status: 'interrupted' } : result
+    return result.status === 'cancelled'
+      ? { ...answer, result: { ...result, status: 'interrupted' } }
+      : answer
   }
 }
 
-function refuseWhatWorkersCannot(plan: Plan, world: RunWorld): void {
-  const steps = allSteps(plan.root)
-  const gate = steps.find((step) => step.gate === true && step.excluded !== true)
-  if (gate !== undefined && world.yesGates !== true) {
-    throw new ChainPlanError({
-      code: 'gate-on-server',
-      message: `${plan.skill} waits for a person before ${gate.step}, which a run on a server cannot`,
-      hint: 'Approve every gate in advance with --yes-gates, or run it without --engine.',
-    })
+/** Not everybody who may start runs reaches the admin interface. */
+async function refuseWrongServer(address: ServerAddress): Promise<void> {
+  try {
+    await requireVersion(address)
+  } catch (error) {
+    if (error instanceof RestateServerError && error.code !== 'restate-away') throw error
   }
-  const agent = steps.find(({ executor }) => executor === 'agent' || executor === 'model')
-  if (agent === undefined) return
-  throw new ChainPlanError({
-    code: 'no-executor',
-    message: `workers execute skills that have a script; ${agent.step} has none`,
-    hint: 'Give the skill scripts/run, or run the chain without --engine.',
-  })
 }

@@ -1,5 +1,5 @@
 import type { FinishedOutcome } from '../engine.ts'
-import type { ChainRecord, DoneRecord } from '../journal-records.ts'
+import type { ApprovalRecord, ChainRecord, DoneRecord } from '../journal-records.ts'
 import type { AttemptResult, RunResult, StepResult } from '../result.ts'
 import { emptyState } from '../state.ts'
 
@@ -8,9 +8,16 @@ import { emptyState } from '../state.ts'
  * executed here: what shows, repeats or continues a run needs to know of one kind only. Results are
  * in the order in which they came.
  */
-export function recordsOf(result: RunResult, now: Date): ChainRecord[] {
+export function recordsOf(
+  result: RunResult,
+  now: Date,
+  approvals: readonly ApprovalRecord[] = [],
+): ChainRecord[] {
+  const decided = new Map(approvals.map(({ key, approved }) => [key, approved]))
+  const rejected = [...decided.keys()].filter((key) => decided.get(key) === false)
   const dones = result.attempts
     .flatMap((attempt) => below(attempt, ''))
+    .map((written) => (endedBy(rejected, written) ? withRejection(written) : written))
     .toSorted((a, b) => endOf(a) - endOf(b))
   const starts = dones.flatMap(({ record }) => {
     const { startedAt } = record.outcome
@@ -30,6 +37,18 @@ interface Written {
   open: boolean
 }
 
+/** A step that a person rejected, or a chain around it. */
+function endedBy(rejected: readonly string[], { record }: Written): boolean {
+  const { key } = record
+  return rejected.some((gate) => gate === key || gate.startsWith(`${key}/`))
+}
+
+function withRejection(written: Written): Written {
+  const { record } = written
+  if (record.outcome.kind !== 'finished') return written
+  return { ...written, record: { ...record, outcome: { ...record.outcome, rejected: true } } }
+}
+
 function below(attempt: AttemptResult, prefix: string): Written[] {
   const ended = attempt.status === 'cancelled' || attempt.status === 'interrupted'
   return attempt.steps.flatMap((step) => {
@@ -38,7 +57,7 @@ function below(attempt: AttemptResult, prefix: string): Written[] {
     const inner = attemptsOf(step).flatMap((below_) => below(below_, `${key}/`))
     const outcome = outcomeOf(step)
     if (outcome === undefined) return inner
-    const open = ended && outcome.kind === 'cancelled'
+    const open = (ended || step.status === 'waiting') && outcome.kind === 'cancelled'
     return [...inner, { record: { type: 'done', key, outcome }, open }]
   })
 }

@@ -1,7 +1,7 @@
 import type { Outcome } from '../engine.ts'
 import type { ServerAddress } from './client.ts'
 import type { NestedAnswer } from './protocol.ts'
-import { select } from './server-runs.ts'
+import { select } from './query.ts'
 
 /** What the server's own journal of an invocation says of steps. */
 export type ServerEntry =
@@ -24,6 +24,22 @@ export async function readServerJournal(
     entries: rows.flatMap((row) => parseRow(row) ?? []),
     next: typeof last === 'number' ? last + 1 : next,
   }
+}
+
+/** What the last entry of an invocation's journal recorded, if that is the end of a run. */
+export async function lastValue(
+  address: ServerAddress,
+  invocationId: string,
+): Promise<{ value: unknown; next: number } | undefined> {
+  const [row] = await select(
+    address,
+    `select index, name, appended_at, entry_json from sys_journal where id = '${invocationId}' ` +
+      'order by index desc limit 1',
+  )
+  const entry = row === undefined ? undefined : parseRow(row)
+  const index = row?.['index']
+  if (entry?.kind !== 'ended' || typeof index !== 'number') return undefined
+  return { value: entry.value, next: index + 1 }
 }
 
 /** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */

@@ -1,13 +1,16 @@
 import { acquireFileLock, openJournal, readJournal } from '../../base/index.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
 import type { ChainRecord, ServerRecord } from '../journal-records.ts'
+import { allSteps } from '../plan-model.ts'
 import { createRecordWriter, type RecordWriter } from '../record-writer.ts'
-import type { RunResult } from '../result.ts'
 import type { RunJournal } from '../run-journal.ts'
 import type { RunStore } from '../run-store.ts'
-import { ask, refusal, type ServerAddress } from './client.ts'
+import type { ServerAddress } from './client.ts'
+import type { RunAnswer } from './protocol.ts'
+import { select } from './query.ts'
 import { recordsOf } from './result-records.ts'
 import { cancelInvocation, keyOf, lookAtRun, type SubmittedRun } from './submit.ts'
+import { lookAtWaiting, type Waiting } from './waiting.ts'
 
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
@@ -38,11 +41,16 @@ export async function syncServerRuns(
   const standings = new Map<string, ServerStanding>()
   for (const journal of journals) {
     const address = serverOf(journal, token)
-    if (address === undefined || journal.status !== undefined) continue
+    if (address === undefined || !isOpen(journal)) continue
     const standing = await sync(store, journal, address)
     if (standing !== undefined) standings.set(journal.run.runId, standing)
   }
   return standings
+}
+
+/** Whether the server may know more of the run than its journal says. */
+function isOpen({ status }: RunJournal): boolean {
+  return status === undefined || status === 'waiting'
 }
 
 async function sync(
@@ -50,25 +58,72 @@ async function sync(
   journal: RunJournal,
   address: ServerAddress,
 ): Promise<ServerStanding | undefined> {
-  const { runId } = journal.run
-  let found: RunResult | 'running' | 'unknown'
+  let news: ChainRecord[] | Exclude<ServerStanding, 'unreachable'>
   try {
-    found = await lookAtRun(address, submittedRun(journal), journal.plan.digest)
+    news = await newsOf(journal, address)
   } catch {
     return 'unreachable'
   }
-  if (found === 'running') return 'running'
-  if (found === 'unknown') return 'forgotten'
-  const result = found
-  const lock = acquireFileLock(store.pathOf(runId))
+  if (!Array.isArray(news)) return news
+  const records = news
+  if (records.length === 0) return undefined
+  const path = store.pathOf(journal.run.runId)
+  const lock = acquireFileLock(path)
   // The process that waits for it writes it down itself.
   if (!lock.ok) return undefined
   try {
-    withWriter(store.pathOf(runId), (writer) => writer.append(...recordsOf(result, new Date())))
+    withWriter(path, (writer) => writer.append(...records))
   } finally {
     lock.release()
   }
   return undefined
+}
+
+async function newsOf(
+  journal: RunJournal,
+  address: ServerAddress,
+): Promise<ChainRecord[] | 'running' | 'forgotten'> {
+  const run = submittedRun(journal)
+  const found = await lookAtRun(address, run, journal.plan.digest)
+  if (found === 'unknown') return 'forgotten'
+  if (found !== 'running') return recordsOfAnswer(journal, found)
+  const waiting = mayWait(journal) ? await waitingRun(address, run) : undefined
+  if (waiting === undefined) return 'running'
+  return journal.status === 'waiting' && isKnown(journal, waiting) ? [] : recordsOfWait(waiting)
+}
+
+function mayWait(journal: RunJournal): boolean {
+  return allSteps(journal.plan.root).some((step) => step.gate === true)
+}
+
+function isKnown({ gates }: RunJournal, waiting: Waiting): boolean {
+  return waiting.gates.every(({ key, at }) => gates.get(key)?.at === at)
+}
+
+/** What a run on the server waits for; undefined when it waits for nobody. */
+export async function waitingRun(
+  address: ServerAddress,
+  run: SubmittedRun,
+): Promise<(Waiting & { id: string }) | undefined> {
+  const id = await findInvocation(address, run)
+  const waiting = id === undefined ? undefined : await lookAtWaiting(address, id)
+  return id === undefined || waiting === undefined ? undefined : { ...waiting, id }
+}
+
+/** What the journal has to say when a run came to a stand. */
+export function recordsOfWait({ result, gates }: Waiting, now: Date = new Date()): ChainRecord[] {
+  const records = recordsOf({ ...result, status: 'waiting' }, now)
+  return [...records.slice(0, -1), ...gates, ...records.slice(-1)]
+}
+
+/** What the journal has to say when a run has ended, without the decisions that it has. */
+export function recordsOfAnswer(
+  { approvals: known }: Pick<RunJournal, 'approvals'>,
+  { result, approvals = [] }: RunAnswer,
+  now: Date = new Date(),
+): ChainRecord[] {
+  const unknown = approvals.filter(({ key, at }) => known.get(key)?.at !== at)
+  return [...unknown, ...recordsOf(result, now, approvals)]
 }
 
 /**
@@ -97,23 +152,6 @@ async function findInvocation(
   const [row] = await select(address, query)
   const id = row?.['id']
   return typeof id === 'string' ? id : undefined
-}
-
-/** Rows of the tables that the admin interface has about invocations. */
-export async function select(
-  address: ServerAddress,
-  query: string,
-): Promise<Record<string, unknown>[]> {
-  const answer = await ask(address, 'admin', '/query', {
-    method: 'POST',
-    body: { query },
-    signal: AbortSignal.timeout(10_000),
-  })
-  const { body } = answer
-  if (answer.status !== 200 || typeof body !== 'object' || body === null || !('rows' in body)) {
-    throw refusal('answer a query', answer)
-  }
-  return Array.isArray(body.rows) ? body.rows : []
 }
 
 /** Opens the journal of a run alone, for as long as `work` takes. */

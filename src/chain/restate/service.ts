@@ -6,10 +6,12 @@ import type { ChainResult } from '../engine.ts'
 import type { EventListener } from '../events.ts'
 import { runChain } from '../interpreter.ts'
 import { chainOutput } from '../_outcome.ts'
-import { allSteps, type PlannedStep } from '../plan-model.ts'
+import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
 import { fitAnswer } from './answer-size.ts'
+import { waitForPerson } from './decision.ts'
 import { createRestateEngine } from './engine.ts'
+import { emptyPass, remembering } from './pass.ts'
 import {
   handlerNames,
   type NestedAnswer,
@@ -22,6 +24,7 @@ import {
   type WorkerReport,
 } from './protocol.ts'
 import type { Sdk } from './sdk.ts'
+import { isAbout, openGates, standstillOf } from './standstill.ts'
 import { type Acceptance, createStepExecution, type StepExecution } from './step-execution.ts'
 
 /** What the service needs of the worker that offers it. */
@@ -31,6 +34,7 @@ export interface ServiceWorld {
   accept(step: PlannedStep): Acceptance
   giveBack(): void
   patienceMs: number
+  resultLimit: number
   /** Executes the steps of one run. */
   runnerFor(facts: RunFacts): StepRunner
   /** The run has ended here: its files may go. */
@@ -86,19 +90,38 @@ async function executeRun(
   context: Context,
   request: RunRequest,
 ): Promise<RunAnswer> {
+  const { sdk } = world
   const { execution, begunAt } = await begin(world, context, request)
   const { plan, runId, planDigest } = request
-  if (!request.yesGates && allSteps(plan.root).some((step) => step.gate === true)) {
-    throw new world.sdk.TerminalError('a step waits for a person, which a worker cannot ask')
+  const pass = emptyPass()
+  const standstill = standstillOf()
+  const approvals = [...(request.approvals ?? [])]
+  let { yesGates } = request
+  for (;;) {
+    standstill.gates.clear()
+    const facts = { ...request, approvals: [...approvals], yesGates }
+    const engine = createRestateEngine(sdk, context, facts, execution, begunAt, standstill)
+    const chain = await runChain(plan.root, remembering(engine, pass))
+    const { status, attempts, winner, ended } = chain
+    const named = winner === undefined ? {} : { winner }
+    const result = { runId, skill: plan.skill, status, attempts, ...named }
+    const answer = { planDigest, result, ...(approvals.length === 0 ? {} : { approvals }) }
+    if (ended !== 'suspended') {
+      world.ended(request, plan.root.policy.cleanupAfter)
+      return fitAnswer(answer)
+    }
+    const gates = openGates(standstill)
+    const decision = await waitForPerson(sdk, context, () => ({
+      result: fitAnswer(answer).result,
+      gates: gates.map((gate) => ({ type: 'gate', ...gate, at: isoNow(world) })),
+    }))
+    if (decision === 'cancelled') {
+      world.ended(request, plan.root.policy.cleanupAfter)
+      return fitAnswer({ ...answer, result: { ...result, status: 'cancelled' } })
+    }
+    approvals.push(...decision.approvals.filter((approval) => isAbout(gates, approval)))
+    yesGates ||= decision.yesGates === true
   }
-  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt)
-  const { status, attempts, winner } = await runChain(plan.root, engine)
-  world.ended(request, plan.root.policy.cleanupAfter)
-  const named = winner === undefined ? {} : { winner }
-  return fitAnswer({
-    planDigest,
-    result: { runId, skill: plan.skill, status, attempts, ...named },
-  })
 }
 
 async function executeNested(
@@ -107,14 +130,19 @@ async function executeNested(
   request: NestedRequest,
 ): Promise<NestedAnswer> {
   const { execution, begunAt } = await begin(world, context, request)
-  const { step, state, key } = request
-  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt)
-  const chain = await runChain(step, engine, state, `${key}/`)
+  const { step, state, key, paused } = request
+  const startedAt = paused?.startedAt ?? begunAt
+  const pass = paused?.pass ?? emptyPass()
+  const standstill = standstillOf(paused)
+  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt, standstill)
+  const chain = await runChain(step, remembering(engine, pass), state, `${key}/`)
   const verified = await verify(world, context, request, chain, execution)
   const endedAt = await context.run('end', () => now(world))
   // Two workers may have clocks that differ.
-  const times = { startedAt: begunAt, durationMs: Math.max(0, endedAt - begunAt) }
-  return { chain, ...verified, ...times }
+  const times = { startedAt, durationMs: Math.max(0, endedAt - startedAt) }
+  if (chain.ended !== 'suspended') return { chain, ...verified, ...times }
+  const chains = [...standstill.chains]
+  return { chain, ...times, paused: { pass, gates: openGates(standstill), chains, startedAt } }
 }
 
 async function verify(
@@ -124,6 +152,7 @@ async function verify(
   chain: ChainResult,
   execution: StepExecution,
 ): Promise<{ output?: StepOutput; log?: string | undefined }> {
+  if (chain.ended === 'rejected') return { output: chainOutput(chain) }
   if (chain.ended !== undefined) return {}
   const output = chainOutput(chain)
   const { step, key, attempt, state } = request
@@ -171,6 +200,7 @@ async function begin(
     accept: world.accept,
     giveBack: world.giveBack,
     patienceMs,
+    resultLimit: world.resultLimit,
     defaultTimeoutMs: facts.defaultTimeoutMs,
     attempt: context.request().attemptCompletedSignal,
     repeated: () => !first,
@@ -181,4 +211,8 @@ async function begin(
 
 function now(world: ServiceWorld): number {
   return world.runtime.now()
+}
+
+function isoNow(world: ServiceWorld): string {
+  return new Date(now(world)).toISOString()
 }

@@ -4,7 +4,6 @@ import type { FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import type { EventListener } from '../events.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
-import { maxStepBytes } from './protocol.ts'
 import type { Sdk } from './sdk.ts'
 
 /** Whether this worker may and can execute a step. */
@@ -26,6 +25,8 @@ export interface StepExecutionOptions {
   /** How long a step is given back before it fails. */
   patienceMs: number
   defaultTimeoutMs: number
+  /** Bytes of one step's recorded result as JSON; more is a failure of the step. */
+  resultLimit: number
   /** Aborted when this worker has no part in the invocation any more. */
   attempt: AbortSignal
   /** Whether another execution of this run may have been here before. */
@@ -64,7 +65,9 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       if (limit.over()) return finished(overdue(limit.seconds), startedAt, durationMs)
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
-      return bounded(finished(answer.output, startedAt, durationMs, answer.log))
+      const { output, log, promptDigest } = answer
+      const outcome = { ...finished(output, startedAt, durationMs), log, promptDigest }
+      return bounded(outcome, options.resultLimit)
     } finally {
       limit.clear()
     }
@@ -136,9 +139,8 @@ function finished(
   output: FinishedOutcome['output'],
   startedAt: number,
   durationMs: number,
-  log?: string,
 ): FinishedOutcome {
-  return { kind: 'finished', output, startedAt, durationMs, log }
+  return { kind: 'finished', output, startedAt, durationMs }
 }
 
 function overdue(seconds: number): FinishedOutcome['output'] {
@@ -146,10 +148,10 @@ function overdue(seconds: number): FinishedOutcome['output'] {
 }
 
 /** A result that the server would not take must not stop the whole run for ever. */
-function bounded(outcome: FinishedOutcome): FinishedOutcome {
+function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
-  if (bytes <= maxStepBytes) return outcome
-  const message = `its result has ${bytes} bytes as JSON; ${maxStepBytes} are kept at most. Write it to a file and return its name`
+  if (bytes <= limit) return outcome
+  const message = `its result has ${bytes} bytes as JSON; ${limit} are kept at most. Write it to a file and return its name`
   return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
 }
 

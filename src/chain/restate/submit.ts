@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ChainError } from '../errors.ts'
-import type { RunResult } from '../result.ts'
 import { ask, refusal, RestateServerError, type ServerAddress } from './client.ts'
 import { handlerNames, type RunAnswer, type RunRequest, serviceName } from './protocol.ts'
 
@@ -54,7 +53,7 @@ export async function awaitRun(
   run: SubmittedRun,
   planDigest: string,
   signal?: AbortSignal,
-): Promise<RunResult> {
+): Promise<RunAnswer> {
   let awaySince: number | undefined
   for (;;) {
     const once = AbortSignal.timeout(attachMs)
@@ -62,7 +61,7 @@ export async function awaitRun(
     try {
       const answer = await ask(address, 'ingress', placeOf(run, 'attach'), { signal: scope })
       awaySince = undefined
-      if (answer.status === 200) return resultOf(answer.body, run, planDigest)
+      if (answer.status === 200) return answerOf(answer.body, run, planDigest)
       if (answer.status < 500 && answer.status !== 408) throw refusal('finish the run', answer)
       if (isVerdict(answer.body)) throw refusal('finish the run', answer)
     } catch (error) {
@@ -77,15 +76,15 @@ export async function awaitRun(
   }
 }
 
-/** Where a run stands now: its result, `running`, or `unknown` to the server. */
+/** Where a run stands now: its answer, `running`, or `unknown` to the server. */
 export async function lookAtRun(
   address: ServerAddress,
   run: SubmittedRun,
   planDigest: string,
-): Promise<RunResult | 'running' | 'unknown'> {
+): Promise<RunAnswer | 'running' | 'unknown'> {
   const signal = AbortSignal.timeout(5000)
   const answer = await ask(address, 'ingress', placeOf(run, 'output'), { signal })
-  if (answer.status === 200) return resultOf(answer.body, run, planDigest)
+  if (answer.status === 200) return answerOf(answer.body, run, planDigest)
   if (answer.status === 404) return 'unknown'
   if (answer.status === 470) return 'running'
   throw refusal('say how the run stands', answer)
@@ -111,9 +110,9 @@ function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
   return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${what}`
 }
 
-function resultOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunResult {
+function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
   if (!isAnswer(body)) throw refusal('answer with a run', { status: 200, body })
-  if (body.planDigest === planDigest) return body.result
+  if (body.planDigest === planDigest) return body
   throw new ChainError({
     code: 'run-id-taken',
     message: `the server has another run under the id ${runId}: its plan differs from this one`,

@@ -25,12 +25,15 @@ export interface WorkerOptions {
   /** 0 takes any free one. */
   port: number
   accept(step: PlannedStep): Acceptance
-  report(): Pick<WorkerReport, 'skillrail' | 'skills'>
+  report(): Pick<WorkerReport, 'skillrail' | 'skills' | 'clients'>
   /** How long a step that no worker can execute is offered to all of them. */
   patienceMs: number
+  /** Bytes of one step's recorded result as JSON; more is a failure of the step. */
+  resultLimit: number
   /** Public keys of the server; requests that it did not sign are refused. */
   identityKeys: readonly string[]
-  executors?: readonly Executor[] | undefined
+  /** Of steps that have no script; `files` is where the files of runs lie. */
+  executors?: ((files: { directory: string }) => readonly Executor[]) | undefined
   refusalOf?: ((directory: string) => string | undefined) | undefined
   onEvent?: ((runId: string, event: ChainEvent) => void) | undefined
   onWarning?: ((message: string) => void) | undefined
@@ -51,16 +54,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { runtime, workspace } = options
   const id = runtime.id()
   const files = join(workspace, '.skillrail', 'workers', id)
+  const executors = options.executors?.({ directory: files }) ?? []
   const sessions = new Set<ServerHttp2Session>()
   const service = createService({
     sdk,
     runtime,
     accept: options.accept,
     patienceMs: options.patienceMs,
+    resultLimit: options.resultLimit,
     giveBack() {
       for (const session of sessions) session.close()
     },
-    runnerFor: (facts) => runnerOf(options, runFiles(files, facts.runId), facts),
+    runnerFor: (facts) => runnerOf(options, executors, runFiles(files, facts.runId), facts),
     ended(facts, cleanUp) {
       const own = runFiles(files, facts.runId)
       rmSync(cleanUp ? join(files, facts.runId) : own.steps, { recursive: true, force: true })
@@ -101,7 +106,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
 }
 
-function runnerOf(options: WorkerOptions, files: RunFiles, facts: RunFacts): StepRunner {
+function runnerOf(
+  options: WorkerOptions,
+  executors: readonly Executor[],
+  files: RunFiles,
+  facts: RunFacts,
+): StepRunner {
   const { runtime, workspace, settings } = options
   const world = {
     workspace,
@@ -113,7 +123,7 @@ function runnerOf(options: WorkerOptions, files: RunFiles, facts: RunFacts): Ste
   return createStepRunner({
     runId: facts.runId,
     arguments: facts.arguments,
-    executors: [scriptExecutor(world), ...(options.executors ?? [])],
+    executors: [scriptExecutor(world), ...executors],
     world,
     requireVerified: facts.requireVerified,
   })

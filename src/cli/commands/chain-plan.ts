@@ -1,14 +1,14 @@
 import { UsageError } from '../../base/index.ts'
 import { openProject, planNamed } from '../_chain-project.ts'
 import { answerPlan } from '../_plan-answer.ts'
+import { type InstructionChoice, instructionChoice } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options {
+interface Options extends InstructionChoice {
   format: string
   set?: readonly string[] | undefined
   from?: string | undefined
   only?: string | undefined
-  via?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -23,6 +23,8 @@ export const command: LoadedCommand = defineCommand<Options>({
         '--via <client>',
         'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
       )
+      .option('--model <provider:name>', 'plan for a model')
+      .option('--tools <names>', 'plan with these built-in tools for the model')
       .addHelpText('after', '\nExample:\n  $ skillrail chain plan release-check --format mermaid\n')
   },
   async run(context, [reference = ''], options) {
@@ -38,7 +40,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       set: options.set ?? [],
       from: options.from,
       only: options.only,
-      via: options.via,
+      ...instructionChoice(options),
     }
     return answerPlan(context, planNamed(openProject(context), reference, changes), format)
   },

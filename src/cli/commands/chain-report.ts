@@ -1,11 +1,12 @@
 import { UsageError } from '../../base/index.ts'
 import { reportStep } from '../../chain/index.ts'
 import type { StepOutput } from '../../exec/index.ts'
+import { type ConfinementOptions, declareConfinement } from '../_confinement.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
 import { answerStepper, withStepperWorld } from '../_stepper-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options {
+interface Options extends ConfinementOptions {
   step: string
   status: string
   result?: string | undefined
@@ -15,6 +16,7 @@ interface Options {
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
+    declareConfinement(program)
     program
       .argument('<run>', 'the id that chain start printed')
       .requiredOption('--step <step>', 'the step that was done')
@@ -33,7 +35,9 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { run } = project.store.read(runId)
     const plan = usablePlan(planKept(project, run))
     const report = { runId, step: options.step, output }
-    const answer = await withStepperWorld(project, async (world) => reportStep(report, plan, world))
+    const answer = await withStepperWorld(project, plan, options, async (world) =>
+      reportStep(report, plan, world),
+    )
     return answerStepper(project, plan, run.arguments, answer)
   },
 })

@@ -8,6 +8,7 @@ import {
 } from '../_doctor-checks.ts'
 import { checkEngine } from '../_doctor-engine.ts'
 import { checkHooks } from '../_doctor-hooks.ts'
+import { checkSandbox } from '../_doctor-sandbox.ts'
 import { declareEngine, type EngineOptions } from '../_engine.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -28,6 +29,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, _positionals, options) {
     const checks = [
       ...checkMachine(context),
+      await checkSandbox(context),
       ...checkLibrary(context),
       ...checkTrust(context),
       ...checkAgents(context),

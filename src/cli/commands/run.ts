@@ -1,7 +1,9 @@
 import { openProject, planNamed, usablePlan } from '../_chain-project.ts'
+import { declareConfinement } from '../_confinement.ts'
 import { declareEngine, type EngineOptions, startOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { answerPlan } from '../_plan-answer.ts'
+import { instructionChoice } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ExecuteOptions, EngineOptions {
@@ -15,6 +17,7 @@ interface Options extends ExecuteOptions, EngineOptions {
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
     declareEngine(program)
+    declareConfinement(program)
     program
       .argument('<skill>', 'a name, a directory, or a SKILL.md')
       .argument('[arguments...]', 'for every step; after -- they may begin with a dash')
@@ -26,6 +29,12 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option(
         '--via <client>',
         'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+      )
+      .option('--model <provider:name>', 'a model for steps without a script')
+      .option('--base-url <url>', 'where the model is, for servers of your own')
+      .option(
+        '--tools <names>',
+        'built-in tools for the model: read,list,search,write,edit,shell or all',
       )
       .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .option('--require-verified', 'a success needs more than the word of an agent')
@@ -42,13 +51,13 @@ export const command: LoadedCommand = defineCommand<Options>({
       set: options.set ?? [],
       from: options.from,
       only: options.only,
-      via: options.via,
+      ...instructionChoice(options),
     }
     const planned = planNamed(project, reference, changes)
     if (options.dryRun === true) return answerPlan(context, planned, 'text')
     const plan = usablePlan(planned)
     context.output.diagnostics(planned.diagnostics)
-    return await executeRun(project, options, async (world) =>
+    return await executeRun(project, plan, options, async (world) =>
       startOn(
         project,
         options,

@@ -1,16 +1,19 @@
+import { type ConfinementOptions, declareConfinement } from '../_confinement.ts'
 import { decideGate } from '../_decide-gate.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options {
+interface Options extends ConfinementOptions {
   step?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
+    declareConfinement(program)
     program
       .argument('<run>', 'the id of a run that waits')
       .option('--step <step>', 'which step, where several wait')
       .addHelpText('after', '\nExample:\n  $ skillrail runs approve 0mh2k9x0ab12cd\n')
   },
-  run: async (context, [runId = ''], options) => decideGate(context, runId, options.step, true),
+  run: async (context, [runId = ''], options) =>
+    decideGate(context, runId, options.step, true, options),
 })

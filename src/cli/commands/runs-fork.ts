@@ -1,3 +1,4 @@
+import { declareConfinement } from '../_confinement.ts'
 import type { ExecuteOptions } from '../_execute-run.ts'
 import { repeatRun } from '../_repeat-run.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -8,6 +9,7 @@ interface Options extends ExecuteOptions {
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
+    declareConfinement(program)
     program
       .argument('<run>', 'the id of a run')
       .argument('[arguments...]', 'the arguments again, where they held a secret')

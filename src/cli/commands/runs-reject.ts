@@ -12,5 +12,6 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--step <step>', 'which step, where several wait')
       .addHelpText('after', '\nExample:\n  $ skillrail runs reject 0mh2k9x0ab12cd\n')
   },
-  run: async (context, [runId = ''], options) => decideGate(context, runId, options.step, false),
+  run: async (context, [runId = ''], options) =>
+    decideGate(context, runId, options.step, false, {}),
 })

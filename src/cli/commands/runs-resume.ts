@@ -1,6 +1,8 @@
+import { declareConfinement } from '../_confinement.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
 import { resumeOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
+import { instructionChoice } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ExecuteOptions {
@@ -9,6 +11,7 @@ interface Options extends ExecuteOptions {
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
+    declareConfinement(program)
     program
       .argument('<run>', 'the id of a run')
       .argument('[arguments...]', 'the arguments again, where they held a secret')
@@ -23,19 +26,23 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { run } = journal
     const planned = planKept(project, run)
     const plan = usablePlan(planned)
-    const via = run.request.via
-    return await executeRun(project, { ...options, via }, async (world) =>
-      resumeOn(
-        project,
-        journal,
-        {
-          runId,
-          plan,
-          force: options.force,
-          arguments: given.length > 0 ? given : undefined,
-        },
-        world,
-      ),
+    const engine = run.server?.engine
+    return await executeRun(
+      project,
+      plan,
+      { ...options, ...instructionChoice(run.request), engine },
+      async (world) =>
+        resumeOn(
+          project,
+          journal,
+          {
+            runId,
+            plan,
+            force: options.force,
+            arguments: given.length > 0 ? given : undefined,
+          },
+          world,
+        ),
     )
   },
 })

@@ -1,9 +1,11 @@
+import { declareConfinement } from '../_confinement.ts'
 import type { ExecuteOptions } from '../_execute-run.ts'
 import { repeatRun } from '../_repeat-run.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand<ExecuteOptions>({
   configure(program) {
+    declareConfinement(program)
     program
       .argument('<run>', 'the id of a run')
       .argument('[arguments...]', 'the arguments again, where they held a secret')

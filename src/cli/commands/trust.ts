@@ -2,6 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { exitCode, type ExitCode, safeLine, UsageError } from '../../base/index.ts'
 import {
+  type ActingPart,
   assessWorkspace,
   collectActingParts,
   findWorkspace,
@@ -58,7 +59,9 @@ async function trust(
   const skills = skillsToTrust(runtime, settings, { workspace, place, acceptance })
   const known = acceptance?.pinned ?? false
   const pinned = options.pin ?? known
-  const parts = collectActingParts(workspace, skills, { text: known })
+  const collect = (text: boolean): ActingPart[] =>
+    collectActingParts(workspace, skills, { text, from: place, accepted: acceptance })
+  const parts = collect(known)
   const assessment = assessWorkspace(acceptance, parts)
   const acceptedText = (digest: string): string | undefined => store.acceptedText(digest)
   const report = trustReport({ workspace, pinned, skills, parts, assessment, acceptedText })
@@ -67,8 +70,7 @@ async function trust(
   const accepted =
     settled || options.dryRun === true ? false : await agree(context, report, options)
   if (accepted) {
-    const accept =
-      pinned === known ? parts : collectActingParts(workspace, skills, { text: pinned })
+    const accept = pinned === known ? parts : collect(pinned)
     await store.accept(workspace, accept, { pinned })
   }
   const state = accepted ? 'trusted' : report.state

@@ -17,7 +17,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     program
       .argument('[path...]', 'skills, SKILL.md files, or folders with skills (default: here)')
       .option('--profile <name>', 'spec: the written specification; reference: skills-ref', 'spec')
-      .option('--format <name>', 'text, json, or github for annotations of a workflow run')
+      .option('--format <name>', 'text, json, sarif, or github for annotations of a run')
       .option('--fix', 'mend what is safe: byte order mark, CRLF, quoting, blanks, allowed-tools')
       .option('--dry-run', 'with --fix, show the changes and write nothing')
       .addHelpText(
@@ -57,8 +57,8 @@ function readFormat({ options: globals }: CommandContext, { format }: Options): 
     throw wrongOption('--format', format, 'json, beside --json')
   }
   const name = format ?? (globals.json ? 'json' : 'text')
-  if (name === 'text' || name === 'json' || name === 'github') return name
-  throw wrongOption('--format', name, 'text, json, github')
+  if (name === 'text' || name === 'json' || name === 'github' || name === 'sarif') return name
+  throw wrongOption('--format', name, 'text, json, github, sarif')
 }
 
 function wrongOption(option: string, value: string, allowed: string): UsageError {

@@ -1,47 +1,75 @@
 import { exitCode, safeLine, UsageError } from '../../base/index.ts'
 import { startWorker } from '../../chain/restate/index.ts'
+import type { AgentCliName } from '../../exec/index.ts'
 import { openProject, refusalIn } from '../_chain-project.ts'
 import { registerWorkers } from '../_restate-register.ts'
+import { runSettings } from '../_run-settings.ts'
+import { clientNamed } from '../_via.ts'
+import { workerExecutors } from '../_worker-executors.ts'
 import { acceptIn, skillsOf } from '../_worker-skills.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 import { packageVersion } from '../version.ts'
 
 interface Options {
-  host: string
-  port: string
+  host?: string | undefined
+  port?: string | undefined
   register?: string | undefined
   adminUrl?: string | undefined
-  patience: string
+  patience?: string | undefined
+  via?: readonly string[] | undefined
+  model?: readonly string[] | undefined
+  baseUrl?: string | undefined
+  tools?: string | undefined
   identityKey?: readonly string[] | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
     program
-      .option('--port <port>', 'where the server or the balancer finds this worker', '9080')
-      .option('--host <address>', 'which of our addresses to listen on', '127.0.0.1')
+      .option('--port <port>', 'where the server or the balancer finds this worker, else 9080')
+      .option('--host <address>', 'which of our addresses to listen on, else 127.0.0.1')
       .option('--register <url>', 'tell the server this address, that of the balancer if any')
       .option('--admin-url <url>', 'the admin interface of the server, for --register')
-      .option('--patience <seconds>', 'how long to look for a worker that has a skill', '60')
+      .option('--via <client>', 'also execute steps by this agent client (repeatable)', collect)
+      .option('--model <provider:name>', 'also execute steps by this model (repeatable)', collect)
+      .option('--base-url <url>', 'where the models are, for servers of your own')
+      .option('--tools <names>', 'built-in tools for the models, separated by commas, or all')
+      .option('--patience <seconds>', 'how long to look for a worker that has a skill, else 60')
       .option('--identity-key <key>', 'take requests of this server only (repeatable)', collect)
       .addHelpText(
         'after',
-        '\nExample:\n  $ skillrail worker --port 9081 --register http://127.0.0.1:9080\n',
+        '\nExample:\n  $ skillrail worker --port 9081 --register http://127.0.0.1:9080\n\nThe settings restate.* say the same for every start: see docs/reference/settings.md.\n',
       )
   },
   async run(context, _positionals, options) {
     const { output, runtime, settings, signal } = context
+    const { restate } = settings
     const project = openProject(context)
+    const host = options.host ?? restate.workerHost
+    const patience = numberOf('--patience', options.patience, 86_400) ?? restate.patience
+    const address = options.register ?? restate.workerAddress
+    const { model: models = [] } = options
+    const allowance = { clients: clientsOf(options.via ?? restate.via), models }
+    const byModel =
+      models.length === 0
+        ? []
+        : [await (await import('../_model-executor.ts')).modelExecutorOf(project, options, models)]
     const worker = await startWorker({
       runtime,
       workspace: project.workspace,
-      settings: settings.run,
-      host: options.host,
-      port: numberOf('--port', options.port, 65_535),
-      accept: acceptIn(project),
-      report: () => ({ skillrail: packageVersion(), skills: skillsOf(project) }),
-      patienceMs: numberOf('--patience', options.patience, 86_400) * 1000,
-      identityKeys: options.identityKey ?? [],
+      settings: runSettings(project),
+      host,
+      port: numberOf('--port', options.port, 65_535) ?? restate.workerPort,
+      accept: acceptIn(project, allowance),
+      executors: (files) => [...workerExecutors(project, allowance, files), ...byModel],
+      report: () => ({
+        skillrail: packageVersion(),
+        skills: skillsOf(project),
+        clients: [...allowance.clients, ...models],
+      }),
+      patienceMs: patience * 1000,
+      resultLimit: restate.resultLimit,
+      identityKeys: options.identityKey ?? restate.identityKeys,
       refusalOf: refusalIn(project),
       onEvent(runId, event) {
         if (event.type === 'step-finished') {
@@ -53,10 +81,8 @@ export const command: LoadedCommand = defineCommand<Options>({
       onWarning: (message) => output.detail(safeLine(message)),
     })
     try {
-      output.note(`This worker listens on ${options.host}:${worker.port}. Ctrl-C ends it.`)
-      if (options.register !== undefined) {
-        await registerWorkers(context, options.register, options.adminUrl)
-      }
+      output.note(`This worker listens on ${host}:${worker.port}. Ctrl-C ends it.`)
+      if (address !== '') await registerWorkers(context, address, options.adminUrl)
       await aborted(signal)
       return exitCode.done
     } finally {
@@ -72,13 +98,18 @@ async function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function numberOf(option: string, text: string, maximum: number): number {
+function numberOf(option: string, text: string | undefined, maximum: number): number | undefined {
+  if (text === undefined) return undefined
   const value = Number(text)
   if (/^\d+$/.test(text) && value <= maximum) return value
   throw new UsageError({
     code: 'wrong-use',
     message: `${option} ${text}: a whole number from 0 to ${maximum} is needed`,
   })
+}
+
+function clientsOf(names: readonly string[]): AgentCliName[] {
+  return [...new Set(names)].flatMap((name) => clientNamed(name) ?? [])
 }
 
 function collect(value: string, before: readonly string[] = []): readonly string[] {

@@ -1,0 +1,69 @@
+import type { ModelMessage } from 'ai'
+import type { Runtime, Settings } from '../base/index.ts'
+import type { Skill, SkillInfo } from '../library/index.ts'
+import type { ConversationLimits } from './conversation/compactor.ts'
+import type { McpChoice } from './mcp-tools/server-choice.ts'
+import type { AgentEvent, AgentTool, Approver, CallSettings } from './model.ts'
+import type { ModelObject, ModelProvider } from './models/resolve-model.ts'
+import type { PromptText } from './prompt/template.ts'
+import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
+
+/** What an agent is made of. Only `model` is required. */
+export interface AgentOptions {
+  /**
+   * A model of the AI SDK, or `provider:name` such as `anthropic:claude-sonnet-4-5`. A name that
+   * cannot be resolved is an error of the first run.
+   */
+  model: ModelObject | string
+  /** What it is called in events and usage; default `main`. */
+  name?: string | undefined
+  /** What it is told before everything else: a text, or one with `{{variables}}`. */
+  instructions?: PromptText | undefined
+  tools?: readonly AgentTool[] | undefined
+  /** Built-in tools: `read`, `list`, `search`, `write`, `edit`, `shell`, or their aliases. Default none. */
+  builtIns?: readonly string[] | undefined
+  /**
+   * Skills: made with `defineSkill`, found by another search, names, or paths (with a `/`). When
+   * this or `skillDirs` is there, those of the project and the user are found too.
+   */
+  skills?: readonly (Skill | SkillInfo | string)[] | undefined
+  /** Skills that are active from the first prompt on, `name arguments`; they stay so. */
+  startSkills?: readonly string[] | undefined
+  /** Further directories to search for skills; untrusted unless the settings trust them. */
+  skillDirs?: readonly string[] | undefined
+  /** Whether skills and subagents of the project and the user are found; default true. */
+  discover?: boolean | undefined
+  subagents?: readonly SubagentConfig[] | undefined
+  /** Delegations that work at once; default 10. */
+  concurrency?: number | undefined
+  /** MCP servers whose tools are offered: `project`, names of configured ones, or ones of its own. */
+  mcp?: McpChoice | undefined
+  /** Asked before whatever is not read-only, not the program's own and not pre-approved. */
+  approver?: Approver | undefined
+  /** Tools and calls that are never allowed: `Bash(rm:*)`, `mcp__server`. */
+  disallowedTools?: readonly string[] | undefined
+  /** Default `default`: the approver is asked. */
+  permissionMode?: PermissionMode | undefined
+  /** Model calls of one run before the last one for a summary; default 50. */
+  maxTurns?: number | undefined
+  /** How long the conversation may get, and what then makes it shorter. */
+  limits?: ConversationLimits | undefined
+  /** A conversation to go on with. */
+  messages?: readonly ModelMessage[] | undefined
+  /** The directory that the agent works in; default: the runtime's. */
+  project?: string | undefined
+  runtime?: Runtime | undefined
+  /** Default: the user's and the project's configuration files and variables. */
+  settings?: Settings | undefined
+  /** `trusted` vouches for what the project brings along; default: that of the settings. */
+  workspaceTrust?: 'ask' | 'trusted' | undefined
+  /** Providers of the program's own, for names such as `mine:model`. */
+  providers?: Readonly<Record<string, ModelProvider>> | undefined
+  /** Address of the provider in place of its own, for a model given by name. */
+  baseUrl?: string | undefined
+  /** Key for the provider of the model, in place of its variable. */
+  apiKey?: string | undefined
+  callSettings?: CallSettings | undefined
+  /** Told of every event of every run, and of background work between runs. */
+  onEvent?: ((event: AgentEvent) => void) | undefined
+}

@@ -1,0 +1,127 @@
+import type { AllowedTool } from '../../skill/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import type {
+  AgentTool,
+  ApprovalRequest,
+  Approver,
+  Approval,
+  LoopRequest,
+  Permission,
+  ToolContext,
+} from '../model.ts'
+import type { PermissionMode } from '../subagents/config.ts'
+import { untilAborted } from '../loop/until-aborted.ts'
+import { decideCall, type Decision } from './decide.ts'
+import { listAllows, listDenies } from './tool-patterns.ts'
+
+/** What the PreToolUse hooks of the active skills say about a call. */
+export interface HookVerdict {
+  decision: 'allow' | 'ask' | 'deny' | undefined
+  reason: string
+  /** The input that a hook wants instead. */
+  input: JsonObject | undefined
+}
+
+/** What active skills do to calls; the skills of a conversation implement it. */
+export interface CallRules {
+  /** What trusted skills approve. */
+  preApproved(): readonly AllowedTool[]
+  /** What untrusted skills are limited to, each by itself. */
+  narrowed(): readonly { skill: string; tools: readonly AllowedTool[] }[]
+  beforeTool(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<HookVerdict>
+}
+
+export interface PermitOptions {
+  agent: string
+  platform: NodeJS.Platform
+  rules?: CallRules | undefined
+  /** Tools and calls that are never allowed, in the notation of `allowed-tools`. */
+  denied?: readonly AllowedTool[] | undefined
+  mode?: PermissionMode | undefined
+  approver?: Approver | undefined
+}
+
+/** Decides about every call of an agent, and asks the approver where that is needed. */
+export function createPermit(options: PermitOptions): LoopRequest['permit'] {
+  return async (tool, input, context) => {
+    // No hook runs for what no hook could allow.
+    const best = decide(tool, input, allowing, options)
+    if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
+    const verdict = await options.rules?.beforeTool(tool, input, context)
+    const used = verdict?.input ?? input
+    const decision = decide(tool, used, verdict, options)
+    return await carryOut(decision, tool, used, context, options)
+  }
+}
+
+const allowing: HookVerdict = { decision: 'allow', reason: '', input: undefined }
+
+function decide(
+  tool: AgentTool,
+  input: JsonObject,
+  verdict: HookVerdict | undefined,
+  { rules, denied = [], mode = 'default', approver, platform }: PermitOptions,
+): Decision {
+  const decision = verdict?.decision
+  return decideCall({
+    denied: listDenies(denied, tool, input, platform),
+    narrowedBy: isOfSkills(tool)
+      ? undefined
+      : rules?.narrowed().find(({ tools }) => !listAllows(tools, tool, input, platform))?.skill,
+    hook: decision === undefined ? undefined : { decision, reason: verdict?.reason ?? '' },
+    preApproved: listAllows(rules?.preApproved() ?? [], tool, input, platform),
+    readOnly: tool.readOnly,
+    needsApproval: tool.needsApproval,
+    own: tool.origin.kind === 'program',
+    alwaysAsk: tool.alwaysAsk?.(input),
+    mode,
+    approver: approver !== undefined,
+  })
+}
+
+/** The tools by which a model finds and reads skills act on nothing, and no list of tools has them. */
+const skillToolNames: ReadonlySet<string> = new Set(['skill', 'skill_resource', 'search_skills'])
+
+function isOfSkills({ name, origin }: AgentTool): boolean {
+  return origin.kind === 'agent' && skillToolNames.has(name)
+}
+
+async function carryOut(
+  decision: Decision,
+  tool: AgentTool,
+  input: JsonObject,
+  context: ToolContext,
+  { agent, approver }: PermitOptions,
+): Promise<Permission> {
+  if (decision.kind === 'allow') return { allowed: true, input }
+  if (decision.kind === 'refuse' || approver === undefined) {
+    return { allowed: false, reason: decision.reason }
+  }
+  const effect = tool.effect?.(input)
+  const request = { agent, tool, input, reason: decision.reason, effect }
+  const approval = await untilAborted(oneByOne(approver, request, context.signal), context.signal)
+  if (approval.approved) return { allowed: true, input }
+  return { allowed: false, reason: approval.reason ?? 'the user did not approve it' }
+}
+
+const questions = new WeakMap<Approver, Promise<unknown>>()
+
+/** A model may call several tools at once, and subagents too; a person answers one question a time. */
+function oneByOne(
+  approver: Approver,
+  request: ApprovalRequest,
+  signal: AbortSignal,
+): Promise<Approval> {
+  const before = questions.get(approver) ?? Promise.resolve()
+  const answer = before
+    .catch(() => undefined)
+    .then(() => {
+      signal.throwIfAborted()
+      return approver(request)
+    })
+  questions.set(
+    approver,
+    answer.catch(() => undefined),
+  )
+  return answer
+}

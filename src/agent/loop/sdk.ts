@@ -1,0 +1,186 @@
+import {
+  type AssistantModelMessage,
+  generateText,
+  type JSONSchema7,
+  jsonSchema,
+  type LanguageModel,
+  type LanguageModelUsage,
+  type ModelMessage,
+  type OutputInterface,
+  streamText,
+  tool,
+  type ToolSet,
+  type TypedToolCall,
+} from 'ai'
+import { ModelNotFoundError } from '../agent-errors.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import type { AgentTool, CallSettings, TokenUsage } from '../model.ts'
+
+/** One call of a model; nothing is executed in it. */
+export interface ModelCall {
+  model: LanguageModel
+  instructions: string
+  messages: readonly ModelMessage[]
+  /** By wire name. */
+  tools: ReadonlyMap<string, AgentTool>
+  outputSchema?: JsonObject | undefined
+  settings?: CallSettings | undefined
+  signal?: AbortSignal | undefined
+  /** Called with text as it comes; the answer is streamed when it is given. */
+  onText?: ((text: string) => void) | undefined
+  /** Called once when the provider has answered, before anything can fail afterwards. */
+  onUsage: (model: string, usage: TokenUsage) => void
+}
+
+export interface ModelReply {
+  text: string
+  /** What goes into the conversation; undefined for an empty answer. */
+  message: AssistantModelMessage | undefined
+  calls: readonly RequestedCall[]
+  /** `stop`, `tool-calls`, `length`, `content-filter`, … */
+  finishReason: string
+}
+
+/** A call that the model wants. */
+export interface RequestedCall {
+  id: string
+  /** As the model wrote it. */
+  name: string
+  /** Anything: models write what they like. */
+  input: unknown
+  /** Why the arguments cannot be read; undefined when they can be, also for unknown tools. */
+  problem?: string | undefined
+}
+
+/**
+ * Asks a model once. Repeats after HTTP 408, 409, 429 and 5xx as the settings say.
+ *
+ * @throws what the provider threw, or the signal's reason.
+ */
+export async function callModel(call: ModelCall): Promise<ModelReply> {
+  const { model, instructions, messages, signal, onUsage } = call
+  refuseGateway(model)
+  const options = {
+    model,
+    messages: [...messages],
+    tools: toolSet(call.tools),
+    telemetry: { isEnabled: false },
+    ...(instructions === '' ? {} : { instructions }),
+    ...(signal === undefined ? {} : { abortSignal: signal }),
+    ...(call.outputSchema === undefined ? {} : { output: jsonOutput(call.outputSchema) }),
+    ...(call.settings === undefined ? {} : settingsOf(call.settings)),
+    onLanguageModelCallEnd: (event: { modelId: string; usage: LanguageModelUsage }) =>
+      onUsage(event.modelId, tokenUsage(event.usage)),
+  }
+  if (call.onText === undefined) {
+    const { text, toolCalls, finishReason, responseMessages } = await generateText(options)
+    return replyOf(text, toolCalls, finishReason, responseMessages)
+  }
+  const streamed = streamText({ ...options, onError: () => undefined })
+  for await (const part of streamed.stream) {
+    if (part.type === 'text-delta') call.onText(part.text)
+    else if (part.type === 'error') throw part.error
+    else if (part.type === 'abort') throw signal?.reason ?? new Error('The answer was cut off.')
+  }
+  return replyOf(
+    await streamed.text,
+    await streamed.toolCalls,
+    await streamed.finishReason,
+    await streamed.responseMessages,
+  )
+}
+
+/** The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all. */
+function refuseGateway(model: LanguageModel): void {
+  if (typeof model !== 'string') return
+  throw new ModelNotFoundError({
+    code: 'model-unresolved',
+    message: `${JSON.stringify(model)} is a name and not a model.`,
+    hint: 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.',
+  })
+}
+
+/** The model's own name: what it is called where it runs. */
+export function modelName(model: LanguageModel): string {
+  return typeof model === 'string' ? model : model.modelId
+}
+
+/** The settings that were given: one that is undefined must not reach the provider. */
+function settingsOf(settings: CallSettings): object {
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
+}
+
+/** The tools of a conversation are the same at every step; making them is a fifth of a step's cost. */
+function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
+  const known = sets.get(tools)
+  if (known !== undefined) return known
+  const set: ToolSet = {}
+  for (const [name, offered] of tools) set[name] = sdkTool(offered)
+  sets.set(tools, set)
+  return set
+}
+
+const sets = new WeakMap<ReadonlyMap<string, AgentTool>, ToolSet>()
+
+const made = new WeakMap<AgentTool, ToolSet[string]>()
+
+function sdkTool(offered: AgentTool): ToolSet[string] {
+  const known = made.get(offered)
+  if (known !== undefined) return known
+  const { description, inputSchema } = offered
+  const schema = isSchema(inputSchema) ? inputSchema : {}
+  const fresh: ToolSet[string] = tool({ description, inputSchema: jsonSchema(schema) })
+  made.set(offered, fresh)
+  return fresh
+}
+
+/** A schema goes to the provider as it is; arguments are checked by the loop. */
+function isSchema(schema: JsonObject): schema is JsonObject & JSONSchema7 {
+  return typeof schema === 'object'
+}
+
+/** Asks the provider for JSON of this shape; the text is read and checked by the loop. */
+function jsonOutput(schema: JsonObject): OutputInterface<string, string, never> {
+  return {
+    name: 'object',
+    responseFormat: Promise.resolve(isSchema(schema) ? { type: 'json', schema } : { type: 'json' }),
+    parseCompleteOutput: async ({ text }) => text,
+    parsePartialOutput: async ({ text }) => ({ partial: text }),
+    createElementStreamTransform: () => undefined,
+  }
+}
+
+function replyOf(
+  text: string,
+  calls: readonly TypedToolCall<ToolSet>[],
+  finishReason: string,
+  messages: readonly ModelMessage[],
+): ModelReply {
+  return {
+    text,
+    message: messages.find((message) => message.role === 'assistant'),
+    calls: calls.filter(({ providerExecuted }) => providerExecuted !== true).map(requested),
+    finishReason,
+  }
+}
+
+function requested(call: TypedToolCall<ToolSet>): RequestedCall {
+  const { toolCallId, toolName, input } = call
+  const unread = call.invalid === true && typeof input === 'string'
+  return {
+    id: toolCallId,
+    name: toolName,
+    input,
+    problem: unread ? 'the arguments are no JSON' : undefined,
+  }
+}
+
+function tokenUsage(usage: LanguageModelUsage): TokenUsage {
+  return {
+    inputTokens: usage.inputTokens ?? 0,
+    outputTokens: usage.outputTokens ?? 0,
+    cachedInputTokens: usage.inputTokenDetails.cacheReadTokens ?? 0,
+    reasoningTokens: usage.outputTokenDetails.reasoningTokens ?? 0,
+    requests: 1,
+  }
+}

@@ -1,0 +1,164 @@
+import type { LanguageModel } from 'ai'
+import type { JsonValue } from '../skill/index.ts'
+import type { JsonObject } from '../tools/index.ts'
+import type { AgentEvent, AgentTool, Permission, ToolContext } from './model.ts'
+import type { AgentSession } from './session.ts'
+
+/**
+ * Something that takes part in a conversation: skills, built-in tools with their approvals, hooks,
+ * delegation, MCP servers. Every member is optional.
+ */
+export interface SessionPart {
+  /** Told once, before anything else, whose part it is. */
+  attach?: ((session: AgentSession) => void) | undefined
+  /** What is added to the instructions; asked at the start of every run. */
+  instructions?: (() => Promise<string | undefined>) | undefined
+  /** What the model gets for a prompt of the user; the next part gets what this one returns. */
+  prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
+  /** Tools that are offered now; asked before every step. */
+  tools?: (() => readonly AgentTool[]) | undefined
+  /** Whether the model may see a tool now; one that any part does not offer is not there. */
+  offers?: ((tool: AgentTool) => boolean) | undefined
+  /** A model in place of the agent's own; asked before every step, the last part with one wins. */
+  model?: (() => LanguageModel | undefined) | undefined
+  /**
+   * Whether a call may be made. All parts are asked in order until one refuses; the input of one is
+   * what the next one sees. Where no part has this, what needs an approval is refused.
+   */
+  permit?:
+    | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<Permission>)
+    | undefined
+  /** Done before a call that is allowed; throwing keeps it from being made. */
+  beforeTool?:
+    | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
+    | undefined
+  /** Text that is added to a tool's result; those of all parts are joined. */
+  afterTool?:
+    | ((tool: AgentTool, input: JsonObject, output: JsonValue) => Promise<string | undefined>)
+    | undefined
+  /** Text that makes the model go on instead of ending its turn; the first part with one wins. */
+  beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
+  /** The user's turn is over, however it ended. */
+  turnEnded?: (() => Promise<void>) | undefined
+  close?: (() => Promise<void>) | undefined
+}
+
+export interface PromptContext {
+  onEvent: (event: AgentEvent) => void
+  signal: AbortSignal | undefined
+}
+
+/**
+ * All parts as one; parts that join later come last. Every delegation goes through all of this, so a
+ * member that a part does not have is not waited for.
+ */
+export interface JoinedParts {
+  add(part: SessionPart): void
+  instructions(): Promise<readonly string[]>
+  prompt(text: string, run: PromptContext): Promise<string>
+  tools(): readonly AgentTool[]
+  /** Those of the tools that every part offers. */
+  offered(tools: readonly AgentTool[]): readonly AgentTool[]
+  model(): LanguageModel | undefined
+  permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission>
+  afterTool(tool: AgentTool, input: JsonObject, output: JsonValue): Promise<string | undefined>
+  beforeStop(text: string): Promise<string | undefined>
+  turnEnded(): Promise<void>
+  close(): Promise<void>
+}
+
+export function joinParts(): JoinedParts {
+  const parts: SessionPart[] = []
+  return {
+    add: (part) => void parts.push(part),
+    async instructions() {
+      const texts: string[] = []
+      for (const part of parts) {
+        if (part.instructions === undefined) continue
+        const text = await part.instructions()
+        if (text !== undefined && text !== '') texts.push(text)
+      }
+      return texts
+    },
+    async prompt(text, run) {
+      let current = text
+      for (const part of parts) {
+        if (part.prompt !== undefined) current = await part.prompt(current, run)
+      }
+      return current
+    },
+    model() {
+      let last: LanguageModel | undefined
+      for (const part of parts) last = part.model?.() ?? last
+      return last
+    },
+    tools() {
+      const tools: AgentTool[] = []
+      for (const part of parts) if (part.tools !== undefined) tools.push(...part.tools())
+      return tools
+    },
+    offered(tools) {
+      const judges = parts.filter(({ offers }) => offers !== undefined)
+      if (judges.length === 0) return tools
+      return tools.filter((tool) => judges.every((part) => part.offers?.(tool) ?? true))
+    },
+    async permit(tool, input, context) {
+      const permission = await ask(tool, input, context)
+      if (!permission.allowed) return permission
+      const used = permission.input ?? input
+      for (const part of parts) {
+        if (part.beforeTool !== undefined) await part.beforeTool(tool, used, context)
+      }
+      return { allowed: true, input: used }
+    },
+    async afterTool(tool, input, output) {
+      const remarks: string[] = []
+      for (const part of parts) {
+        if (part.afterTool === undefined) continue
+        const remark = await part.afterTool(tool, input, output)
+        if (remark !== undefined) remarks.push(remark)
+      }
+      return remarks.length === 0 ? undefined : remarks.join('\n\n')
+    },
+    async beforeStop(text) {
+      for (const part of parts) {
+        if (part.beforeStop === undefined) continue
+        const more = await part.beforeStop(text)
+        if (more !== undefined) return more
+      }
+      return undefined
+    },
+    async turnEnded() {
+      for (const part of parts) if (part.turnEnded !== undefined) await part.turnEnded()
+    },
+    async close() {
+      for (const part of parts) await part.close?.()
+    },
+  }
+
+  async function ask(
+    tool: AgentTool,
+    input: JsonObject,
+    context: ToolContext,
+  ): Promise<Permission> {
+    const guards = parts.flatMap(({ permit }) => (permit === undefined ? [] : [permit]))
+    if (guards.length === 0) return unguarded(tool, input)
+    let current = input
+    for (const guard of guards) {
+      const permission = await guard(tool, current, context)
+      if (!permission.allowed) return permission
+      current = permission.input ?? current
+    }
+    return { allowed: true, input: current }
+  }
+}
+
+/** Without a part that decides, only what nobody need be asked for is done. */
+function unguarded(tool: AgentTool, input: JsonObject): Permission {
+  const asked =
+    tool.alwaysAsk?.(input) !== undefined ||
+    (tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program'))
+  return asked
+    ? { allowed: false, reason: 'it needs an approval, and nobody can give one here' }
+    : { allowed: true }
+}

@@ -1,0 +1,23 @@
+import type { OfferedTool } from '../../library/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import type { AgentTool } from '../model.ts'
+import { tool } from '../tool.ts'
+import { isJsonObject } from '../json-object.ts'
+
+/** Tools that a program registered for a skill: its own code, which asks nobody. */
+export function programTools(tools: readonly OfferedTool[]): AgentTool[] {
+  return tools.map((offered) => ({
+    ...tool({
+      name: offered.name,
+      description: offered.description ?? `A tool of the skill ${offered.skill}.`,
+      input: schemaOf(offered),
+      execute: (input) => offered.execute(input),
+    }),
+    origin: { kind: 'skill', skill: offered.skill },
+  }))
+}
+
+function schemaOf({ inputSchema = {} }: OfferedTool): JsonObject {
+  const schema: unknown = JSON.parse(JSON.stringify({ type: 'object', ...inputSchema }))
+  return isJsonObject(schema) ? schema : { type: 'object' }
+}

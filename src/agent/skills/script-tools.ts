@@ -1,0 +1,176 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { AgentError } from '../agent-errors.ts'
+import {
+  childEnvironment,
+  type Confinement,
+  findScript,
+  noGrants,
+  openSandbox,
+  runScript,
+  SandboxMissingError,
+  type Script,
+  type ScriptResult,
+} from '../../exec/index.ts'
+import type { Skill } from '../../library/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import { SkillNotTrustedError } from '../../trust/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import type { AgentTool, ToolContext } from '../model.ts'
+import type { SkillPartOptions } from './skill-world.ts'
+
+const defaultTimeoutMs = 600_000
+/** Bytes kept of each stream. */
+const outputLimit = 131_072
+
+/**
+ * The executable files directly in `scripts/` of a skill as tools `skill.script`, named without their
+ * extension where that leaves two of them apart.
+ */
+export function scriptTools(skill: Skill, options: SkillPartOptions): AgentTool[] {
+  const scripts = skill.resources.files.filter(
+    ({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path),
+  )
+  const stems = scripts.map(({ path }) => stemOf(path))
+  return scripts.map(({ path }) => {
+    const stem = stemOf(path)
+    const alone = stems.filter((other) => other === stem).length === 1
+    return scriptTool(skill, path, alone ? stem : basename(path), options)
+  })
+}
+
+function stemOf(path: string): string {
+  return basename(path).replace(/(?<=.)\.[^.]*$/, '')
+}
+
+function scriptTool(
+  { info }: Skill,
+  path: string,
+  tool: string,
+  options: SkillPartOptions,
+): AgentTool {
+  return {
+    name: `${info.name}.${tool}`,
+    description: `Runs ${path} of the skill ${info.name} in the project directory. Its instructions say what it takes.`,
+    inputSchema: {
+      type: 'object',
+      properties: {
+        arguments: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Arguments of the program, one text each.',
+        },
+        stdin: { type: 'string', description: 'Standard input; default: an empty chain_state.' },
+      },
+      additionalProperties: false,
+    },
+    readOnly: false,
+    origin: { kind: 'skill', skill: info.name },
+    patternText: (input) => [path, ...argumentsOf(input)].join(' '),
+    effect: (input) => `runs ${join(info.directory, path)} ${JSON.stringify(argumentsOf(input))}`,
+    async execute(input, context) {
+      const confinement = await confinementOf(info, path, options)
+      const search = findScript(info.directory, path)
+      if (search.kind !== 'found') {
+        throw new AgentError({
+          code: 'script-unusable',
+          message:
+            search.kind === 'broken'
+              ? `${search.diagnostic.message}.`
+              : `${path} of the skill ${info.name} is gone.`,
+        })
+      }
+      return reported(await run(search.script, info, input, context, options, confinement))
+    },
+  }
+}
+
+/**
+ * Where a script runs: outside for a skill that is trusted now and does not ask for a sandbox, else in
+ * one, with nothing granted.
+ *
+ * @throws {SkillNotTrustedError | SandboxMissingError} where there is no sandbox on this machine.
+ */
+async function confinementOf(
+  { name, fields }: Skill['info'],
+  path: string,
+  { manager }: SkillPartOptions,
+): Promise<Confinement | undefined> {
+  let refusal: SkillNotTrustedError | undefined
+  try {
+    await manager.requireTrusted(name, `run ${path}`)
+  } catch (error) {
+    if (!(error instanceof SkillNotTrustedError)) throw error
+    refusal = error
+  }
+  if (refusal === undefined && fields.sandbox !== true) return undefined
+  const probe = await openSandbox()
+  if (probe.ok) return { sandbox: probe.sandbox, grants: noGrants }
+  throw (
+    refusal ??
+    new SandboxMissingError({
+      code: 'sandbox-missing',
+      message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
+      hint: probe.hint,
+    })
+  )
+}
+
+async function run(
+  script: Script,
+  { name, directory }: Skill['info'],
+  input: JsonObject,
+  { signal, toolCallId }: ToolContext,
+  options: SkillPartOptions,
+  confinement: Confinement | undefined,
+): Promise<ScriptResult> {
+  const { runtime, project, environment = [], scriptTimeoutMs = defaultTimeoutMs } = options
+  const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
+  const runId = runtime.id()
+  try {
+    return await runScript({
+      script,
+      skillDirectory: directory,
+      cwd: project,
+      arguments: argumentsOf(input),
+      input: typeof input['stdin'] === 'string' ? input['stdin'] : emptyState,
+      runId,
+      step: name,
+      attempt: 1,
+      idempotencyKey: `${runId}/${toolCallId}`,
+      scratch,
+      files: join(scratch, 'call'),
+      environment: childEnvironment(runtime, environment, {}),
+      outputLimit,
+      timeoutMs: scriptTimeoutMs,
+      signal,
+      confinement,
+    })
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What the script protocol gives a skill that is no step of a chain. */
+const emptyState = JSON.stringify({
+  chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
+})
+
+/** The output of the script protocol, and what was printed, which is what most scripts have to say. */
+function reported({ output, stdout, stderr }: ScriptResult): JsonValue {
+  const { status, result, errors, metrics } = output
+  return {
+    status,
+    result,
+    ...(errors.length === 0 ? {} : { errors: errors.map((error) => ({ ...error })) }),
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    ...(stdout.trim() === '' ? {} : { stdout }),
+    ...(stderr.trim() === '' ? {} : { stderr }),
+  }
+}
+
+function argumentsOf(input: JsonObject): string[] {
+  const list = input['arguments']
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
+}

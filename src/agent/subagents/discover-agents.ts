@@ -1,0 +1,193 @@
+import { realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Diagnostic, readRegularFile, type Runtime } from '../../base/index.ts'
+import {
+  agentDirectories,
+  agentFilesIn,
+  agentTrust,
+  findWorkspace,
+  readTrustPolicy,
+  type TrustPolicy,
+} from '../../trust/index.ts'
+import { type AgentFileReading, readAgentFile } from './agent-file.ts'
+import type { SubagentConfig } from './config.ts'
+
+export interface DiscoverAgentsOptions {
+  runtime: Runtime
+  /** Only from the user's settings or the calling program. */
+  trustedPaths?: readonly string[] | undefined
+  /** `trusted`: the caller vouches for the whole workspace. Default `ask`. */
+  workspaceTrust?: 'ask' | 'trusted' | undefined
+  /** Whose definition wins; default `project`. */
+  precedence?: 'project' | 'user' | undefined
+}
+
+/** A subagent from a file. */
+export interface AgentInfo {
+  config: SubagentConfig
+  /** Absolute. */
+  path: string
+  scope: 'project' | 'user'
+  /** The directory's label, such as `.claude/agents`. */
+  source: string
+  /** Files of the same name that this one wins over. */
+  shadows: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** A file that defines a subagent and is not used because its project is not trusted. */
+export interface WithheldAgent {
+  name: string
+  description: string
+  path: string
+  reason: string
+  /** The command that would allow it. */
+  hint: string
+}
+
+export interface AgentDiscovery {
+  /** One of each name, in order of precedence, then code-point order of paths. */
+  agents: readonly AgentInfo[]
+  withheld: readonly WithheldAgent[]
+  /** Files that cannot be used. */
+  broken: readonly { path: string; diagnostics: readonly Diagnostic[] }[]
+  /** Everything that was found, with that of each file. */
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Finds the files that define subagents: those of the project from the working directory up to the
+ * root of its repository, then those of the user. Never throws for what it finds.
+ */
+export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
+  const { runtime, trustedPaths, workspaceTrust } = options
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const { policy, diagnostics: ofPolicy } = readTrustPolicy(runtime, {
+    workspace,
+    trustedPaths,
+    workspaceTrust,
+  })
+  const agents = new Map<string, AgentInfo>()
+  const withheld: WithheldAgent[] = []
+  const broken: { path: string; diagnostics: readonly Diagnostic[] }[] = []
+  const diagnostics: Diagnostic[] = [...ofPolicy]
+  for (const place of agentPlaces(options)) {
+    const { files, problems } = agentFilesIn(place.directory)
+    diagnostics.push(...problems.map((problem) => unreadable(problem)))
+    for (const path of files) take(path, place)
+  }
+  return { agents: [...agents.values()], withheld, broken, diagnostics }
+
+  function take(path: string, place: AgentPlace): void {
+    const reading = readAgentAt(path)
+    const { config } = reading
+    diagnostics.push(...reading.diagnostics)
+    if (config === undefined) {
+      broken.push({ path, diagnostics: reading.diagnostics })
+      return
+    }
+    const refused = untrusted(config, path, place, policy)
+    if (refused !== undefined) {
+      withheld.push(refused)
+      diagnostics.push(notUsed(refused))
+      return
+    }
+    const other = agents.get(config.name)
+    if (other === undefined) {
+      const { scope, source } = place
+      agents.set(config.name, {
+        config,
+        path,
+        scope,
+        source,
+        shadows: [],
+        diagnostics: reading.diagnostics,
+      })
+    } else {
+      agents.set(config.name, { ...other, shadows: [...other.shadows, path] })
+      if (dirname(other.path) === dirname(path)) diagnostics.push(sameName(other, path))
+    }
+  }
+}
+
+/** A directory that is looked into. */
+export interface AgentPlace {
+  directory: string
+  scope: 'project' | 'user'
+  source: string
+}
+
+/** Every directory that is looked into, highest precedence first. */
+export function agentPlaces({
+  runtime,
+  precedence,
+}: Pick<DiscoverAgentsOptions, 'runtime' | 'precedence'>): AgentPlace[] {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const home = realOr(runtime.home)
+  const project = ancestors(realOr(runtime.cwd), workspace)
+    .filter((directory) => directory !== home)
+    .flatMap((directory) => below(directory, 'project', ''))
+  const user = below(runtime.home, 'user', '~/')
+  return precedence === 'user' ? [...user, ...project] : [...project, ...user]
+}
+
+/** Reads one file by the rules of the directory it lies in. Never throws for what it finds. */
+export function readAgentAt(path: string): AgentFileReading {
+  const file = readRegularFile(path, { maxBytes: 1024 * 1024, followSymlinks: true })
+  if (!file.ok) {
+    const { code, message } = file
+    return { config: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
+  }
+  const toolsWhenAbsent = /[\\/]\.claude[\\/]agents[\\/]/.test(path) ? 'parent' : 'none'
+  return readAgentFile(file.bytes, { path, toolsWhenAbsent })
+}
+
+function untrusted(
+  { name, description }: SubagentConfig,
+  path: string,
+  { scope }: AgentPlace,
+  policy: TrustPolicy,
+): WithheldAgent | undefined {
+  const { level, reason, hint } = agentTrust({ name, scope, path }, policy)
+  return level === 'trusted' ? undefined : { name, description, path, reason, hint }
+}
+
+function below(directory: string, scope: 'project' | 'user', prefix: string): AgentPlace[] {
+  return agentDirectories.map((place) => ({
+    directory: join(directory, place),
+    scope,
+    source: `${prefix}${place}`,
+  }))
+}
+
+function ancestors(from: string, root: string): string[] {
+  const directories = [from]
+  for (let at = from; at !== root && dirname(at) !== at;) {
+    at = dirname(at)
+    directories.push(at)
+  }
+  return directories
+}
+
+function realOr(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
+
+function unreadable({ path, message }: { path: string; message: string }): Diagnostic {
+  return { code: 'directory-unreadable', severity: 'error', message, path }
+}
+
+function notUsed({ name, path, reason, hint }: WithheldAgent): Diagnostic {
+  const message = `the subagent ${name} is not used: ${reason}`
+  return { code: 'agent-untrusted', severity: 'warning', message, path, hint }
+}
+
+function sameName(other: AgentInfo, path: string): Diagnostic {
+  const { name } = other.config
+  const message = `the subagent ${name} is defined by ${other.path} too, which is used`
+  return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
+}

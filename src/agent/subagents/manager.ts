@@ -1,0 +1,267 @@
+import type { Activation } from '../../library/index.ts'
+import type { AgentEvent, TokenUsage, UsageEntry } from '../model.ts'
+import { addUsage, noUsage } from '../usage/token-usage.ts'
+import { requireConfig } from './check-config.ts'
+import { type Child, createChild } from './child.ts'
+import type { SubagentConfig } from './config.ts'
+import { type ReferenceNode, refuseCycle } from './cycles.ts'
+import type { DelegateOptions } from './delegate-options.ts'
+import { type DelegationHandle, startDelegation } from './delegation.ts'
+import { createFinished, type FinishedChildren } from './finished.ts'
+import { forkName, forkOf } from './fork.ts'
+import type { Subagent, SubagentListing, SubagentManagerOptions } from './manager-types.ts'
+import { refuseNesting } from './nesting.ts'
+import { notKept, stillRunning, subagentNotFound } from './not-found.ts'
+import type { SubagentParent } from './parent.ts'
+import { createQueue, type Queue } from './queue.ts'
+import { createRegistry, type SubagentRegistry } from './registry.ts'
+import type { SubagentResult } from './result.ts'
+import { referenceGraph } from './reference-graph.ts'
+import { requireTask, taskPrompt } from './task-context.ts'
+
+/**
+ * Makes subagents and hands tasks to them. Each has a conversation, tools and usage of its own; what
+ * it shares with the agent that delegates is in {@link SubagentParent}.
+ *
+ * @example
+ * const { output, success } = await agent.subagentManager.delegate('reviewer', 'Review src/a.ts')
+ */
+export class SubagentManager {
+  readonly #parent: SubagentParent
+  readonly #registry: SubagentRegistry
+  readonly #queue: Queue
+  readonly #finished: FinishedChildren
+  readonly #active = new Map<string, DelegationHandle>()
+  readonly #usage = new Map<string, TokenUsage>()
+
+  /** @throws {SubagentConfigError} for a definition that cannot be used. */
+  constructor(
+    parent: SubagentParent,
+    configs: readonly SubagentConfig[] = [],
+    options: SubagentManagerOptions = {},
+  ) {
+    this.#parent = parent
+    this.#registry = createRegistry(options.files)
+    this.#queue = createQueue(options.concurrency ?? 10)
+    this.#finished = createFinished(options.resumable ?? 20)
+    for (const config of configs) this.#registry.add(config)
+  }
+
+  /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
+  register(config: SubagentConfig): void {
+    this.#registry.add(config)
+  }
+
+  /** Takes a definition away; what works by it goes on. False when there was none. */
+  async deregister(name: string): Promise<boolean> {
+    await this.#registry.search(false)
+    return this.#registry.remove(name)
+  }
+
+  /** Every definition: those of the program in their order, then those of files. */
+  async list(): Promise<readonly SubagentConfig[]> {
+    await this.#registry.search(false)
+    return this.#registry.all()
+  }
+
+  async get(name: string): Promise<SubagentConfig | undefined> {
+    await this.#registry.search(false)
+    return this.#registry.get(name)
+  }
+
+  /** Looks at the files again. Never throws for what it finds. */
+  async discover(): Promise<SubagentListing> {
+    await this.#registry.search(true)
+    const { agents, withheld, diagnostics } = this.#registry
+    return { configs: this.#registry.all(), agents, withheld, diagnostics }
+  }
+
+  /**
+   * Makes a subagent of a definition, without asking its model yet.
+   *
+   * @throws {SubagentNotFoundError | SubagentNestingError | SubagentConfigError} for what cannot be
+   *   delegated to; {@link SubagentDelegationError} for an empty task; {SkillNotFoundError} for a
+   *   skill that it is to have and that is not there.
+   */
+  async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
+    const child = await this.#childOf(name, task, options)
+    return {
+      id: child.id,
+      name: child.config.name,
+      task,
+      status: 'created',
+      tools: child.session.tools().map((tool) => tool.name),
+      notices: child.notices(),
+      run: () => this.#start(child, task, options).result(),
+      start: () => this.#start(child, task, options),
+    }
+  }
+
+  /** Hands a task to a subagent of a definition made for it. Throws as {@link SubagentManager.spawn}. */
+  async spawnDynamic(
+    config: SubagentConfig,
+    task: string,
+    options: DelegateOptions = {},
+  ): Promise<SubagentResult> {
+    const child = await this.#create(requireConfig(config), task, options)
+    return await this.#start(child, task, options).result()
+  }
+
+  /**
+   * Hands a task on and waits. A model that fails, a cancelled delegation and one that used up its
+   * turns are results. Throws as {@link SubagentManager.spawn}.
+   */
+  async delegate(
+    name: string,
+    task: string,
+    options: DelegateOptions = {},
+  ): Promise<SubagentResult> {
+    const handle = await this.delegateAsync(name, task, options)
+    return await handle.result()
+  }
+
+  /** Hands a task on and goes on at once. Throws as {@link SubagentManager.spawn}. */
+  async delegateAsync(
+    name: string,
+    task: string,
+    options: DelegateOptions = {},
+  ): Promise<DelegationHandle> {
+    const child = await this.#childOf(name, task, options)
+    return this.#start(child, task, options)
+  }
+
+  /**
+   * Carries out a skill with `context: fork` in a subagent. The activation comes from
+   * `SkillManager.prepare`, so that the skill does not become active in the parent.
+   *
+   * @throws as {@link SubagentManager.spawn}, and {SkillInvocationError} for a skill that may not.
+   */
+  async fork(activation: Activation, options: DelegateOptions = {}): Promise<SubagentResult> {
+    const handle = await this.forkAsync(activation, options)
+    return await handle.result()
+  }
+
+  /** {@link SubagentManager.fork} that goes on at once. */
+  async forkAsync(
+    activation: Activation,
+    options: DelegateOptions = {},
+  ): Promise<DelegationHandle> {
+    const agent = activation.effects.fork?.agent
+    refuseNesting(this.#parent, agent ?? forkName(activation.name))
+    const named = agent === undefined ? undefined : await this.#required(agent)
+    await this.#refuseCycle({ kind: 'skill', name: activation.name }, activation)
+    const { config, task } = forkOf(activation, named)
+    const child = await this.#create(config, task, options, activation)
+    return this.#start(child, task, options)
+  }
+
+  /**
+   * Lets a finished delegation go on with a further task, in the conversation that it had.
+   *
+   * @throws {SubagentDelegationError} for one that is not finished, or is no longer kept.
+   */
+  async resume(id: string, task: string, options: DelegateOptions = {}): Promise<DelegationHandle> {
+    refuseNesting(this.#parent, id)
+    const running = this.#active.get(id)
+    if (running !== undefined) throw stillRunning(id, running.subagentName)
+    const child = this.#finished.take(id)
+    if (child === undefined) throw notKept(id, this.#finished.ids)
+    try {
+      requireTask(task, child.config.name)
+    } catch (error) {
+      this.#finished.add(child)
+      throw error
+    }
+    return this.#start(child, task, options)
+  }
+
+  /** The delegation of an id, as long as it goes on. */
+  handle(id: string): DelegationHandle | undefined {
+    return this.#active.get(id)
+  }
+
+  /** What goes on now, in the order in which it was started. */
+  getActiveDelegations(): readonly DelegationHandle[] {
+    return [...this.#active.values()]
+  }
+
+  /** What the subagents used, by their names. */
+  getUsageBreakdown(): Readonly<Record<string, TokenUsage>> {
+    return Object.fromEntries(this.#usage)
+  }
+
+  /** Ends everything that goes on, and waits until it has ended. */
+  async cancelAll(): Promise<readonly SubagentResult[]> {
+    const handles = this.getActiveDelegations()
+    for (const handle of handles) handle.cancel()
+    return await Promise.all(handles.map((handle) => handle.result()))
+  }
+
+  async #childOf(name: string, task: string, options: DelegateOptions): Promise<Child> {
+    refuseNesting(this.#parent, name)
+    return await this.#create(await this.#required(name), task, options)
+  }
+
+  async #required(name: string): Promise<SubagentConfig> {
+    await this.#registry.search(false)
+    const config = this.#registry.get(name)
+    if (config !== undefined) return config
+    const known = this.#registry.all().map((other) => other.name)
+    throw subagentNotFound(name, known, this.#registry.withheld)
+  }
+
+  async #create(
+    config: SubagentConfig,
+    task: string,
+    options: DelegateOptions,
+    forked?: Activation,
+  ): Promise<Child> {
+    refuseNesting(this.#parent, config.name)
+    requireTask(task, config.name)
+    if (forked === undefined && (config.skills?.length ?? 0) > 0) {
+      await this.#refuseCycle({ kind: 'agent', name: config.name }, config)
+    }
+    return await createChild({
+      id: this.#parent.runtime.id(),
+      config,
+      parent: this.#parent,
+      options,
+      forked: forked === undefined ? [] : [forked],
+      onUsage: (entry) => this.#book(entry),
+    })
+  }
+
+  async #refuseCycle(start: ReferenceNode, given: SubagentConfig | Activation): Promise<void> {
+    const skills = (await this.#parent.skills()?.list()) ?? []
+    refuseCycle(
+      referenceGraph(skills, (name) => this.#registry.get(name), given),
+      start,
+    )
+  }
+
+  #start(child: Child, task: string, options: DelegateOptions): DelegationHandle {
+    const onEvent = options.onEvent ?? ((event: AgentEvent) => this.#parent.onEvent(event))
+    const handle = startDelegation({
+      child,
+      task,
+      prompt: taskPrompt(task, options.context),
+      queue: this.#queue,
+      runtime: this.#parent.runtime,
+      parent: this.#parent.name,
+      signal: options.signal,
+      onEvent,
+      stream: options.stream ?? false,
+      onEnd: () => {
+        this.#active.delete(child.id)
+        this.#finished.add(child)
+      },
+    })
+    this.#active.set(child.id, handle)
+    return handle
+  }
+
+  #book(entry: UsageEntry): void {
+    this.#usage.set(entry.agent, addUsage(this.#usage.get(entry.agent) ?? noUsage, entry.usage))
+    this.#parent.onUsage(entry)
+  }
+}

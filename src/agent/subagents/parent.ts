@@ -1,0 +1,45 @@
+import type { Runtime } from '../../base/index.ts'
+import type { Activation, SkillManager } from '../../library/index.ts'
+import type { CallRules } from '../approval/permit.ts'
+import type { AllowedTool } from '../../skill/index.ts'
+import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../model.ts'
+import type { ModelObject } from '../models/resolve-model.ts'
+import type { SessionPart } from '../session-part.ts'
+import type { PermissionMode } from './config.ts'
+
+/**
+ * What subagents get of the agent that delegates to them: values and questions, and nothing of its
+ * conversation.
+ */
+export interface SubagentParent {
+  /** `main`, or what the program calls it. */
+  readonly name: string
+  /** Clock, ids, platform. */
+  readonly runtime: Runtime
+  /** Whether it is a subagent itself, and so may not delegate. */
+  readonly isSubagent: boolean
+  /** Its own model, as the object that it uses. */
+  model: () => ModelObject | Promise<ModelObject>
+  /** The model of a name such as `provider:name`; throws what says how to get it. */
+  resolveModel: (name: string) => ModelObject | Promise<ModelObject>
+  /** Everything it may use now: the ceiling of its subagents. */
+  tools: () => readonly AgentTool[]
+  /** Where its skills are; undefined when it has none. */
+  skills: () => SkillManager | undefined
+  /** Tools of a skill that is loaded into a subagent: those of the program, and its scripts. */
+  toolsOfSkill?: ((activation: Activation) => Promise<readonly AgentTool[]>) | undefined
+  /** What it may never call, which holds for its subagents too. */
+  denied?: readonly AllowedTool[] | undefined
+  /** Who is asked before something is changed; undefined: nobody, and it is refused. */
+  approver: () => Approver | undefined
+  /** How its own approvals are handled; a subagent is never freer. Default `default`. */
+  permissionMode?: PermissionMode | undefined
+  /** What untrusted skills limit its calls to now; the same holds for its subagents. */
+  narrowed?: CallRules['narrowed'] | undefined
+  /** What stands before the tools of a subagent as before its own, such as denials and hooks. */
+  partsOfChild?: ((child: { agent: string }) => readonly SessionPart[]) | undefined
+  /** Books a model call of a subagent. */
+  onUsage: (entry: UsageEntry) => void
+  /** Tells what happens in a subagent; events carry the id of the delegation. */
+  onEvent: (event: AgentEvent) => void
+}

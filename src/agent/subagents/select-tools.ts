@@ -1,0 +1,108 @@
+import { nearest } from '../../base/index.ts'
+import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
+import type { AgentTool } from '../model.ts'
+import { type ToolSelector, toolSelectors } from './tool-selector.ts'
+
+/** The tools of a subagent, and what it asked for and does not get. */
+export interface ToolSelection {
+  tools: readonly AgentTool[]
+  /** Patterns of which every call of a tool must fit one; a tool that is not here has none. */
+  limits: ReadonlyMap<string, readonly string[]>
+  /** Calls of these that are refused though the tool is there: `Bash(rm:*)`. */
+  denied: readonly AllowedTool[]
+  /** A sentence for each entry that selects nothing. */
+  notices: readonly string[]
+}
+
+export interface SelectToolsInput {
+  /** What the parent may use now: nothing else is ever selected by name. */
+  ceiling: readonly AgentTool[]
+  /** `SubagentConfig.tools`. */
+  tools: readonly (string | AgentTool)[] | null | undefined
+  disallowed: readonly string[] | null | undefined
+  /** Whether only tools that change nothing are left (`permission-mode: plan`). */
+  readOnly: boolean
+}
+
+/**
+ * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a
+ * value comes from the program and is not held against the ceiling. Tools of the agent itself (those
+ * that delegate, and those of its skills) are bound to its conversation and never passed on.
+ */
+export function selectTools(input: SelectToolsInput): ToolSelection {
+  const asked = input.tools ?? []
+  const own = asked.filter((item) => typeof item !== 'string')
+  const names = toolSelectors(asked.filter((item) => typeof item === 'string'))
+  const denied = toolSelectors(input.disallowed ?? [])
+  const ceiling = input.ceiling.filter(({ origin }) => origin.kind !== 'agent')
+  const candidates = unique([
+    ...own,
+    ...ceiling.filter((tool) => names.some((name) => name.selects(tool))),
+  ])
+  const limits = new Map<string, readonly string[]>()
+  const tools = candidates.filter((tool) => {
+    if (input.readOnly && !tool.readOnly) return false
+    if (denied.some(({ selects, pattern }) => pattern === undefined && selects(tool))) return false
+    const allowed = own.includes(tool) ? undefined : allowedPatterns(tool, names)
+    if (allowed !== undefined) limits.set(tool.name, allowed)
+    return true
+  })
+  return {
+    tools,
+    limits,
+    denied: (input.disallowed ?? []).flatMap((text) => parseAllowedTools(text)),
+    notices: names.flatMap((name) => missing(name, ceiling)),
+  }
+}
+
+/** {@link selectTools}, or what it gave for this definition last time when nothing has changed. */
+export function selectAgain(definition: object, input: SelectToolsInput): ToolSelection {
+  const last = selections.get(definition)
+  if (last !== undefined && sameInput(last.input, input)) return last.selection
+  const selection = selectTools(input)
+  selections.set(definition, { input, selection })
+  return selection
+}
+
+const selections = new WeakMap<object, { input: SelectToolsInput; selection: ToolSelection }>()
+
+function sameInput(before: SelectToolsInput, now: SelectToolsInput): boolean {
+  return (
+    before.tools === now.tools &&
+    before.disallowed === now.disallowed &&
+    before.readOnly === now.readOnly &&
+    before.ceiling.length === now.ceiling.length &&
+    before.ceiling.every((tool, index) => tool === now.ceiling[index])
+  )
+}
+
+/** Undefined where one entry allows every call. */
+function allowedPatterns(
+  tool: AgentTool,
+  names: readonly ToolSelector[],
+): readonly string[] | undefined {
+  const patterns: string[] = []
+  for (const { selects, pattern } of names) {
+    if (!selects(tool)) continue
+    if (pattern === undefined) return undefined
+    patterns.push(pattern)
+  }
+  return patterns
+}
+
+/** The value of the program wins over a tool of the parent that has the same name. */
+function unique(tools: readonly AgentTool[]): AgentTool[] {
+  const byName = new Map<string, AgentTool>()
+  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
+  return [...byName.values()]
+}
+
+function missing(name: ToolSelector, ceiling: readonly AgentTool[]): string[] {
+  if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
+  const meant = nearest(
+    name.text,
+    ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
+  )
+  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
+  return [`The tool ${name.text} is not there, or not allowed here.${guess}`]
+}

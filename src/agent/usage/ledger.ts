@@ -1,0 +1,81 @@
+import type { TokenUsage, UsageEntry } from '../model.ts'
+import { addUsage, noUsage } from './token-usage.ts'
+
+/** What was used so far, at one moment. Sums of parts add up to `total`. */
+export interface UsageReport {
+  total: TokenUsage
+  /** Of the agent's own model calls. */
+  own: TokenUsage
+  /** Of all delegations. */
+  descendants: TokenUsage
+  /** By the model that answered, as it names itself. */
+  byModel: Readonly<Record<string, TokenUsage>>
+  byAgent: Readonly<Record<string, TokenUsage>>
+  byDelegation: Readonly<Record<string, TokenUsage>>
+  /** One a model, agent and delegation, in the order of their first bookings. */
+  entries: readonly UsageEntry[]
+}
+
+/**
+ * Where every model call is booked when its usage is known, so that a run that fails or is cancelled
+ * later is complete too.
+ */
+export interface UsageLedger {
+  record(entry: UsageEntry): void
+  report(): UsageReport
+  /** The sum of one delegation; zeros for an unknown one. */
+  ofDelegation(delegation: string): TokenUsage
+}
+
+export function createUsageLedger(): UsageLedger {
+  const entries: UsageEntry[] = []
+  /** Indexes of the entries of each delegation; the agent's own are those of none. */
+  const indexes = new Map<string | undefined, number[]>()
+  return {
+    record(entry) {
+      const index = indexOf(entry)
+      const used = entries[index]?.usage ?? noUsage
+      entries[index] = { ...entry, usage: addUsage(used, entry.usage) }
+    },
+    report: () => reportOf([...entries]),
+    ofDelegation: (delegation) => sumOf(entries.filter((entry) => entry.delegation === delegation)),
+  }
+
+  function indexOf({ model, agent, delegation }: UsageEntry): number {
+    const known = indexes.get(delegation) ?? []
+    const found = known.find(
+      (index) => entries[index]?.model === model && entries[index].agent === agent,
+    )
+    if (found !== undefined) return found
+    indexes.set(delegation, [...known, entries.length])
+    return entries.length
+  }
+}
+
+function reportOf(entries: readonly UsageEntry[]): UsageReport {
+  return {
+    total: sumOf(entries),
+    own: sumOf(entries.filter(({ delegation }) => delegation === undefined)),
+    descendants: sumOf(entries.filter(({ delegation }) => delegation !== undefined)),
+    byModel: sumsBy(entries, ({ model }) => model),
+    byAgent: sumsBy(entries, ({ agent }) => agent),
+    byDelegation: sumsBy(entries, ({ delegation }) => delegation),
+    entries,
+  }
+}
+
+function sumOf(entries: readonly UsageEntry[]): TokenUsage {
+  return addUsage(...entries.map(({ usage }) => usage))
+}
+
+function sumsBy(
+  entries: readonly UsageEntry[],
+  keyOf: (entry: UsageEntry) => string | undefined,
+): Record<string, TokenUsage> {
+  const sums = new Map<string, TokenUsage>()
+  for (const entry of entries) {
+    const key = keyOf(entry)
+    if (key !== undefined) sums.set(key, addUsage(sums.get(key) ?? noUsage, entry.usage))
+  }
+  return Object.fromEntries(sums)
+}

@@ -1,0 +1,105 @@
+import { dirname, join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { isInside, safeLine, UsageError, userDirectories } from '../base/index.ts'
+import { allSteps, type Plan, type RunConfinement } from '../chain/index.ts'
+import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../exec/index.ts'
+import type { ChainProject } from './_chain-project.ts'
+
+/** What a user allows the scripts of a run that are not trusted. Never read from a file. */
+export interface ConfinementOptions {
+  grant?: readonly string[] | undefined
+  unsafeNoSandbox?: boolean | undefined
+  /** `restate`: workers execute the run. */
+  engine?: string | undefined
+}
+
+export function declareConfinement(program: Command): void {
+  program
+    .option(
+      '--grant <what>',
+      'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
+      collect,
+    )
+    .option(
+      '--unsafe-no-sandbox',
+      'run scripts that are not trusted with all your rights; the journal says so',
+    )
+}
+
+/**
+ * Where the scripts of a plan run that it puts into a sandbox; undefined where it has none.
+ * @throws {SandboxMissingError} when there are some and no sandbox works here.
+ * @throws {UsageError} for a grant that cannot be given.
+ */
+export async function confinementFor(
+  project: ChainProject,
+  plan: Plan,
+  options: ConfinementOptions,
+): Promise<RunConfinement | undefined> {
+  const { context } = project
+  const grants = grantsOf(project, options.grant ?? [])
+  const confined = [plan.root, ...allSteps(plan.root)].filter(
+    (step) => step.sandboxed === true && step.excluded !== true,
+  )
+  const [first] = confined
+  if (first === undefined) {
+    if (options.grant !== undefined) {
+      context.output.note('--grant changes nothing: no script of this plan runs in a sandbox')
+    }
+    return undefined
+  }
+  if (options.engine === 'restate') {
+    throw new SandboxMissingError({
+      code: 'sandbox-missing',
+      message: `the scripts of the skill ${first.skill} run only in a sandbox, which workers do not have`,
+      hint: 'Run it on this machine: leave out --engine restate.',
+    })
+  }
+  if (options.unsafeNoSandbox === true) {
+    const names = [...new Set(confined.map(({ skill }) => safeLine(skill)))].join(', ')
+    context.output.note(
+      `--unsafe-no-sandbox: these scripts run with all your rights, and this run's journal says so: ${names}`,
+    )
+    return 'off'
+  }
+  for (const { path } of confined) {
+    refuseOwnSkill(dirname(resolve(project.workspace, path)), grants)
+  }
+  const probe = await openSandbox()
+  if (probe.ok) return { sandbox: probe.sandbox, grants }
+  const trust = first.trust === 'untrusted' ? ' Or trust the skill: skillrail trust.' : ''
+  throw new SandboxMissingError({
+    code: 'sandbox-missing',
+    message: `the scripts of the skill ${first.skill} run only in a sandbox, and ${probe.reason}`,
+    hint: `${probe.hint}${trust}`,
+  })
+}
+
+/** A skill that may write where it lies could be another one at the next run. */
+function refuseOwnSkill(directory: string, { write }: Grants): void {
+  const grant = write.find((path) => isInside(path, directory) || isInside(directory, path))
+  if (grant === undefined) return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--grant write:${grant} would let the skill in ${directory} change itself`,
+    hint: 'Name a directory beside it.',
+  })
+}
+
+function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
+  const { runtime } = project.context
+  const { cwd, home, env } = runtime
+  const guarded = [
+    ...Object.values(userDirectories(runtime)),
+    join(project.workspace, '.skillrail'),
+  ]
+  const { grants, problems } = parseGrants(texts, { cwd, home, env, guarded })
+  const [first] = problems
+  if (first === undefined) return grants
+  const { grant, message, hint } = first
+  throw new UsageError({ code: 'wrong-use', message: `--grant ${grant}: ${message}`, hint })
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
+}

@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { messageOf, SkillrailError, UsageError } from '../base/index.ts'
+import { failureText } from './failure.ts'
+import type { CommandContext } from './command.ts'
+
+/** Lines before the text that the editor shows and that are no part of it. */
+const remark = '// '
+
+/**
+ * Lets a person edit a text until `accept` takes it. An error is shown above the text, which is then
+ * opened again as it was left. When the person gives up, the file stays and is named.
+ *
+ * @throws {UsageError} where there is no terminal and no editor was named.
+ */
+export async function editText<T>(
+  context: CommandContext,
+  text: string,
+  options: { editor?: string | undefined; accept: (text: string) => T },
+): Promise<T> {
+  const editor = editorOf(context, options.editor)
+  const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), 'workflow.json')
+  writeFileSync(path, text, { mode: 0o600 })
+  for (;;) {
+    const before = readFileSync(path, 'utf8')
+    await open(editor, path)
+    const after = readFileSync(path, 'utf8')
+    const edited = withoutRemarks(after)
+    try {
+      const accepted = options.accept(edited)
+      rmSync(dirname(path), { recursive: true })
+      return accepted
+    } catch (error) {
+      if (!(error instanceof SkillrailError)) throw error
+      context.output.note(failureText(error, false).trimEnd())
+      if (edited === withoutRemarks(before)) throw givenUp(path, error)
+      const lines = failureText(error, false).trimEnd().split('\n')
+      writeFileSync(path, `${lines.map((line) => remark + line).join('\n')}\n${edited}`)
+    }
+  }
+}
+
+function editorOf({ runtime, output }: CommandContext, named: string | undefined): string {
+  if (named !== undefined) return named
+  if (!output.isTerminal) {
+    throw new UsageError({
+      code: 'no-terminal',
+      message: 'there is no terminal to open an editor at',
+      hint: 'Describe the workflow with --description, --category, --tool, --keyword, --step and --mode, or name an editor with --editor.',
+    })
+  }
+  const fallback = runtime.platform === 'win32' ? 'notepad' : 'vi'
+  return runtime.env['VISUAL'] || runtime.env['EDITOR'] || fallback
+}
+
+/** An editor's name may have options: `code --wait`. */
+async function open(editor: string, path: string): Promise<void> {
+  const [file = '', ...args] = editor.trim().split(/\s+/)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    const child = spawn(file, [...args, path], { stdio: 'inherit' })
+    child.on('error', (error) =>
+      reject(
+        new UsageError({
+          code: 'editor-failed',
+          message: `the editor ${file} cannot be started: ${messageOf(error)}`,
+          hint: 'Set EDITOR, or name one with --editor.',
+        }),
+      ),
+    )
+    child.on('close', resolve)
+  })
+  if (code === 0) return
+  throw new SkillrailError({
+    code: 'editor-failed',
+    message: `the editor ${file} ended with ${code ?? 'a signal'}; nothing was written`,
+    hint: `What was edited is in ${path}.`,
+  })
+}
+
+function withoutRemarks(text: string): string {
+  const lines = text.split('\n')
+  const first = lines.findIndex((line) => !line.startsWith(remark))
+  return lines.slice(first === -1 ? lines.length : first).join('\n')
+}
+
+function givenUp(path: string, cause: SkillrailError): SkillrailError {
+  return new SkillrailError({
+    code: 'edit-given-up',
+    message: 'the text was left as it was, with its errors; nothing was written',
+    hint: `What was edited is in ${path}.`,
+    cause,
+  })
+}

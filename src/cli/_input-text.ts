@@ -1,0 +1,19 @@
+import { resolve } from 'node:path'
+import { readRegularFile, UsageError } from '../base/index.ts'
+import type { CommandContext } from './command.ts'
+
+const maxBytes = 16 * 1024 * 1024
+
+/**
+ * Text that is given as it is, as `@FILE`, or as `-` for standard input.
+ *
+ * @throws {UsageError} for a file that cannot be read
+ */
+export async function inputText(given: string, context: CommandContext): Promise<string> {
+  if (given === '-') return await context.readStandardInput()
+  if (!given.startsWith('@')) return given
+  const path = given.slice(1)
+  const file = readRegularFile(resolve(context.runtime.cwd, path), { maxBytes })
+  if (file.ok) return file.text
+  throw new UsageError({ code: file.code, message: `${path}: ${file.message}` })
+}

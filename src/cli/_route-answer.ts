@@ -1,0 +1,126 @@
+import { type Diagnostic, safeLine } from '../base/index.ts'
+import {
+  firstFitting,
+  mapParameters,
+  type ParameterMapping,
+  type ProjectRouting,
+  readRouting,
+  type Route,
+  type RouteExplanation,
+  type RouteOptions,
+  type Router,
+} from '../tools/index.ts'
+import { explanationTable } from './_route-explanation.ts'
+import { toolProject } from './_tool-project.ts'
+import type { CommandContext } from './command.ts'
+
+/** A request with its route, and with what the tool would be called with. */
+export interface RouteAnswer {
+  request: string
+  route: Route
+  mapping: ParameterMapping | undefined
+  router: Router
+  options: RouteOptions
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Routes a request in the project, with what was learned there and what is configured. */
+export async function routeAnswer(
+  request: string,
+  limit: number,
+  context: CommandContext,
+): Promise<RouteAnswer> {
+  const { router, tools, definition, meaning, diagnostics } = await routing(request, context)
+  const options = { limit, meaning }
+  const found = router.route(request, options)
+  const tool = firstFitting(request, found, { tools, definition }) ?? found.tool
+  const route = { ...found, tool }
+  const defined = tool === undefined ? undefined : definition(tool)
+  const mapping = defined === undefined ? undefined : mapParameters(request, defined)
+  return { request, route, mapping, router, options, diagnostics }
+}
+
+type Routing = Pick<ProjectRouting, 'router' | 'tools' | 'definition' | 'diagnostics'> &
+  Pick<RouteOptions, 'meaning'>
+
+/** As it was prepared; what else may be needed is loaded only where it is. */
+async function routing(request: string, context: CommandContext): Promise<Routing> {
+  const { runtime, settings, options, output } = context
+  const place = { project: toolProject(context), runtime }
+  const isPlain = settings.tools.embeddings === 'off'
+  const kept = isPlain ? readRouting(place) : undefined
+  if (kept === undefined) {
+    const { routingFromIndex } = await import('./_routing-from-index.ts')
+    return await routingFromIndex(request, context)
+  }
+  if (kept.message !== undefined) output.note(kept.message)
+  if (!options.json) output.diagnostics(kept.diagnostics)
+  return kept
+}
+
+export function explanationOf({ router, request, options }: RouteAnswer): RouteExplanation {
+  return router.explain(request, options)
+}
+
+/** The stable shape of `tools route --json`; additions only. */
+export function routeJson(answer: RouteAnswer, explanation: RouteExplanation | undefined): object {
+  const { route, mapping, diagnostics } = answer
+  const { decision, category, tool, margin, candidates, intent, slots, named } = route
+  return {
+    decision,
+    category: category ?? null,
+    tool,
+    params: mapping?.params,
+    missing: mapping?.missing,
+    margin,
+    candidates,
+    intent,
+    slots,
+    named,
+    explanation:
+      explanation === undefined
+        ? undefined
+        : { words: explanation.words, candidates: explanation.candidates },
+    diagnostics,
+  }
+}
+
+/** The seed's routing trace, what it rests on, and the other candidates. */
+export function printRoute(
+  answer: RouteAnswer,
+  explanation: RouteExplanation | undefined,
+  context: CommandContext,
+): void {
+  const { output } = context
+  const { route, mapping } = answer
+  const { decision, category, tool, margin, candidates, intent } = route
+  output.line(`intent: ${safeLine(JSON.stringify(intent))}`)
+  output.line(`category: ${safeLine(category ?? '-')}`)
+  output.line(`tool: ${output.style('bold', safeLine(tool ?? '-'))}`)
+  if (mapping !== undefined) {
+    output.line(`params: ${safeLine(JSON.stringify(mapping.params))}`)
+    if (mapping.missing.length > 0) output.line(`missing: ${safeLine(mapping.missing.join(', '))}`)
+  }
+  output.line(`decision: ${decision}, margin ${margin.toFixed(2)}`)
+  if (candidates.length > 0) {
+    output.line('candidates:')
+    output.table(candidates.map(({ tool, score }) => [`  ${safeLine(tool)}`, score.toFixed(2)]))
+  }
+  if (explanation !== undefined) explanationTable(explanation, output)
+  for (const line of remarks(route)) output.note(line)
+}
+
+function remarks({ decision, candidates }: Route): string[] {
+  const [first] = candidates
+  const lines: string[] = []
+  if (first?.unavailable !== undefined) {
+    lines.push(`The server of ${first.tool} is configured but failing: ${first.unavailable}`)
+  }
+  if (decision === 'shortlist') {
+    lines.push('More than one tool may be meant. Say it with the name of one, or in other words.')
+  }
+  if (decision === 'ask') {
+    lines.push('No tool fits well enough. Say it in other words; `skillrail tools list` shows all.')
+  }
+  return lines
+}

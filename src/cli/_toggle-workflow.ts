@@ -1,0 +1,29 @@
+import { exitCode } from '../base/index.ts'
+import { openWorkflows, requireWorkflow } from './_workflow-project.ts'
+import { writeWorkflow } from './_write-workflow.ts'
+import { defineCommand, type LoadedCommand } from './command.ts'
+
+interface Options {
+  dryRun?: boolean | undefined
+}
+
+/** `workflow enable` and `workflow disable`. */
+export function toggleCommand(enabled: boolean): LoadedCommand {
+  const word = enabled ? 'enable' : 'disable'
+  return defineCommand<Options>({
+    configure(program) {
+      program
+        .argument('<name>', 'the workflow')
+        .option('--dry-run', 'show what would be written')
+        .addHelpText('after', `\nExample:\n  $ skillrail workflow ${word} database-safe-query\n`)
+    },
+    async run(context, [name = ''], options) {
+      const project = openWorkflows(context)
+      const { path } = requireWorkflow(project, name)
+      const edit = { kind: 'set', name, key: 'enabled', value: enabled } as const
+      const done = `Workflow '${name}' ${word}d.`
+      await writeWorkflow(context, project, { path, edit, dryRun: options.dryRun === true, done })
+      return exitCode.done
+    },
+  })
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path'
+import { exitCode, type ExitCode, safeLine, safeText, UsageError } from '../base/index.ts'
+import {
+  type CallContext,
+  createSchemaChecker,
+  discoverOnce,
+  fileTrust,
+  type FileTrust,
+  indexDefinitions,
+  loadToolIndex,
+  openProjectServers,
+  projectRouter,
+  type ProjectServers,
+  type SavePlace,
+  type ServerRules,
+  type ToolIndex,
+  workflowGate,
+} from '../tools/index.ts'
+import { canAsk } from './_terminal.ts'
+import { cautionText } from './_tool-caution.ts'
+import { toolProject } from './_tool-project.ts'
+import { openWorkflows, sessionOf } from './_workflow-project.ts'
+import type { CommandContext } from './command.ts'
+
+/** What every command that calls tools understands. */
+export interface CallOptions {
+  session?: string | undefined
+  skipPrerequisites?: boolean | undefined
+  /** A directory for images and other files of an answer. */
+  output?: string | undefined
+  /** Seconds for each call, as given. */
+  timeout?: string | undefined
+}
+
+export interface ToolCalls {
+  project: string
+  calls: CallContext
+  /** The index as it is now; discovery replaces it. */
+  index(): ToolIndex
+  place: SavePlace
+}
+
+/**
+ * Makes everything that calls need, does the work, and ends the servers that were started for it.
+ * Ctrl-C cancels the call that is going on and ends with exit code 130.
+ */
+export async function withToolCalls(
+  context: CommandContext,
+  options: CallOptions,
+  work: (tools: ToolCalls) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { runtime, settings, output, signal } = context
+  const project = toolProject(context)
+  const pool = openProjectServers({
+    project,
+    runtime,
+    settings,
+    onLog: ({ server, message }) => output.detail(`${server}: ${message}`),
+  })
+  try {
+    const { diagnostics } = pool.configuration
+    if (!context.options.json) output.diagnostics(diagnostics)
+    return await work(openCalls(context, options, project, pool))
+  } catch (error) {
+    if (!signal.aborted) throw error
+    if (context.options.json) output.json({ error: { code: 'cancelled', message: 'Cancelled.' } })
+    else output.note('Cancelled.')
+    return exitCode.interrupted
+  } finally {
+    output.live('')
+    await pool.close()
+  }
+}
+
+function openCalls(
+  context: CommandContext,
+  options: CallOptions,
+  project: string,
+  pool: ProjectServers,
+): ToolCalls {
+  const { runtime, settings, output, signal } = context
+  const note = (line: string): void => output.note(line)
+  let index = knownIndex(context, project)
+  const session = sessionOf(context, project, options.session)
+  const { workflows, diagnostics } = openWorkflows(context)
+  if (!context.options.json) output.diagnostics(diagnostics)
+  const { workspaceTrust } = settings
+  const { retryWaits, replaySafe, neverReplay } = settings.tools
+  let trust: FileTrust | undefined
+  const calls: CallContext = {
+    index,
+    rank: (text) => rankTools(text, index, project, context),
+    servers: pool,
+    rules: rulesOf(pool, timeLimit(options.timeout)),
+    async discover() {
+      const trusted = pool.definitions.flatMap((one) => (one.trusted ? [one.name] : []))
+      const refreshedAt = new Date(runtime.now()).toISOString()
+      index = await discoverOnce({ pool, index, trusted: new Set(trusted), refreshedAt, signal })
+      return index
+    },
+    hold({ id }) {
+      const caution = index.caution(id)
+      if (caution?.kind !== 'changed') return undefined
+      return { message: `${id} is held back.`, hint: cautionText(caution) }
+    },
+    gate: workflowGate({
+      workflows,
+      session,
+      index: () => index,
+      ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
+      skipPrerequisites: options.skipPrerequisites,
+      blockOf: (path) => (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path),
+      note,
+      runtime,
+    }),
+    log: (record) => session.log(record),
+    retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
+    schemas: createSchemaChecker(),
+    runtime,
+    signal,
+    note,
+    progress(tool, { progress, total, message }) {
+      const share = total === undefined ? String(progress) : `${progress}/${total}`
+      const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()
+      output.live(line.slice(0, output.width - 1))
+      output.detail(line)
+    },
+  }
+  return { project, calls, index: () => index, place: savePlace(options.output, project, context) }
+}
+
+/** The cache as it is; without one nothing is known until the servers are asked. */
+function knownIndex(context: CommandContext, project: string): ToolIndex {
+  const { runtime, output, options } = context
+  const loading = loadToolIndex({ project, runtime })
+  if (!options.json) output.diagnostics(loading.diagnostics)
+  if (loading.message !== undefined) output.note(loading.message)
+  return loading.index ?? indexDefinitions([])
+}
+
+/** By meaning: the words of an id are routed as a request. */
+function rankTools(
+  id: string,
+  index: ToolIndex,
+  project: string,
+  { runtime }: CommandContext,
+): string[] {
+  const { router } = projectRouter(index, { project, runtime })
+  return router.route(id.replaceAll(/[_.-]+/g, ' ')).candidates.map(({ tool }) => tool)
+}
+
+function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: string) => ServerRules {
+  return (name) => {
+    const definition = pool.definitions.find((one) => one.name === name)
+    if (definition === undefined) return { trusted: false }
+    const { trusted, allow, deny, callTimeoutMs } = definition
+    return { trusted, allow, deny, callTimeoutMs: limitMs ?? callTimeoutMs }
+  }
+}
+
+function savePlace(
+  directory: string | undefined,
+  project: string,
+  { runtime }: CommandContext,
+): SavePlace {
+  const now = runtime.now()
+  if (directory !== undefined) return { directory: join(runtime.cwd, directory), now }
+  return { directory: join(project, '.skillrail', 'results'), within: project, now }
+}
+
+async function askWhetherToRun(context: CommandContext, warning: string): Promise<'run' | 'skip'> {
+  const answer = await context.ask(`${safeText(warning)}\nRun them first? [Y/n] `)
+  return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'
+}
+
+function timeLimit(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined
+  const value = Number(seconds)
+  if (seconds.trim() !== '' && value > 0 && value <= longestSeconds) return value * 1000
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--timeout ${seconds}: a number of seconds above 0 is needed`,
+  })
+}
+
+/** What a timer of the platform takes. */
+const longestSeconds = 2_147_483

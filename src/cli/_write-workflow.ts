@@ -1,0 +1,71 @@
+import { relative } from 'node:path'
+import type { Diagnostic } from '../base/index.ts'
+import { openTrustStore } from '../trust/index.ts'
+import {
+  checkDefinition,
+  checkWorkflows,
+  editWorkflows,
+  type JsonObject,
+  type WorkflowDefinition,
+  type WorkflowEdit,
+  WorkflowInvalidError,
+} from '../workflow/index.ts'
+import { unifiedDiff } from './_unified-diff.ts'
+import type { WorkflowProject } from './_workflow-project.ts'
+import type { CommandContext } from './command.ts'
+
+/** Writes one change, or shows it, and says what it was. */
+export async function writeWorkflow(
+  context: CommandContext,
+  { project }: WorkflowProject,
+  change: { path: string; edit: WorkflowEdit; dryRun: boolean; done: string },
+): Promise<void> {
+  const { path, edit, dryRun, done } = change
+  const { before, after } = await editWorkflows(path, edit, { dryRun })
+  const shown = relative(context.runtime.cwd, path)
+  const written = !dryRun && after !== before
+  const { output } = context
+  if (context.options.json) {
+    output.json({ name: edit.name, path, written, before, after })
+    return
+  }
+  if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
+  else output.line(done)
+  if (written && isAccepted(context, project)) {
+    output.note('Workflows act, so this change is to be accepted: skillrail trust')
+  }
+}
+
+/**
+ * The definition, if it can stand beside the others: with steps and triggers, and without a cycle.
+ *
+ * @throws {WorkflowInvalidError}
+ */
+export function acceptDefinition(
+  { workflows }: WorkflowProject,
+  name: string,
+  definition: JsonObject,
+  path: string,
+): WorkflowDefinition {
+  const workflow = checkDefinition(name, definition, path)
+  const others = workflows.filter((other) => other.name !== name)
+  const known = new Set(checkWorkflows(others).map(({ message }) => message))
+  const found = checkWorkflows([...others, workflow]).filter(({ message }) => !known.has(message))
+  const refused = found.filter(isRefused)
+  if (refused.length === 0) return workflow
+  throw new WorkflowInvalidError({
+    code: 'workflow-invalid',
+    message: `workflow '${name}' cannot be kept as it is; nothing was written`,
+    diagnostics: refused,
+  })
+}
+
+/** Errors, and what a file may hold but nobody would ask for. */
+function isRefused({ severity, code }: Diagnostic): boolean {
+  return severity === 'error' || ['workflow-no-steps', 'workflow-unreachable'].includes(code)
+}
+
+function isAccepted(context: CommandContext, project: string): boolean {
+  const { acceptances } = openTrustStore(context.runtime).read()
+  return acceptances.some(({ workspace }) => workspace === project)
+}

@@ -1,0 +1,47 @@
+import type { CommandEntry } from './command-entry.ts'
+
+/** This machine: trust, hooks, health. */
+export const machineCommands: readonly CommandEntry[] = [
+  {
+    name: 'hooks install',
+    group: 'Machine',
+    summary: 'Let agent clients inject references before their model runs',
+    load: () => import('../commands/hooks-install.ts'),
+  },
+  {
+    name: 'hooks uninstall',
+    group: 'Machine',
+    summary: 'Put the configuration of agent clients back as it was',
+    load: () => import('../commands/hooks-uninstall.ts'),
+  },
+  {
+    name: 'hooks status',
+    group: 'Machine',
+    summary: 'Show which clients call the hook, and whether it will run',
+    load: () => import('../commands/hooks-status.ts'),
+  },
+  {
+    name: 'hook log',
+    group: 'Machine',
+    summary: 'Show what the hook injected, and why not',
+    load: () => import('../commands/hook-log.ts'),
+  },
+  {
+    name: 'hook',
+    group: 'Machine',
+    summary: 'Answer one prompt as a client’s hook',
+    load: () => import('../commands/hook.ts'),
+  },
+  {
+    name: 'trust',
+    group: 'Machine',
+    summary: 'Say which projects’ skills may act',
+    load: () => import('../commands/trust.ts'),
+  },
+  {
+    name: 'doctor',
+    group: 'Machine',
+    summary: 'Check this machine and this project',
+    load: () => import('../commands/doctor.ts'),
+  },
+]

@@ -1,0 +1,167 @@
+import type { CommandEntry } from './command-entry.ts'
+
+/** Tools of MCP servers, workflows in front of them, and sessions. */
+export const toolCommands: readonly CommandEntry[] = [
+  {
+    name: 'tools import',
+    group: 'Tools',
+    summary: 'Show which MCP servers are configured where, and which wins',
+    load: () => import('../commands/tools-import.ts'),
+  },
+  {
+    name: 'tools servers',
+    group: 'Tools',
+    summary: 'List the MCP servers, and start them to see',
+    load: () => import('../commands/tools-servers.ts'),
+  },
+  {
+    name: 'tools serve',
+    group: 'Tools',
+    summary: 'Keep the servers of this project between commands',
+    load: () => import('../commands/tools-serve.ts'),
+  },
+  {
+    name: 'tools refresh',
+    group: 'Tools',
+    summary: 'Ask the MCP servers for their tools and rebuild the cache',
+    load: () => import('../commands/tools-refresh.ts'),
+  },
+  {
+    name: 'tools list',
+    group: 'Tools',
+    summary: 'List the tools that are known, by category',
+    load: () => import('../commands/tools-list.ts'),
+  },
+  {
+    name: 'tools show',
+    group: 'Tools',
+    summary: 'Show one tool: parameters, hints, what guards it',
+    load: () => import('../commands/tools-show.ts'),
+  },
+  {
+    name: 'tools search',
+    group: 'Tools',
+    summary: 'Find tools by words',
+    load: () => import('../commands/tools-search.ts'),
+  },
+  {
+    name: 'workflow list',
+    group: 'Tools',
+    summary: 'List the workflows: what comes before which tool',
+    load: () => import('../commands/workflow-list.ts'),
+  },
+  {
+    name: 'workflow add',
+    group: 'Tools',
+    summary: 'Add a workflow, from a template or by hand',
+    load: () => import('../commands/workflow-add.ts'),
+  },
+  {
+    name: 'workflow edit',
+    group: 'Tools',
+    summary: 'Change a workflow',
+    load: () => import('../commands/workflow-edit.ts'),
+  },
+  {
+    name: 'workflow enable',
+    group: 'Tools',
+    summary: 'Enforce a workflow again',
+    load: () => import('../commands/workflow-enable.ts'),
+  },
+  {
+    name: 'workflow disable',
+    group: 'Tools',
+    summary: 'Let a workflow rest',
+    load: () => import('../commands/workflow-disable.ts'),
+  },
+  {
+    name: 'workflow remove',
+    group: 'Tools',
+    summary: 'Delete a workflow',
+    load: () => import('../commands/workflow-remove.ts'),
+  },
+  {
+    name: 'workflow check',
+    group: 'Tools',
+    summary: 'Find cycles, conflicts and tools that are not there',
+    load: () => import('../commands/workflow-check.ts'),
+  },
+  {
+    name: 'workflow plan',
+    group: 'Tools',
+    summary: 'Show what would run before a call',
+    load: () => import('../commands/workflow-plan.ts'),
+  },
+  {
+    name: 'session show',
+    group: 'Tools',
+    summary: 'Show what has run in this session, and its calls',
+    load: () => import('../commands/session-show.ts'),
+  },
+  {
+    name: 'session clear',
+    group: 'Tools',
+    summary: 'Forget what has run, so that it runs again',
+    load: () => import('../commands/session-clear.ts'),
+  },
+  {
+    name: 'session list',
+    group: 'Tools',
+    summary: 'List the sessions of this project',
+    load: () => import('../commands/session-list.ts'),
+  },
+  {
+    name: 'tools route',
+    group: 'Tools',
+    summary: 'Say which tool a request means, and why',
+    load: () => import('../commands/tools-route.ts'),
+  },
+  {
+    name: 'tools learn add',
+    group: 'Tools',
+    summary: 'Teach the router a request of yours, or correct it',
+    load: () => import('../commands/tools-learn-add.ts'),
+  },
+  {
+    name: 'tools learn list',
+    group: 'Tools',
+    summary: 'List what was learned in this project',
+    load: () => import('../commands/tools-learn-list.ts'),
+  },
+  {
+    name: 'tools learn remove',
+    group: 'Tools',
+    summary: 'Forget a request, or all of a tool',
+    load: () => import('../commands/tools-learn-remove.ts'),
+  },
+  {
+    name: 'tools learn clear',
+    group: 'Tools',
+    summary: 'Forget everything that was learned in this project',
+    load: () => import('../commands/tools-learn-clear.ts'),
+  },
+  {
+    name: 'tools do',
+    group: 'Tools',
+    summary: 'Find the right tool for a request, and call it',
+    load: () => import('../commands/tools-do.ts'),
+  },
+  {
+    name: 'tools call',
+    group: 'Tools',
+    summary: 'Call one tool, behind the gate of workflows',
+    load: () => import('../commands/tools-call.ts'),
+  },
+  {
+    name: 'tools batch',
+    group: 'Tools',
+    summary: 'Call up to ten tools, one after the other',
+    load: () => import('../commands/tools-batch.ts'),
+  },
+  {
+    name: 'tools chain',
+    group: 'Tools',
+    summary: 'Call up to five tools, each with the answers of those before',
+    load: () => import('../commands/tools-chain.ts'),
+  },
+]

@@ -1,0 +1,115 @@
+import { exitCode, type ExitCode, safeText } from '../../base/index.ts'
+import { Agent, type AgentEvent, type AgentResult } from '../../agent/index.ts'
+import { commandApprover } from '../_agent-approver.ts'
+import { agentOptions, declareModelOptions, type ModelOptions } from '../_agent-options.ts'
+import { agentProgress, usageLines } from '../_agent-progress.ts'
+import { inputText } from '../_input-text.ts'
+import { collect } from '../_workflow-project.ts'
+import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+
+interface AgentCommandOptions extends ModelOptions {
+  skill?: readonly string[] | undefined
+  /** `--no-skills` */
+  skills: boolean
+  instructions?: string | undefined
+}
+
+export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
+  configure(program) {
+    declareModelOptions(program)
+      .argument('<task>', 'what to do: text, @FILE, or - for standard input')
+      .option('--skill <name>', 'a skill that is active from the start; may be repeated', collect)
+      .option('--no-skills', 'offer no skills and no subagents')
+      .option('--instructions <text>', 'what it is told before the task: text or @FILE')
+      .addHelpText(
+        'after',
+        '\nWhat is not read-only is asked for at the terminal; without one it is refused, and the exit\n' +
+          'code is 4. Exit code 1: the model failed; 5: it used up its turns.\n' +
+          '\nExamples:\n' +
+          '  $ skillrail agent "Summarise the README." --model ollama:qwen3:8b --tools read\n' +
+          '  $ skillrail agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search\n',
+      )
+  },
+  async run(context, [given = ''], options) {
+    const task = await inputText(given, context)
+    // Warnings about features that a provider lacks would be printed by the SDK itself.
+    Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
+    const approver = commandApprover(context, options.yes === true)
+    const progress = agentProgress(context)
+    const calls: CalledTool[] = []
+    const agent = new Agent({
+      ...agentOptions(context, options),
+      instructions: await instructionsOf(options, context),
+      approver: approver.approve,
+      ...(options.skills ? { skills: [], subagents: [], startSkills: options.skill } : {}),
+      onEvent(event) {
+        progress.onEvent(event)
+        noteCall(event, calls)
+      },
+    })
+    try {
+      const result = await agent.generate(task, { signal: context.signal, stream: true })
+      progress.finish()
+      report(agent, result, calls, context)
+      return codeOf(result, approver.unasked, context)
+    } finally {
+      await agent.close()
+    }
+  },
+})
+
+async function instructionsOf(
+  { instructions }: AgentCommandOptions,
+  context: CommandContext,
+): Promise<string> {
+  const own = `You work in the directory ${context.runtime.cwd}. Use your tools to carry the task out, then answer.`
+  return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
+}
+
+interface CalledTool {
+  agent: string
+  delegation?: string | undefined
+  tool: string
+  isError: boolean
+}
+
+function noteCall(event: AgentEvent, calls: CalledTool[]): void {
+  if (event.type !== 'tool-result') return
+  const { agent, delegation, tool, isError } = event
+  calls.push({ agent, delegation, tool, isError })
+}
+
+function report(
+  agent: Agent,
+  { status, text, turns, error, durationMs }: AgentResult,
+  tools: readonly CalledTool[],
+  { output, options }: CommandContext,
+): void {
+  const { usage } = agent
+  if (options.json) {
+    output.json({ status, text, error, turns, durationMs, tools, usage })
+    return
+  }
+  if (!output.isTerminal && text !== '') output.line(safeText(text))
+  if (error !== undefined) output.failure(error)
+  for (const line of usageLines(usage)) output.note(line)
+}
+
+/** A task whose calls nobody could approve was not done, whatever the model says of it. */
+function codeOf(
+  { status }: AgentResult,
+  unasked: readonly string[],
+  { output, options }: CommandContext,
+): ExitCode {
+  if (status === 'cancelled') return exitCode.interrupted
+  if (unasked.length > 0) {
+    if (!options.json) {
+      output.failure(
+        `Refused, because nobody could be asked: ${unasked.join(', ')}. Run it at a terminal, or with --yes.`,
+      )
+    }
+    return exitCode.refused
+  }
+  if (status === 'capped') return exitCode.budget
+  return status === 'completed' ? exitCode.done : exitCode.badAnswer
+}

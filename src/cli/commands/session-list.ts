@@ -1,0 +1,31 @@
+import { exitCode, safeLine } from '../../base/index.ts'
+import { listSessions } from '../../workflow/index.ts'
+import { openWorkflows } from '../_workflow-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program.addHelpText('after', '\nExample:\n  $ skillrail session list\n')
+  },
+  async run(context) {
+    const { runtime, settings, output } = context
+    const { project } = openWorkflows(context)
+    const lifetimeMs = settings.tools.sessionHours * 3_600_000
+    const sessions = await listSessions({ project, runtime, lifetimeMs })
+    if (context.options.json) output.json({ sessions })
+    else if (sessions.length === 0) output.note('There are no sessions here.')
+    else {
+      output.table([
+        ['SESSION', 'BEGUN', 'PREREQUISITES', 'CALLS', ''],
+        ...sessions.map(({ id, startedAt, completed, calls, current }) => [
+          id,
+          safeLine(startedAt ?? '-'),
+          String(completed),
+          String(calls),
+          current ? 'this one' : '',
+        ]),
+      ])
+    }
+    return exitCode.done
+  },
+})

@@ -1,0 +1,121 @@
+import { exitCode, type ExitCode, nearest, safeLine, UsageError } from '../../base/index.ts'
+import {
+  type ListingEvent,
+  openServers,
+  refreshToolIndex,
+  type RefreshReport,
+  type ServerDefinition,
+} from '../../tools/index.ts'
+import { amount } from '../_cells.ts'
+import { projectServers } from '../_project-servers.ts'
+import { printRefreshReport } from '../_refresh-report.ts'
+import { toolProject } from '../_tool-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+import type { Output } from '../output.ts'
+
+interface Options {
+  server?: string | undefined
+  dryRun?: boolean | undefined
+  accept?: boolean | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .option('--server <name>', 'ask only this server; the tools of the others stay as they are')
+      .option('--dry-run', 'say what would change and write nothing')
+      .option('--accept', 'take tools that changed as they are now')
+      .addHelpText('after', '\nExample:\n  $ skillrail tools refresh --dry-run\n')
+  },
+  async run(context, _positionals, options) {
+    const { output, runtime, signal } = context
+    const project = toolProject(context)
+    const all = projectServers(context, project)
+    const { servers, diagnostics } = all.configuration
+    const asked = chosen(servers, options.server)
+    if (asked.length === 0) output.note(noServers)
+    const pool = options.server === undefined ? all : openServers(asked, { runtime, project })
+    const progress = showListing(output)
+    try {
+      const report = await refreshToolIndex({
+        pool,
+        servers,
+        project,
+        runtime,
+        only: options.server,
+        dryRun: options.dryRun,
+        accept: options.accept,
+        signal,
+        onServer: progress.listener,
+      })
+      progress.close()
+      if (context.options.json) {
+        output.json({ ...report, diagnostics: [...diagnostics, ...report.diagnostics] })
+      } else {
+        output.diagnostics(report.diagnostics)
+        printRefreshReport(report, output)
+      }
+      return codeOf(report, asked)
+    } finally {
+      progress.close()
+      await Promise.all([pool.close(), all.close()])
+    }
+  },
+})
+
+/** One server that answers makes it done; the others are in the report. */
+function codeOf(report: RefreshReport, asked: readonly ServerDefinition[]): ExitCode {
+  const failed = report.servers.filter(({ failure }) => failure !== undefined).length
+  if (failed === 0 || failed < asked.length) return exitCode.done
+  return asked.every(({ blocked }) => blocked !== undefined) ? exitCode.refused : exitCode.badAnswer
+}
+
+const noServers =
+  'No MCP server is configured for this project. `skillrail tools import` shows where one can be.'
+
+function chosen(
+  servers: readonly ServerDefinition[],
+  only: string | undefined,
+): readonly ServerDefinition[] {
+  const enabled = servers.filter(({ disabled }) => !disabled)
+  if (only === undefined) return enabled
+  const found = enabled.filter(({ name }) => name === only)
+  if (found.length > 0) return found
+  const names = enabled.map(({ name }) => name)
+  const meant = nearest(only, names)
+  throw new UsageError({
+    code: 'server-unknown',
+    message: `there is no enabled server ${only}`,
+    hint:
+      meant === undefined ? `Configured: ${names.join(', ') || 'none'}.` : `Did you mean ${meant}?`,
+  })
+}
+
+interface ListingProgress {
+  listener(event: ListingEvent): void
+  close(): void
+}
+
+/** One live line on a terminal: which servers are still awaited. */
+function showListing(output: Output): ListingProgress {
+  const waiting = new Set<string>()
+  let started = 0
+  const draw = (): void => {
+    const names = [...waiting].map((name) => safeLine(name)).join(', ')
+    const text = `${amount(started - waiting.size, 'server')} of ${started} up; waiting for ${names}`
+    output.live(names === '' ? '' : text.slice(0, output.width - 1))
+  }
+  return {
+    listener({ server, state }) {
+      if (state === 'starting') {
+        started++
+        waiting.add(server)
+      } else waiting.delete(server)
+      draw()
+    },
+    close() {
+      waiting.clear()
+      output.live('')
+    },
+  }
+}

@@ -1,0 +1,32 @@
+import { exitCode } from '../../base/index.ts'
+import { inputText } from '../_input-text.ts'
+import { readLimit } from '../_limit-option.ts'
+import { explanationOf, printRoute, routeAnswer, routeJson } from '../_route-answer.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+interface Options {
+  explain?: boolean | undefined
+  limit?: string | undefined
+}
+
+export const command: LoadedCommand = defineCommand<Options>({
+  configure(program) {
+    program
+      .argument('<request...>', 'what to do, in words; - for standard input')
+      .option('--explain', 'show what led to each candidate')
+      .option('--limit <number>', 'at most so many candidates', '5')
+      .addHelpText(
+        'after',
+        '\nExample:\n  $ skillrail tools route "take a screenshot of the login page" --explain\n',
+      )
+  },
+  async run(context, words, { explain = false, limit = '5' }) {
+    const given = words.join(' ')
+    const request = given === '-' ? await inputText(given, context) : given
+    const answer = await routeAnswer(request, readLimit(limit), context)
+    if (context.options.json) {
+      context.output.json(routeJson(answer, explain ? explanationOf(answer) : undefined))
+    } else printRoute(answer, explain ? explanationOf(answer) : undefined, context)
+    return answer.route.decision === 'ask' ? exitCode.notFound : exitCode.done
+  },
+})

@@ -1,0 +1,143 @@
+import { exitCode, safeLine, safeText } from '../../base/index.ts'
+import {
+  canonicalCategory,
+  describeParameters,
+  prepareRouter,
+  resolveTool,
+  type ToolDefinition,
+  type ToolIndex,
+  toolNotFound,
+  type ToolRanking,
+  ToolRequestError,
+  type ToolSummary,
+} from '../../tools/index.ts'
+import { loadWorkflows, matchWorkflows, type WorkflowDefinition } from '../../workflow/index.ts'
+import { cautionText } from '../_tool-caution.ts'
+import { type KnownTools, knownTools } from '../_known-tools.ts'
+import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program
+      .argument('<tool>', 'SERVER__TOOL, or the bare name of a tool that one server alone has')
+      .addHelpText('after', '\nExample:\n  $ skillrail tools show github__list_issues\n')
+  },
+  async run(context, [name = '']) {
+    const known = await knownTools(context)
+    const { tool, index } = await findTool(name, known)
+    const definition = index.definition(tool.id)
+    const guards = guardsOf(tool, index, known.project)
+    if (context.options.json) {
+      const caution = index.caution(tool.id)
+      const workflows = guards.map((workflow) => workflow.name)
+      context.output.json({ tool, caution, definition, workflows, diagnostics: known.diagnostics })
+    } else print(context, { tool, index, definition, guards })
+    return exitCode.done
+  },
+})
+
+/** What is shown of a tool. */
+interface ShownTool {
+  tool: ToolSummary
+  index: ToolIndex
+  definition: ToolDefinition | undefined
+  guards: readonly WorkflowDefinition[]
+}
+
+/** An id that the cache does not know is looked for on the servers, once. */
+async function findTool(
+  name: string,
+  { index, discover }: KnownTools,
+): Promise<{ tool: ToolSummary; index: ToolIndex }> {
+  const first = resolveTool(name, index)
+  const found = first.kind === 'unknown' ? ((await discover()) ?? index) : index
+  const resolution = first.kind === 'unknown' ? resolveTool(name, found) : first
+  if (resolution.kind === 'found') return { tool: resolution.tool, index: found }
+  if (resolution.kind === 'unknown') throw toolNotFound(name, found.tools, ranking(found))
+  throw new ToolRequestError({
+    code: 'tool-ambiguous',
+    message: `several servers have a tool ${name}: ${resolution.candidates.slice(0, 10).join(', ')}`,
+    hint: 'Write one of these ids.',
+  })
+}
+
+/** The nearest in meaning, for a name that nobody knows. */
+function ranking(index: ToolIndex): ToolRanking {
+  const router = prepareRouter(index.tools, index)
+  return (text) => router.route(text, { limit: 5 }).candidates.map(({ tool }) => tool)
+}
+
+/** The workflow that stands before a bare call of the tool, and those that it goes before. */
+function guardsOf(tool: ToolSummary, index: ToolIndex, project: string): WorkflowDefinition[] {
+  const { workflows } = loadWorkflows(project, { canonicalCategory })
+  const { matched, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
+  return workflows.filter(({ name }) => name === matched?.name || also.includes(name))
+}
+
+function print(context: CommandContext, shown: ShownTool): void {
+  const { tool, index, definition, guards } = shown
+  const { output } = context
+  output.line(output.style('bold', safeLine(tool.id)))
+  output.line(safeText((definition?.description ?? tool.description).trim()))
+  output.line()
+  output.table([
+    ['Server', safeLine(tool.server)],
+    ['Category', safeLine(tool.category ?? 'none')],
+    ['Only reads', tool.readOnly === true ? 'yes' : 'no'],
+    ['Hints', hintText(definition) || 'none'],
+    ...guards.map((workflow) => ['Workflow', guardText(workflow)]),
+  ])
+  const caution = index.caution(tool.id)
+  if (caution !== undefined) output.line(output.style('yellow', cautionText(caution)))
+  output.line()
+  printParameters(context, tool, definition)
+  for (const [at, example] of (tool.examples ?? []).entries()) {
+    if (at === 0) output.line('\nExamples')
+    output.line(`  ${safeLine(example)}`)
+  }
+}
+
+function guardText({ name, mode, prerequisites }: WorkflowDefinition): string {
+  const steps = prerequisites.map((step) => step.tool).join(', ')
+  return safeLine(`${name} [${mode}], first: ${steps}`)
+}
+
+function printParameters(
+  { output }: CommandContext,
+  tool: ToolSummary,
+  definition: ToolDefinition | undefined,
+): void {
+  if (definition === undefined) {
+    const names = tool.parameters.map((name) => safeLine(name)).join(', ')
+    output.line(`Parameters  ${names || 'not known here'}`)
+    output.note('The full schema comes with `skillrail tools refresh`.')
+    return
+  }
+  const parameters = describeParameters(definition.inputSchema)
+  output.line(parameters.length === 0 ? 'No parameters' : 'Parameters (* required)')
+  for (const { name, required, type, description, limits, default: preset } of parameters) {
+    const facts = [type, ...limits, ...(preset === undefined ? [] : [`default ${preset}`])]
+    const head = `${safeLine(name)}${required ? '*' : ''}`
+    output.line(`  ${output.style('cyan', head)}  ${safeLine(facts.join('; '))}`)
+    if (description !== '') output.line(`      ${safeLine(description.trim()).slice(0, 400)}`)
+  }
+}
+
+/** What the server says of the tool, in words. */
+function hintText(definition: ToolDefinition | undefined): string {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
+    definition?.annotations ?? {}
+  return [
+    named(readOnlyHint, 'reads only', 'writes'),
+    named(destructiveHint, 'may destroy', 'destroys nothing'),
+    named(idempotentHint, 'may be repeated', 'acts each time'),
+    named(openWorldHint, 'reaches outside', 'stays local'),
+  ]
+    .filter((text) => text !== undefined)
+    .join(', ')
+}
+
+function named(hint: boolean | undefined, yes: string, no: string): string | undefined {
+  if (hint === undefined) return undefined
+  return hint ? yes : no
+}

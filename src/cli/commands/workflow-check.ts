@@ -1,0 +1,29 @@
+import { exitCode, hasErrors } from '../../base/index.ts'
+import { checkWorkflows } from '../../workflow/index.ts'
+import { amount } from '../_cells.ts'
+import { installedTools, openWorkflows } from '../_workflow-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program.addHelpText('after', '\nExample:\n  $ skillrail workflow check --json\n')
+  },
+  async run(context) {
+    const { project, workflows, diagnostics: read } = openWorkflows(context)
+    const { tools, message } = installedTools(context, project)
+    const diagnostics = [...read, ...checkWorkflows(workflows, tools)]
+    const { output } = context
+    if (context.options.json) {
+      output.json({ checked: workflows.length, toolsKnown: tools !== undefined, diagnostics })
+    } else {
+      output.diagnostics(diagnostics)
+      if (message !== undefined) output.note(message)
+      const count = amount(workflows.length, 'workflow')
+      const problems = diagnostics.filter(({ severity }) => severity !== 'info').length
+      output.line(
+        problems === 0 ? `${count}, nothing wrong` : `${count}, ${amount(problems, 'finding')}`,
+      )
+    }
+    return hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
+  },
+})

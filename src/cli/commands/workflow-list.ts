@@ -1,0 +1,25 @@
+import { exitCode, safeLine } from '../../base/index.ts'
+import { listLines, noWorkflowsText } from '../../workflow/index.ts'
+import { openWorkflows } from '../_workflow-project.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
+
+export const command: LoadedCommand = defineCommand({
+  configure(program) {
+    program.addHelpText('after', '\nExample:\n  $ skillrail workflow list\n')
+  },
+  async run(context) {
+    const { workflows, diagnostics } = openWorkflows(context)
+    const { output } = context
+    if (context.options.json) {
+      output.json({ workflows, diagnostics })
+      return exitCode.done
+    }
+    output.diagnostics(diagnostics)
+    if (workflows.length === 0) output.line(noWorkflowsText)
+    for (const [index, workflow] of workflows.entries()) {
+      if (index > 0) output.line()
+      for (const line of listLines(workflow)) output.line(safeLine(line))
+    }
+    return exitCode.done
+  },
+})

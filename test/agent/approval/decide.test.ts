@@ -1,0 +1,125 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type CallFacts, decideCall } from '../../../src/agent/approval/decide.ts'
+
+const plain: CallFacts = {
+  denied: 'no',
+  narrowedBy: undefined,
+  hook: undefined,
+  preApproved: false,
+  readOnly: false,
+  needsApproval: undefined,
+  own: false,
+  alwaysAsk: undefined,
+  mode: 'default',
+  approver: true,
+}
+
+const allowingHook = { decision: 'allow', reason: 'ok' } as const
+const denyingHook = { decision: 'deny', reason: 'the hook says no' } as const
+const askingHook = { decision: 'ask', reason: 'the hook wants it' } as const
+
+describe('a call is decided', () => {
+  it.each<[string, Partial<CallFacts>, 'allow' | 'ask' | 'refuse']>([
+    ['by asking, when nothing speaks for it', {}, 'ask'],
+    ['by refusing, when nobody can be asked', { approver: false }, 'refuse'],
+    ['by refusing what would ask, in dont-ask', { mode: 'dont-ask' }, 'refuse'],
+    ['freely, when it changes nothing', { readOnly: true }, 'allow'],
+    ['freely, when it changes nothing, in plan', { readOnly: true, mode: 'plan' }, 'allow'],
+    ['freely, when it changes nothing, in dont-ask', { readOnly: true, mode: 'dont-ask' }, 'allow'],
+    ['against it in plan', { mode: 'plan' }, 'refuse'],
+    ['against it in plan though approved', { mode: 'plan', preApproved: true }, 'refuse'],
+    ['against it in plan though a hook allows', { mode: 'plan', hook: allowingHook }, 'refuse'],
+    ['freely, when it is the own tool', { own: true }, 'allow'],
+    ['by asking, when the own tool wants that', { own: true, needsApproval: true }, 'ask'],
+    ['by asking, when a reading tool wants that', { readOnly: true, needsApproval: true }, 'ask'],
+    ['freely, when the tool never asks', { needsApproval: false }, 'allow'],
+    ['freely, when a skill approves', { preApproved: true }, 'allow'],
+    [
+      'freely, when a skill approves, in dont-ask',
+      { preApproved: true, mode: 'dont-ask' },
+      'allow',
+    ],
+    [
+      'freely, when a skill approves what wants asking',
+      { preApproved: true, needsApproval: true },
+      'allow',
+    ],
+    ['freely, when a hook allows', { hook: allowingHook }, 'allow'],
+    ['by asking, when a hook wants that', { hook: askingHook, preApproved: true }, 'ask'],
+    [
+      'by asking, when a hook wants that for a reading tool',
+      { hook: askingHook, readOnly: true },
+      'ask',
+    ],
+    ['against it, when a hook denies', { hook: denyingHook, preApproved: true }, 'refuse'],
+    ['against it, when it is denied', { denied: 'yes', hook: allowingHook }, 'refuse'],
+    ['by asking, when that cannot be told', { denied: 'unclear', preApproved: true }, 'ask'],
+    [
+      'by asking, when that cannot be told though a hook allows',
+      { denied: 'unclear', hook: allowingHook },
+      'ask',
+    ],
+    [
+      'against it, when an untrusted skill has it not',
+      { narrowedBy: 'x', preApproved: true },
+      'refuse',
+    ],
+    ['against it, when narrowed though it reads', { narrowedBy: 'x', readOnly: true }, 'refuse'],
+    ['by asking, when it leads outside', { alwaysAsk: 'outside', readOnly: true }, 'ask'],
+    [
+      'by asking, when it leads outside though approved',
+      { alwaysAsk: 'outside', preApproved: true },
+      'ask',
+    ],
+    [
+      'by refusing, when it leads outside and nobody is there',
+      { alwaysAsk: 'outside', approver: false },
+      'refuse',
+    ],
+    [
+      'freely, when it leads outside and a hook allows',
+      { alwaysAsk: 'outside', hook: allowingHook },
+      'allow',
+    ],
+  ])('%s', (_, facts, kind) => {
+    expect(decideCall({ ...plain, ...facts }).kind).toBe(kind)
+  })
+
+  const facts = fc.record<CallFacts>({
+    denied: fc.constantFrom('yes', 'no', 'unclear'),
+    narrowedBy: fc.constantFrom(undefined, 'x'),
+    hook: fc.constantFrom(undefined, allowingHook, denyingHook, askingHook),
+    preApproved: fc.boolean(),
+    readOnly: fc.boolean(),
+    needsApproval: fc.constantFrom(undefined, true, false),
+    own: fc.boolean(),
+    alwaysAsk: fc.constantFrom(undefined, 'outside'),
+    mode: fc.constantFrom('default', 'plan', 'dont-ask'),
+    approver: fc.boolean(),
+  })
+
+  it('never more freely where something takes away', () => {
+    const taking: Partial<CallFacts>[] = [
+      { denied: 'yes' },
+      { narrowedBy: 'x' },
+      { hook: denyingHook },
+    ]
+    fc.assert(
+      fc.property(facts, fc.constantFrom(...taking), (given, taken) => {
+        expect(decideCall({ ...given, ...taken }).kind).toBe('refuse')
+      }),
+    )
+  })
+
+  it('never by asking where nobody may be asked, and always with a reason', () => {
+    fc.assert(
+      fc.property(facts, (given) => {
+        const decision = decideCall(given)
+        const mayAsk = given.approver && given.mode !== 'dont-ask'
+        expect(decision.kind === 'ask' && !mayAsk).toBe(false)
+        expect(decision.kind === 'allow' ? decision.because : decision.reason).not.toBe('')
+      }),
+    )
+  })
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { globFits, pathFits } from '../../../src/agent/approval/path-pattern.ts'
+
+describe('a path fits', () => {
+  it.each([
+    ['src/a.ts', 'src/**', true],
+    ['src/a/b/c.ts', 'src/**', true],
+    ['src', 'src/**', true],
+    ['srcx/a.ts', 'src/**', false],
+    ['src/a.ts', './src/**', true],
+    ['src/a.ts', '/src/**', true],
+    ['a.md', '*.md', true],
+    ['docs/a.md', '*.md', false],
+    ['docs/a.md', '**/*.md', true],
+    ['a.md', '**/*.md', true],
+    ['docs/a.md', 'docs/*', true],
+    ['docs/a/b.md', 'docs/*', false],
+    ['/etc/passwd', '**', false],
+    ['/etc/passwd', '*', false],
+    ['/etc/passwd', 'etc/passwd', false],
+    ['/etc/passwd', '/etc/passwd', false],
+    ['/etc/passwd', '//etc/passwd', true],
+    ['/etc/passwd', '//etc/**', true],
+    ['anything/at/all', '*', true],
+    ['a/../b', 'b', false],
+  ])('%s in %s: %s', (path, pattern, expected) => {
+    expect(pathFits(path, [pattern])).toBe(expected)
+  })
+
+  it('in time that does not explode with many stars', () => {
+    expect(globFits('a/'.repeat(200) + 'b', '**/a/'.repeat(100) + 'c')).toBe(false)
+    expect(globFits('a'.repeat(5000), '*a'.repeat(1000) + 'b')).toBe(false)
+  })
+})

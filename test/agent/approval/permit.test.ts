@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/index.ts'
+import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
+import { createHands } from '../../../src/agent/hands/hands.ts'
+import { parseAllowedTools } from '../../../src/skill/index.ts'
+import type { JsonObject } from '../../../src/tools/index.ts'
+import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { calls, echoTool, says } from '../mock-replies.ts'
+
+function permit(options: Partial<PermitOptions> = {}): {
+  ask: (name: string, input: JsonObject) => Promise<boolean | string>
+  tools: AgentTool[]
+} {
+  const place = emptyWorld()
+  const tools = createHands(['all'], { project: place.project, runtime: place.runtime })
+  const decide = createPermit({ agent: 'main', platform: 'linux', ...options })
+  return {
+    tools,
+    async ask(name, input) {
+      const tool = tools.find((candidate) => candidate.name === name) ?? echoTool(name)
+      const signal = new AbortController().signal
+      const answer = await decide(tool, input, {
+        toolCallId: '1',
+        signal,
+        onEvent: () => undefined,
+      })
+      return answer.allowed ? true : answer.reason
+    },
+  }
+}
+
+const rules = (text: string): PermitOptions['rules'] => ({
+  preApproved: () => parseAllowedTools(text),
+  narrowed: () => [],
+  beforeTool: () => Promise.resolve({ decision: undefined, reason: '', input: undefined }),
+})
+
+describe('a call', () => {
+  it('is approved by the list of an active skill, pattern and all', async () => {
+    const { ask } = permit({ rules: rules('Bash(git:*) Edit(src/**) Write') })
+    expect(await ask('shell', { command: 'git status' })).toBe(true)
+    expect(await ask('shell', { command: 'git status; rm x' })).toMatch(/nobody can give one/)
+    expect(await ask('edit', { file_path: 'src/../src/a' })).toBe(true)
+    expect(await ask('edit', { file_path: 'src/../a' })).toMatch(/nobody/)
+    expect(await ask('write', { file_path: 'anything' })).toBe(true)
+    expect(await ask('write', { file_path: '.git/hooks/pre-commit' })).toMatch(/act by themselves/)
+    expect(await ask('write', { file_path: 'src/../.Claude/settings.json' })).toMatch(/act by/)
+    expect(await ask('write', { file_path: '../anything' })).toMatch(/outside of the project/)
+    expect(await ask('read', { file_path: 'x' })).toBe(true)
+  })
+
+  it('of an MCP tool is approved by its name, its server and wildcards', async () => {
+    const tool: AgentTool = {
+      ...echoTool('github.get_issue'),
+      readOnly: false,
+      origin: { kind: 'mcp', server: 'github' },
+    }
+    const allowed = async (text: string): Promise<boolean> => {
+      const decide = createPermit({ agent: 'main', platform: 'linux', rules: rules(text) })
+      const signal = new AbortController().signal
+      return (await decide(tool, {}, { toolCallId: '1', signal, onEvent: () => undefined })).allowed
+    }
+    expect(await allowed('mcp__github__get_issue')).toBe(true)
+    expect(await allowed('mcp__github__*')).toBe(true)
+    expect(await allowed('mcp__github')).toBe(true)
+    expect(await allowed('mcp__*')).toBe(true)
+    expect(await allowed('*')).toBe(true)
+    expect(await allowed('mcp__git')).toBe(false)
+    expect(await allowed('mcp__github__set_*')).toBe(false)
+    expect(await allowed('mcp__github__get_issue(x:*)')).toBe(false)
+    expect(await allowed('')).toBe(false)
+  })
+
+  it('that is denied stays so whatever approves it', async () => {
+    const { ask } = permit({
+      rules: rules('*'),
+      denied: parseAllowedTools('Bash(rm:*) Write'),
+      approver: () => Promise.resolve({ approved: true }),
+    })
+    expect(await ask('shell', { command: 'ls && rm x' })).toBe('this agent may not use it')
+    expect(await ask('write', { file_path: 'x' })).toBe('this agent may not use it')
+    expect(await ask('shell', { command: 'ls' })).toBe(true)
+  })
+
+  it('is shown to the approver with its effect, one question at a time', async () => {
+    const seen: ApprovalRequest[] = []
+    let open = 0
+    const approver: Approver = async (request) => {
+      expect(++open).toBe(1)
+      seen.push(request)
+      await Promise.resolve()
+      open--
+      return seen.length === 1 ? { approved: true } : { approved: false, reason: 'not that' }
+    }
+    const { ask } = permit({ approver })
+    const answers = await Promise.all([
+      ask('shell', { command: 'a' }),
+      ask('shell', { command: 'b' }),
+      ask('write', { file_path: 'x', content: 'y' }),
+    ])
+    expect(answers).toEqual([true, 'not that', 'not that'])
+    expect(seen.map(({ effect }) => effect?.split('\n').at(-1))).toEqual(['a', 'b', '+y'])
+    expect(seen[0]).toMatchObject({ agent: 'main', reason: 'not read-only' })
+  })
+
+  it('goes on being asked for after an approver that threw', async () => {
+    let calls = 0
+    const approver: Approver = () => {
+      if (++calls === 1) throw new Error('lost')
+      return Promise.resolve({ approved: true })
+    }
+    const { ask } = permit({ approver })
+    await expect(ask('shell', { command: 'a' })).rejects.toThrow('lost')
+    expect(await ask('shell', { command: 'b' })).toBe(true)
+  })
+})
+
+describe('an agent', () => {
+  const replies = [
+    calls([
+      { name: 'write', input: { file_path: 'a', content: '' }, id: '1' },
+      { name: 'shell', input: { command: 'rm -f x' }, id: '2' },
+      { name: 'shell', input: { command: 'echo ok' }, id: '3' },
+    ]),
+    says('done'),
+  ]
+
+  it('does not see what it may never call, and may not call it', async () => {
+    const agent = withAgent(emptyWorld(), replies, {
+      builtIns: ['all'],
+      disallowedTools: ['Write Edit', 'Bash(rm:*)'],
+      approver: () => Promise.resolve({ approved: true }),
+    })
+    await agent.ask('go')
+    expect(agent.seen(0)).toEqual(['read', 'list', 'search', 'shell'])
+    const [write, remove, echo] = agent.results(1)
+    expect(write).toMatch(/^Error: there is no tool called write/)
+    expect(remove).toBe('Error: shell was refused: this agent may not use it')
+    expect(echo).toBe('ok')
+  })
+
+  it('in permission mode plan sees only what changes nothing', async () => {
+    const agent = withAgent(emptyWorld(), [says('done')], {
+      builtIns: ['all'],
+      permissionMode: 'plan',
+    })
+    await agent.ask('go')
+    expect(agent.seen(0)).toEqual(['read', 'list', 'search'])
+  })
+})

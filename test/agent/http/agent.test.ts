@@ -1,0 +1,344 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  Agent,
+  type AgentEvent,
+  type AgentOptions,
+  type AgentTool,
+  type ModelObject,
+  tool,
+} from '../../../src/agent/index.ts'
+import { systemRuntime } from '../../../src/base/index.ts'
+import { defineSkill } from '../../../src/library/index.ts'
+import { lastUserText, readRequest, toolResults } from '../../model-server/read-request.ts'
+import type { Script } from '../../model-server/server.ts'
+import type { ModelTurn } from '../../model-server/turn.ts'
+import { protocols, serve, type Served } from './_protocols.ts'
+
+let home: string
+beforeAll(() => {
+  home = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+const usage = { input: 100, output: 10 }
+
+describe.each(protocols)('an agent over %s', (_protocol, modelAt) => {
+  async function agentOn(
+    script: Script,
+    options: Partial<AgentOptions> = {},
+  ): Promise<Served & { agent: Agent; model: ModelObject; events: AgentEvent[] }> {
+    const served = await serve(script)
+    const events: AgentEvent[] = []
+    const model = modelAt(served.server.url)
+    const agent = new Agent({
+      model,
+      runtime: systemRuntime({ cwd: home, home, env: {} }),
+      discover: false,
+      onEvent: (event) => events.push(event),
+      ...options,
+    })
+    return { ...served, agent, model, events }
+  }
+
+  it.each(['generate', 'stream'] as const)(
+    '%s: calls tools side by side, answers, and counts what the server counts',
+    async (how) => {
+      let running = 0
+      let most = 0
+      const add = adder(async () => {
+        most = Math.max(most, ++running)
+        await new Promise((resolve) => setImmediate(resolve))
+        running--
+      })
+      const { agent, server, told } = await agentOn(
+        [
+          {
+            text: 'Adding.',
+            calls: [
+              { name: 'math__add', input: { a: 1, b: 2 } },
+              { name: 'math__add', input: { a: 3, b: 4 } },
+            ],
+            usage: { input: 100, output: 20, cached: 30 },
+          },
+          { text: 'They are 3 and 7.', usage: { input: 150, output: 8 } },
+        ],
+        { tools: [add], instructions: 'You add.' },
+      )
+      const result =
+        how === 'generate' ? await agent.generate('Add.') : await agent.stream('Add.').result
+      expect(result).toMatchObject({ status: 'completed', text: 'They are 3 and 7.', turns: 2 })
+      expect(most).toBe(2)
+      const [first, second] = told()
+      expect(first).toMatchObject({ system: 'You add.', tools: ['math__add'] })
+      expect(second?.messages.flatMap(({ results }) => results.map(({ text }) => text))).toEqual([
+        '3',
+        '7',
+      ])
+      const ids = second?.messages.flatMap(({ calls }) => calls.map(({ id }) => id)) ?? []
+      expect(second?.messages.flatMap(({ results }) => results.map(({ id }) => id))).toEqual(ids)
+      const { input, output, cached, answers } = server.counted()
+      expect(agent.usage.total).toMatchObject({
+        inputTokens: input,
+        outputTokens: output,
+        cachedInputTokens: cached,
+        requests: answers,
+      })
+      expect(result.usage).toEqual(agent.usage.total)
+    },
+  )
+
+  it('streams text while the model writes, with its calls in order', async () => {
+    const { agent } = await agentOn(
+      [
+        { text: 'I will look it up.', calls: [{ name: 'math__add', input: { a: 1, b: 1 } }] },
+        'It is two, as expected.',
+      ],
+      { tools: [adder()] },
+    )
+    const stream = agent.stream('What is 1 + 1?')
+    const seen: string[] = []
+    let texts = 0
+    for await (const event of stream) {
+      if (event.type === 'text') texts++
+      if (seen.at(-1) !== event.type) seen.push(event.type)
+    }
+    expect(texts).toBeGreaterThan(6)
+    expect(seen.filter((type) => type !== 'step')).toEqual([
+      'text',
+      'tool-call',
+      'tool-result',
+      'text',
+    ])
+    expect((await stream.result).text).toBe('It is two, as expected.')
+  })
+
+  it('tells the model what was wrong with arguments, and with a tool that is not there', async () => {
+    const { agent, server } = await agentOn(
+      (_request, index): ModelTurn | string =>
+        index === 0
+          ? {
+              calls: [
+                { name: 'math__add', input: '{"a": 1, "b":' },
+                { name: 'math__add', input: { a: 'one', b: 2 } },
+                { name: 'math__subtract', input: { a: 1, b: 2 } },
+              ],
+            }
+          : 'I give up.',
+      { tools: [adder()] },
+    )
+    expect(await agent.generate('Add.')).toMatchObject({ status: 'completed', text: 'I give up.' })
+    const [, second] = server.prompts()
+    if (second === undefined) throw new Error('the model was asked once')
+    const [malformed, wrong, unknown] = toolResults(second)
+    // A provider package may put the text into JSON, or read a string where there is no object.
+    expect(malformed).toMatch(/Error: math\.add was not called: (?:the|its) arguments/)
+    expect(wrong).toMatch(/Error: math\.add was not called: a /)
+    expect(unknown).toContain('Error: there is no tool called math__subtract.')
+  })
+
+  it('asks again after 429 and 500, and gives up with what was said', async () => {
+    const busy: ModelTurn = { error: { status: 429, retryAfterMs: 1 } }
+    const { agent, server } = await agentOn([
+      busy,
+      { error: { status: 500, retryAfterMs: 1 } },
+      'Hello.',
+    ])
+    expect(await agent.generate('Hello?')).toMatchObject({ status: 'completed', text: 'Hello.' })
+    expect(server.prompts()).toHaveLength(3)
+    const second = await agentOn(
+      [{ text: 'Until here.', calls: [{ name: 'math__add', input: { a: 1, b: 1 } }], usage }, busy],
+      {
+        tools: [adder()],
+      },
+    )
+    const failed = await second.agent.generate('Add.')
+    expect(failed).toMatchObject({ status: 'failed', turns: 2 })
+    expect(failed.error).toContain('HTTP 429')
+    expect(second.agent.usage.total).toMatchObject({ inputTokens: 100, outputTokens: 10 })
+    expect(second.server.prompts()).toHaveLength(4)
+  })
+
+  it('ends as failed when a stream breaks off, and keeps what came', async () => {
+    const text = 'one two three four five six seven eight'
+    const { agent } = await agentOn([{ text, cutAfter: 6 }], { callSettings: { maxRetries: 0 } })
+    const result = await agent.stream('Count.').result
+    expect(result.status).toBe('failed')
+    expect(result.error).toMatch(/model call failed/)
+    expect(text.startsWith(result.text)).toBe(true)
+    expect(result.text).not.toBe(text)
+  })
+
+  it.each(['generate', 'stream'] as const)(
+    '%s: lets go of a model that does not answer when it is cancelled, and can be asked again',
+    async (how) => {
+      const { agent, server } = await agentOn((_request, index): ModelTurn | string =>
+        index === 0 ? { silent: true } : 'Here.',
+      )
+      const controller = new AbortController()
+      const { signal } = controller
+      const run =
+        how === 'generate' ? agent.generate('?', { signal }) : agent.stream('?', { signal }).result
+      await until(() => server.prompts().length === 1)
+      controller.abort()
+      expect(await run).toMatchObject({ status: 'cancelled' })
+      expect(await agent.generate('Again?')).toMatchObject({ status: 'completed', text: 'Here.' })
+    },
+  )
+
+  it('activates a skill: its tool from the next step on, its content once, and gone afterwards', async () => {
+    const greet = defineSkill({
+      name: 'greet',
+      description: 'Greets. Use when somebody arrives.',
+      body: 'THE GREETING RULES for $ARGUMENTS.',
+    })
+    const { agent, told } = await agentOn(
+      (request): ModelTurn | string => {
+        const results = toolResults(request)
+        const asked = lastUserText(request)
+        if (asked !== 'Ada is here.') return 'No.'
+        if (results.length === 0) return call('skill', { name: 'greet', arguments: 'Ada' })
+        if (results.length === 1) return call('greet__wave', { times: 2 })
+        if (results.length === 2) return call('skill', { name: 'greet', arguments: 'Ada' })
+        return 'Hello, Ada.'
+      },
+      { skills: [greet], instructions: 'Be kind.' },
+    )
+    agent.skillManager.registerTool('greet', {
+      name: 'wave',
+      description: 'Waves.',
+      inputSchema: { type: 'object', properties: { times: { type: 'number' } } },
+      execute: (input) => ({ waved: input }),
+    })
+    expect(await agent.generate('Ada is here.')).toMatchObject({ text: 'Hello, Ada.' })
+    const [first, second, , fourth] = told()
+    expect(first?.tools).toEqual(['skill'])
+    expect(first?.system).toContain('Greets. Use when somebody arrives.')
+    expect(first?.system).not.toContain('THE GREETING RULES')
+    expect(second?.tools).toEqual(expect.arrayContaining(['skill', 'greet__wave']))
+    const all = JSON.stringify(fourth?.messages)
+    expect(all.split('THE GREETING RULES for Ada.')).toHaveLength(2)
+    await agent.generate('Anything left?')
+    expect(told().at(-1)?.tools).toEqual(['skill'])
+  })
+
+  it('forks a skill into a subagent that is told to carry it out', async () => {
+    const audit = defineSkill({
+      name: 'audit',
+      description: 'Audits. Use when asked for an audit.',
+      body: 'AUDIT THE FOLDER $ARGUMENTS.',
+      context: 'fork',
+    })
+    const { agent, server, told, events } = await agentOn(
+      (request): ModelTurn => {
+        const { messages } = readRequest(request)
+        if (JSON.stringify(messages).includes('AUDIT THE FOLDER')) {
+          return { text: 'Nothing found in src.', usage: { input: 40, output: 4 } }
+        }
+        return toolResults(request).length === 0
+          ? { ...call('skill', { name: 'audit', arguments: 'src' }), usage }
+          : { text: 'The audit found nothing.', usage }
+      },
+      { skills: [audit], tools: [adder()] },
+    )
+    expect(await agent.generate('Audit src.')).toMatchObject({ text: 'The audit found nothing.' })
+    const child = told().find(({ messages }) =>
+      JSON.stringify(messages).includes('AUDIT THE FOLDER'),
+    )
+    expect(child?.tools).not.toContain('delegate')
+    expect(child?.tools).toContain('math__add')
+    expect(JSON.stringify(child?.messages)).not.toContain('Audit src.')
+    expect(JSON.stringify(told().at(-1)?.messages)).not.toContain('AUDIT THE FOLDER')
+    expect(server.prompts().map(toolResults).at(-1)?.[0]).toContain('Nothing found in src.')
+    expect(agent.usage).toMatchObject({
+      own: { inputTokens: 200, requests: 2 },
+      descendants: { inputTokens: 40, outputTokens: 4, requests: 1 },
+    })
+    expect(events.some(({ type }) => type === 'delegation')).toBe(true)
+  })
+
+  it('hands work to a subagent in the background, goes on, and is told the result', async () => {
+    let release = (): void => undefined
+    const released = new Promise<void>((resolve) => (release = resolve))
+    const slow = tool({
+      name: 'slow',
+      description: 'Takes its time.',
+      readOnly: true,
+      execute: async () => {
+        await released
+        return 'counted 42'
+      },
+    })
+    const { agent, server, told } = await agentOn(
+      (request): ModelTurn | string => {
+        const { system } = readRequest(request)
+        const results = toolResults(request)
+        if (system.includes('You count.')) {
+          return results.length === 0 ? call('slow', {}) : { text: 'There are 42.', usage }
+        }
+        if (results.length === 0) {
+          return call('delegate', { agent: 'counter', task: 'Count the files.', background: true })
+        }
+        if (results.length === 1) {
+          release()
+          return call('delegation_status', { wait: true })
+        }
+        return 'All counted: 42.'
+      },
+      {
+        tools: [slow],
+        subagents: [
+          {
+            name: 'counter',
+            description: 'Counts things.',
+            tools: ['slow'],
+            systemPrompt: 'You count.',
+          },
+        ],
+      },
+    )
+    expect(await agent.generate('How many files?')).toMatchObject({ text: 'All counted: 42.' })
+    const children = told().filter(({ system }) => system.includes('You count.'))
+    expect(children.map(({ tools }) => tools)).toEqual([['slow'], ['slow']])
+    const last = server
+      .prompts()
+      .findLast((request) => !readRequest(request).system.includes('You count.'))
+    if (last === undefined) throw new Error('nothing was asked')
+    expect(toolResults(last)[0]).toMatch(/^Delegation \S+ to counter has begun in the background/)
+    expect(toolResults(last)[1]).toContain('There are 42.')
+    const { input, output, answers } = server.counted()
+    expect(agent.usage.total).toMatchObject({
+      inputTokens: input,
+      outputTokens: output,
+      requests: answers,
+    })
+    await agent.close()
+  })
+})
+
+function call(name: string, input: object): ModelTurn {
+  return { calls: [{ name, input }] }
+}
+
+function adder(before: () => Promise<void> = async () => undefined): AgentTool {
+  return tool({
+    name: 'math.add',
+    description: 'Adds two numbers.',
+    readOnly: true,
+    input: {
+      type: 'object',
+      properties: { a: { type: 'number' }, b: { type: 'number' } },
+      required: ['a', 'b'],
+    },
+    execute: async ({ a, b }) => {
+      await before()
+      return Number(a) + Number(b)
+    },
+  })
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
+}

@@ -1,0 +1,141 @@
+import { getEventListeners } from 'node:events'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { expect, it } from 'vitest'
+import { Agent, type SubagentResult, tool } from '../../../src/agent/index.ts'
+import { systemRuntime } from '../../../src/base/index.ts'
+import { readRequest, toolResults } from '../../model-server/read-request.ts'
+import { startModelServer } from '../../model-server/server.ts'
+import type { ModelTurn } from '../../model-server/turn.ts'
+
+const total = 50
+const cancelled = 10
+const failing = 5
+
+/** The first ten are cancelled in their second call, the next five fail in it. */
+const fateOf = (number: number): 'cancelled' | 'failed' | 'completed' => {
+  if (number < cancelled) return 'cancelled'
+  return number < cancelled + failing ? 'failed' : 'completed'
+}
+
+it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failing, each has a result, usage is that of the server, and nothing is left', async () => {
+  const before = resources()
+  let waiting = 0
+  const server = await startModelServer((request): ModelTurn => {
+    const number = Number(/Task (\d+)/.exec(readRequest(request).messages[0]?.text ?? '')?.[1])
+    // Every call costs something else, so that a wrong booking cannot add up by accident.
+    const usage = { input: 1000 + number * 7, output: 10 + number, cached: number, reasoning: 1 }
+    if (toolResults(request).length === 0) {
+      return { calls: [{ name: 'look', input: { number } }], usage }
+    }
+    const fate = fateOf(number)
+    if (fate === 'cancelled') {
+      waiting++
+      return { silent: true }
+    }
+    if (fate === 'failed') return { error: { status: 400, message: `No answer to ${number}.` } }
+    return { text: `Done ${number}.`, usage, delayMs: number % 5 }
+  })
+  const model = createOpenAICompatible({
+    name: 'local',
+    baseURL: `${server.url}/v1`,
+    includeUsage: true,
+  })('m')
+  const look = tool({
+    name: 'look',
+    description: 'Looks at a number.',
+    readOnly: true,
+    input: { type: 'object', properties: { number: { type: 'number' } } },
+    execute: ({ number = null }) => `saw ${JSON.stringify(number)}`,
+  })
+  const agent = new Agent({
+    model,
+    runtime: systemRuntime({ env: {} }),
+    discover: false,
+    tools: [look],
+    concurrency: total,
+    subagents: [{ name: 'worker', description: 'Works.', tools: ['look'] }],
+  })
+  const controller = new AbortController()
+  const numbers = Array.from({ length: total }, (_, number) => number)
+  const handles = await Promise.all(
+    numbers.map((number) =>
+      agent.delegateAsync('worker', `Task ${number}`, {
+        signal: controller.signal,
+        stream: number % 2 === 0,
+      }),
+    ),
+  )
+  expect(agent.subagentManager.getActiveDelegations()).toHaveLength(total)
+  await until(() => waiting === cancelled)
+  for (const handle of handles.slice(0, cancelled)) handle.cancel()
+  const results = await Promise.all(handles.map((handle) => handle.result()))
+
+  expect(results.map(({ status }) => status)).toEqual(numbers.map(fateOf))
+  expect(results.map(({ task }) => task)).toEqual(numbers.map((number) => `Task ${number}`))
+  for (const [number, { output, error, usage, success }] of results.entries()) {
+    const calls = fateOf(number) === 'completed' ? 2 : 1
+    expect(success).toBe(calls === 2)
+    expect(usage).toMatchObject({
+      inputTokens: calls * (1000 + number * 7),
+      outputTokens: calls * (10 + number),
+      cachedInputTokens: calls * number,
+    })
+    expect(output).toBe(calls === 2 ? `Done ${number}.` : '')
+    expect(error ?? '').toMatch(calls === 2 ? /^$/ : /cancelled|No answer to/)
+  }
+  const counted = server.counted()
+  const { total: booked, own, descendants, byDelegation } = agent.usage
+  expect(booked).toMatchObject({
+    inputTokens: counted.input,
+    outputTokens: counted.output,
+    cachedInputTokens: counted.cached,
+    reasoningTokens: counted.reasoning,
+    requests: counted.answers,
+  })
+  expect(own.requests).toBe(0)
+  expect(descendants).toEqual(booked)
+  expect(Object.keys(byDelegation)).toHaveLength(total)
+  expect(agent.subagentManager.getUsageBreakdown()).toEqual({ worker: booked })
+  expect(agent.subagentManager.getActiveDelegations()).toEqual([])
+
+  await agent.close()
+  expect(getEventListeners(controller.signal, 'abort')).toEqual([])
+  await server.close()
+  await until(() => leftSince(before).length === 0)
+  console.log(
+    [
+      `${total} delegations at once: ${statuses(results)}`,
+      `server: ${counted.answers} answers, ${counted.input} + ${counted.output} tokens`,
+      `agent:  ${booked.requests} answers, ${booked.inputTokens} + ${booked.outputTokens} tokens`,
+      'left: no process, timer, socket or listener',
+    ].join('\n'),
+  )
+})
+
+function statuses(results: readonly SubagentResult[]): string {
+  const counts = new Map<string, number>()
+  for (const { status } of results) counts.set(status, (counts.get(status) ?? 0) + 1)
+  return [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
+}
+
+/** Processes, timers, sockets and whatever else would keep this process alive, and its listeners. */
+function resources(): Record<string, number> {
+  const counts: Record<string, number> = {}
+  for (const kind of process.getActiveResourcesInfo()) {
+    counts[kind] = (counts[kind] ?? 0) + 1
+  }
+  const listeners = process.eventNames().map((name) => process.listenerCount(name))
+  return { ...counts, listeners: listeners.reduce((sum, count) => sum + count, 0) }
+}
+
+/** What there is more of now. */
+function leftSince(before: Record<string, number>): string[] {
+  return Object.entries(resources()).flatMap(([kind, count]) =>
+    count > (before[kind] ?? 0) ? [kind] : [],
+  )
+}
+
+/** Without a timer, which would be counted; a test that waits for ever is ended by the runner. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,457 @@
+import { APICallError } from 'ai'
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, it } from 'vitest'
+import {
+  type AgentEvent,
+  type LoopOutcome,
+  type LoopRequest,
+  runLoop,
+  type UsageEntry,
+} from '../../../src/agent/index.ts'
+import {
+  call,
+  calls,
+  echoTool,
+  type Reply,
+  resultTexts,
+  says,
+  scripted,
+  tokens,
+} from '../mock-replies.ts'
+
+interface Run {
+  outcome: LoopOutcome
+  usage: UsageEntry[]
+  events: AgentEvent[]
+  model: MockLanguageModelV4
+}
+
+async function run(
+  replies: readonly (Reply | Error)[] | MockLanguageModelV4,
+  parts: Partial<LoopRequest> = {},
+): Promise<Run> {
+  const model = replies instanceof MockLanguageModelV4 ? replies : scripted(replies)
+  const usage: UsageEntry[] = []
+  const events: AgentEvent[] = []
+  const outcome = await runLoop({
+    agent: 'main',
+    model,
+    instructions: 'Be brief.',
+    messages: [{ role: 'user', content: 'Go.' }],
+    offered: () => [],
+    permit: async () => ({ allowed: true }),
+    maxTurns: 20,
+    onUsage: (entry) => usage.push(entry),
+    onEvent: (event) => events.push(event),
+    callSettings: { maxRetries: 0 },
+    ...parts,
+  })
+  return { outcome, usage, events, model }
+}
+
+/** What the model read as results of its calls, in the order of the prompt of its nth call. */
+function resultsSeen(model: MockLanguageModelV4, index: number): string[] {
+  return (model.doGenerateCalls[index]?.prompt ?? []).flatMap(resultTexts)
+}
+
+describe('a run that completes', () => {
+  it('answers without tools', async () => {
+    const { outcome, usage, model } = await run([says('Done.')])
+    expect(outcome).toEqual({
+      status: 'completed',
+      text: 'Done.',
+      turns: 1,
+      messages: [{ role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }],
+    })
+    expect(usage).toEqual([
+      {
+        model: 'mock',
+        agent: 'main',
+        delegation: undefined,
+        usage: {
+          inputTokens: 10,
+          outputTokens: 2,
+          cachedInputTokens: 0,
+          reasoningTokens: 0,
+          requests: 1,
+        },
+      },
+    ])
+    expect(model.doGenerateCalls[0]?.tools).toBeUndefined()
+    expect(model.doGenerateCalls[0]?.prompt[0]).toEqual({ role: 'system', content: 'Be brief.' })
+  })
+
+  it('calls a tool and goes on with what it said', async () => {
+    const tool = echoTool('skill.echo')
+    const { outcome, model, events } = await run([call('skill__echo', { a: 1 }), says('Done.')], {
+      offered: () => [tool],
+    })
+    expect(outcome.status).toBe('completed')
+    expect(outcome.turns).toBe(2)
+    expect(tool.seen).toEqual([{ a: 1 }])
+    expect(resultsSeen(model, 1)).toEqual(['skill.echo said {"a":1}'])
+    expect(events.map(({ type }) => type)).toEqual([
+      'step',
+      'tool-call',
+      'tool-result',
+      'text',
+      'step',
+    ])
+    expect(events[1]).toMatchObject({ tool: 'skill.echo', input: { a: 1 } })
+  })
+
+  it('carries out the calls of one step side by side and answers in their order', async () => {
+    const order: string[] = []
+    let release = (): void => undefined
+    const secondRan = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    const first = echoTool('first', {
+      async execute() {
+        await secondRan
+        order.push('first')
+        return 'one'
+      },
+    })
+    const second = echoTool('second', {
+      async execute() {
+        order.push('second')
+        release()
+        return 'two'
+      },
+    })
+    const { model } = await run([calls([{ name: 'first' }, { name: 'second' }]), says('Done.')], {
+      offered: () => [first, second],
+    })
+    expect(order).toEqual(['second', 'first'])
+    expect(resultsSeen(model, 1)).toEqual(['one', 'two'])
+  })
+
+  it('offers at each step what there is then', async () => {
+    let active = false
+    const late = echoTool('late')
+    const load = echoTool('load', {
+      async execute() {
+        active = true
+        return 'loaded'
+      },
+    })
+    const { model } = await run([call('load'), call('late'), says('Done.')], {
+      offered: () => (active ? [load, late] : [load]),
+    })
+    const offered = model.doGenerateCalls.map((made) => made.tools?.map(({ name }) => name))
+    expect(offered).toEqual([['load'], ['load', 'late'], ['load', 'late']])
+    expect(late.seen).toHaveLength(1)
+  })
+
+  it('streams text as it comes and books the same usage', async () => {
+    const { events, outcome, usage } = await run([says('One two three.', tokens(7, 3))], {
+      stream: true,
+    })
+    const texts = events.flatMap((event) => (event.type === 'text' ? [event.text] : []))
+    expect(texts).toEqual(['One ', 'two ', 'three.'])
+    expect(outcome).toMatchObject({ status: 'completed', text: 'One two three.' })
+    expect(usage.map((entry) => entry.usage.inputTokens)).toEqual([7])
+  })
+
+  it('reads messages that were sent in the meantime before the next step', async () => {
+    let asked = 0
+    const { model } = await run([call('echo'), says('Done.')], {
+      offered: () => [echoTool()],
+      steering: () => (++asked === 2 ? ['Use Paris, Texas.'] : []),
+    })
+    const last = model.doGenerateCalls[1]?.prompt.at(-1)
+    expect(last).toMatchObject({ role: 'user', content: [{ text: 'Use Paris, Texas.' }] })
+  })
+
+  it('goes on after the last answer when a message came while it was written', async () => {
+    let asked = 0
+    const { outcome } = await run([says('Done.'), says('Done again.')], {
+      steering: () => (++asked === 2 ? ['One more thing.'] : []),
+    })
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Done again.', turns: 2 })
+  })
+
+  it('goes on when something wants it to before it stops', async () => {
+    const asked: string[] = []
+    const { outcome } = await run([says('Done.'), says('Really done.')], {
+      async beforeStop(text) {
+        asked.push(text)
+        return asked.length === 1 ? 'Run the tests first.' : undefined
+      },
+    })
+    expect(asked).toEqual(['Done.', 'Really done.'])
+    expect(outcome.text).toBe('Really done.')
+  })
+})
+
+describe('what the model does wrong', () => {
+  it('is told that a tool does not exist, and which there are', async () => {
+    const { model, outcome } = await run([call('raed'), says('Done.')], {
+      offered: () => [echoTool('read'), echoTool('write')],
+    })
+    expect(resultsSeen(model, 1)).toEqual([
+      'Error: there is no tool called raed. Did you mean read? The tools are: read, write.',
+    ])
+    expect(outcome.status).toBe('completed')
+  })
+
+  it('may call a tool by its display name, and the history keeps the wire name', async () => {
+    const tool = echoTool('pdf.extract')
+    const { outcome } = await run([call('pdf.extract', { page: 1 }), says('Done.')], {
+      offered: () => [tool],
+    })
+    expect(tool.seen).toEqual([{ page: 1 }])
+    expect(JSON.stringify(outcome.messages)).not.toContain('"pdf.extract"')
+  })
+
+  it.each([
+    ['no JSON', '{"a": ', 'Error: echo was not called: the arguments are no JSON.'],
+    ['a list', '[1]', 'Error: echo was not called: its arguments must be one JSON object.'],
+    ['a missing argument', '{}', 'Error: echo was not called: path is missing.'],
+    ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be string.'],
+  ])('is told of arguments that are %s', async (_, input, sentence) => {
+    const tool = echoTool('echo', {
+      inputSchema: {
+        type: 'object',
+        properties: { path: { type: 'string' } },
+        required: ['path'],
+      },
+    })
+    const { model } = await run([call('echo', input), says('Done.')], { offered: () => [tool] })
+    expect(resultsSeen(model, 1)[0]).toContain(sentence)
+    expect(tool.seen).toEqual([])
+  })
+
+  it('reads the error of a tool that fails as text, and the loop goes on', async () => {
+    const tool = echoTool('echo', {
+      execute: async () => {
+        throw new Error('the disk is full')
+      },
+    })
+    const { model, outcome, events } = await run([call('echo'), says('Done.')], {
+      offered: () => [tool],
+    })
+    expect(resultsSeen(model, 1)).toEqual(['Error: the disk is full'])
+    expect(outcome.status).toBe('completed')
+    expect(events.find(({ type }) => type === 'tool-result')).toMatchObject({ isError: true })
+  })
+
+  it('is told why a call was refused', async () => {
+    const tool = echoTool('shell')
+    const { model } = await run([call('shell'), says('Done.')], {
+      offered: () => [tool],
+      permit: async () => ({ allowed: false, reason: 'the user said no' }),
+    })
+    expect(resultsSeen(model, 1)).toEqual(['Error: shell was refused: the user said no'])
+    expect(tool.seen).toEqual([])
+  })
+
+  it('gets 10 MB of a result cut, with a notice of how much is missing', async () => {
+    const tool = echoTool('echo', { execute: async () => 'x'.repeat(10_000_000) })
+    const { model } = await run([call('echo'), says('Done.')], { offered: () => [tool] })
+    const [seen = ''] = resultsSeen(model, 1)
+    expect(seen.length).toBeLessThan(51_000)
+    expect(seen).toContain('9950000 of 10000000 characters were left out')
+  })
+
+  it('is told when one call gives the same result again and again, and then ends with a summary', async () => {
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ tools }) => (tools === undefined ? says('I was stuck.') : call('echo')),
+    })
+    const { outcome } = await run(model, { offered: () => [echoTool()] })
+    expect(outcome).toMatchObject({
+      status: 'capped',
+      text: 'I was stuck.',
+      turns: 9,
+      error: 'The model made the same call 8 times in a row with the same result: echo.',
+    })
+    expect(resultsSeen(model, 2).at(-1)).not.toContain('in a row')
+    expect(resultsSeen(model, 3).at(-1)).toContain('the same result 3 times in a row')
+  })
+
+  it('is asked again when it answers nothing, and then the run has failed', async () => {
+    const { outcome, model } = await run([says(''), says(''), says('')])
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      turns: 3,
+      error: 'The model answered nothing.',
+    })
+    expect(model.doGenerateCalls[1]?.prompt.at(-1)).toMatchObject({ role: 'user' })
+    expect((await run([says(''), says('Here.')])).outcome.status).toBe('completed')
+  })
+})
+
+describe('a run that ends before the model is done', () => {
+  it('has one last turn without tools for a summary when its turns are used up', async () => {
+    let count = 0
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ tools }) =>
+        tools === undefined ? says('Half done.') : call('echo', { count: count++ }),
+    })
+    const { outcome, usage } = await run(model, { offered: () => [echoTool()], maxTurns: 3 })
+    expect(outcome).toMatchObject({
+      status: 'capped',
+      text: 'Half done.',
+      turns: 4,
+      error: 'Max turns exceeded',
+    })
+    expect(usage).toHaveLength(4)
+    expect(model.doGenerateCalls.map(({ tools }) => tools?.length)).toEqual([1, 1, 1, undefined])
+  })
+
+  it('keeps no call without a result when the model calls a tool in its last turn', async () => {
+    let count = 0
+    const model = new MockLanguageModelV4({
+      doGenerate: async () => ({
+        ...call('echo', { count: count++ }),
+        content: [{ type: 'text', text: 'Half.' }, ...call('echo', { count }).content],
+      }),
+    })
+    const { outcome } = await run(model, { offered: () => [echoTool()], maxTurns: 1 })
+    expect(outcome).toMatchObject({ status: 'capped', text: 'Half.' })
+    expect(outcome.messages.at(-1)).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Half.' }],
+    })
+  })
+
+  it('has failed with what was used until then when a model call fails', async () => {
+    const error = new APICallError({
+      message: 'upstream is down',
+      url: 'http://127.0.0.1/v1',
+      requestBodyValues: {},
+      statusCode: 503,
+      isRetryable: false,
+    })
+    const { outcome, usage } = await run([call('echo'), error], { offered: () => [echoTool()] })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: 'The model call failed (HTTP 503): upstream is down',
+    })
+    expect(outcome.messages.map(({ role }) => role)).toEqual(['assistant', 'tool'])
+    expect(usage).toHaveLength(1)
+  })
+
+  it('names no key that the provider repeated', async () => {
+    const { outcome } = await run([new Error('bad key sk-ant-REDACTED')])
+    expect(outcome.error).not.toContain('abcdefghijklmnop')
+  })
+
+  it('is cancelled while the model is asked', async () => {
+    const controller = new AbortController()
+    const model = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_, reject) => {
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason))
+          controller.abort()
+        }),
+    })
+    const { outcome } = await run(model, { signal: controller.signal })
+    expect(outcome).toMatchObject({ status: 'cancelled', error: 'The run was cancelled.' })
+  })
+
+  it('is cancelled while a tool runs that does not listen, and its call has a result', async () => {
+    const controller = new AbortController()
+    const tool = echoTool('echo', {
+      execute: () => {
+        controller.abort()
+        return new Promise(() => undefined)
+      },
+    })
+    const { outcome, usage } = await run([call('echo'), says('never')], {
+      offered: () => [tool],
+      signal: controller.signal,
+    })
+    expect(outcome.status).toBe('cancelled')
+    expect(outcome.messages.map(({ role }) => role)).toEqual(['assistant', 'tool'])
+    expect(JSON.stringify(outcome.messages[1])).toContain('cancelled before this was done')
+    expect(usage).toHaveLength(1)
+  })
+
+  it('keeps what was streamed until it was cut off, and counts the call', async () => {
+    const controller = new AbortController()
+    const model = new MockLanguageModelV4({
+      doStream: async () => ({
+        stream: new ReadableStream({
+          start(stream) {
+            stream.enqueue({ type: 'text-start', id: '0' })
+            stream.enqueue({ type: 'text-delta', id: '0', delta: 'Half a ' })
+          },
+        }),
+      }),
+    })
+    const { outcome, usage } = await run(model, {
+      stream: true,
+      signal: controller.signal,
+      onEvent: (event) => {
+        if (event.type === 'text') controller.abort()
+      },
+    })
+    expect(outcome).toMatchObject({ status: 'cancelled', text: 'Half a ' })
+    expect(outcome.messages).toEqual([{ role: 'assistant', content: 'Half a ' }])
+    expect(usage.map((entry) => entry.usage.requests)).toEqual([1])
+  })
+
+  it('does not begin when it was cancelled before', async () => {
+    const { outcome, model } = await run([says('never')], { signal: AbortSignal.abort() })
+    expect(outcome.status).toBe('cancelled')
+    expect(model.doGenerateCalls).toEqual([])
+  })
+
+  it('has failed when two tools would have one name', async () => {
+    const { outcome } = await run([says('never')], {
+      offered: () => [echoTool('a.b'), echoTool('a__b')],
+    })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: 'The tools a.b and a__b would both be called a__b on the wire.',
+    })
+  })
+
+  it('never asks a hosted gateway for a bare name', async () => {
+    const { outcome } = await run([], { model: 'anthropic/claude' })
+    expect(outcome.error).toContain('"anthropic/claude" is a name and not a model')
+  })
+})
+
+describe('a structured answer', () => {
+  const outputSchema = {
+    type: 'object',
+    properties: { count: { type: 'integer' } },
+    required: ['count'],
+  }
+
+  it('is read, checked and returned as a value', async () => {
+    const { outcome, model } = await run([says('{"count": 2}')], { outputSchema })
+    expect(outcome).toMatchObject({ status: 'completed', output: { count: 2 } })
+    expect(model.doGenerateCalls[0]?.responseFormat).toMatchObject({ schema: outputSchema })
+    expect(model.doGenerateCalls[0]?.prompt[0]?.content).toContain('JSON Schema')
+  })
+
+  it('is not forced on the provider as long as there are tools to be called', async () => {
+    const { outcome, model } = await run([call('echo'), says('{"count": 2}')], {
+      outputSchema,
+      offered: () => [echoTool()],
+    })
+    expect(outcome.output).toEqual({ count: 2 })
+    expect(model.doGenerateCalls[1]?.responseFormat).not.toMatchObject({ type: 'json' })
+  })
+
+  it('is read out of a code fence too', async () => {
+    const { outcome } = await run([says('Here:\n```json\n{"count": 3}\n```')], { outputSchema })
+    expect(outcome.output).toEqual({ count: 3 })
+  })
+
+  it('is asked for again when it has not the shape, and then the run has failed', async () => {
+    const wrong = says('{"count": "two"}')
+    const { outcome, model } = await run([wrong, says('none'), wrong], { outputSchema })
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: 'The answer is not of the asked shape: count must be integer.',
+    })
+    expect(JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1))).toContain(
+      'count must be integer',
+    )
+  })
+})

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest'
+import { createUsageLedger, openSession, type SessionPart } from '../../src/agent/index.ts'
+import { call, echoTool, says, scripted } from './mock-replies.ts'
+
+function sessionWith(
+  replies: Parameters<typeof scripted>[0],
+  parts: readonly SessionPart[],
+): { session: ReturnType<typeof openSession>; model: ReturnType<typeof scripted> } {
+  const model = scripted(replies)
+  const usage = createUsageLedger()
+  return { model, session: openSession({ agent: 'main', model: () => model, usage, parts }) }
+}
+
+describe('the parts of a conversation', () => {
+  it('add instructions, change the prompt in order, and hear when the turn is over', async () => {
+    const heard: string[] = []
+    const part = (name: string): SessionPart => ({
+      instructions: async () => `Know ${name}.`,
+      prompt: async (text) => `${text} ${name}`,
+      async turnEnded() {
+        heard.push(name)
+      },
+    })
+    const { session, model } = sessionWith([new Error('down')], [part('one'), part('two')])
+    expect((await session.run('Go', {})).status).toBe('failed')
+    expect(model.doGenerateCalls[0]?.prompt).toMatchObject([
+      { content: 'Know one.\n\nKnow two.' },
+      { content: [{ text: 'Go one two' }] },
+    ])
+    expect(heard).toEqual(['one', 'two'])
+  })
+
+  it('are asked about a call until one refuses, each with the input of the one before', async () => {
+    const tool = echoTool('write', { readOnly: false, origin: { kind: 'built-in' } })
+    const seen: unknown[] = []
+    const guard = (answer: 'allow' | 'refuse'): SessionPart => ({
+      async permit(_tool, input) {
+        seen.push(input)
+        return answer === 'allow'
+          ? { allowed: true, input: { ...input, by: seen.length } }
+          : { allowed: false, reason: 'no' }
+      },
+    })
+    const parts = [{ tools: () => [tool] }, guard('allow'), guard('refuse'), guard('allow')]
+    const { session } = sessionWith([call('write', { a: 1 }), says('Done.')], parts)
+    await session.run('Go.')
+    expect(seen).toEqual([{ a: 1 }, { a: 1, by: 1 }])
+    expect(tool.seen).toEqual([])
+  })
+
+  it('refuse what needs an approval when none of them decides', async () => {
+    const tool = echoTool('write', { readOnly: false, origin: { kind: 'built-in' } })
+    const parts = [{ tools: () => [tool] }]
+    const { session } = sessionWith([call('write'), says('Done.')], parts)
+    await session.run('Go.')
+    expect(session.contains('nobody can give one here')).toBe(true)
+    expect(tool.seen).toEqual([])
+  })
+
+  it('can keep an allowed call from being made', async () => {
+    const tool = echoTool()
+    const part: SessionPart = {
+      tools: () => [tool],
+      async beforeTool() {
+        throw new Error('first look at the schema')
+      },
+    }
+    const { session } = sessionWith([call('echo'), says('Done.')], [part])
+    await session.run('Go.')
+    expect(session.contains('Error: first look at the schema')).toBe(true)
+    expect(tool.seen).toEqual([])
+  })
+
+  it('reads what was sent between two runs with the next prompt', async () => {
+    const { session, model } = sessionWith([says('a'), says('b')], [])
+    await session.run('One.')
+    session.steer('By the way.')
+    await session.run('Two.')
+    expect(JSON.stringify(model.doGenerateCalls[1]?.prompt)).toContain('By the way.')
+  })
+})

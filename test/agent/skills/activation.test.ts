@@ -1,0 +1,255 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { defineSkill } from '../../../src/library/index.ts'
+import { SkillInvocationError } from '../../../src/skill/index.ts'
+import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { call, calls, echoTool, says, scripted } from '../mock-replies.ts'
+
+it('without skills nothing about them is offered', async () => {
+  const place = withAgent(emptyWorld(), [says('hello')])
+  await place.ask('hi')
+  expect(place.seen(0)).toEqual([])
+  expect(JSON.stringify(place.model.doGenerateCalls[0]?.prompt)).not.toContain('kill')
+})
+
+it('US-004 AC3, US-004 AC6: the model activates a skill and gets its content, with arguments in place', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/greet', { body: 'Greet $0 and $ARGUMENTS. Cost: \\$1.' })
+  const agent = withAgent(place, [
+    call('skill', { name: 'greet', arguments: '"a b" $0 $1' }),
+    says('done'),
+  ])
+  const { status } = await agent.ask('please greet')
+  expect(status).toBe('completed')
+  expect(agent.seen(0)).toEqual(['skill'])
+  expect(JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)).toContain('<name>\\ngreet')
+  expect(agent.results(1)[0]).toContain('Greet a b and "a b" $0 $1. Cost: $1.')
+  expect(agent.events.filter(({ type }) => type === 'skill')).toEqual([
+    { type: 'skill', agent: 'main', name: 'greet', active: true },
+    { type: 'skill', agent: 'main', name: 'greet', active: false },
+  ])
+})
+
+it('US-004 AC1: disable-model-invocation hides a skill from the model, and a person may use it', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/secret', { more: 'disable-model-invocation: true' })
+  place.skill('project/.claude/skills/open')
+  const agent = withAgent(place, [call('skill', { name: 'secret' }), says('no'), says('yes')])
+  await agent.ask('go')
+  expect(JSON.stringify(agent.model.doGenerateCalls[0])).not.toContain('secret')
+  expect(agent.results(1)[0]).toMatch(/^Error: /)
+  await agent.ask('/secret now')
+  expect(agent.prompted(2)).toContain('<skill_content name="secret">')
+})
+
+it('US-004 AC2: user-invocable: false refuses a person, and the model may use it', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/inner', { more: 'user-invocable: false' })
+  const agent = withAgent(place, [call('skill', { name: 'inner' }), says('ok')])
+  await expect(agent.ask('/inner x')).rejects.toThrow(SkillInvocationError)
+  await agent.ask('go')
+  expect(agent.results(1)[0]).toContain('<skill_content name="inner">')
+})
+
+it('US-005 AC1: a typed prompt passes everything behind the name as arguments', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/fix', { body: 'Fix: $ARGUMENTS' })
+  const agent = withAgent(place, [says('ok'), says('ok')])
+  await agent.ask('/fix the bug\nin $1 now')
+  expect(agent.prompted(0)).toContain('Fix: the bug\nin $1 now')
+  await agent.ask('/etc/fix is a path')
+  expect(agent.prompted(1)).toBe('/etc/fix is a path')
+})
+
+it('content comes once while it is in the conversation, and again with other arguments', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/fix', { body: 'Fix: $ARGUMENTS' })
+  const agent = withAgent(place, [
+    call('skill', { name: 'fix', arguments: 'a' }, 'one'),
+    call('skill', { name: 'fix', arguments: 'a' }, 'two'),
+    says('ok'),
+    call('skill', { name: 'fix', arguments: 'a' }, 'three'),
+    call('skill', { name: 'fix', arguments: 'b' }, 'four'),
+    says('ok'),
+  ])
+  await agent.ask('go')
+  await agent.ask('again')
+  const [first, second, third, fourth] = agent.results(5)
+  expect(first).toContain('Fix: a')
+  expect(second).toContain('already active')
+  expect(third).toContain('already active')
+  expect(fourth).toContain('Fix: b')
+})
+
+it('US-004 AC7, US-004 AC9, defect 8: tools of a skill are there exactly while it is active', async () => {
+  const skill = defineSkill({ name: 'mail', description: 'Sends mail.', body: 'Use mail.send.' })
+  const agent = withAgent(
+    emptyWorld(),
+    [
+      call('skill', { name: 'mail' }),
+      call('mail__send', { to: 'x' }),
+      call('skill', { name: 'mail', done: true }),
+      call('mail__send', { to: 'x' }, 'late'),
+      says('ok'),
+      says('ok'),
+    ],
+    { skills: [skill], tools: [echoTool()] },
+  )
+  const sent: unknown[] = []
+  agent.agent.skillManager.registerTool('mail', {
+    name: 'send',
+    inputSchema: { properties: { to: { type: 'string' } } },
+    execute: (input) => {
+      sent.push(input)
+      return { ok: true }
+    },
+  })
+  await agent.ask('go')
+  expect(agent.seen(0)).toEqual(['echo', 'skill'])
+  expect(agent.seen(1)).toEqual(['echo', 'skill', 'mail__send'])
+  expect(agent.seen(3)).toEqual(agent.seen(0))
+  expect(agent.results(4)[1]).toBe('{"ok":true}')
+  expect(agent.results(4)[3]).toMatch(/^Error: there is no tool called mail__send/)
+  expect(sent).toEqual([{ to: 'x' }])
+  await agent.ask('more')
+  expect(agent.seen(5)).toEqual(agent.seen(0))
+})
+
+it('a skill whose tool has the name of another one is refused before it is active', async () => {
+  const skill = defineSkill({ name: 'mail', description: 'Sends mail.', body: 'Use mail.send.' })
+  const agent = withAgent(emptyWorld(), [call('skill', { name: 'mail' }), says('ok')], {
+    skills: [skill],
+    tools: [echoTool('mail__send')],
+  })
+  agent.agent.skillManager.registerTool('mail', { name: 'send', execute: () => 1 })
+  const { status } = await agent.ask('go')
+  expect(status).toBe('completed')
+  expect(agent.results(1)[0]).toMatch(/^Error: The tools mail__send and mail.send/)
+  expect(agent.agent.skillManager.activeSkills).toEqual([])
+})
+
+it('references and other files of an active skill are read inside of it only', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/docs')
+  place.write({
+    'project/.claude/skills/docs/references/a.md': 'the reference',
+    'project/secret.md': 'the secret',
+  })
+  const agent = withAgent(place, [
+    call('skill', { name: 'docs' }),
+    calls([
+      { name: 'skill_resource', input: { skill: 'docs' }, id: '1' },
+      { name: 'skill_resource', input: { skill: 'docs', path: 'references/a.md' }, id: '2' },
+      { name: 'skill_resource', input: { skill: 'docs', path: '../../../secret.md' }, id: '3' },
+    ]),
+    says('ok'),
+  ])
+  await agent.ask('go')
+  expect(agent.seen(0)).toEqual(['skill'])
+  expect(agent.seen(1)).toEqual(['skill', 'skill_resource'])
+  const [, list, text, outside] = agent.results(2)
+  expect(list).toContain('references/a.md (13 bytes)')
+  expect(text).toBe('the reference')
+  expect(outside).toMatch(/^Error: Resource .* leads out of/)
+})
+
+it('a catalogue beyond its budget says so and can be searched', async () => {
+  const place = emptyWorld()
+  for (let number = 0; number < 120; number++) {
+    place.skill(`project/.claude/skills/skill-${number}`, {
+      description: `Does thing number ${number} and nothing else at all in the world.`,
+    })
+  }
+  place.skill('project/.claude/skills/zebra-painter', {
+    description: 'Paints stripes on horses.',
+  })
+  const agent = withAgent(place, [
+    call('search_skills', { query: 'painting a horse with stripes' }),
+    call('skill', { name: 'zebra-painter' }),
+    says('ok'),
+  ])
+  await agent.ask('go')
+  expect(agent.seen(0)).toEqual(['skill', 'search_skills'])
+  const system = JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)
+  expect(system).toContain('skills are not listed')
+  expect(system.length / 4).toBeLessThan(2400)
+  expect(agent.results(1)[0]).toMatch(/^zebra-painter: Paints/)
+  expect(agent.results(2)[1]).toContain('<skill_content name="zebra-painter">')
+})
+
+it('triggers put references of trusted skills before the prompt, once', async () => {
+  const place = emptyWorld()
+  const triggers = 'triggers:\n  - match: deploy\n    inject: references/deploy.md'
+  place.skill('project/.claude/skills/ship', { more: triggers })
+  place.write({ 'project/.claude/skills/ship/references/deploy.md': 'Deploy on Fridays only.' })
+  const agent = withAgent(place, [says('ok'), says('ok'), says('ok')])
+  await agent.ask('please deploy')
+  expect(agent.prompted(0)).toBe(
+    '<!-- injected: references/deploy.md -->\nDeploy on Fridays only.\n\nplease deploy',
+  )
+  await agent.ask('deploy again')
+  expect(agent.prompted(1)).toBe('deploy again')
+  const untrusted = withAgent(place, [says('ok')], { workspaceTrust: 'ask' })
+  await untrusted.ask('please deploy')
+  expect(untrusted.prompted(0)).toBe('please deploy')
+})
+
+it('a model that a skill asks for answers while the skill is active', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/deep', { more: 'model: mine:big' })
+  place.skill('project/.claude/skills/lost', { more: 'model: nowhere:at-all' })
+  const big = scripted([call('skill', { name: 'deep', done: true })], 'big')
+  const agent = withAgent(
+    place,
+    [call('skill', { name: 'lost' }, 'lost'), call('skill', { name: 'deep' }), says('from small')],
+    { providers: { mine: { languageModel: () => big } } },
+  )
+  const { text } = await agent.ask('go')
+  expect(text).toBe('from small')
+  expect(big.doGenerateCalls).toHaveLength(1)
+  expect(agent.notices().join()).toMatch(/Skill lost wants the model nowhere:at-all/)
+})
+
+it('US-006 AC3, US-006 AC4: an untrusted skill only narrows: tools, no approval, no hooks, no model', async () => {
+  const place = emptyWorld()
+  place.skill('more/odd', {
+    more: [
+      'allowed-tools: Read echo',
+      'model: mine:big',
+      'context: fork',
+      'hooks:',
+      '  PreToolUse:',
+      '    - hooks: [{ type: command, command: touch hooked }]',
+    ].join('\n'),
+  })
+  const agent = withAgent(
+    place,
+    [
+      call('skill', { name: 'odd' }),
+      calls([
+        { name: 'echo', id: '1' },
+        { name: 'other', id: '2' },
+        { name: 'skill', input: { name: 'odd', done: true }, id: '3' },
+      ]),
+      says('ok'),
+      says('ok'),
+    ],
+    {
+      skillDirs: [join(place.root, 'more')],
+      discover: false,
+      tools: [echoTool(), echoTool('other')],
+      builtIns: ['read', 'write'],
+    },
+  )
+  await agent.ask('go')
+  expect(agent.seen(0)).toEqual(['echo', 'other', 'read', 'write', 'skill'])
+  expect(agent.seen(1)).toEqual(['echo', 'read', 'skill'])
+  const [content, echo, other, done] = agent.results(2)
+  expect(content).toContain('<skill_content')
+  expect(echo).toContain('echo said')
+  expect(other).toMatch(/^Error: there is no tool called other/)
+  expect(done).toContain('limits the tools until the turn of the user ends')
+  expect(agent.notices().join()).toContain('untrusted')
+  await agent.ask('more')
+  expect(agent.seen(3)).toEqual(agent.seen(0))
+})

@@ -1,0 +1,222 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import type { AgentOptions, ApprovalRequest } from '../../../src/agent/index.ts'
+import { openSandbox } from '../../../src/exec/index.ts'
+import { defineSkill } from '../../../src/library/index.ts'
+import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
+import { call, echoTool, type Reply, says } from '../mock-replies.ts'
+
+const yes = { approver: () => Promise.resolve({ approved: true as const }) }
+
+function withScript(
+  script: string,
+  replies: readonly Reply[],
+  options: Partial<AgentOptions> = yes,
+): AgentWorld {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/tool')
+  place.executable('project/.claude/skills/tool/scripts/go.sh', script)
+  place.write({ 'project/.claude/skills/tool/scripts/notes.md': 'no program' })
+  return withAgent(place, [call('skill', { name: 'tool' }), ...replies, says('ok')], options)
+}
+
+it('an executable script is a tool of its skill, in the project, with arguments and input', async () => {
+  const script =
+    '#!/bin/sh\npwd; echo "[$1][$2]"; cat; echo; echo "$SKILLRAIL_SKILL_DIR"; printf %s "$SKILLRAIL_SCRATCH" > scratch'
+  const agent = withScript(script, [
+    call('tool__go', { arguments: ['a b', '$(touch x)'], stdin: 'given' }),
+  ])
+  await agent.ask('go')
+  expect(agent.seen(1)).toEqual(['skill', 'skill_resource', 'tool__go'])
+  const { status, stdout } = JSON.parse(agent.results(2)[1] ?? '')
+  expect(status).toBe('success')
+  expect(stdout).toBe(
+    `${agent.project}\n[a b][$(touch x)]\ngiven\n${join(agent.project, '.claude/skills/tool')}\n`,
+  )
+  expect(existsSync(join(agent.project, 'x'))).toBe(false)
+  expect(existsSync(readFileSync(join(agent.project, 'scratch'), 'utf8'))).toBe(false)
+})
+
+it('what a script reports by the output protocol is what the model reads', async () => {
+  const script = `#!/bin/sh
+echo working
+cat > "$SKILLRAIL_OUTPUT" <<'X'
+{"status":"failure","result":"two bugs","errors":["a","b"],"metrics":{"bugs":2}}
+X
+`
+  const agent = withScript(script, [call('tool__go')])
+  await agent.ask('go')
+  expect(JSON.parse(agent.results(2)[1] ?? '')).toMatchObject({
+    status: 'failure',
+    result: 'two bugs',
+    errors: [{ message: 'a' }, { message: 'b' }],
+    metrics: { bugs: 2 },
+    stdout: 'working\n',
+  })
+})
+
+it('a script is asked for, unless its skill approves it', async () => {
+  const refused = withScript('#!/bin/sh\ntouch ran', [call('tool__go')], {})
+  await refused.ask('go')
+  expect(refused.results(2)[1]).toMatch(/^Error: tool.go was refused: it needs an approval/)
+  expect(existsSync(join(refused.project, 'ran'))).toBe(false)
+
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/tool', { more: 'allowed-tools: tool.go' })
+  place.executable('project/.claude/skills/tool/scripts/go.sh', '#!/bin/sh\ntouch ran')
+  const approved = withAgent(place, [call('skill', { name: 'tool' }), call('tool__go'), says('ok')])
+  await approved.ask('go')
+  expect(existsSync(join(place.project, 'ran'))).toBe(true)
+})
+
+const sandbox = await openSandbox()
+
+it('US-006 AC6: a script of an untrusted skill runs in the sandbox, or is refused with the way to allow it', async () => {
+  const agent = withScript('#!/bin/sh\ntouch ran; ls; echo "home: $HOME"', [call('tool__go')], {
+    ...yes,
+    workspaceTrust: 'ask',
+  })
+  await agent.ask('go')
+  const inside = /^\{"status":"success".*ran\\n/
+  const refused = /^Error: .*tool.*may not run scripts\/go\.sh.*skillrail trust/s
+  expect(agent.results(2)[1]).toMatch(sandbox.ok ? inside : refused)
+  expect(agent.results(2)[1]).not.toContain(agent.home)
+  expect(existsSync(join(agent.project, 'ran'))).toBe(false)
+})
+
+it('scripts of one stem keep their extensions, and a registered tool stands for a script', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/tool')
+  for (const name of ['a.sh', 'a.py', 'b.sh', 'c.sh']) {
+    place.executable(`project/.claude/skills/tool/scripts/${name}`, '#!/bin/sh\n')
+  }
+  const agent = withAgent(place, [call('skill', { name: 'tool' }), says('ok')])
+  agent.agent.skillManager.registerTool('tool', { name: 'c', execute: () => 1 })
+  await agent.ask('go')
+  expect(agent.seen(1)).toEqual([
+    'skill',
+    'skill_resource',
+    'tool__c',
+    'tool__a__py',
+    'tool__a__sh',
+    'tool__b',
+  ])
+})
+
+it('an instruction skill that says "run the script, edit the file" is carried out end to end', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/release', {
+    more: 'allowed-tools: release.next-version Read Edit(CHANGELOG.md)',
+    body: '1. Run the tool release.next-version with $0.\n2. Put the version into CHANGELOG.md.\n3. Tag it.',
+  })
+  place.executable(
+    'project/.claude/skills/release/scripts/next-version.sh',
+    '#!/bin/sh\necho "2.0.0-$1"',
+  )
+  place.write({ 'project/CHANGELOG.md': '# Changes\n\n## Unreleased\n' })
+  const asked: ApprovalRequest[] = []
+  const agent = withAgent(
+    place,
+    [
+      call('release__next-version', { arguments: ['beta'] }),
+      call('read', { file_path: 'CHANGELOG.md' }),
+      call('edit', {
+        file_path: 'CHANGELOG.md',
+        old_string: '## Unreleased',
+        new_string: '## 2.0.0-beta',
+      }),
+      call('shell', { command: 'grep -c beta CHANGELOG.md && touch tagged' }),
+      says('released'),
+    ],
+    {
+      builtIns: ['read', 'edit', 'shell'],
+      approver: (request) => {
+        asked.push(request)
+        return Promise.resolve({ approved: true })
+      },
+    },
+  )
+  const { status, text } = await agent.ask('/release beta')
+  expect([status, text]).toEqual(['completed', 'released'])
+  expect(agent.prompted(0)).toContain('Run the tool release.next-version with beta.')
+  expect(readFileSync(join(place.project, 'CHANGELOG.md'), 'utf8')).toBe(
+    '# Changes\n\n## 2.0.0-beta\n',
+  )
+  expect(existsSync(join(place.project, 'tagged'))).toBe(true)
+  expect(asked.map(({ tool, effect }) => [tool.name, effect])).toEqual([
+    ['shell', `runs in ${place.project}:\ngrep -c beta CHANGELOG.md && touch tagged`],
+  ])
+  expect(agent.agent.tools.map(({ name }) => name)).toEqual(['read', 'edit', 'shell', 'skill'])
+})
+
+it('a result of 10 MB reaches the model cut, with a note', async () => {
+  const skill = defineSkill({ name: 'big', description: 'Is big.', body: 'Call big.all.' })
+  const agent = withAgent(
+    emptyWorld(),
+    [call('skill', { name: 'big' }), call('big__all'), says('ok')],
+    { skills: [skill] },
+  )
+  agent.agent.skillManager.registerTool('big', {
+    name: 'all',
+    execute: () => 'x'.repeat(10_000_000),
+  })
+  await agent.ask('go')
+  expect(agent.results(2)[1]?.length).toBeLessThan(60_000)
+  expect(agent.results(2)[1]).toContain('left out')
+})
+
+it('defect 12: a skill that forks runs in a subagent and leaves nothing active', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/research', {
+    more: 'context: fork\nallowed-tools: echo',
+    body: 'Find out about $ARGUMENTS.',
+  })
+  const agent = withAgent(
+    place,
+    [
+      call('skill', { name: 'research', arguments: 'moss' }),
+      call('echo', { q: 'moss' }),
+      says('moss is green'),
+      says('it is green'),
+    ],
+    { tools: [echoTool()] },
+  )
+  const { text } = await agent.ask('what is moss?')
+  expect(text).toBe('it is green')
+  expect(JSON.stringify(agent.model.doGenerateCalls[0]?.prompt)).toContain('(runs in a subagent)')
+  expect(agent.prompted(1)).toContain('Find out about moss.')
+  expect(agent.results(3)[0]).toContain('moss is green')
+  expect(agent.agent.skillManager.activeSkills).toEqual([])
+})
+
+it('a skill that names an MCP server gets its tools while it is active', async () => {
+  const place = emptyWorld()
+  const program = fileURLToPath(new URL('../../fixtures/programs/tool-server.ts', import.meta.url))
+  const args = ['--disable-warning=ExperimentalWarning', program, join(place.root, 'calls')]
+  place.write({
+    'project/.mcp.json': JSON.stringify({
+      mcpServers: { things: { command: process.execPath, args } },
+    }),
+  })
+  const named = 'metadata:\n  mcp-servers: things nowhere'
+  place.skill('project/.claude/skills/both', { more: named })
+  place.skill('project/.claude/skills/again', { more: named })
+  const agent = withAgent(place, [
+    call('skill', { name: 'both' }),
+    call('skill', { name: 'again' }, 'more'),
+    says('ok'),
+    says('ok'),
+  ])
+  await agent.ask('go')
+  const ofServer = (step: number): string[] =>
+    agent.seen(step).filter((name) => name.startsWith('things__'))
+  expect(ofServer(0)).toEqual([])
+  expect(ofServer(1).length).toBeGreaterThan(0)
+  expect(ofServer(2)).toEqual(ofServer(1))
+  expect(agent.notices().join()).toContain('Skill both wants the MCP server nowhere')
+  await agent.ask('more')
+  expect(ofServer(3)).toEqual([])
+  await agent.agent.close()
+})

@@ -1,0 +1,70 @@
+import type { MockLanguageModelV4 } from 'ai/test'
+import { SubagentManager } from '../../../src/agent/subagents/manager.ts'
+import type { SubagentManagerOptions } from '../../../src/agent/subagents/manager-types.ts'
+import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
+import type { SubagentParent } from '../../../src/agent/subagents/parent.ts'
+import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/index.ts'
+import { systemRuntime } from '../../../src/base/index.ts'
+import { type Reply, says, scripted } from '../mock-replies.ts'
+
+export interface Delegating {
+  manager: SubagentManager
+  model: MockLanguageModelV4
+  usage: UsageEntry[]
+  events: AgentEvent[]
+}
+
+export interface DelegatingOptions {
+  replies?: readonly (Reply | Error)[] | undefined
+  model?: MockLanguageModelV4 | undefined
+  configs?: readonly SubagentConfig[] | undefined
+  tools?: readonly AgentTool[] | undefined
+  parent?: Partial<SubagentParent> | undefined
+  options?: SubagentManagerOptions | undefined
+}
+
+/** A manager of a parent that has nothing but what the test gives it. */
+export function delegating(given: DelegatingOptions = {}): Delegating {
+  const model = given.model ?? scripted(given.replies ?? [says('Done.')], 'parent-model')
+  const usage: UsageEntry[] = []
+  const events: AgentEvent[] = []
+  const parent: SubagentParent = {
+    name: 'main',
+    runtime: systemRuntime(),
+    isSubagent: false,
+    model: () => model,
+    resolveModel: (name) => {
+      throw new Error(`There is no model ${name}.`)
+    },
+    tools: () => given.tools ?? [],
+    skills: () => undefined,
+    approver: () => undefined,
+    onUsage: (entry) => usage.push(entry),
+    onEvent: (event) => events.push(event),
+    ...given.parent,
+  }
+  const manager = new SubagentManager(parent, given.configs ?? [worker()], given.options)
+  return { manager, model, usage, events }
+}
+
+export function worker(more: Partial<SubagentConfig> = {}): SubagentConfig {
+  return { name: 'worker', description: 'Works.', ...more }
+}
+
+/** What a model was sent at its nth call: the texts of one role. */
+export function textsOf(model: MockLanguageModelV4, index: number, role: string): string[] {
+  const prompt = model.doGenerateCalls[index]?.prompt ?? []
+  return prompt.flatMap((message) => {
+    if (message.role !== role) return []
+    if (typeof message.content === 'string') return [message.content]
+    return message.content.flatMap((part) => {
+      if (part.type === 'text') return [part.text]
+      if (part.type !== 'tool-result' || !('value' in part.output)) return []
+      return typeof part.output.value === 'string' ? [part.output.value] : []
+    })
+  })
+}
+
+export function toolsOffered(model: MockLanguageModelV4, index: number): string[] {
+  return (model.doGenerateCalls[index]?.tools ?? []).map(({ name }) => name)
+}

@@ -1,0 +1,142 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { hasErrors } from '../../../src/base/index.ts'
+import { readAgentFile } from '../../../src/agent/subagents/agent-file.ts'
+
+function read(
+  frontmatter: string,
+  options: { body?: string; parent?: boolean } = {},
+): ReturnType<typeof readAgentFile> {
+  const text = `---\n${frontmatter}\n---\n${options.body ?? 'Do it.'}\n`
+  const toolsWhenAbsent = options.parent === true ? 'parent' : 'none'
+  return readAgentFile(text, { path: 'a.md', toolsWhenAbsent })
+}
+
+const head = 'name: tester\ndescription: Tests.'
+
+describe('US-008: a definition in Markdown', () => {
+  it('US-008 AC2, US-008 AC3: has every field, and the body is the system prompt', () => {
+    const { config, diagnostics } = read(
+      [
+        head,
+        'model: anthropic:claude-sonnet-4-5',
+        'tools: [Read, "Bash(git:*)"]',
+        'disallowed-tools: Bash(git push:*)',
+        'skills: [style-guide, checklist src]',
+        'max-turns: 5',
+        'permission-mode: plan',
+        'timeout: 60',
+      ].join('\n'),
+      { body: '\n# You test\n\n---\n\nThoroughly. $1 {{x}}\n' },
+    )
+    expect(diagnostics).toEqual([])
+    expect(config).toEqual({
+      name: 'tester',
+      description: 'Tests.',
+      model: 'anthropic:claude-sonnet-4-5',
+      tools: ['Read', 'Bash(git:*)'],
+      disallowedTools: ['Bash(git push:*)'],
+      skills: ['style-guide', 'checklist src'],
+      maxTurns: 5,
+      permissionMode: 'plan',
+      systemPrompt: '# You test\n\n---\n\nThoroughly. $1 {{x}}',
+      config: { timeoutMs: 60_000 },
+    })
+  })
+
+  it.each([
+    ['tools: Read, Grep, Bash(git add:*, git rm:*)', ['Read', 'Grep', 'Bash(git add:*, git rm:*)']],
+    ['tools: Read Grep', ['Read', 'Grep']],
+    ['tools: [Read, Grep]', ['Read', 'Grep']],
+    ['tools:\n  - Read\n  - Bash(npm run test:*)', ['Read', 'Bash(npm run test:*)']],
+    ['tools: "*"', ['*']],
+    ['tools: []', []],
+    ['tools:', []],
+    ['tools: ""', []],
+  ])('facts §1.3, 10: %j is a list of tools', (line, tools) => {
+    expect(read(`${head}\n${line}`).config?.tools).toEqual(tools)
+  })
+
+  it('tools that are absent are none, and the parent’s in `.claude/agents`', () => {
+    expect(read(head).config?.tools).toBeUndefined()
+    expect(read(head, { parent: true }).config?.tools).toEqual(['*'])
+    expect(read(`${head}\ntools:`, { parent: true }).config?.tools).toEqual([])
+  })
+
+  it.each([
+    ['skills: a, b', ['a', 'b']],
+    ['skills: a b', ['a', 'b']],
+    ['skills: [a, "b with arguments"]', ['a', 'b with arguments']],
+  ])('%j are skills', (line, skills) => {
+    expect(read(`${head}\n${line}`).config?.skills).toEqual(skills)
+  })
+
+  it('fields may be written with underscores or in camel case', () => {
+    const { config, diagnostics } = read(
+      `${head}\nmax_turns: 3\npermissionMode: dontAsk\ndisallowedTools: Bash`,
+    )
+    expect(diagnostics).toEqual([])
+    expect(config).toMatchObject({
+      maxTurns: 3,
+      permissionMode: 'dont-ask',
+      disallowedTools: ['Bash'],
+    })
+  })
+
+  it('`model: inherit` is the parent’s', () => {
+    expect(read(`${head}\nmodel: inherit`).config?.model).toBeUndefined()
+  })
+
+  it('fields of Claude Code that mean nothing here are no mistakes', () => {
+    expect(read(`${head}\ncolor: red\nmemory: user\nmcpServers: [a]`).diagnostics).toEqual([])
+  })
+
+  it.each([
+    ['tolls: Read', 'field-unknown', 'warning', 4, 'Did you mean tools?'],
+    ['max-turns: many', 'field-type', 'error', 4, undefined],
+    ['max-turns: 0', 'field-type', 'error', 4, undefined],
+    ['tools: { a: b }', 'field-type', 'error', 4, undefined],
+    ['permission-mode: paln', 'permission-mode', 'error', 4, 'Did you mean plan?'],
+    ['permission-mode: bypassPermissions', 'permission-mode', 'warning', 4, undefined],
+    ['tools: [Read, Grep', 'yaml-', 'error', 5, undefined],
+  ])('%j is reported with its line', (line, code, severity, at, hint) => {
+    const { diagnostics, config } = read(`${head}\n${line}`)
+    const [first] = diagnostics
+    expect(first).toMatchObject({ code: expect.stringContaining(code), severity, path: 'a.md' })
+    expect(first?.line).toBe(at)
+    expect(first?.hint).toBe(hint)
+    expect(config === undefined).toBe(severity === 'error')
+  })
+
+  it.each([
+    ['name: tester', 'agent-description'],
+    ['description: Tests.', 'agent-name'],
+    ['name: two words\ndescription: x', 'agent-name'],
+  ])('%j cannot be used', (frontmatter, code) => {
+    const { config, diagnostics } = read(frontmatter)
+    expect(config).toBeUndefined()
+    expect(diagnostics).toMatchObject([{ code, severity: 'error' }])
+  })
+
+  it.each(['', 'no frontmatter', '---\nname: a\n', '---\n- a\n---\n', '---\n__proto__: 1\n---\n'])(
+    '%j is reported, and never thrown',
+    (text) => {
+      const reading = readAgentFile(text, { path: 'a.md', toolsWhenAbsent: 'none' })
+      expect(reading.config).toBeUndefined()
+      expect(hasErrors(reading.diagnostics)).toBe(true)
+    },
+  )
+
+  it('never throws, and what it cannot use has an error', () => {
+    const line = fc.oneof(
+      fc.string(),
+      fc.constantFrom('name: a', 'description: b', 'tools: [', 'tools: Read', 'skills: {}', '- x'),
+    )
+    fc.assert(
+      fc.property(fc.array(line), (lines) => {
+        const { config, diagnostics } = read(lines.join('\n'))
+        expect(config === undefined).toBe(hasErrors(diagnostics))
+      }),
+    )
+  })
+})

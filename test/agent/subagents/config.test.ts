@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest'
+import { SubagentConfigError } from '../../../src/agent/errors.ts'
+import { checkConfig, requireConfig } from '../../../src/agent/subagents/check-config.ts'
+import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
+import { echoTool, scripted } from '../mock-replies.ts'
+import { delegating, worker } from './_parent.ts'
+
+const full: Required<SubagentConfig> = {
+  name: 'reviewer',
+  description: 'Reviews code.',
+  model: scripted([]),
+  tools: ['Read', 'Bash(git:*)', echoTool()],
+  disallowedTools: ['Bash(git push:*)'],
+  systemPrompt: { template: 'You review {{language}}.', variables: { language: 'Rust' } },
+  skills: ['style-guide', 'checklist src'],
+  maxTurns: 5,
+  permissionMode: 'plan',
+  outputSchema: { type: 'object' },
+  config: { timeoutMs: 1000 },
+}
+
+/** A value of any shape where a definition is wanted, as callers without types pass it. */
+function untyped(value: Record<string, unknown>): SubagentConfig {
+  const config: SubagentConfig = Object.assign(worker(), value)
+  return config
+}
+
+describe('US-008: a definition in code', () => {
+  it('US-008 AC4, US-008 AC6, US-008 AC7, 10.3 row 2: has every field, and only name and description are required', () => {
+    expect(checkConfig(full)).toEqual([])
+    expect(checkConfig({ name: 'a', description: 'b' })).toEqual([])
+  })
+
+  it('US-008 AC9: null means the same as absent, as `None` does in the PRD', () => {
+    const config = worker({ tools: null, disallowedTools: null, systemPrompt: null, skills: null })
+    expect(checkConfig(config)).toEqual([])
+  })
+
+  it.each([[undefined], [null], [''], ['  '], [7]])(
+    '§5.6 Missing name: %j is a SubagentConfigError',
+    (name) => {
+      const error = (() => {
+        try {
+          return requireConfig(untyped({ name }))
+        } catch (thrown) {
+          return thrown
+        }
+      })()
+      expect(error).toBeInstanceOf(SubagentConfigError)
+      expect(error).toMatchObject({
+        message: expect.stringContaining('`name`'),
+        diagnostics: [{ code: 'subagent-name', path: 'name' }],
+      })
+    },
+  )
+
+  it('5.6 edge 1: register and the constructor throw for a missing name too', () => {
+    const { manager } = delegating()
+    expect(() => manager.register(worker({ name: '' }))).toThrow(SubagentConfigError)
+    expect(() => delegating({ configs: [worker({ name: '' })] })).toThrow(SubagentConfigError)
+  })
+
+  it.each([
+    ['name', 'two words'],
+    ['name', '-a'],
+    ['name', 'a'.repeat(65)],
+    ['name', '../a'],
+    ['description', ''],
+    ['model', ''],
+    ['model', 5],
+    ['tools', 'Read, Grep'],
+    ['tools', [5]],
+    ['tools', [{ name: 'no execute' }]],
+    ['disallowedTools', [echoTool()]],
+    ['systemPrompt', { variables: {} }],
+    ['skills', 'one'],
+    ['skills', ['']],
+    ['maxTurns', 0],
+    ['maxTurns', 1.5],
+    ['maxTurns', Number.NaN],
+    ['permissionMode', 'yolo'],
+    ['outputSchema', []],
+    ['config', 'none'],
+  ])('refuses %s: %j', (field, value) => {
+    expect(checkConfig(untyped({ [field]: value })).map((problem) => problem.field)).toEqual([
+      field,
+    ])
+  })
+
+  it('says everything that is wrong at once, and what an unknown field was meant to be', () => {
+    expect(() => requireConfig(untyped({ maxTurns: -1, system_prompt: 'x' }))).toThrow(
+      expect.objectContaining({
+        message:
+          'The subagent worker cannot be used: `system_prompt` is no field of a subagent; `maxTurns` must be a whole number from 1.',
+        hint: 'Did you mean systemPrompt?',
+      }),
+    )
+  })
+})
+
+describe('US-008: the registry of a manager', () => {
+  it('US-008 AC5, US-009 AC1, 10.2 delegation 1: registers, lists, gets and deregisters', async () => {
+    const { manager } = delegating({ configs: [] })
+    manager.register(worker({ name: 'one' }))
+    manager.register(worker({ name: 'two' }))
+    expect((await manager.list()).map(({ name }) => name)).toEqual(['one', 'two'])
+    expect(await manager.get('two')).toMatchObject({ description: 'Works.' })
+    expect(await manager.deregister('two')).toBe(true)
+    expect(await manager.deregister('two')).toBe(false)
+    expect(await manager.get('two')).toBeUndefined()
+  })
+
+  it('takes the same definition twice, and refuses another one of the same name', () => {
+    const config = worker({ tools: ['Read'] })
+    const { manager } = delegating({ configs: [config] })
+    expect(() => manager.register(config)).not.toThrow()
+    expect(() => manager.register(worker({ description: 'Other.' }))).toThrow(
+      'There is another subagent called worker.',
+    )
+  })
+
+  it('keeps its own copy', async () => {
+    const tools = ['echo']
+    const { manager } = delegating({ configs: [worker({ tools })], tools: [echoTool()] })
+    tools.pop()
+    expect(await manager.spawn('worker', 'Go.')).toMatchObject({ tools: ['echo'] })
+  })
+})

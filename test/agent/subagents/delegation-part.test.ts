@@ -1,0 +1,279 @@
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, it } from 'vitest'
+import { type AgentEvent, openSession, type AgentSession } from '../../../src/agent/index.ts'
+import { delegationPart } from '../../../src/agent/subagents/delegation-part.ts'
+import { createUsageLedger } from '../../../src/agent/usage/ledger.ts'
+import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
+import { delegating, type DelegatingOptions, textsOf, toolsOffered, worker } from './_parent.ts'
+
+interface World {
+  session: AgentSession
+  model: MockLanguageModelV4
+  child: MockLanguageModelV4
+  events: AgentEvent[]
+  run: (prompt?: string, signal?: AbortSignal) => ReturnType<AgentSession['run']>
+}
+
+/** An agent whose model answers as scripted, with subagents that do too. */
+function leading(
+  replies: readonly Reply[] | MockLanguageModelV4,
+  childReplies: readonly (Reply | Error)[] | MockLanguageModelV4,
+  options: DelegatingOptions = {},
+): World {
+  const model = replies instanceof MockLanguageModelV4 ? replies : scripted(replies, 'parent')
+  const child =
+    childReplies instanceof MockLanguageModelV4 ? childReplies : scripted(childReplies, 'child')
+  const { manager } = delegating({ model: child, ...options })
+  const events: AgentEvent[] = []
+  const session = openSession({
+    agent: 'main',
+    model: () => model,
+    parts: [delegationPart(manager)],
+    usage: createUsageLedger(),
+  })
+  const run = (prompt = 'Go.', signal?: AbortSignal): ReturnType<AgentSession['run']> =>
+    session.run(prompt, { signal, onEvent: (event) => events.push(event) })
+  return { session, model, child, events, run }
+}
+
+function idIn(text: string | undefined): string {
+  return /[Dd]elegation ([0-9a-z]{14})/.exec(text ?? '')?.[1] ?? ''
+}
+
+describe('facts §1.3, 13: the tools by which a model delegates', () => {
+  it('are not there when there is no subagent', async () => {
+    const { model, run } = leading([says('Done.')], [], { configs: [] })
+    await run()
+    expect(toolsOffered(model, 0)).toEqual([])
+  })
+
+  it('defect 13: are four, with the names of the subagents', async () => {
+    const { model, run } = leading([says('Done.')], [], {
+      configs: [worker(), worker({ name: 'reviewer', description: 'Reviews\ncode.' })],
+    })
+    await run()
+    expect(toolsOffered(model, 0)).toEqual([
+      'delegate',
+      'delegation_status',
+      'delegation_send',
+      'delegation_cancel',
+    ])
+    const text = JSON.stringify(model.doGenerateCalls[0]?.tools?.[0])
+    expect(text).toContain('"enum":["worker","reviewer"]')
+    expect(text).toContain('- reviewer: Reviews code.')
+  })
+
+  it('a hundred subagents with long descriptions stay within a budget, and none is left out', async () => {
+    const configs = Array.from({ length: 100 }, (_, index) =>
+      worker({ name: `agent-${index}`, description: 'long '.repeat(200) }),
+    )
+    const { model, run } = leading([says('Done.')], [], { configs })
+    await run()
+    const text = JSON.stringify(model.doGenerateCalls[0]?.tools?.[0])
+    expect(text.length).toBeLessThan(14_000)
+    for (const { name } of configs) expect(text).toContain(`- ${name}: long`)
+  })
+
+  it('the answer of the subagent is what the model reads, and its events are in the stream', async () => {
+    const { model, events, run } = leading(
+      [call('delegate', { agent: 'worker', task: 'Count.' }), says('It is three.')],
+      [says('Three.')],
+    )
+    expect(await run()).toMatchObject({ status: 'completed', text: 'It is three.' })
+    const [answer = ''] = textsOf(model, 1, 'tool')
+    expect(answer).toMatch(/^Three\.\n\n\[delegation [0-9a-z]{14} of worker: completed\]$/)
+    const child = events.filter(
+      (event) => 'delegation' in event && event.delegation === idIn(answer),
+    )
+    expect(child.map(({ type }) => type)).toEqual(['delegation', 'text', 'step', 'delegation'])
+  })
+
+  it('several delegations of one step work side by side', async () => {
+    let now = 0
+    let most = 0
+    const child = new MockLanguageModelV4({
+      doGenerate: async () => {
+        now += 1
+        most = Math.max(most, now)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        now -= 1
+        return says('ok')
+      },
+    })
+    const three = ['a', 'b', 'c'].map((task) => ({
+      name: 'delegate',
+      input: { agent: 'worker', task },
+      id: task,
+    }))
+    const { run } = leading([calls(three), says('Done.')], child)
+    await run()
+    expect(most).toBe(3)
+  })
+
+  it('a failed one is an error for the model, a capped one a summary that can be gone on with', async () => {
+    const { model, run } = leading(
+      [
+        calls([
+          { name: 'delegate', input: { agent: 'bad', task: 'x' } },
+          { name: 'delegate', input: { agent: 'capped', task: 'x' }, id: 'second' },
+          { name: 'delegate', input: { agent: 'worker', task: ' ' }, id: 'third' },
+        ]),
+        says('Done.'),
+      ],
+      [],
+      {
+        configs: [
+          worker(),
+          worker({ name: 'bad', model: scripted([new Error('no luck')]) }),
+          worker({
+            name: 'capped',
+            maxTurns: 1,
+            model: scripted([call('nothing'), says('The summary.')]),
+          }),
+        ],
+      },
+    )
+    await run()
+    const [failed, capped, empty] = textsOf(model, 1, 'tool')
+    expect(failed).toMatch(/^Error: The delegation .* to bad failed: .*no luck/)
+    expect(capped).toContain('The summary.')
+    expect(capped).toContain('Max turns exceeded')
+    expect(empty).toContain('Error: The task for worker is empty')
+  })
+
+  it('an unknown subagent is an error with those that there are', async () => {
+    const { model, run } = leading(
+      [call('delegate', { agent: 'wroker', task: 'x' }), says('Done.')],
+      [],
+    )
+    await run()
+    expect(textsOf(model, 1, 'tool')[0]).toMatch(/^Error: /)
+  })
+
+  it('a finished delegation is gone on with by its id', async () => {
+    const model: MockLanguageModelV4 = new MockLanguageModelV4({
+      doGenerate: async () => {
+        const turn = model.doGenerateCalls.length
+        if (turn === 1) return call('delegate', { agent: 'worker', task: 'One.' })
+        if (turn > 2) return says('Done.')
+        const resume = idIn(textsOf(model, 1, 'tool')[0])
+        return call('delegate', { agent: 'worker', task: 'Two.', resume })
+      },
+    })
+    const { child, run } = leading(model, [says('First.'), says('Second.')])
+    await run()
+    expect(textsOf(child, 1, 'user')).toEqual(['One.', 'Two.'])
+    expect(textsOf(model, 2, 'tool')[1]).toContain('Second.')
+  })
+
+  it('a foreground one is cancelled with the run of its parent', async () => {
+    let seen: AbortSignal | undefined
+    const controller = new AbortController()
+    const child = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_, reject) => {
+          seen = abortSignal
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason), { once: true })
+          controller.abort()
+        }),
+    })
+    const { run } = leading([call('delegate', { agent: 'worker', task: 'x' })], child)
+    expect(await run('Go.', controller.signal)).toMatchObject({ status: 'cancelled' })
+    expect(seen?.aborted).toBe(true)
+  })
+})
+
+describe('background delegation by the model', () => {
+  it('goes on after the run, tells when it is over, and gives its answer', async () => {
+    let answer: (reply: Reply) => void = () => undefined
+    const child = new MockLanguageModelV4({
+      doGenerate: () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
+    })
+    const model: MockLanguageModelV4 = new MockLanguageModelV4({
+      doGenerate: async () => {
+        const turn = model.doGenerateCalls.length
+        if (turn === 1) {
+          return call('delegate', { agent: 'worker', task: 'Slow.', background: true })
+        }
+        if (turn === 2) return says('It works on it.')
+        if (turn === 3) return call('delegation_status', { wait: true })
+        return says('Here it is.')
+      },
+    })
+    const controller = new AbortController()
+    const { run } = leading(model, child)
+    expect(await run('Start.', controller.signal)).toMatchObject({ text: 'It works on it.' })
+    controller.abort()
+    expect(textsOf(model, 1, 'tool')[0]).toContain('has begun in the background')
+    answer(says('The slow answer.'))
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    await run('And?')
+    expect(textsOf(model, 2, 'user').join()).toContain('is over: completed')
+    expect(textsOf(model, 3, 'tool').at(-1)).toContain('The slow answer.')
+  })
+
+  it('is sent messages and cancelled by its id', async () => {
+    let steps = 0
+    const child = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_, reject) => {
+          steps += 1
+          abortSignal?.addEventListener('abort', () => reject(abortSignal.reason), { once: true })
+        }),
+    })
+    let id = ''
+    const model: MockLanguageModelV4 = new MockLanguageModelV4({
+      doGenerate: async () => {
+        switch (model.doGenerateCalls.length) {
+          case 1:
+            return call('delegate', { agent: 'worker', task: 'Slow.', background: true })
+          case 2:
+            id = idIn(textsOf(model, 1, 'tool')[0])
+            return calls([
+              { name: 'delegation_send', input: { delegation: id, message: 'Hurry.' }, id: 'a' },
+              { name: 'delegation_status', input: { delegation: id }, id: 'b' },
+              { name: 'delegation_status', input: { delegation: 'nobody' }, id: 'c' },
+            ])
+          case 3:
+            return call('delegation_cancel', { delegation: id })
+          case 4:
+            return call('delegation_send', { delegation: id, message: 'Too late.' })
+          default:
+            return says('Done.')
+        }
+      },
+    })
+    const { run } = leading(model, child)
+    await run()
+    const results = textsOf(model, 4, 'tool')
+    expect(results[1]).toBe('It reads the message before its next step.')
+    expect(results[2]).toContain(`Delegation ${id} to worker: running.`)
+    expect(results[3]).toContain(`There are ${id}.`)
+    expect(results[4]).toContain(`Delegation ${id} to worker: cancelled`)
+    expect(results[5]).toContain('cancelled')
+    expect(steps).toBe(1)
+  })
+
+  it('is ended when the agent is closed', async () => {
+    let aborted = false
+    const child = new MockLanguageModelV4({
+      doGenerate: ({ abortSignal }) =>
+        new Promise((_, reject) => {
+          abortSignal?.addEventListener('abort', () => {
+            aborted = true
+            reject(abortSignal.reason)
+          })
+        }),
+    })
+    const { run, session } = leading(
+      [call('delegate', { agent: 'worker', task: 'x', background: true }), says('Done.')],
+      child,
+    )
+    await run()
+    await session.close()
+    expect(aborted).toBe(true)
+  })
+})

@@ -1,0 +1,590 @@
+import { MockLanguageModelV4 } from 'ai/test'
+import { describe, expect, it } from 'vitest'
+import {
+  SubagentDelegationError,
+  SubagentError,
+  SubagentNestingError,
+  SubagentNotFoundError,
+  SubagentTimeoutError,
+} from '../../../src/agent/errors.ts'
+import type { AgentEvent } from '../../../src/agent/index.ts'
+import { requireSuccess } from '../../../src/agent/subagents/require-success.ts'
+import { call, echoTool, type Reply, says, scripted, tokens } from '../mock-replies.ts'
+import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
+
+/** A model that answers only when it is told to, or when it is aborted. */
+function hanging(): {
+  model: MockLanguageModelV4
+  asked: Promise<void>
+  answer: (r: Reply) => void
+} {
+  let answer: (reply: Reply) => void = () => undefined
+  let seen: () => void = () => undefined
+  const asked = new Promise<void>((resolve) => {
+    seen = resolve
+  })
+  const model = new MockLanguageModelV4({
+    modelId: 'slow',
+    doGenerate: ({ abortSignal }) =>
+      new Promise((resolve, reject) => {
+        answer = resolve
+        abortSignal?.addEventListener('abort', () => reject(abortSignal.reason), { once: true })
+        seen()
+      }),
+  })
+  return { model, asked, answer: (reply) => answer(reply) }
+}
+
+describe('US-009: spawning', () => {
+  it('US-009 AC2, US-009 AC5, US-009 AC7: spawn makes a subagent that has not been asked yet, and run carries the task out', async () => {
+    const { manager, model } = delegating()
+    const subagent = await manager.spawn('worker', 'Count to three.')
+    expect(subagent).toMatchObject({ name: 'worker', task: 'Count to three.', status: 'created' })
+    expect(model.doGenerateCalls).toHaveLength(0)
+    expect(await subagent.run()).toMatchObject({ success: true, output: 'Done.' })
+  })
+
+  it('US-009 AC6: spawnDynamic needs no definition beforehand', async () => {
+    const { manager, model } = delegating()
+    const config = worker({ name: 'ad-hoc', systemPrompt: 'You count.' })
+    const result = await manager.spawnDynamic(config, 'Count.')
+    expect(result).toMatchObject({ success: true, subagentName: 'ad-hoc' })
+    expect(textsOf(model, 0, 'system')).toEqual(['You count.'])
+    expect((await manager.list()).map(({ name }) => name)).toEqual(['worker'])
+  })
+
+  it('US-009 AC3, US-009 AC8, US-009 AC9: the lifecycle is created, queued, running, then how it ended', async () => {
+    const { model, asked, answer } = hanging()
+    const { manager } = delegating({ model, options: { concurrency: 1 } })
+    const first = await manager.delegateAsync('worker', 'One.')
+    const second = await manager.delegateAsync('worker', 'Two.')
+    await asked
+    expect([first.status, second.status]).toEqual(['running', 'queued'])
+    expect(manager.getActiveDelegations().map(({ task }) => task)).toEqual(['One.', 'Two.'])
+    answer(says('One done.'))
+    await first.result()
+    expect([first.status, first.isComplete]).toEqual(['completed', true])
+    second.cancel()
+    await second.result()
+    expect(second.status).toBe('cancelled')
+    expect(manager.getActiveDelegations()).toEqual([])
+  })
+
+  it('5.7 edge 1: an unknown name names what there is, and what was meant', async () => {
+    const { manager } = delegating({ configs: [worker(), worker({ name: 'reviewer' })] })
+    const error = await manager.spawn('reviwer', 'Go.').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(SubagentNotFoundError)
+    expect(error).toMatchObject({
+      message: 'There is no subagent called reviwer.',
+      hint: 'Did you mean reviewer? There are worker, reviewer.',
+      exitCode: 3,
+    })
+  })
+
+  it.each(['spawn', 'delegate', 'delegateAsync'] as const)(
+    '5.7 edge 4: %s refuses an empty task',
+    async (method) => {
+      const { manager, model } = delegating()
+      for (const task of ['', ' \n\t']) {
+        await expect(manager[method]('worker', task)).rejects.toThrow(SubagentError)
+        await expect(manager[method]('worker', task)).rejects.toThrow(
+          'The task for worker is empty',
+        )
+      }
+      expect(model.doGenerateCalls).toHaveLength(0)
+    },
+  )
+
+  it('5.7 edge 5: each has a conversation of its own', async () => {
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ prompt }) => says(JSON.stringify(prompt.at(-1))),
+    })
+    const { manager } = delegating({ model })
+    const tasks = Array.from({ length: 12 }, (_, index) => `Task number ${index}.`)
+    const results = await Promise.all(tasks.map((task) => manager.delegate('worker', task)))
+    expect(new Set(results.map(({ id }) => id)).size).toBe(12)
+    for (const [index, { output }] of results.entries()) {
+      expect(output).toContain(`Task number ${index}.`)
+    }
+    expect(model.doGenerateCalls.every(({ prompt }) => prompt.length === 2)).toBe(true)
+  })
+
+  it('6.3 row 2: 10 and more work at once, and no more than the limit', async () => {
+    let now = 0
+    let most = 0
+    const model = new MockLanguageModelV4({
+      doGenerate: async () => {
+        now += 1
+        most = Math.max(most, now)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        now -= 1
+        return says('ok')
+      },
+    })
+    const { manager } = delegating({ model, options: { concurrency: 12 } })
+    await Promise.all(Array.from({ length: 40 }, () => manager.delegate('worker', 'Go.')))
+    expect(most).toBe(12)
+  })
+
+  it('the queue is in order, and one that is cancelled while it waits is never asked', async () => {
+    const order: string[] = []
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ prompt }) => {
+        order.push(JSON.stringify(prompt.at(-1)).match(/task \d/)?.[0] ?? '')
+        return says('ok')
+      },
+    })
+    const { manager } = delegating({ model, options: { concurrency: 1 } })
+    const handles = await Promise.all(
+      [0, 1, 2, 3].map((index) => manager.delegateAsync('worker', `task ${index}`)),
+    )
+    handles[2]?.cancel()
+    const results = await Promise.all(handles.map((handle) => handle.result()))
+    expect(order).toEqual(['task 0', 'task 1', 'task 3'])
+    expect(results[2]).toMatchObject({
+      success: false,
+      status: 'cancelled',
+      endReason: 'cancelled',
+      result: undefined,
+    })
+  })
+})
+
+describe('§5.7 Nesting attempt', () => {
+  it('5.7 edge 2, US-009 AC4, 6.2 isolation 4, complaint 5: a tool of a subagent that reaches the manager is refused on every way', async () => {
+    const errors: unknown[] = []
+    const tool = echoTool('sneak', {
+      execute: async () => {
+        const attempts = [
+          () => manager.delegate('worker', 'Go.'),
+          () => manager.delegateAsync('worker', 'Go.'),
+          () => manager.spawn('worker', 'Go.'),
+          () => manager.spawnDynamic(worker(), 'Go.'),
+          () => manager.resume('any', 'Go.'),
+        ]
+        for (const attempt of attempts)
+          await attempt().catch((error: unknown) => errors.push(error))
+        return 'tried'
+      },
+    })
+    const { manager } = delegating({
+      replies: [call('sneak'), says('Done.')],
+      tools: [tool],
+      configs: [worker({ tools: ['sneak'] })],
+    })
+    await manager.delegate('worker', 'Delegate on.')
+    expect(errors).toHaveLength(5)
+    for (const error of errors) expect(error).toBeInstanceOf(SubagentNestingError)
+    expect(errors[0]).toMatchObject({ exitCode: 4 })
+  })
+
+  it('5.7 edge 2: the manager of a subagent delegates nothing', async () => {
+    const { manager } = delegating({ parent: { isSubagent: true, name: 'child' } })
+    await expect(manager.delegate('worker', 'Go.')).rejects.toThrow(SubagentNestingError)
+  })
+
+  it('5.7 edge 2: the tools that delegate are not passed on', async () => {
+    const delegate = echoTool('delegate', { origin: { kind: 'agent' } })
+    const { manager, model } = delegating({
+      tools: [delegate, echoTool('read')],
+      configs: [worker({ tools: ['*', 'delegate'] })],
+    })
+    await manager.delegate('worker', 'Go.')
+    expect(toolsOffered(model, 0)).toEqual(['read'])
+  })
+})
+
+describe('US-010: delegation', () => {
+  it('US-010 AC1, US-010 AC3, US-010 AC8, US-010 AC9, US-010 AC10, US-010 AC11, US-010 AC12, US-010 AC13, 10.2 delegation 2: delegate waits, and the result has output, usage, time, name and run', async () => {
+    const { manager } = delegating({ replies: [says('The answer.', tokens(100, 20))] })
+    const result = await manager.delegate('worker', 'Answer.')
+    expect(result).toMatchObject({
+      subagentName: 'worker',
+      task: 'Answer.',
+      success: true,
+      status: 'completed',
+      endReason: 'done',
+      output: 'The answer.',
+      usage: { inputTokens: 100, outputTokens: 20, requests: 1 },
+      result: { status: 'completed', turns: 1 },
+      notices: [],
+    })
+    expect(result.durationMs).toBeGreaterThanOrEqual(0)
+    expect(result).not.toHaveProperty('error')
+  })
+
+  it('US-010 AC4, US-010 AC5, US-010 AC6, 10.2 delegation 4: delegateAsync returns at once; result, isComplete and status tell the rest', async () => {
+    const { model, asked, answer } = hanging()
+    const { manager } = delegating({ model })
+    const handle = await manager.delegateAsync('worker', 'Think.')
+    await asked
+    expect(handle.isComplete).toBe(false)
+    answer(says('Thought.'))
+    expect(await handle.result()).toMatchObject({ output: 'Thought.' })
+    expect(await handle.result()).toBe(await handle.result())
+    expect(handle.isComplete).toBe(true)
+  })
+
+  it('US-010 AC7, defect 2: cancel ends a running subagent, and there is a result with what was used', async () => {
+    const slow = hanging()
+    const model = new MockLanguageModelV4({
+      modelId: 'm',
+      doGenerate: async (options) =>
+        model.doGenerateCalls.length === 1 ? call('echo') : slow.model.doGenerate(options),
+    })
+    const { manager, usage } = delegating({
+      model,
+      tools: [echoTool()],
+      configs: [worker({ tools: ['echo'] })],
+    })
+    const handle = await manager.delegateAsync('worker', 'Think.')
+    await slow.asked
+    handle.cancel()
+    const result = await handle.result()
+    expect(result).toMatchObject({
+      success: false,
+      status: 'cancelled',
+      endReason: 'cancelled',
+      error: 'The delegation was cancelled.',
+      usage: { inputTokens: 10, outputTokens: 2, requests: 1 },
+    })
+    expect(usage).toHaveLength(1)
+  })
+
+  it('5.8 edge 1, defect 1: the turns are enforced, with a last turn for a summary', async () => {
+    const replies = [call('echo', { n: 1 }), call('echo', { n: 2 }), says('What I found.')]
+    const { manager, model } = delegating({
+      replies,
+      tools: [echoTool()],
+      configs: [worker({ tools: ['echo'], maxTurns: 2 })],
+    })
+    const result = await manager.delegate('worker', 'Never stop.')
+    expect(result).toMatchObject({
+      success: false,
+      status: 'capped',
+      error: 'Max turns exceeded',
+      output: 'What I found.',
+      usage: { requests: 3 },
+    })
+    expect(toolsOffered(model, 1)).toEqual(['echo'])
+    expect(toolsOffered(model, 2)).toEqual([])
+    expect(() => requireSuccess(result)).toThrow(SubagentTimeoutError)
+  })
+
+  it('5.8 edge 2, US-010 AC14, US-009 AC10: a model that fails is a failed result, with the tokens of the calls before it', async () => {
+    const { manager, usage } = delegating({
+      replies: [call('echo'), new Error('503 upstream')],
+      tools: [echoTool()],
+      configs: [worker({ tools: ['echo'], config: { callSettings: { maxRetries: 0 } } })],
+    })
+    const result = await manager.delegate('worker', 'Go.')
+    expect(result).toMatchObject({ success: false, status: 'failed', endReason: 'failed' })
+    expect(result.error).toContain('503 upstream')
+    expect(result.usage).toMatchObject({ inputTokens: 10, requests: 1 })
+    expect(usage).toHaveLength(1)
+    expect(() => requireSuccess(result)).toThrow(SubagentDelegationError)
+  })
+
+  it('5.8 edge 3: cancelled after its end, nothing happens', async () => {
+    const { manager } = delegating()
+    const handle = await manager.delegateAsync('worker', 'Go.')
+    const result = await handle.result()
+    handle.cancel()
+    expect(handle.status).toBe('completed')
+    expect(await handle.result()).toBe(result)
+  })
+
+  it('5.8 edge 4, 5.7 edge 3, US-009 AC12: messages become the first of the history, as copies', async () => {
+    const { manager, model } = delegating()
+    const contextMessages = [
+      { role: 'user' as const, content: 'Earlier question.' },
+      { role: 'assistant' as const, content: 'Earlier answer.' },
+    ]
+    const handle = await manager.delegateAsync('worker', 'Go on.', { contextMessages })
+    contextMessages.pop()
+    await handle.result()
+    expect(textsOf(model, 0, 'user')).toEqual(['Earlier question.', 'Go on.'])
+    expect(textsOf(model, 0, 'assistant')).toEqual(['Earlier answer.'])
+  })
+
+  it('5.8 edge 4: a call without a result is left out', async () => {
+    const { manager, model } = delegating()
+    await manager.delegate('worker', 'Go on.', {
+      contextMessages: [
+        { role: 'user', content: 'Delegate this.' },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'I delegate.' },
+            { type: 'tool-call', toolCallId: 'c1', toolName: 'delegate', input: {} },
+          ],
+        },
+      ],
+    })
+    expect(JSON.stringify(model.doGenerateCalls[0]?.prompt)).not.toContain('tool-call')
+    expect(textsOf(model, 0, 'assistant')).toEqual(['I delegate.'])
+  })
+
+  it('US-009 AC11, US-009 AC13, 6.2 isolation 1: text context stands below the task, and nothing else is known', async () => {
+    const { manager, model } = delegating()
+    await manager.delegate('worker', 'Summarise.', { context: 'The text.' })
+    expect(textsOf(model, 0, 'user')).toEqual(['Summarise.\n\n<context>\nThe text.\n</context>'])
+  })
+
+  it('structured output comes by a schema', async () => {
+    const { manager } = delegating({ replies: [says('{"count": 3}')] })
+    const result = await manager.delegate('worker', 'Count.', {
+      outputSchema: {
+        type: 'object',
+        properties: { count: { type: 'integer' } },
+        required: ['count'],
+      },
+    })
+    expect(result).toMatchObject({ success: true, structured: { count: 3 } })
+  })
+
+  it('a time-out is a failed result, and the reason is kept', async () => {
+    const { model } = hanging()
+    const { manager } = delegating({ model })
+    const result = await manager.delegate('worker', 'Think.', { timeoutMs: 5 })
+    expect(result).toMatchObject({ success: false, status: 'failed', endReason: 'timeout' })
+    expect(() => requireSuccess(result)).toThrow(SubagentTimeoutError)
+  })
+})
+
+describe('usage (facts §1.3, 2 and 3)', () => {
+  it('US-010 AC15, US-010 AC16, 10.2 delegation 3, defect 3: usage is booked once by the model that answered, also when nobody awaits', async () => {
+    const child = scripted([call('echo'), says('ok')], 'child-model')
+    const { manager, usage } = delegating({
+      tools: [echoTool()],
+      configs: [worker({ model: child, tools: ['echo'] })],
+    })
+    const handle = await manager.delegateAsync('worker', 'Go.')
+    for await (const _ of handle.events) {
+      // until it is over; its result is never asked for
+    }
+    expect(usage.map(({ model, agent }) => [model, agent])).toEqual([
+      ['child-model', 'worker'],
+      ['child-model', 'worker'],
+    ])
+    expect(usage.every(({ delegation }) => delegation === handle.id)).toBe(true)
+    expect(manager.getUsageBreakdown()).toEqual({
+      worker: {
+        inputTokens: 20,
+        outputTokens: 4,
+        cachedInputTokens: 0,
+        reasoningTokens: 0,
+        requests: 2,
+      },
+    })
+  })
+
+  it('US-010 AC17: the breakdown adds up over completed, failed, cancelled and capped delegations', async () => {
+    const failing = scripted([call('echo'), new Error('no')], 'f')
+    const capped = scripted([call('echo'), says('sum')], 'c')
+    const { manager, usage } = delegating({
+      replies: [says('fine')],
+      tools: [echoTool()],
+      configs: [
+        worker({ tools: ['echo'], config: { callSettings: { maxRetries: 0 } } }),
+        worker({ name: 'other', tools: ['echo'], maxTurns: 1 }),
+      ],
+    })
+    const results = [
+      await manager.delegate('worker', 'a'),
+      await manager.delegate('worker', 'b', { model: failing }),
+      await manager.delegate('other', 'c', { model: capped }),
+    ]
+    expect(results.map(({ status }) => status)).toEqual(['completed', 'failed', 'capped'])
+    const requests = results.reduce((sum, { usage: used }) => sum + used.requests, 0)
+    expect(requests).toBe(4)
+    expect(usage.reduce((sum, entry) => sum + entry.usage.requests, 0)).toBe(4)
+    const { worker: one, other } = manager.getUsageBreakdown()
+    expect([one?.requests, other?.requests]).toEqual([2, 2])
+  })
+})
+
+describe('isolation (§6.2)', () => {
+  it('6.2 isolation 3, complaint 8: siblings see nothing of one another, nor of what the parent changes', async () => {
+    const model = new MockLanguageModelV4({
+      doGenerate: async ({ prompt }) => says(JSON.stringify(prompt)),
+    })
+    const { manager } = delegating({ model })
+    const shared = [{ role: 'user' as const, content: [{ type: 'text' as const, text: 'shared' }] }]
+    const [left, right] = await Promise.all([
+      manager.delegate('worker', 'left secret', { contextMessages: shared }),
+      manager.delegate('worker', 'right secret', { contextMessages: shared }),
+    ])
+    expect(left?.output).not.toContain('right secret')
+    expect(right?.output).not.toContain('left secret')
+    expect(left?.result?.messages).not.toBe(right?.result?.messages)
+    expect(shared).toEqual([{ role: 'user', content: [{ type: 'text', text: 'shared' }] }])
+  })
+
+  it('US-008 AC8, US-009 AC14, defect 4: a model object is inherited as the object that it is', async () => {
+    const { manager, model } = delegating()
+    await manager.delegate('worker', 'Go.')
+    expect(model.doGenerateCalls).toHaveLength(1)
+  })
+
+  it('5.6 edge 2: with an unknown model the definition is fine, the delegation is a failed result', async () => {
+    const { manager } = delegating({ configs: [worker({ model: 'nobody:nothing' })] })
+    const result = await manager.delegate('worker', 'Go.')
+    expect(result).toMatchObject({
+      success: false,
+      status: 'failed',
+      error: 'There is no model nobody:nothing.',
+      result: undefined,
+    })
+  })
+
+  it('a definition that is changed after it was registered changes nothing', async () => {
+    const config = worker({ systemPrompt: 'First.' })
+    const { manager, model } = delegating({ configs: [config] })
+    config.systemPrompt = 'Second.'
+    await manager.delegate('worker', 'Go.')
+    expect(textsOf(model, 0, 'system')).toEqual(['First.'])
+  })
+})
+
+describe('signals', () => {
+  it('complaint 4: a foreground delegation ends with the run that waits for it', async () => {
+    const { model, asked } = hanging()
+    const { manager } = delegating({ model })
+    const controller = new AbortController()
+    const waiting = manager.delegate('worker', 'Think.', { signal: controller.signal })
+    await asked
+    controller.abort()
+    expect(await waiting).toMatchObject({ status: 'cancelled', endReason: 'parent-cancelled' })
+  })
+
+  it('one that begins with a cancelled signal never asks the model', async () => {
+    const { manager, model } = delegating()
+    const result = await manager.delegate('worker', 'Go.', { signal: AbortSignal.abort() })
+    expect(result).toMatchObject({ status: 'cancelled', endReason: 'parent-cancelled' })
+    expect(model.doGenerateCalls).toHaveLength(0)
+  })
+
+  it('cancelAll ends everything and waits for it', async () => {
+    const { model } = hanging()
+    const { manager } = delegating({ model, options: { concurrency: 2 } })
+    for (const task of ['a', 'b', 'c']) await manager.delegateAsync('worker', task)
+    const results = await manager.cancelAll()
+    expect(results.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'cancelled'])
+    expect(manager.getActiveDelegations()).toEqual([])
+  })
+})
+
+describe('a running delegation', () => {
+  it('gets messages before its next step', async () => {
+    const tool = echoTool('wait', {
+      execute: async () => {
+        handle.send('Use the other file.')
+        return 'ok'
+      },
+    })
+    const { manager, model } = delegating({
+      replies: [call('wait'), says('Done.')],
+      tools: [tool],
+      configs: [worker({ tools: ['wait'] })],
+    })
+    const handle = await manager.delegateAsync('worker', 'Go.')
+    await handle.result()
+    expect(textsOf(model, 1, 'user')).toEqual(['Go.', 'Use the other file.'])
+    expect(() => handle.send('Too late.')).toThrow(SubagentDelegationError)
+  })
+
+  it('tells its events to the parent with its id, and to every reader from the beginning', async () => {
+    const { manager, events } = delegating({
+      replies: [call('echo'), says('Done.')],
+      tools: [echoTool()],
+      configs: [worker({ tools: ['echo'] })],
+    })
+    const handle = await manager.delegateAsync('worker', 'Go.')
+    await handle.result()
+    const late: AgentEvent[] = []
+    for await (const event of handle.events) late.push(event)
+    expect(late).toEqual(events)
+    expect(events.map(({ type }) => type)).toEqual([
+      'delegation',
+      'step',
+      'tool-call',
+      'tool-result',
+      'text',
+      'step',
+      'delegation',
+    ])
+    for (const event of events) expect(event).toMatchObject({ delegation: handle.id })
+  })
+
+  it('is not harmed by a listener that throws', async () => {
+    const { manager } = delegating()
+    const onEvent = (): void => {
+      throw new Error('listener')
+    }
+    expect(await manager.delegate('worker', 'Go.', { onEvent })).toMatchObject({ success: true })
+  })
+})
+
+describe('resume', () => {
+  it('goes on in the same conversation with a controller of its own', async () => {
+    const { manager, model } = delegating({ replies: [says('First.'), says('Second.')] })
+    const controller = new AbortController()
+    const first = await manager.delegate('worker', 'One.', { signal: controller.signal })
+    controller.abort()
+    const second = await (await manager.resume(first.id, 'Two.')).result()
+    expect(second).toMatchObject({ id: first.id, success: true, output: 'Second.' })
+    expect(second.usage.requests).toBe(1)
+    expect(textsOf(model, 1, 'user')).toEqual(['One.', 'Two.'])
+    expect(textsOf(model, 1, 'assistant')).toEqual(['First.'])
+  })
+
+  it('goes on after a cancel, and can be cancelled again', async () => {
+    const { model, asked } = hanging()
+    const { manager } = delegating({ model })
+    const first = await manager.delegateAsync('worker', 'One.')
+    await asked
+    first.cancel()
+    await first.result()
+    const again = await manager.resume(first.id, 'Go on.')
+    expect(again.isComplete).toBe(false)
+    again.cancel()
+    expect(await again.result()).toMatchObject({ status: 'cancelled', endReason: 'cancelled' })
+  })
+
+  it('holds the tools against what the parent may use now', async () => {
+    let tools = [echoTool('read'), echoTool('write')]
+    const { manager, model } = delegating({
+      replies: [says('First.'), says('Second.')],
+      parent: { tools: () => tools },
+      configs: [worker({ tools: ['*'] })],
+    })
+    const { id } = await manager.delegate('worker', 'One.')
+    tools = [echoTool('read')]
+    await (await manager.resume(id, 'Two.')).result()
+    expect([toolsOffered(model, 0), toolsOffered(model, 1)]).toEqual([['read', 'write'], ['read']])
+  })
+
+  it('refuses one that runs, one that is unknown, and an empty task', async () => {
+    const { model } = hanging()
+    const { manager } = delegating({ model })
+    const handle = await manager.delegateAsync('worker', 'One.')
+    await expect(manager.resume(handle.id, 'Two.')).rejects.toThrow('is not over')
+    await expect(manager.resume('nothing', 'Two.')).rejects.toThrow(SubagentDelegationError)
+    handle.cancel()
+    await handle.result()
+    await expect(manager.resume(handle.id, ' ')).rejects.toThrow('is empty')
+    expect(await manager.resume(handle.id, 'Two.')).toMatchObject({ id: handle.id })
+    await manager.cancelAll()
+  })
+
+  it('keeps only the last ones', async () => {
+    const replies = Array.from({ length: 4 }, () => says('ok'))
+    const { manager } = delegating({ replies, options: { resumable: 2 } })
+    const ids: string[] = []
+    for (const task of ['a', 'b', 'c']) ids.push((await manager.delegate('worker', task)).id)
+    await expect(manager.resume(ids[0] ?? '', 'x')).rejects.toThrow('no finished delegation')
+    expect(await manager.resume(ids[1] ?? '', 'x')).toMatchObject({ id: ids[1] })
+    await manager.cancelAll()
+  })
+})

@@ -1,0 +1,201 @@
+import { mkdirSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { SubagentNotFoundError } from '../../../src/agent/errors.ts'
+import { discoverAgents } from '../../../src/agent/subagents/discover-agents.ts'
+import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
+import { world, type World } from '../../library/_world.ts'
+import { delegating } from './_parent.ts'
+
+function agentText(name: string, more = '', body = `You are ${name}.`): string {
+  return `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\n${body}\n`
+}
+
+function names(place: World, trusted = true): string[] {
+  const workspaceTrust = trusted ? 'trusted' : 'ask'
+  const { agents } = discoverAgents({ runtime: place.runtime, workspaceTrust })
+  return agents.map(({ config, source }) => `${config.name} ${source}`)
+}
+
+async function accept(place: World): Promise<void> {
+  const parts = collectActingParts(place.project, [])
+  await openTrustStore(place.runtime).accept(place.project, parts)
+}
+
+describe('US-008: files that define subagents', () => {
+  it('US-008 AC1, US-008 AC15, US-008 AC16: are found in the project and the user’s home, in order of precedence', () => {
+    const place = world()
+    place.write({
+      'project/.mamba/agents/d.md': agentText('d'),
+      'project/.claude/agents/c.md': agentText('c'),
+      'project/.agents/agents/b.md': agentText('b'),
+      'project/.skillrail/agents/a.md': agentText('a'),
+      'home/.mamba/agents/e.md': agentText('e'),
+      'home/.claude/agents/a.md': agentText('a'),
+    })
+    expect(names(place)).toEqual([
+      'a .skillrail/agents',
+      'b .agents/agents',
+      'c .claude/agents',
+      'd .mamba/agents',
+      'e ~/.mamba/agents',
+    ])
+    const { agents } = discoverAgents({ runtime: place.runtime, workspaceTrust: 'trusted' })
+    expect(agents[0]?.shadows).toEqual([join(place.home, '.claude/agents/a.md')])
+  })
+
+  it('are found from the working directory up to the root of the repository, the nearest first', () => {
+    const place = world()
+    place.write({
+      'project/.claude/agents/a.md': agentText('a', '', 'outer'),
+      'project/packages/one/.claude/agents/a.md': agentText('a', '', 'inner'),
+      '.claude/agents/outside.md': agentText('outside'),
+    })
+    const runtime = { ...place.runtime, cwd: join(place.project, 'packages/one') }
+    const { agents } = discoverAgents({ runtime, workspaceTrust: 'trusted' })
+    expect(agents.map(({ config }) => config.systemPrompt)).toEqual(['inner'])
+  })
+
+  it('lie in folders below these directories too', () => {
+    const place = world()
+    place.write({ 'home/.claude/agents/team/lead.md': agentText('lead') })
+    expect(names(place)).toEqual(['lead ~/.claude/agents'])
+  })
+
+  it('mean the parent’s tools by none only in `.claude/agents`', () => {
+    const place = world()
+    place.write({
+      'home/.claude/agents/a.md': agentText('a'),
+      'home/.skillrail/agents/b.md': agentText('b'),
+    })
+    const { agents } = discoverAgents({ runtime: place.runtime })
+    expect(agents.map(({ config }) => config.tools)).toEqual([undefined, ['*']])
+  })
+
+  it('defect 10: one that is broken hides no other, and is reported with its line', () => {
+    const place = world()
+    place.write({
+      'home/.claude/agents/bad.md': agentText('bad', 'max-turns: x\n'),
+      'home/.claude/agents/good.md': agentText('good'),
+      'home/.claude/agents/text.md': 'Just a text.',
+      'home/.claude/agents/notes.txt': 'No definition.',
+    })
+    mkdirSync(join(place.home, '.claude/agents/folder.md'))
+    symlinkSync('nowhere', join(place.home, '.claude/agents/link.md'))
+    const { agents, broken, diagnostics } = discoverAgents({ runtime: place.runtime })
+    expect(agents.map(({ config }) => config.name)).toEqual(['good'])
+    expect(broken.map(({ path }) => path.split('/').at(-1))).toEqual([
+      'bad.md',
+      'link.md',
+      'text.md',
+    ])
+    expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([
+      ['field-type', 4],
+      ['file-missing', undefined],
+      ['frontmatter-missing', 1],
+    ])
+  })
+
+  it('two of one name in one directory are reported, and the first is used', () => {
+    const place = world()
+    place.write({
+      'home/.claude/agents/a.md': agentText('same', '', 'first'),
+      'home/.claude/agents/b.md': agentText('same', '', 'second'),
+    })
+    const { agents, diagnostics } = discoverAgents({ runtime: place.runtime })
+    expect(agents.map(({ config }) => config.systemPrompt)).toEqual(['first'])
+    expect(diagnostics).toMatchObject([{ code: 'agent-twice', severity: 'warning' }])
+  })
+})
+
+describe('trust', () => {
+  it('those of an untrusted project are not used, and it is said how to allow them', async () => {
+    const place = world()
+    place.write({
+      'project/.claude/agents/a.md': agentText('a'),
+      'home/.claude/agents/a.md': agentText('a', '', 'the user’s'),
+      'project/.claude/agents/b.md': agentText('b'),
+    })
+    const discovery = discoverAgents({ runtime: place.runtime })
+    expect(discovery.agents.map(({ config }) => config.systemPrompt)).toEqual(['the user’s'])
+    expect(discovery.diagnostics.map(({ code }) => code)).toEqual([
+      'agent-untrusted',
+      'agent-untrusted',
+    ])
+    const { manager } = delegating({ configs: [], options: { files: { runtime: place.runtime } } })
+    const error = await manager.delegate('b', 'Go.').catch((thrown: unknown) => thrown)
+    expect(error).toBeInstanceOf(SubagentNotFoundError)
+    expect(error).toMatchObject({
+      message: expect.stringContaining('its workspace was never trusted'),
+      hint: expect.stringContaining('skillrail trust'),
+    })
+  })
+
+  it('in a trusted project a change of what acts counts, a change of the prompt does not', async () => {
+    const place = world()
+    const file = 'project/.claude/agents/a.md'
+    place.write({ [file]: agentText('a', 'tools: Read\n') })
+    await accept(place)
+    expect(names(place, false)).toEqual(['a .claude/agents'])
+    place.write({ [file]: agentText('a', 'tools: Read\n', 'Another prompt.') })
+    expect(names(place, false)).toEqual(['a .claude/agents'])
+    place.write({ [file]: agentText('a', 'tools: Read, Bash\n') })
+    expect(names(place, false)).toEqual([])
+    await accept(place)
+    expect(names(place, false)).toEqual(['a .claude/agents'])
+  })
+
+  it('a file that is new in a trusted project is not used before it is accepted', async () => {
+    const place = world()
+    await accept(place)
+    place.write({ 'project/.claude/agents/a.md': agentText('a') })
+    expect(names(place, false)).toEqual([])
+  })
+
+  it('in a pinned project the prompt counts too', async () => {
+    const place = world()
+    const file = 'project/.claude/agents/a.md'
+    place.write({ [file]: agentText('a') })
+    const parts = collectActingParts(place.project, [], { text: true })
+    await openTrustStore(place.runtime).accept(place.project, parts, { pinned: true })
+    expect(names(place, false)).toEqual(['a .claude/agents'])
+    place.write({ [file]: agentText('a', '', 'Another prompt.') })
+    expect(names(place, false)).toEqual([])
+  })
+
+  it('a link that leads out of the project is not covered by its trust', async () => {
+    const place = world()
+    place.write({ 'elsewhere/a.md': agentText('a') })
+    mkdirSync(join(place.project, '.claude/agents'), { recursive: true })
+    symlinkSync(join(place.root, 'elsewhere/a.md'), join(place.project, '.claude/agents/a.md'))
+    await accept(place)
+    expect(names(place, false)).toEqual([])
+    expect(names(place)).toEqual([])
+  })
+})
+
+describe('a manager with files', () => {
+  it('US-008 AC1: finds them by itself; a definition in code wins', async () => {
+    const place = world()
+    place.write({
+      'home/.claude/agents/a.md': agentText('a'),
+      'home/.claude/agents/worker.md': agentText('worker'),
+    })
+    const { manager } = delegating({ options: { files: { runtime: place.runtime } } })
+    expect((await manager.list()).map(({ name, description }) => [name, description])).toEqual([
+      ['worker', 'Works.'],
+      ['a', 'Does a.'],
+    ])
+    expect(await manager.deregister('worker')).toBe(true)
+    expect(await manager.get('worker')).toBeUndefined()
+  })
+
+  it('discover looks again', async () => {
+    const place = world()
+    const { manager } = delegating({ configs: [], options: { files: { runtime: place.runtime } } })
+    expect(await manager.list()).toEqual([])
+    place.write({ 'home/.claude/agents/a.md': agentText('a') })
+    expect(await manager.list()).toEqual([])
+    expect((await manager.discover()).configs.map(({ name }) => name)).toEqual(['a'])
+  })
+})

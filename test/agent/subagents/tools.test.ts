@@ -1,0 +1,239 @@
+import { describe, expect, it } from 'vitest'
+import * as fc from 'fast-check'
+import type { AgentTool, ApprovalRequest } from '../../../src/agent/index.ts'
+import { selectTools } from '../../../src/agent/subagents/select-tools.ts'
+import { toolSelectors } from '../../../src/agent/subagents/tool-selector.ts'
+import { call, calls, echoTool, says } from '../mock-replies.ts'
+import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
+
+const read = echoTool('read', { aliases: ['Read'], origin: { kind: 'built-in' } })
+const write = echoTool('write', {
+  aliases: ['Write'],
+  origin: { kind: 'built-in' },
+  readOnly: false,
+})
+const shell = echoTool('shell', {
+  aliases: ['Bash'],
+  origin: { kind: 'built-in' },
+  readOnly: false,
+  patternKind: 'command',
+  patternText: (input) => (typeof input['command'] === 'string' ? input['command'] : ''),
+})
+const issue = echoTool('github.create_issue', {
+  origin: { kind: 'mcp', server: 'github' },
+  readOnly: false,
+})
+const search = echoTool('github.search', { origin: { kind: 'mcp', server: 'github' } })
+const page = echoTool('web.fetch', { origin: { kind: 'skill', skill: 'web' } })
+const own = echoTool('delegate', { origin: { kind: 'agent' } })
+const ceiling: readonly AgentTool[] = [read, write, shell, issue, search, page, own]
+
+function names(tools: readonly (string | AgentTool)[] | null, disallowed: string[] = []): string[] {
+  return selectTools({ ceiling, tools, disallowed, readOnly: false }).tools.map(({ name }) => name)
+}
+
+describe('US-009: tool restriction', () => {
+  it.each<[string, readonly string[] | null, string[]]>([
+    ['nothing for None', null, []],
+    ['nothing for an empty list', [], []],
+    ['a name', ['read'], ['read']],
+    ['an alias, in any case', ['Read', 'bash'], ['read', 'shell']],
+    ['an alias with a pattern', ['Bash(git:*)'], ['shell']],
+    ['a tool of a server, as Claude Code spells it', ['mcp__github__search'], ['github.search']],
+    ['the same as the wire has it', ['github__search'], ['github.search']],
+    ['the same with a slash', ['github/search'], ['github.search']],
+    ['a whole server', ['mcp__github'], ['github.create_issue', 'github.search']],
+    ['a whole server with a star', ['mcp__github__*'], ['github.create_issue', 'github.search']],
+    ['the tools of all servers', ['mcp__*'], ['github.create_issue', 'github.search']],
+    ['a tool of a skill', ['web.fetch'], ['web.fetch']],
+    ['everything but delegation', ['*'], ceiling.slice(0, -1).map(({ name }) => name)],
+    ['what is not there', ['WebSearch', 'delegate'], []],
+    ['the parent’s order, each once', ['shell', 'Bash', 'read'], ['read', 'shell']],
+  ])('gives %s', (_, tools, wanted) => {
+    expect(names(tools)).toEqual(wanted)
+  })
+
+  it.each<[string, readonly string[], string[], string[]]>([
+    ['a name', ['*'], ['Write', 'Bash'], [issue.name, search.name, page.name]],
+    ['a server', ['*'], ['mcp__github'], [write.name, shell.name, page.name]],
+    ['everything', ['*'], ['*'], []],
+  ])('the deny list takes away %s after the allow list', (_, tools, disallowed, wanted) => {
+    expect(names(tools, disallowed).filter((name) => name !== 'read')).toEqual(wanted)
+  })
+
+  it('US-008 AC10: a deny entry with a pattern leaves the tool, and is held against its calls', () => {
+    const selection = selectTools({
+      ceiling,
+      tools: ['Bash'],
+      disallowed: ['Bash(rm:*)'],
+      readOnly: false,
+    })
+    expect(selection.tools).toEqual([shell])
+    expect(selection.denied).toEqual([{ tool: 'Bash', pattern: 'rm:*' }])
+  })
+
+  it('a name that leads nowhere is said, with what was meant', () => {
+    const { notices } = selectTools({ ceiling, tools: ['raed'], disallowed: [], readOnly: false })
+    expect(notices).toEqual(['The tool raed is not there, or not allowed here. Did you mean read?'])
+  })
+
+  it('a tool of the program’s own is not held against the ceiling, and the deny list is', () => {
+    const special = echoTool('special')
+    expect(names([special])).toEqual(['special'])
+    expect(names([special], ['special'])).toEqual([])
+  })
+
+  it('no list of names gives anything that the parent does not have', () => {
+    const entry = fc.oneof(
+      fc.constantFrom('*', 'Read', 'Bash(git:*)', 'mcp__*', 'delegate', 'web.*', 'nothing'),
+      fc.string(),
+    )
+    fc.assert(
+      fc.property(fc.array(entry), fc.array(entry), (tools, disallowed) => {
+        const selected = selectTools({
+          ceiling: [read, search],
+          tools,
+          disallowed,
+          readOnly: false,
+        })
+        for (const tool of selected.tools) expect([read, search]).toContain(tool)
+      }),
+    )
+  })
+
+  it('a text of a thousand stars is matched in time', () => {
+    const [selector] = toolSelectors(['a*'.repeat(1000)])
+    expect(selector?.selects(echoTool('a'.repeat(5000)))).toBe(true)
+  })
+})
+
+describe('calls of a subagent', () => {
+  it('US-009 AC15, US-008 AC9, 6.2 isolation 2: only tools in the allow list are there; another one is an error for the model', async () => {
+    const { manager, model } = delegating({
+      replies: [calls([{ name: 'write' }, { name: 'read' }]), says('Done.')],
+      tools: ceiling,
+      configs: [worker({ tools: ['Read'] })],
+    })
+    await manager.delegate('worker', 'Write.')
+    expect(toolsOffered(model, 0)).toEqual(['read'])
+    const [first, second] = textsOf(model, 1, 'tool')
+    expect(first).toContain('Error: there is no tool called write.')
+    expect(second).toBe('read said {}')
+  })
+
+  it('5.6 edge 3: with an empty list the subagent has no tools', async () => {
+    const { manager, model } = delegating({ tools: ceiling, configs: [worker({ tools: [] })] })
+    await manager.delegate('worker', 'Go.')
+    expect(toolsOffered(model, 0)).toEqual([])
+  })
+
+  it('a missing tool is told to the model, to the caller and in the events', async () => {
+    const { manager, model, events } = delegating({ configs: [worker({ tools: ['WebSearch'] })] })
+    const result = await manager.delegate('worker', 'Go.')
+    const notice = 'The tool WebSearch is not there, or not allowed here.'
+    expect(result.notices).toEqual([notice])
+    expect(textsOf(model, 0, 'system').join()).toContain(notice)
+    expect(events).toContainEqual({ type: 'notice', agent: 'worker', message: notice })
+  })
+
+  it('Bash(git:*) allows git and nothing that only begins with it', async () => {
+    const asked: ApprovalRequest[] = []
+    const { manager, model } = delegating({
+      replies: [
+        calls([
+          { name: 'shell', input: { command: 'git status' } },
+          { name: 'shell', input: { command: 'git status; rm -rf .' } },
+          { name: 'shell', input: { command: 'gitk' } },
+        ]),
+        says('Done.'),
+      ],
+      tools: [shell],
+      configs: [worker({ tools: ['Bash(git:*)'] })],
+      parent: {
+        approver: () => async (request) => {
+          asked.push(request)
+          return { approved: true }
+        },
+      },
+    })
+    await manager.delegate('worker', 'Go.')
+    const [status, chained, other] = textsOf(model, 1, 'tool')
+    expect(status).toContain('shell said')
+    expect(chained).toContain('this subagent may only call it as git:*')
+    expect(other).toContain('this subagent may only call it as git:*')
+    expect(asked.map(({ input }) => input['command'])).toEqual(['git status'])
+  })
+
+  it('a deny pattern refuses the call', async () => {
+    const { manager, model } = delegating({
+      replies: [call('shell', { command: 'rm -rf .' }), says('Done.')],
+      tools: [shell],
+      configs: [worker({ tools: ['Bash'], disallowedTools: ['Bash(rm:*)'] })],
+      parent: { approver: () => async () => ({ approved: true }) },
+    })
+    await manager.delegate('worker', 'Go.')
+    expect(textsOf(model, 1, 'tool')[0]).toContain('Error: shell was refused')
+  })
+
+  it('approvals reach whoever approves for the parent, with the name of the subagent', async () => {
+    const asked: ApprovalRequest[] = []
+    const { manager, model } = delegating({
+      replies: [call('write', { path: 'a' }), call('write', { path: 'b' }), says('Done.')],
+      tools: [write],
+      configs: [worker({ tools: ['Write'] })],
+      parent: {
+        approver: () => async (request) => {
+          asked.push(request)
+          return asked.length === 1 ? { approved: true } : { approved: false, reason: 'not b' }
+        },
+      },
+    })
+    await manager.delegate('worker', 'Go.')
+    expect(asked.map(({ agent, input }) => [agent, input])).toEqual([
+      ['worker', { path: 'a' }],
+      ['worker', { path: 'b' }],
+    ])
+    expect(textsOf(model, 2, 'tool').at(-1)).toContain('not b')
+  })
+
+  it('without anybody to ask, what would be asked is refused', async () => {
+    const { manager, model } = delegating({
+      replies: [call('write'), says('Done.')],
+      tools: [write],
+      configs: [worker({ tools: ['Write'] })],
+    })
+    await manager.delegate('worker', 'Go.')
+    expect(textsOf(model, 1, 'tool')[0]).toContain('Error: write was refused')
+  })
+})
+
+describe('permission-mode', () => {
+  it('US-008 AC2: plan offers only what changes nothing', async () => {
+    const { manager, model } = delegating({
+      tools: ceiling,
+      configs: [worker({ tools: ['*'], permissionMode: 'plan' })],
+    })
+    await manager.delegate('worker', 'Go.')
+    expect(toolsOffered(model, 0)).toEqual(['read', 'github__search', 'web__fetch'])
+  })
+
+  it('US-008 AC2: dont-ask refuses what would be asked, and asks nobody', async () => {
+    let asked = 0
+    const { manager, model } = delegating({
+      replies: [calls([{ name: 'write' }, { name: 'read' }]), says('Done.')],
+      tools: ceiling,
+      configs: [worker({ tools: ['Read', 'Write'], permissionMode: 'dont-ask' })],
+      parent: {
+        approver: () => async () => {
+          asked += 1
+          return { approved: true }
+        },
+      },
+    })
+    await manager.delegate('worker', 'Go.')
+    const [refused, done] = textsOf(model, 1, 'tool')
+    expect(refused).toContain('Error: write was refused')
+    expect(done).toBe('read said {}')
+    expect(asked).toBe(0)
+  })
+})

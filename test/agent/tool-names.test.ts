@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { toWireNames, wireName } from '../../src/agent/index.ts'
+import { echoTool } from './mock-replies.ts'
+
+describe('wireName', () => {
+  it.each([
+    ['read', 'read'],
+    ['web-search.fetch', 'web-search__fetch'],
+    ['server.list.all', 'server__list__all'],
+    ['größe:x y', 'gr__e_x_y'],
+  ])('writes %s as %s', (name, wire) => {
+    expect(wireName(name)).toBe(wire)
+  })
+
+  it('defect 15, complaint 6: is accepted by every provider, whatever the name', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (name) => {
+        expect(wireName(name)).toMatch(/^[A-Za-z0-9_-]{1,64}$/)
+      }),
+    )
+  })
+
+  it('stays the same when it is made of a wire name', () => {
+    fc.assert(
+      fc.property(fc.string(), (name) => {
+        expect(wireName(wireName(name))).toBe(wireName(name))
+      }),
+    )
+  })
+
+  it('keeps long names apart that differ at their ends only', () => {
+    const long = `server.${'a'.repeat(80)}`
+    const names = [`${long}1`, `${long}2`].map(wireName)
+    expect(new Set(names).size).toBe(2)
+    expect(names.every((name) => name.length === 64)).toBe(true)
+  })
+})
+
+describe('toWireNames', () => {
+  it('leads back from every wire name, and from every display name', () => {
+    const name = fc.string({ minLength: 1, unit: 'grapheme' })
+    fc.assert(
+      fc.property(fc.uniqueArray(name, { selector: wireName }), (all) => {
+        const tools = all.map((one) => echoTool(one))
+        const names = toWireNames(tools)
+        expect([...names.tools.values()]).toEqual(tools)
+        for (const [wire, tool] of names.tools) {
+          expect(names.find(wire)).toBe(tool)
+          expect(names.find(tool.name)).toBe(tool)
+        }
+      }),
+    )
+  })
+
+  it.each([
+    [['a.b', 'a__b'], 'The tools a.b and a__b would both be called a__b on the wire.'],
+    [['a', 'a'], 'Two tools are called a: one of the program, one of the program.'],
+    [[''], 'A tool has an empty name.'],
+  ])('refuses %j', (names, message) => {
+    expect(() => toWireNames(names.map((name) => echoTool(name)))).toThrow(message)
+  })
+
+  it('follows a list of tools that changes behind its first one', () => {
+    const [first, second, third] = ['a', 'b', 'c'].map((name) => echoTool(name))
+    const lists = [[first, second], [first, third], [first], [first, third, second]]
+    for (const list of [...lists, ...lists]) {
+      const tools = list.filter((one) => one !== undefined)
+      expect([...toWireNames(tools).tools.values()]).toEqual(tools)
+    }
+    const changing = [echoTool('a'), echoTool('b')]
+    toWireNames(changing)
+    changing.pop()
+    expect(toWireNames(changing).find('b')).toBeUndefined()
+  })
+
+  it('knows nothing of a tool that is not offered', () => {
+    expect(toWireNames([echoTool('read')]).find('write')).toBeUndefined()
+  })
+})

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createUsageLedger, type TokenUsage, type UsageEntry } from '../../../src/agent/index.ts'
+import { addUsage, noUsage, subtractUsage } from '../../../src/agent/usage/token-usage.ts'
+
+const tokens = fc.nat({ max: 1_000_000 })
+const usage: fc.Arbitrary<TokenUsage> = fc.record({
+  inputTokens: tokens,
+  outputTokens: tokens,
+  cachedInputTokens: tokens,
+  reasoningTokens: tokens,
+  requests: fc.nat({ max: 5 }),
+})
+const entry: fc.Arbitrary<UsageEntry> = fc.record({
+  model: fc.constantFrom('small', 'large', '__proto__'),
+  agent: fc.constantFrom('main', 'finder', 'constructor'),
+  delegation: fc.option(fc.constantFrom('d1', 'd2'), { nil: undefined }),
+  usage,
+})
+
+describe('a ledger', () => {
+  it('has nothing at first', () => {
+    expect(createUsageLedger().report()).toEqual({
+      total: noUsage,
+      own: noUsage,
+      descendants: noUsage,
+      byModel: {},
+      byAgent: {},
+      byDelegation: {},
+      entries: [],
+    })
+  })
+
+  it('adds up in every direction to the same total', () => {
+    fc.assert(
+      fc.property(fc.array(entry), (entries) => {
+        const ledger = createUsageLedger()
+        for (const one of entries) ledger.record(one)
+        const { total, own, descendants, byModel, byAgent, byDelegation } = ledger.report()
+        const sum = addUsage(...entries.map((one) => one.usage))
+        expect(total).toEqual(sum)
+        expect(addUsage(own, descendants)).toEqual(sum)
+        expect(addUsage(...Object.values(byModel))).toEqual(sum)
+        expect(addUsage(...Object.values(byAgent))).toEqual(sum)
+        expect(addUsage(...Object.values(byDelegation))).toEqual(descendants)
+        expect(ledger.ofDelegation('d1')).toEqual(byDelegation['d1'] ?? noUsage)
+        expect(subtractUsage(total, own)).toEqual(descendants)
+      }),
+    )
+  })
+
+  it('has one entry a model, agent and delegation, in the order of their first bookings', () => {
+    const keyOf = ({ model, agent, delegation }: UsageEntry): string =>
+      JSON.stringify([model, agent, delegation])
+    fc.assert(
+      fc.property(fc.array(entry), (entries) => {
+        const ledger = createUsageLedger()
+        for (const one of entries) ledger.record(one)
+        const keys = [...new Set(entries.map(keyOf))]
+        expect(ledger.report().entries.map(keyOf)).toEqual(keys)
+        for (const { usage: sum, ...booked } of ledger.report().entries) {
+          const parts = entries.filter((one) => keyOf(one) === keyOf({ ...booked, usage: sum }))
+          expect(sum).toEqual(addUsage(...parts.map((one) => one.usage)))
+        }
+      }),
+    )
+  })
+
+  it('does not change a report that was given out', () => {
+    const ledger = createUsageLedger()
+    const one = { model: 'm', agent: 'main', usage: { ...noUsage, requests: 1 } }
+    ledger.record(one)
+    const before = ledger.report()
+    ledger.record(one)
+    expect(before.total.requests).toBe(1)
+    expect(ledger.report().entries).toHaveLength(1)
+  })
+})

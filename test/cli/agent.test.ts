@@ -1,0 +1,144 @@
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
+import { type CliResult, runCli } from './run-cli.ts'
+
+let server: ModelServer | undefined
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+interface Place {
+  root: string
+  home: string
+  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
+}
+
+async function project(script: Script): Promise<Place> {
+  const model = await startModelServer(script)
+  server = model
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-command-')))
+  const [root, home] = [join(directory, 'project'), join(directory, 'home')]
+  mkdirSync(join(root, '.git'), { recursive: true })
+  mkdirSync(home)
+  return {
+    root,
+    home,
+    run: (args, env) =>
+      runCli(
+        ['agent', '--model', 'openai-compatible:test', '--base-url', `${model.url}/v1`, ...args],
+        { cwd: root, home, env },
+      ),
+  }
+}
+
+const readsThenAnswers: Script = [
+  { calls: [{ name: 'read', input: { file_path: 'notes.md' } }] },
+  'The notes say hello.',
+]
+
+it('carries a task out: the answer on standard output, tools and usage on standard error', async () => {
+  const { root, run } = await project(readsThenAnswers)
+  writeFileSync(join(root, 'notes.md'), 'hello\n')
+  const { code, stdout, stderr } = await run(['What do the notes say?', '--tools', 'read'])
+  expect(stdout).toBe('The notes say hello.\n')
+  expect(stderr).toContain('read {"file_path":"notes.md"}')
+  expect(stderr).toContain('used: 2 requests, 20 tokens in, 4 out')
+  expect(code).toBe(0)
+  expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('hello')
+})
+
+it('prints one JSON document with everything that was used', async () => {
+  const { root, run } = await project(readsThenAnswers)
+  writeFileSync(join(root, 'notes.md'), 'hello\n')
+  const { code, stdout } = await run(['What do the notes say?', '--tools', 'Read', '--json'])
+  const report: unknown = JSON.parse(stdout)
+  const { input, output } = server?.counted() ?? {}
+  expect(report).toMatchObject({
+    status: 'completed',
+    text: 'The notes say hello.',
+    turns: 2,
+    tools: [{ agent: 'main', tool: 'read', isError: false }],
+    usage: { total: { inputTokens: input, outputTokens: output, requests: 2 } },
+  })
+  expect(code).toBe(0)
+})
+
+it('refuses what nobody can approve, and ends with 4', async () => {
+  const script: Script = [
+    { calls: [{ name: 'shell', input: { command: 'touch made' } }] },
+    'I could not do it.',
+  ]
+  const place = await project(script)
+  const refused = await place.run(['Make a file.', '--tools', 'shell'])
+  expect(refused).toMatchObject({ code: 4, stdout: 'I could not do it.\n' })
+  expect(refused.stderr).toContain('nobody could be asked: shell')
+  server?.clear()
+})
+
+it('does everything with --yes', async () => {
+  const { root, run } = await project([
+    { calls: [{ name: 'write', input: { file_path: 'made.txt', content: 'x' } }] },
+    'Done.',
+  ])
+  const { code, stderr } = await run(['Make a file.', '--tools', 'write', '--yes'])
+  expect(stderr).not.toContain('refused')
+  expect(code).toBe(0)
+  expect(readFileSync(join(root, 'made.txt'), 'utf8')).toBe('x')
+})
+
+it('activates a skill that is named, and one that is typed', async () => {
+  const { root, run } = await project(['Hello Ada.'])
+  const directory = join(root, '.skillrail', 'skills', 'greet')
+  mkdirSync(directory, { recursive: true })
+  const text = '---\nname: greet\ndescription: Greets people.\n---\nGreet $ARGUMENTS warmly.\n'
+  writeFileSync(join(directory, 'SKILL.md'), text)
+  await run(['/greet Ada'])
+  expect(JSON.stringify(server?.prompts()[0]?.body)).toContain('Greet Ada warmly.')
+  await run(['Say hello.', '--skill', 'greet'])
+  expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('skill_content')
+  await run(['Say hello.', '--no-skills'])
+  expect(JSON.stringify(server?.prompts()[2]?.body)).not.toContain('greet')
+  expect(await run(['Go.', '--skill', 'missing'])).toMatchObject({ code: 3 })
+})
+
+it('ends with 5 when the turns are used up, after a summary', async () => {
+  const { root, run } = await project((request, index) =>
+    JSON.stringify(request.body).includes('Max turns exceeded')
+      ? 'Half done.'
+      : { calls: [{ name: 'read', input: { file_path: `notes-${index}.md` } }] },
+  )
+  writeFileSync(join(root, 'notes.md'), 'hello\n')
+  const { code, stdout, stderr } = await run(['Read.', '--tools', 'read', '--max-turns', '2'])
+  expect(stdout).toBe('Half done.\n')
+  expect(stderr).toContain('Max turns exceeded')
+  expect(code).toBe(5)
+})
+
+it('ends with 1 when the model fails, and says how', async () => {
+  const { run } = await project([{ error: { status: 400 } }])
+  const { code, stderr } = await run(['Go.'])
+  expect(stderr).toContain('The model call failed (HTTP 400)')
+  expect(code).toBe(1)
+})
+
+it.each([
+  [['agent', 'Go.'], 2, 'no model is named'],
+  [['agent', 'Go.', '--model', 'qwen3'], 2, 'does not say whose it is'],
+  [['agent', 'Go.', '--model', 'antropic:x'], 3, 'Did you mean anthropic?'],
+  [['agent', 'Go.', '--model', 'openai-compatible:x'], 2, 'needs its address'],
+  [['agent', 'Go.', '--model', 'anthropic:x'], 2, 'Set ANTHROPIC_API_KEY'],
+  [['agent', 'Go.', '--model', 'mistral:x'], 3, 'npm install @ai-sdk/mistral'],
+  [['agent', 'Go.', '--model', 'ollama:x', '--max-turns', '0'], 2, '--max-turns is 0'],
+  [['agent', 'Go.', '--model', 'ollama:x', '--tools', 'raed'], 2, 'Did you mean read?'],
+  [['agent', ' ', '--model', 'ollama:x'], 2, 'The task is empty'],
+])('refuses %j with %i', async (args, code, sentence) => {
+  const home = mkdtempSync(join(tmpdir(), 'agent-command-'))
+  const result = await runCli(args, { cwd: home, home })
+  expect(result.stderr).toContain(sentence)
+  expect(result).toMatchObject({ code, stdout: '' })
+})

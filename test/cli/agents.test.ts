@@ -1,0 +1,217 @@
+import { createServer, type Server } from 'node:http'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+
+interface Place {
+  cwd: string
+  home: string
+  write: (path: string, text: string) => void
+  cli: (args: readonly string[], env?: Record<string, string>) => Promise<CliResult>
+}
+
+function place(): Place {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-agents-')))
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }))
+  const [cwd, home] = [join(root, 'project'), join(root, 'home')]
+  mkdirSync(join(cwd, '.git'), { recursive: true })
+  mkdirSync(home)
+  return {
+    cwd,
+    home,
+    write(path, text) {
+      mkdirSync(dirname(join(root, path)), { recursive: true })
+      writeFileSync(join(root, path), text)
+    },
+    cli: (args, env) => runCli(args, { cwd, home, env }),
+  }
+}
+
+function agent(name: string, more = '', body = `You are ${name}.`): string {
+  return `---\nname: ${name}\ndescription: Does ${name}.\n${more}---\n${body}\n`
+}
+
+/** A server that answers every chat completion with one text, and remembers the requests. */
+async function modelServer(text: string): Promise<{ url: string; seen: string[] }> {
+  const seen: string[] = []
+  const server: Server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk) => (body += String(chunk)))
+    request.on('end', () => {
+      seen.push(body)
+      response.setHeader('content-type', 'application/json')
+      response.end(
+        JSON.stringify({
+          id: 'x',
+          object: 'chat.completion',
+          created: 1,
+          model: 'mock',
+          choices: [
+            { index: 0, message: { role: 'assistant', content: text }, finish_reason: 'stop' },
+          ],
+          usage: { prompt_tokens: 12, completion_tokens: 3, total_tokens: 15 },
+        }),
+      )
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const address: AddressInfo | string | null = server.address()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return { url: `http://127.0.0.1:${address.port}/v1`, seen }
+}
+
+describe('agents list', () => {
+  it('says how to begin where there is none', async () => {
+    const { code, stderr } = await place().cli(['agents', 'list'])
+    expect(code).toBe(0)
+    expect(stderr).toContain('There are no subagents here.')
+  })
+
+  it('lists those of the user, and says why one of the project is not used', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/reviewer.md', agent('reviewer', 'tools: Read, Grep\n'))
+    write('project/.claude/agents/local.md', agent('local'))
+    const { code, stdout, stderr } = await cli(['agents', 'list'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/reviewer +Read Grep +that of its parent +~\/\.claude\/agents +Does/)
+    expect(stderr).toContain('the subagent local is not used: its workspace was never trusted')
+    expect(stderr).toContain('skillrail trust')
+    const trusted = await cli(['agents', 'list', '--trust-workspace'])
+    expect(trusted.stdout).toContain('local')
+  })
+
+  it('is one JSON document', async () => {
+    const { write, cli, home } = place()
+    write('home/.mamba/agents/a.md', agent('a', 'max-turns: 3\ntimeout: 2\n'))
+    const { stdout } = await cli(['agents', 'list', '--json'])
+    expect(JSON.parse(stdout)).toEqual({
+      agents: [
+        {
+          name: 'a',
+          description: 'Does a.',
+          maxTurns: 3,
+          timeoutMs: 2000,
+          path: join(home, '.mamba/agents/a.md'),
+          scope: 'user',
+          source: '~/.mamba/agents',
+          diagnostics: [],
+        },
+      ],
+      withheld: [],
+      diagnostics: [],
+    })
+  })
+})
+
+describe('agents show', () => {
+  it('shows fields and prompt, harmless', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/a.md', agent('a', '', 'Be \u001b[31mred.'))
+    const { code, stdout } = await cli(['agents', 'show', 'a'])
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/tools +\*/)
+    expect(stdout).toMatch(/max-turns +50/)
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('names the nearest one for an unknown name', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/reviewer.md', agent('reviewer'))
+    const { code, stderr } = await cli(['agents', 'show', 'reviwer'])
+    expect(code).toBe(3)
+    expect(stderr).toContain('Did you mean reviewer?')
+  })
+})
+
+describe('agents validate', () => {
+  it('reports fields, missing skills and circles, and ends with 1', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/a.md', agent('a', 'skills: [loop, nothing]\n'))
+    write('home/.claude/agents/b.md', agent('b', 'tolls: Read\n'))
+    write('home/.claude/agents/c.md', agent('c', 'max-turns: x\n'))
+    write(
+      'home/.claude/skills/loop/SKILL.md',
+      '---\nname: loop\ndescription: Loops. Use it.\ncontext: fork\nagent: a\n---\nLoop.\n',
+    )
+    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    expect(code).toBe(1)
+    expect(stdout).toBe('3 subagents checked, 2 invalid: 3 errors, 1 warning\n')
+    expect(stderr).toContain('agent:a -> skill:loop -> agent:a')
+    expect(stderr).toContain('there is no skill called nothing')
+    expect(stderr).toContain('b.md:4:1: warning: `tolls` is no field')
+    expect(stderr).toContain('c.md:4')
+  })
+
+  it('takes files and folders; a path where nothing is, is wrong use', async () => {
+    const { write, cli } = place()
+    write('project/some/a.md', agent('a'))
+    const valid = await cli(['agents', 'validate', 'some', '--json'])
+    expect(valid.code).toBe(0)
+    expect(JSON.parse(valid.stdout)).toMatchObject({
+      agents: [{ name: 'a', valid: true }],
+      summary: { checked: 1, valid: 1, invalid: 0, errors: 0, warnings: 0 },
+    })
+    expect((await cli(['agents', 'validate', 'nowhere.md'])).code).toBe(2)
+  })
+})
+
+describe('delegate', () => {
+  it('hands a task to a subagent over HTTP, and prints its answer alone', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper', 'tools: Read\n', 'You help.'))
+    const { url, seen } = await modelServer('The answer.')
+    const model = ['--model', 'openai-compatible:mock', '--base-url', url]
+    const { code, stdout, stderr } = await cli([
+      'delegate',
+      'helper',
+      'Help me.',
+      '--context',
+      'Some context.',
+      ...model,
+    ])
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'The answer.\n' })
+    expect(stderr).toContain('[helper] completed')
+    const [request = ''] = seen
+    expect(request).toContain('You help.')
+    expect(request).toContain('Some context.')
+    expect(
+      JSON.parse(request).tools.map((one: { function: { name: string } }) => one.function.name),
+    ).toEqual(['read'])
+  })
+
+  it('is one JSON document', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper'))
+    const { url } = await modelServer('The answer.')
+    const model = ['--model', 'openai-compatible:mock', '--base-url', url]
+    const { stdout } = await cli(['delegate', 'helper', 'Help me.', '--json', ...model])
+    expect(JSON.parse(stdout)).toMatchObject({
+      subagentName: 'helper',
+      task: 'Help me.',
+      success: true,
+      status: 'completed',
+      output: 'The answer.',
+      usage: { inputTokens: 12, outputTokens: 3, requests: 1 },
+      turns: 1,
+    })
+  })
+
+  it('says what is wrong: no model, no such subagent, an empty task, an untrusted one', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper'))
+    write('project/.claude/agents/local.md', agent('local'))
+    const model = ['--model', 'openai-compatible:mock', '--base-url', 'http://127.0.0.1:9/v1']
+    expect((await cli(['delegate', 'helper', 'x'])).code).toBe(2)
+    const unknown = await cli(['delegate', 'helpr', 'x', ...model])
+    expect(unknown.code).toBe(3)
+    expect(unknown.stderr).toContain('Did you mean helper?')
+    expect((await cli(['delegate', 'helper', ' ', ...model])).code).toBe(2)
+    const local = await cli(['delegate', 'local', 'x', ...model])
+    expect(local.code).toBe(4)
+    expect(local.stderr).toContain('skillrail trust')
+  })
+})

@@ -1,0 +1,145 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+
+let base: string
+let project: string
+
+beforeEach(() => {
+  base = mkdtempSync(path.join(tmpdir(), 'skillrail-route-'))
+  project = path.join(base, 'project')
+  mkdirSync(path.join(project, '.git'), { recursive: true })
+  mkdirSync(path.join(project, '.skillrail'))
+  const tool = (id: string, description: string): object => ({ id, description })
+  const cache = {
+    version: '4.0.0',
+    refreshed_at: new Date().toISOString(),
+    mcp_servers: ['devtools', 'github'],
+    tool_count: 4,
+    categories: {
+      'browser-automation': {
+        description: 'Controls a browser.',
+        keywords: ['browser', 'page', 'screenshot', 'click', 'console'],
+        tools: [
+          tool('devtools__take_screenshot', 'Saves a picture of the page.'),
+          tool('devtools__click', 'Clicks an element \u001b[31mof the page.'),
+        ],
+      },
+      github: {
+        description: 'Repositories.',
+        keywords: ['github', 'issue', 'pull request', 'repository', 'commit'],
+        tools: [
+          tool('github__list_issues', 'Lists the issues of a repository.'),
+          tool('github__list_pull_requests', 'Lists the pull requests of a repository.'),
+        ],
+      },
+    },
+    uncategorized: [],
+  }
+  writeFileSync(path.join(project, '.skillrail/tools.json'), JSON.stringify(cache))
+})
+
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+describe('skillrail tools route', () => {
+  it('prints the routing trace', async () => {
+    const { code, stdout } = await run('tools', 'route', 'take a screenshot of the login page')
+    expect(stdout.split('\n').slice(0, 3)).toEqual([
+      'intent: ["screenshot","login page"]',
+      'category: browser',
+      'tool: devtools__take_screenshot',
+    ])
+    expect(code).toBe(0)
+  })
+
+  it('has one JSON shape', async () => {
+    const { code, stdout } = await run('tools', 'route', 'take a screenshot', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      decision: 'answer',
+      category: 'browser',
+      tool: 'devtools__take_screenshot',
+      margin: expect.any(Number),
+      candidates: [{ tool: 'devtools__take_screenshot', score: expect.any(Number) }, {}],
+      intent: ['screenshot'],
+    })
+  })
+
+  it('says why', async () => {
+    const { stdout } = await run('tools', 'route', 'list the issues', '--explain')
+    expect(stdout).toContain('words: list, issues')
+    expect(stdout).toMatch(/github__list_issues {2}\d/)
+    expect(stdout).toMatch(/before the next by: .+ \+\d/)
+  })
+
+  it('prints the same on every run', async () => {
+    const [one, two] = await Promise.all([
+      run('tools', 'route', 'pull request page', '--explain', '--json'),
+      run('tools', 'route', 'pull request page', '--explain', '--json'),
+    ])
+    expect(one.stdout).toBe(two.stdout)
+  })
+
+  it('asks back with 3 where nothing fits', async () => {
+    const { code, stdout, stderr } = await run('tools', 'route', 'bake a cake')
+    expect(code).toBe(3)
+    expect(stdout).toContain('decision: ask')
+    expect(stderr).toContain('No tool fits well enough.')
+  })
+
+  it('prints nothing of a tool that moves the terminal', async () => {
+    const { stdout } = await run('tools', 'route', 'click \u001b[2J element', '--explain')
+    expect(stdout).not.toContain('\u001b')
+  })
+
+  it('goes on with words where the configured meaning cannot be had', async () => {
+    const env = { SKILLRAIL_TOOLS_EMBEDDINGS: 'local' }
+    const args = ['tools', 'route', 'take a screenshot']
+    const { code, stdout, stderr } = await runCli(args, { cwd: project, home: base, env })
+    expect(code).toBe(0)
+    expect(stdout).toContain('tool: devtools__take_screenshot')
+    expect(stderr).toContain('Routed by words alone')
+    expect(stderr).toContain('npm install --prefix')
+  })
+})
+
+describe('skillrail tools learn', () => {
+  const request = 'what is on my plate'
+
+  it('teaches, lists and forgets', async () => {
+    expect((await run('tools', 'route', request)).code).toBe(3)
+    const added = await run('tools', 'learn', 'add', request, 'list_issues')
+    expect(added.stdout).toBe(`Learned: "${request}" is github__list_issues\n`)
+    expect((await run('tools', 'route', request)).stdout).toContain('tool: github__list_issues')
+    expect((await run('tools', 'learn', 'list')).stdout).toMatch(/github__list_issues +what is on/)
+    expect((await run('tools', 'learn', 'remove', request)).stdout).toBe('Forgotten: 1 example.\n')
+    expect((await run('tools', 'learn', 'remove', request)).code).toBe(3)
+    expect((await run('tools', 'route', request)).code).toBe(3)
+  })
+
+  it('learns what is wrong, and forgets all at once', async () => {
+    await run('tools', 'learn', 'add', request, 'github__list_issues', '--wrong')
+    const { stdout } = await run('tools', 'learn', 'list', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      examples: [{ request, wrong: true, weight: expect.closeTo(1) }],
+    })
+    expect((await run('tools', 'learn', 'clear')).stdout).toBe('Forgotten: 1 example.\n')
+    expect((await run('tools', 'learn', 'clear')).stdout).toBe('Forgotten: 0 examples.\n')
+  })
+
+  it('refuses a tool that is not there, with suggestions', async () => {
+    const { code, stderr } = await run('tools', 'learn', 'add', request, 'list_isues')
+    expect(code).toBe(3)
+    expect(stderr).toContain('github__list_issues')
+  })
+
+  it('wants to know what to forget', async () => {
+    expect((await run('tools', 'learn', 'remove')).code).toBe(2)
+  })
+})
+
+function run(...args: string[]): Promise<CliResult> {
+  return runCli(args, { cwd: project, home: base })
+}

@@ -1,0 +1,280 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+
+let home = ''
+let cwd = ''
+
+/** A project with one workflow, for commands that change nothing. */
+let shared = ''
+
+beforeAll(async () => {
+  shared = mkdtempSync(join(tmpdir(), 'project-'))
+  mkdirSync(join(shared, '.git'))
+  await runCli(['workflow', 'add', 'there', ...flags], { cwd: shared, home: shared })
+})
+
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'home-'))
+  cwd = mkdtempSync(join(tmpdir(), 'project-'))
+  mkdirSync(join(cwd, '.git'))
+})
+
+function cli(...args: string[]): Promise<CliResult> {
+  return runCli(args, { cwd, home })
+}
+
+function file(): Record<string, { enabled?: boolean; mode?: string; description?: string }> {
+  return JSON.parse(readFileSync(join(cwd, '.skillrail', 'workflows.json'), 'utf8'))
+}
+
+/** An editor that runs a line of shell on the file that it is given. */
+function editor(line: string): string {
+  const path = join(home, 'editor.sh')
+  writeFileSync(path, `#!/bin/sh\n${line}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+const flags = ['--description', 'Look', '--tool', 'go', '--step', 'look: see what is there']
+
+it('says how to begin where there is no workflow', async () => {
+  const { code, stdout } = await cli('workflow', 'list')
+  expect(code).toBe(0)
+  expect(stdout).toBe('No workflows defined. Use `skillrail workflow add` to create one.\n')
+})
+
+it('lists the templates', async () => {
+  const { code, stdout } = await cli('workflow', 'add', '--template')
+  expect(code).toBe(0)
+  for (const name of ['database', 'browser', 'github-pr', 'graphql']) expect(stdout).toContain(name)
+})
+
+it('adds every template, and lists them as the format has it', async () => {
+  for (const name of ['database', 'browser', 'github-pr', 'graphql']) {
+    expect((await cli('workflow', 'add', '--template', name)).code).toBe(0)
+  }
+  await cli('workflow', 'disable', 'browser-safe-interaction')
+  const { stdout } = await cli('workflow', 'list')
+  expect(stdout).toContain('✓ database-safe-query [enforce]\n')
+  expect(stdout).toContain('\n  Triggers: category=database, tools=[execute_query, select_query], ')
+  expect(stdout).toContain('\n  Prerequisites: 4 steps\n')
+  expect(stdout).toContain('○ browser-safe-interaction [disabled]\n')
+  expect(stdout).toContain('\n  Prerequisites: 1 step\n')
+  expect((await cli('workflow', 'check')).code).toBe(0)
+})
+
+it.each([
+  [
+    ['add', 'there', ...flags],
+    1,
+    "Workflow 'there' already exists. Use `skillrail workflow edit` to modify.",
+  ],
+  [['edit', 'absent', '--mode', 'warn'], 3, "Workflow 'absent' not found."],
+  [['remove', 'absent', '--yes'], 3, "Workflow 'absent' not found."],
+  [['enable', 'absent'], 3, "Workflow 'absent' not found."],
+  [['disable', 'absent'], 3, "Workflow 'absent' not found."],
+  [['remove', 'there'], 4, "Workflow 'there' was not removed: there is no terminal to ask at"],
+  [['add', '--template', 'databse'], 2, 'there is no template databse\nDid you mean database?'],
+  [['add'], 2, 'the workflow needs a name'],
+  [['add', 'new'], 2, 'there is no terminal to open an editor at'],
+  [['add', 'new', '--step', 'look'], 2, '--step "look" is not "TOOL: why"'],
+  [['add', 'new', '--mode', 'force', ...flags], 2, '--mode force is not allowed'],
+  [['add', 'new', '--param', '9.x=1', ...flags], 2, '--param "9.x=1" is not STEP.NAME=VALUE'],
+  [['add', 'new', '--description', 'x'], 2, 'it has no prerequisites'],
+  [['add', 'a b', ...flags], 2, 'a name has 1 to 64 letters'],
+  [['plan', 'go'], 3, "Tool 'go' not found"],
+  [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
+])('answers %j with exit code %i', async (args, code, text) => {
+  const result = await runCli(['workflow', ...args], { cwd: shared, home: shared })
+  expect(result.code).toBe(code)
+  expect(result.stderr).toContain(text)
+  expect(result.stdout).toBe('')
+})
+
+describe('by options', () => {
+  it('adds, edits, disables, enables and removes', async () => {
+    const param = ['--param', '1.id=$call.id', '--optional-step', 'size: know how much']
+    const added = await cli('workflow', 'add', 'mine', ...flags, ...param, '--mode', 'warn')
+    expect(added).toMatchObject({ code: 0, stdout: "Workflow 'mine' added.\n" })
+    expect(file()['mine']).toMatchObject({
+      description: 'Look',
+      triggers: { tools: ['go'] },
+      mode: 'warn',
+      prerequisites: [
+        { step: 1, tool: 'look', required: true, params: { id: '$call.id' } },
+        { step: 2, tool: 'size', required: false },
+      ],
+    })
+    const edited = await cli('workflow', 'edit', 'mine', '--mode', 'suggest', '--keyword', 'ship')
+    expect(edited.stderr).toContain('✓ mine [warn]')
+    expect(edited.stdout).toBe("Workflow 'mine' changed.\n")
+    expect(file()['mine']).toMatchObject({
+      mode: 'suggest',
+      triggers: { tools: ['go'], keywords: ['ship'] },
+    })
+    await cli('workflow', 'disable', 'mine')
+    expect(file()['mine']?.enabled).toBe(false)
+    await cli('workflow', 'enable', 'mine')
+    expect(file()['mine']?.enabled).toBe(true)
+    const removed = await cli('workflow', 'remove', 'mine', '--yes')
+    expect(removed.stdout).toBe("Workflow 'mine' removed.\n")
+    expect(file()).toEqual({})
+  })
+
+  it('shows what it would write with --dry-run', async () => {
+    const { stdout } = await cli('workflow', 'add', 'mine', ...flags, '--dry-run')
+    expect(stdout).toContain('+  "mine": {')
+    expect(existsSync(join(cwd, '.skillrail'))).toBe(false)
+  })
+
+  it('refuses a workflow that would make a cycle', async () => {
+    await cli('workflow', 'add', 'A', '--description', 'x', '--tool', 'a', '--step', 'b: x')
+    const result = await cli(
+      'workflow',
+      'add',
+      'B',
+      '--description',
+      'x',
+      '--tool',
+      'b',
+      '--step',
+      'a: x',
+    )
+    expect(result.code).toBe(2)
+    expect(result.stderr).toContain('cycle: A → B → A')
+    expect(Object.keys(file())).toEqual(['A'])
+  })
+})
+
+describe('in an editor', () => {
+  it('keeps what was edited', async () => {
+    await cli('workflow', 'add', '--template', 'graphql')
+    const sed = editor('sed -i s/suggest/enforce/ "$1"')
+    const result = await cli('workflow', 'edit', 'graphql-schema-aware', '--editor', sed)
+    expect(result.code).toBe(0)
+    expect(file()['graphql-schema-aware']?.mode).toBe('enforce')
+  })
+
+  it('shows an error above the text, opens it again, and loses nothing', async () => {
+    // The first time it breaks the text, the second time it looks at the remark and mends it.
+    const twice = editor(
+      'if grep -q "^// .*mode must be" "$1"; then sed -i s/force/warn/ "$1"; else sed -i s/enforce/force/ "$1"; fi',
+    )
+    await cli('workflow', 'add', 'mine', ...flags, '--mode', 'enforce')
+    const result = await cli('workflow', 'edit', 'mine', '--editor', twice)
+    expect(result.stderr).toContain('mode must be enforce, warn or suggest')
+    expect(result.code).toBe(0)
+    expect(file()['mine']?.mode).toBe('warn')
+  })
+
+  it('names the file of a text that was left with its errors', async () => {
+    await cli('workflow', 'add', 'mine', ...flags)
+    const result = await cli(
+      'workflow',
+      'edit',
+      'mine',
+      '--editor',
+      editor('echo "{" > "$1.x"; cat "$1.x" > "$1"'),
+    )
+    expect(result.code).toBe(1)
+    const path = /What was edited is in (\S+)\./.exec(result.stderr)?.[1] ?? ''
+    expect(readFileSync(path, 'utf8')).toContain('{')
+    expect(file()['mine']?.description).toBe('Look')
+  })
+})
+
+it('leaves a malformed file as it is, and says where', async () => {
+  mkdirSync(join(cwd, '.skillrail'))
+  const path = join(cwd, '.skillrail', 'workflows.json')
+  writeFileSync(path, '{\n  "a": {},\n  "b": \n}\n')
+  const listed = await cli('workflow', 'list')
+  expect(listed.stderr).toContain('workflows.json:4')
+  const added = await cli('workflow', 'add', '--template', 'database')
+  expect(added.code).toBe(1)
+  expect(added.stderr).toContain('line 4')
+  expect(readFileSync(path, 'utf8')).toBe('{\n  "a": {},\n  "b": \n}\n')
+})
+
+describe('what would run', () => {
+  beforeEach(async () => {
+    const tools = ['list_databases', 'list_tables', 'inspect_table', 'get_indexes', 'execute_query']
+    mkdirSync(join(cwd, '.skillrail'), { recursive: true })
+    writeFileSync(
+      join(cwd, '.skillrail', 'tools.json'),
+      JSON.stringify({
+        version: '4.0.0',
+        refreshed_at: new Date().toISOString(),
+        mcp_servers: ['db'],
+        tool_count: tools.length,
+        categories: {
+          database: {
+            description: 'Databases',
+            keywords: ['database', 'query', 'sql', 'table', 'index'],
+            tools: tools.map((name) => ({ id: `db__${name}`, description: name, prefix: 'db' })),
+          },
+        },
+        uncategorized: [],
+      }),
+    )
+    await cli('workflow', 'add', '--template', 'database')
+  })
+
+  it('is shown with parameters, and nothing is called', async () => {
+    const params = '{"database": "shop", "query": "SELECT * FROM users"}'
+    const { code, stdout } = await cli('workflow', 'plan', 'execute_query', params)
+    expect(code).toBe(0)
+    expect(stdout).toContain("Workflow 'database-safe-query' [enforce] (tool execute_query)")
+    expect(stdout).toContain(
+      '3. inspect_table   run  db__inspect_table {"database":"shop","tables":["users"]}',
+    )
+  })
+
+  it('is one JSON document with --json', async () => {
+    const { stdout } = await cli('workflow', 'plan', 'execute_query', '{}', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({
+      tool: 'db__execute_query',
+      workflow: 'database-safe-query',
+      mode: 'enforce',
+      why: { by: 'tool', value: 'execute_query' },
+      steps: [{ status: 'run' }, { status: 'waits', waitsFor: [1] }, {}, {}],
+    })
+  })
+
+  it('is nothing before a tool that no workflow names', async () => {
+    const { stdout } = await cli('workflow', 'plan', 'list_tables')
+    expect(stdout).toBe('Nothing comes before db__list_tables.\n')
+  })
+})
+
+describe('sessions', () => {
+  it('are shown, listed and cleared', async () => {
+    mkdirSync(join(cwd, '.skillrail'))
+    const startedAt = new Date().toISOString()
+    writeFileSync(
+      join(cwd, '.skillrail', 'session.json'),
+      JSON.stringify({
+        session_id: 'x',
+        started_at: startedAt,
+        completed: { w: { look: { at: startedAt, result: 'Found 3\u001b[2J' } } },
+      }),
+    )
+    const shown = await cli('session', 'show')
+    expect(shown.stdout).toContain('Found 3\\x1b[2J')
+    const listed = await cli('session', 'list', '--json')
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      sessions: [{ id: 'default', completed: 1, calls: 0, current: true }],
+    })
+    expect((await cli('session', 'clear', '--dry-run')).stdout).toContain('would forget 1')
+    expect((await cli('session', 'clear')).stdout).toContain('cleared')
+    expect((await cli('session', 'show', '--json')).stdout).toContain('"completed": []')
+  })
+
+  it('have ids that can be names of files', async () => {
+    const { code, stderr } = await cli('session', 'show', '--session', '../x')
+    expect(code).toBe(2)
+    expect(stderr).toContain('is no session id')
+  })
+})
