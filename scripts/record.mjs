@@ -123,7 +123,7 @@ function withoutPlaces(text) {
     [homedir(), '~'],
     [tmpdir(), ''],
     [hostname(), 'host'],
-  ]
+  ].toSorted(([one], [other]) => other.length - one.length)
   const { username } = userInfo()
   const shown = places.reduce((left, [from, to]) => left.replaceAll(from, to), text)
   return username.length > 2

@@ -28,9 +28,10 @@ export interface AgentTool {
   patternText?: ((input: JsonObject) => string) | undefined
   /**
    * How patterns are held against that text: `command` as a shell reads it, `path` from the project's
-   * directory; default: the whole text, `*` for any characters.
+   * directory, `tree` the same for a call that also shows what lies below; default: the whole text,
+   * `*` for any characters.
    */
-  patternKind?: 'command' | 'path' | 'text' | undefined
+  patternKind?: 'command' | 'path' | 'tree' | 'text' | undefined
   /** Why this very call is asked for, whatever is read-only or approved: a path outside, say. */
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
   /** What a call would do, for the person who is asked: a diff, a command. Changes nothing. */
@@ -56,6 +57,8 @@ export interface ApprovalRequest {
   reason: string
   /** What the call would do, where the tool can tell: a diff, a command. */
   effect?: string | undefined
+  /** Aborts when the answer is no longer wanted: a question that is still open is then withdrawn. */
+  signal: AbortSignal
 }
 
 export type Approval = { approved: true } | { approved: false; reason?: string | undefined }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { loadConfiguration, type Settings } from '../base/index.ts'
 import { collectActingParts } from '../trust/index.ts'
 import type { ChainProject } from './_chain-project.ts'
@@ -17,8 +17,8 @@ export function runSettings(project: ChainProject): Settings['run'] {
 export function acceptedEnvironment(project: ChainProject): readonly string[] {
   const { context, workspace } = project
   const named = context.settings.run.environment
-  const file = join(workspace, configuration)
-  if (named.length === 0 || !existsSync(file) || isAccepted(project)) return named
+  const file = nearestConfiguration(context.runtime.cwd, workspace)
+  if (named.length === 0 || file === undefined || isAccepted(project, file)) return named
   const elsewhere = { ...context.runtime, cwd: context.runtime.home }
   const own = loadConfiguration(elsewhere).settings.run.environment
   const projects = loadConfiguration(elsewhere, { file }).settings.run.environment
@@ -31,8 +31,19 @@ export function acceptedEnvironment(project: ChainProject): readonly string[] {
 
 const configuration = '.skillrail/config.json'
 
-function isAccepted({ policy, workspace }: ChainProject): boolean {
+/** The file that the settings of the project were read from. */
+function nearestConfiguration(cwd: string, workspace: string): string | undefined {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    const file = join(directory, configuration)
+    if (existsSync(file)) return file
+    if (directory === workspace || directory === dirname(directory)) return undefined
+  }
+}
+
+/** Only the file of the workspace itself is shown to the person who trusts it. */
+function isAccepted({ policy, workspace }: ChainProject, file: string): boolean {
   if (policy.workspaceTrust === 'trusted') return true
+  if (file !== join(workspace, configuration)) return false
   const accepted = policy.acceptance?.parts.find((part) => part.path === configuration)
   const now = collectActingParts(workspace, []).find((part) => part.path === configuration)
   return accepted !== undefined && now?.problem === undefined && now?.digest === accepted.digest

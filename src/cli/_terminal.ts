@@ -19,6 +19,8 @@ export async function ask(question: string, signal: AbortSignal): Promise<string
   if (!canAsk()) return undefined
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
+  // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
     return await reader.question(question, { signal })
   } finally {

@@ -1,5 +1,5 @@
 import { constants } from 'node:os'
-import { exitCode, type ExitCode } from '../base/index.ts'
+import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
 
 /**
  * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
@@ -18,7 +18,20 @@ export async function interruptible(
   try {
     const code = await work(controller.signal)
     return controller.signal.aborted ? exitCode.interrupted : code
+  } catch (error) {
+    throw controller.signal.aborted ? new CancelledError(error) : error
   } finally {
     for (const name of signals) process.off(name, onSignal)
+  }
+}
+
+/** The person ended the command; what broke off because of that is no failure of its own. */
+class CancelledError extends SkillrailError {
+  constructor(cause: unknown) {
+    super({ code: 'cancelled', message: 'Cancelled.', cause })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.interrupted
   }
 }

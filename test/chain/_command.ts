@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { loadConfiguration, SkillrailError, systemRuntime } from '../../src/base/index.ts'
 import type { LoadedCommand } from '../../src/cli/command.ts'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
@@ -38,6 +39,8 @@ export interface CommandWorld {
   now?: (() => number) | undefined
   signal?: AbortSignal | undefined
   env?: Readonly<Record<string, string>> | undefined
+  /** The folder of the project to work in; default its root. */
+  from?: string | undefined
   /** Default: the caller vouches for the workspace. */
   workspaceTrust?: 'ask' | 'trusted' | undefined
 }
@@ -55,7 +58,7 @@ export async function runCommand(
   const line = parseCommandLine(entry, command, args)
   if (line.kind === 'help') throw new Error(line.text)
   const runtime = systemRuntime({
-    cwd: project.directory,
+    cwd: join(project.directory, world.from ?? ''),
     home: `${project.directory}/../home`,
     env: { PATH: process.env['PATH'], HOME: `${project.directory}/../home`, ...world.env },
     ...(world.now === undefined ? {} : { now: world.now }),

@@ -93,6 +93,15 @@ describe('run.environment of a project', () => {
     expect(project.log()).toEqual(['url='])
   })
 
+  it('is ignored in a configuration further down, which nobody is shown', async () => {
+    await trustWorkspace()
+    write('packages/a/.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
+    const from = 'packages/a'
+    const { notes } = await command('run show', { ...world, workspaceTrust: 'ask', from })
+    expect(notes.join('\n')).toContain('nobody accepted it')
+    expect(project.log()).toEqual(['url='])
+  })
+
   it('of the user counts whatever the project says', async () => {
     await trustWorkspace()
     write('.skillrail/config.json', '{ "run": { "environment": ["HOME"] } }')

@@ -132,6 +132,19 @@ describe('the commands about known tools', () => {
     expect(stdout).toMatch(/^The old cache was corrupt and is kept at .*tools\.json\.corrupt-/)
   }, 60_000)
 
+  it('a configuration that cannot be read changes nothing, and is named with its line', async () => {
+    const path = join(project, '.mcp.json')
+    const [before, cache] = [path, join(project, '.skillrail', 'tools.json')].map((file) =>
+      readFileSync(file, 'utf8'),
+    )
+    writeFileSync(path, '{"mcpServers": {,}')
+    const { code, stderr } = await skillrail('tools', 'refresh')
+    writeFileSync(path, before ?? '')
+    expect(code).toBe(1)
+    expect(stderr).toContain(`${path}:1`)
+    expect(readFileSync(join(project, '.skillrail', 'tools.json'), 'utf8')).toBe(cache)
+  })
+
   it('a server that is not configured is a wrong use, with a suggestion', async () => {
     const { code, stderr } = await skillrail('tools', 'refresh', '--server', 'gihtub')
     expect(stderr).toContain('Did you mean github?')

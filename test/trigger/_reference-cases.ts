@@ -27,11 +27,20 @@ interface CaseFile {
 /** The recorded runs, or undefined where they are not on this machine. */
 export const referenceCases: CaseFile | undefined = existsSync(file) ? read() : undefined
 
+/** A skill like the one that the runs were made on, for machines that do not have them. */
+const ownFixture: CaseFile['fixture'] = {
+  'references/a.md': 'REF-A\n',
+  'references/b.md': 'REF-B\n',
+  'references/nul.bin': 'one\0two\n',
+  'references/link.md': 'symlink -> ../../other/secret.md',
+  '../other/secret.md': 'not for this skill\n',
+}
+
 /** The skill that the runs were made on, in a new directory: its path. */
 export function makeFixture(frontmatter: string): string {
   const root = mkdtempSync(join(tmpdir(), 'skillrail-case-'))
   const skill = join(root, 'skills/t')
-  for (const [path, content] of Object.entries(referenceCases?.fixture ?? {})) {
+  for (const [path, content] of Object.entries(referenceCases?.fixture ?? ownFixture)) {
     const target = join(skill, path)
     mkdirSync(dirname(target), { recursive: true })
     if (content.startsWith('symlink -> ')) symlinkSync(content.slice(11), target)

@@ -1,4 +1,4 @@
-import { shellCommands } from './shell-command.ts'
+import { shellWords, type ShellWord } from './shell-command.ts'
 
 /**
  * Whether a command line fits patterns such as `git:*`, `npm run test:*`, `git diff *` or
@@ -16,32 +16,19 @@ export function commandFits(
   const commands = understood(line, platform)
   return (
     commands !== undefined &&
-    commands.every((words) => wanted.some((pattern) => pattern !== 'all' && fits(words, pattern)))
+    commands.every((words) =>
+      wanted.some((pattern) => pattern !== 'all' && fits(textsOf(words), pattern)),
+    )
   )
 }
 
-/** Whether one of the commands in a line fits a pattern, or nobody can tell. */
-export function commandMayFit(
-  line: string,
-  patterns: readonly string[],
-  platform: NodeJS.Platform,
-): 'yes' | 'no' | 'unclear' {
-  const wanted = patterns.flatMap(readPattern)
-  if (wanted.some((pattern) => pattern === 'all')) return 'yes'
-  const commands = understood(line, platform)
-  if (commands === undefined) return 'unclear'
-  const found = commands.some((words) =>
-    wanted.some((pattern) => pattern !== 'all' && fits(words, pattern)),
-  )
-  return found ? 'yes' : 'no'
-}
-
-function understood(line: string, platform: NodeJS.Platform): string[][] | undefined {
+/** The commands of a line; undefined for one that is not plain enough. */
+export function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
   if (platform === 'win32' && !/^[A-Za-z0-9 _./:=@,+-]*$/.test(line)) return undefined
-  return shellCommands(line)
+  return shellWords(line)
 }
 
-interface WordPattern {
+export interface WordPattern {
   words: readonly string[]
   /** Whether further words may follow. */
   open: boolean
@@ -50,7 +37,7 @@ interface WordPattern {
 }
 
 /** One entry may hold several patterns, separated by commas. */
-function readPattern(text: string): (WordPattern | 'all')[] {
+export function readPattern(text: string): (WordPattern | 'all')[] {
   return text
     .split(',')
     .map((part) => part.trim())
@@ -65,7 +52,7 @@ function readPattern(text: string): (WordPattern | 'all')[] {
 }
 
 /** Word by word; a word `*` of the pattern stands for any number of words. */
-function fits(words: readonly string[], pattern: WordPattern): boolean {
+export function fits(words: readonly string[], pattern: WordPattern): boolean {
   const { open, colon } = pattern
   // The places in the pattern that the words until now can have come to.
   let places = skipStars(new Set([0]), pattern.words)
@@ -85,6 +72,10 @@ function fits(words: readonly string[], pattern: WordPattern): boolean {
     places = skipStars(next, pattern.words)
   }
   return places.has(pattern.words.length)
+}
+
+function textsOf(words: readonly ShellWord[]): string[] {
+  return words.map(({ text }) => text)
 }
 
 function isLast(place: number, { words }: WordPattern): boolean {

@@ -12,11 +12,31 @@ export function pathFits(path: string, patterns: readonly string[]): boolean {
   })
 }
 
+/**
+ * Whether something below a path could fit one of the patterns. What is outside of the project may
+ * hold the project itself, so that every pattern of the project could fit there.
+ */
+export function pathMayHold(path: string, patterns: readonly string[]): boolean {
+  const names = path === '.' ? [] : path === '/' ? [''] : path.split('/')
+  return patterns.some((pattern) => {
+    const wanted = normal(pattern)
+    const onDisk = wanted.startsWith('/')
+    if (path.startsWith('/') !== onDisk) return !onDisk
+    const parts = wanted.split('/')
+    return [...placesAfter(names, parts)].some((place) => place < parts.length)
+  })
+}
+
 /** Whether a path with `/` fits a pattern of directories and names. */
 export function globFits(path: string, pattern: string): boolean {
   const wanted = pattern.split('/')
+  return placesAfter(path.split('/'), wanted).has(wanted.length)
+}
+
+/** The places in a pattern that the names of a path can have come to; none where they do not fit. */
+function placesAfter(names: readonly string[], wanted: readonly string[]): ReadonlySet<number> {
   let places = skipDirectories(new Set([0]), wanted)
-  for (const name of path.split('/')) {
+  for (const name of names) {
     const next = new Set<number>()
     for (const place of places) {
       const part = wanted[place]
@@ -24,10 +44,10 @@ export function globFits(path: string, pattern: string): boolean {
       if (part === '**') next.add(place)
       else if (wordFits(name, part)) next.add(place + 1)
     }
-    if (next.size === 0) return false
+    if (next.size === 0) return next
     places = skipDirectories(next, wanted)
   }
-  return places.has(wanted.length)
+  return places
 }
 
 function skipDirectories(places: ReadonlySet<number>, wanted: readonly string[]): Set<number> {

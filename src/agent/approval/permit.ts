@@ -98,26 +98,27 @@ async function carryOut(
     return { allowed: false, reason: decision.reason }
   }
   const effect = tool.effect?.(input)
-  const request = { agent, tool, input, reason: decision.reason, effect }
-  const approval = await untilAborted(oneByOne(approver, request, context.signal), context.signal)
+  const { signal } = context
+  const request = { agent, tool, input, reason: decision.reason, effect, signal }
+  const approval = await untilAborted(oneByOne(approver, request), signal)
   if (approval.approved) return { allowed: true, input }
   return { allowed: false, reason: approval.reason ?? 'the user did not approve it' }
 }
 
 const questions = new WeakMap<Approver, Promise<unknown>>()
 
-/** A model may call several tools at once, and subagents too; a person answers one question a time. */
-function oneByOne(
-  approver: Approver,
-  request: ApprovalRequest,
-  signal: AbortSignal,
-): Promise<Approval> {
+/**
+ * A model may call several tools at once, and subagents too; a person answers one question a time.
+ * The next is asked when the one before is answered, or is no longer wanted.
+ */
+function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approval> {
+  const { signal } = request
   const before = questions.get(approver) ?? Promise.resolve()
   const answer = before
     .catch(() => undefined)
     .then(() => {
       signal.throwIfAborted()
-      return approver(request)
+      return untilAborted(approver(request), signal)
     })
   questions.set(
     approver,

@@ -8,9 +8,20 @@
  * // [['git', 'add', 'a'], ['git', 'commit', '-m', 'b c']]
  */
 export function shellCommands(line: string): string[][] | undefined {
+  return shellWords(line)?.map((words) => words.map(({ text }) => text))
+}
+
+/** A word of a command; `spread`: the shell replaces it by the names of files that fit it. */
+export interface ShellWord {
+  text: string
+  spread: boolean
+}
+
+/** The same, with what the shell may still make of each word. */
+export function shellWords(line: string): ShellWord[][] | undefined {
   if (line.length > longestLine || !readable.test(line)) return undefined
-  const commands: string[][] = []
-  let words: string[] = []
+  const commands: ShellWord[][] = []
+  let words: ShellWord[] = []
   let at = 0
   let needed = false
   while (at < line.length) {
@@ -35,7 +46,7 @@ export function shellCommands(line: string): string[][] | undefined {
     const word = readWord(line, at)
     if (word === undefined) return undefined
     if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
-    words.push(word.text)
+    words.push(word)
     at = word.end
     needed = false
   }
@@ -62,13 +73,14 @@ const computed = '$`<>(){}'
 /** … and these where a word begins: a comment, a negation, a home, the place of a program. */
 const computedFirst = '#!~='
 
-interface Word {
+interface Piece {
   text: string
   end: number
 }
 
-function readWord(line: string, start: number): Word | undefined {
+function readWord(line: string, start: number): (ShellWord & Piece) | undefined {
   let text = ''
+  let spread = false
   let at = start
   while (at < line.length && !endsWord(line.charAt(at))) {
     const character = line.charAt(at)
@@ -85,10 +97,11 @@ function readWord(line: string, start: number): Word | undefined {
     } else if (!isPlain(character, at === start)) return undefined
     else {
       text += character
+      spread ||= '*?['.includes(character)
       at += 1
     }
   }
-  return { text, end: at }
+  return { text, end: at, spread }
 }
 
 /** File name patterns in arguments are left as they stand: they only ever become more words. */
@@ -96,7 +109,7 @@ function isPlain(character: string, first: boolean): boolean {
   return !computed.includes(character) && !(first && computedFirst.includes(character))
 }
 
-function readQuoted(line: string, start: number): Word | undefined {
+function readQuoted(line: string, start: number): Piece | undefined {
   const quote = line.charAt(start)
   let text = ''
   for (let at = start + 1; at < line.length; at++) {

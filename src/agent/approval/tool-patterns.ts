@@ -2,8 +2,9 @@ import { type AllowedTool, formatAllowedTools } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool } from '../model.ts'
 import { toolSelectors } from '../subagents/tool-selector.ts'
-import { commandFits, commandMayFit, wordFits } from './command-pattern.ts'
-import { pathFits } from './path-pattern.ts'
+import { commandMayFit } from './command-denial.ts'
+import { commandFits, wordFits } from './command-pattern.ts'
+import { pathFits, pathMayHold } from './path-pattern.ts'
 
 /**
  * Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. A pattern that cannot be
@@ -40,7 +41,10 @@ export function listDenies(
   if (tool.patternKind === 'command') {
     return commandMayFit(tool.patternText(input), patterns, platform)
   }
-  return callFits(tool, input, patterns, platform) ? 'yes' : 'no'
+  if (callFits(tool, input, patterns, platform)) return 'yes'
+  // A search of a directory reads the denied files below it too.
+  const holds = tool.patternKind === 'tree' && pathMayHold(tool.patternText(input), patterns)
+  return holds ? 'unclear' : 'no'
 }
 
 /** Whether a call fits one of the patterns of its tool; for a command line, all of it does. */
@@ -56,6 +60,7 @@ export function callFits(
     case 'command':
       return commandFits(text, patterns, platform)
     case 'path':
+    case 'tree':
       return pathFits(text, patterns)
     case 'text':
       return patterns.some((pattern) => wordFits(text, pattern))

@@ -4,7 +4,7 @@ import { AgentUsageError } from '../agent-errors.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool } from '../model.ts'
 import { createFence, type Ground, type Place, placeOf, textOf } from './place.ts'
-import { sortedEntries, walkFiles } from './walk-files.ts'
+import { sortedEntries, walkFiles, walkStopped } from './walk-files.ts'
 
 const entryLimit = 1000
 
@@ -32,7 +32,7 @@ export function listTool(ground: Ground): AgentTool {
     readOnly: true,
     origin: { kind: 'built-in' },
     patternText: (input) => placeOf(pathOf(input), ground).shown,
-    patternKind: 'path',
+    patternKind: 'tree',
     alwaysAsk: fence.alwaysAsk,
     async execute(input) {
       const place = fence.enter(input)
@@ -57,12 +57,17 @@ function listed({ real, shown }: Place): string {
 
 function found({ real, shown }: Place, pattern: string): string {
   const names: string[] = []
-  for (const { relative } of walkFiles(real)) {
+  let stopped = false
+  const walk = walkFiles(real, () => {
+    stopped = true
+  })
+  for (const { relative } of walk) {
     if (!globFits(relative, pattern)) continue
     names.push(shown === '.' ? relative : `${shown}/${relative}`)
     if (names.length > entryLimit) break
   }
-  return names.length === 0 ? `No file below ${shown} fits ${pattern}.` : limited(names)
+  const text = names.length === 0 ? `No file below ${shown} fits ${pattern}.` : limited(names)
+  return stopped ? `${text}\n${walkStopped}` : text
 }
 
 function limited(names: readonly string[]): string {

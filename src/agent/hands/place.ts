@@ -83,7 +83,7 @@ export function createFence(
   }
 }
 
-/** What git, agents and editors run or obey by themselves. */
+/** What git, agents and editors run or obey by themselves, in a package of a project as in its root. */
 const actingNames: ReadonlySet<string> = new Set([
   '.agents',
   '.claude',
@@ -91,6 +91,8 @@ const actingNames: ReadonlySet<string> = new Set([
   '.cursor',
   '.envrc',
   '.gemini',
+  '.git',
+  '.github',
   '.husky',
   '.idea',
   '.mamba',
@@ -99,12 +101,16 @@ const actingNames: ReadonlySet<string> = new Set([
   '.qwen',
   '.skillrail',
   '.vscode',
+  'opencode.json',
+  'opencode.jsonc',
 ])
 
 /** A skill that may write in the project has not been given the right to make something act. */
 function actingPlace({ shown }: Place): string | undefined {
-  const names = shown.toLowerCase().split('/')
-  const acts = actingNames.has(names[0] ?? '') || names.includes('.git')
+  const acts = shown
+    .toLowerCase()
+    .split('/')
+    .some((name) => actingNames.has(name))
   return acts ? `${shown} can make programs act by themselves` : undefined
 }
 

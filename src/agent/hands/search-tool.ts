@@ -6,7 +6,7 @@ import { globFits } from '../approval/path-pattern.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool } from '../model.ts'
 import { createFence, type Ground, placeOf, textOf } from './place.ts'
-import { walkFiles } from './walk-files.ts'
+import { type WalkedFile, walkFiles, walkStopped } from './walk-files.ts'
 
 const matchLimit = 200
 const longestLine = 300
@@ -39,7 +39,7 @@ export function searchTool(ground: Ground): AgentTool {
     readOnly: true,
     origin: { kind: 'built-in' },
     patternText: (input) => placeOf(pathOf(input), ground).shown,
-    patternKind: 'path',
+    patternKind: 'tree',
     alwaysAsk: fence.alwaysAsk,
     async execute(input, { signal }) {
       const { real, shown } = fence.enter(input)
@@ -51,7 +51,11 @@ export function searchTool(ground: Ground): AgentTool {
       const glob = textOf(input, 'glob')
       const lines: string[] = []
       let looked = 0
-      for (const { path, relative } of files(real, shown)) {
+      let stopped = false
+      const walk = files(real, shown, () => {
+        stopped = true
+      })
+      for (const { path, relative } of walk) {
         if (++looked % filesAtOnce === 0) await setImmediate()
         signal.throwIfAborted()
         const name = path === real || shown === '.' ? relative : `${shown}/${relative}`
@@ -59,16 +63,18 @@ export function searchTool(ground: Ground): AgentTool {
         lines.push(...matchesIn(path, path === real ? shown : name, test))
         if (lines.length > matchLimit) break
       }
-      if (lines.length === 0) return 'No line matches.'
-      if (lines.length <= matchLimit) return lines.join('\n')
-      return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
+      if (lines.length > matchLimit) {
+        return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
+      }
+      const found = lines.length === 0 ? ['No line matches.'] : lines
+      return [...found, ...(stopped ? [walkStopped] : [])].join('\n')
     },
   }
 }
 
-function files(real: string, shown: string): ReturnType<typeof walkFiles> {
+function files(real: string, shown: string, stopped: () => void): Generator<WalkedFile> {
   try {
-    return walkFiles(real)
+    return walkFiles(real, stopped)
   } catch {
     throw new AgentUsageError({ code: 'path-missing', message: `${shown} does not exist.` })
   }

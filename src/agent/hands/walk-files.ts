@@ -8,6 +8,9 @@ const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 /** How many entries a walk looks at before it gives up. */
 const walkLimit = 50_000
 
+/** What a tool says after the results of a walk that gave up. */
+export const walkStopped: string = `[Stopped after ${walkLimit} entries: name a directory.]`
+
 export interface WalkedFile {
   /** Absolute. */
   path: string
@@ -17,15 +20,17 @@ export interface WalkedFile {
 
 /**
  * All regular files below a directory, or the file itself, in code-point order of every directory.
- * Links are not followed: what they lead to is found where it lies, if it is here.
+ * Links are not followed: what they lead to is found where it lies, if it is here. `stopped` is
+ * called when there is more than the walk looks at.
  */
-export function* walkFiles(start: string): Generator<WalkedFile> {
+export function* walkFiles(start: string, stopped: () => void): Generator<WalkedFile> {
   if (statSync(start).isFile()) {
     yield { path: start, relative: basename(start) }
     return
   }
   const left = { entries: walkLimit }
   yield* walkDirectory(start, '', left)
+  if (left.entries < 0) stopped()
 }
 
 function* walkDirectory(

@@ -6,6 +6,8 @@ import {
   callTool,
   canonicalCategory,
   createSchemaChecker,
+  fileTrust,
+  type FileTrust,
   indexDefinitions,
   type JsonObject,
   loadToolIndex,
@@ -88,6 +90,7 @@ function callContext(
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   for (const { path, message } of diagnostics) note(`${path}: ${message}`)
   const session = openSession({ project, runtime, lifetimeMs: sessionHours * 3_600_000, note })
+  let trust: FileTrust | undefined
   return {
     index,
     servers: pool,
@@ -105,7 +108,16 @@ function callContext(
         hint: 'A person must look at it and run `skillrail tools refresh --accept`.',
       }
     },
-    gate: workflowGate({ workflows, session, index: () => index, ask, note, runtime }),
+    gate: workflowGate({
+      workflows,
+      session,
+      index: () => index,
+      ask,
+      blockOf: (path) =>
+        (trust ??= fileTrust(project, runtime, settings.workspaceTrust)).blockOf(path),
+      note,
+      runtime,
+    }),
     log: (record) => session.log(record),
     retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
     schemas: createSchemaChecker(),

@@ -1,10 +1,18 @@
-import { exitCode, type ExitCode, nearest, safeLine, UsageError } from '../../base/index.ts'
+import {
+  type Diagnostic,
+  exitCode,
+  type ExitCode,
+  nearest,
+  safeLine,
+  UsageError,
+} from '../../base/index.ts'
 import {
   type ListingEvent,
   openServers,
   refreshToolIndex,
   type RefreshReport,
   type ServerDefinition,
+  ToolError,
 } from '../../tools/index.ts'
 import { amount } from '../_cells.ts'
 import { projectServers } from '../_project-servers.ts'
@@ -32,6 +40,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const project = toolProject(context)
     const all = projectServers(context, project)
     const { servers, diagnostics } = all.configuration
+    if (options.server === undefined) requireReadable(diagnostics)
     const asked = chosen(servers, options.server)
     if (asked.length === 0) output.note(noServers)
     const pool = options.server === undefined ? all : openServers(asked, { runtime, project })
@@ -62,6 +71,20 @@ export const command: LoadedCommand = defineCommand<Options>({
     }
   },
 })
+
+/** The tools of servers in a file that cannot be read would look as if they were gone. */
+function requireReadable(diagnostics: readonly Diagnostic[]): void {
+  const unreadable = diagnostics.filter(
+    ({ code, severity }) => severity === 'error' && /^(?:servers-syntax|file-)/.test(code),
+  )
+  if (unreadable.length === 0) return
+  throw new ToolError({
+    code: 'configuration-unreadable',
+    message: 'nothing was refreshed, because a configuration of servers cannot be read',
+    hint: 'Mend the file, or refresh one server: skillrail tools refresh --server NAME',
+    diagnostics: unreadable,
+  })
+}
 
 /** One server that answers makes it done; the others are in the report. */
 function codeOf(report: RefreshReport, asked: readonly ServerDefinition[]): ExitCode {

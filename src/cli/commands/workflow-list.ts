@@ -1,4 +1,4 @@
-import { exitCode, safeLine } from '../../base/index.ts'
+import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import { listLines, noWorkflowsText } from '../../workflow/index.ts'
 import { openWorkflows } from '../_workflow-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -12,14 +12,14 @@ export const command: LoadedCommand = defineCommand({
     const { output } = context
     if (context.options.json) {
       output.json({ workflows, diagnostics })
-      return exitCode.done
+      return hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
     }
     output.diagnostics(diagnostics)
-    if (workflows.length === 0) output.line(noWorkflowsText)
+    if (workflows.length === 0 && !hasErrors(diagnostics)) output.line(noWorkflowsText)
     for (const [index, workflow] of workflows.entries()) {
       if (index > 0) output.line()
       for (const line of listLines(workflow)) output.line(safeLine(line))
     }
-    return exitCode.done
+    return hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done
   },
 })

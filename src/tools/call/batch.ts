@@ -27,6 +27,11 @@ export interface StepOptions {
   onStep?: StepListener | undefined
   /** Makes the value of an answer, such as one with the paths of saved images. */
   toValue?: ((report: CallReport & { status: 'success' }) => Promise<JsonValue>) | undefined
+  /**
+   * Looks at each call of a chain with the parameters it will have; what it throws becomes the failure
+   * of that step.
+   */
+  beforeCall?: ((call: Pick<ToolStep, 'tool' | 'params'>) => Promise<void>) | undefined
   /** What the user wrote. */
   requestText?: string | undefined
 }
@@ -84,9 +89,10 @@ export async function resolveAll(
 export async function runStep(
   { tool, params }: Pick<ToolStep, 'tool' | 'params'>,
   context: CallContext,
-  { toValue, requestText }: StepOptions,
+  { toValue, requestText, beforeCall }: StepOptions,
 ): Promise<{ result: BatchResult; report?: CallReport | undefined }> {
   try {
+    await beforeCall?.({ tool, params })
     const report = await callTool({ tool, params, requestText }, context)
     const note = report.notes.length === 0 ? {} : { note: report.notes.join(' ') }
     if (report.status === 'error') {

@@ -1,9 +1,10 @@
-import type { Diagnostic } from '../../base/index.ts'
+import { type Diagnostic, messageOf } from '../../base/index.ts'
+import { ToolCallError } from '../errors.ts'
 import type { JsonObject, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
 import { attemptCall, type AttemptsResult } from './attempts.ts'
 import { checkOutput } from './check-output.ts'
 import { checkParameters } from './check-parameters.ts'
-import type { CallAtGate, CallContext } from './context.ts'
+import type { CallAtGate, CallContext, CallRecord } from './context.ts'
 import { definitionOf, discoverOnce, findTool } from './find-tool.ts'
 import { outcomeText } from './outcome-value.ts'
 import { refuseForbidden } from './permission.ts'
@@ -31,20 +32,63 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const { params } = request
   const unchecked = await checkParameters(tool, params, context.schemas)
   const began = context.runtime.elapsed()
-  const result = await attempt(tool, summary, request, context)
-  const durationMs = Math.round(context.runtime.elapsed() - began)
+  const elapsed = (): number => Math.round(context.runtime.elapsed() - began)
+  const trace: CallTrace = { delivered: false }
+  let result: AttemptsResult
+  try {
+    result = await attempt(tool, summary, request, context, trace)
+  } catch (error) {
+    if (trace.delivered && isCancellation(error, context)) {
+      const outcome = 'cancelled'
+      const facts = { tool: tool.id, durationMs: elapsed(), outcome, size: 0, params } as const
+      await leaveTrace({ ...facts, error: messageOf(error) }, context)
+    }
+    throw error
+  }
+  const durationMs = elapsed()
   const diagnostics = unchecked === undefined ? [] : [schemaDiagnostic(tool, unchecked)]
   if (result.ok) diagnostics.push(...(await checkOutput(tool, result.outcome, context.schemas)))
   const report = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
-  await context.log?.({
-    tool: tool.id,
-    durationMs,
-    outcome: report.status === 'success' ? 'success' : report.failure.kind,
-    size: result.outcome?.size ?? 0,
-    params,
-    error: report.status === 'success' ? undefined : report.failure.message,
-  })
+  const failure = report.status === 'success' ? undefined : report.failure
+  await leaveTrace(
+    {
+      tool: tool.id,
+      durationMs,
+      outcome: failure?.kind ?? 'success',
+      size: result.outcome?.size ?? 0,
+      params,
+      error: failure?.message,
+    },
+    context,
+  )
   return report
+}
+
+function isCancellation(error: unknown, { signal }: CallContext): boolean {
+  return signal.aborted || (error instanceof ToolCallError && error.failure.kind === 'cancelled')
+}
+
+/** What is known of a call while it is made. */
+interface CallTrace {
+  /** Whether a server may have acted on an attempt. */
+  delivered: boolean
+}
+
+async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promise<void> {
+  await afterwards(`The call of ${record.tool} is not in the log`, note, async () => log?.(record))
+}
+
+/** What is kept of a call after it was made never takes its result, or its error, away. */
+async function afterwards(
+  what: string,
+  note: CallContext['note'],
+  work: () => Promise<void>,
+): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    note(`${what}: ${messageOf(error)}`)
+  }
 }
 
 async function attempt(
@@ -52,6 +96,7 @@ async function attempt(
   summary: ToolSummary,
   { params, requestText }: ToolRequest,
   context: CallContext,
+  trace: CallTrace,
 ): Promise<AttemptsResult> {
   const { gate, signal, progress } = context
   const rules = context.rules(tool.server)
@@ -77,8 +122,11 @@ async function attempt(
     if (result.ok) answered = result.outcome
     return result
   } finally {
-    if (passed !== undefined) {
-      await gate?.after(passed, answered === undefined ? undefined : outcomeText(answered))
+    const call = passed
+    if (call !== undefined) {
+      const text = answered === undefined ? undefined : outcomeText(answered)
+      const what = `The workflows do not know of the call of ${tool.id}`
+      await afterwards(what, context.note, async () => gate?.after(call, text))
     }
   }
 
@@ -92,11 +140,16 @@ async function attempt(
       await gate.pass(call, stepCaller(context, callTool))
       passed = call
     }
-    return await server.call(tool.name, params, {
-      signal,
-      timeoutMs: rules.callTimeoutMs,
-      onProgress,
-    })
+    try {
+      const { callTimeoutMs: timeoutMs } = rules
+      const outcome = await server.call(tool.name, params, { signal, timeoutMs, onProgress })
+      trace.delivered = true
+      return outcome
+    } catch (error) {
+      const arrived = !(error instanceof ToolCallError) || error.failure.delivered !== 'no'
+      trace.delivered ||= arrived
+      throw error
+    }
   }
 }
 

@@ -2,14 +2,15 @@ import { coerceText } from '../parameters/coerce.ts'
 import { parametersOf } from '../parameters/parameter.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import type { Route } from '../route/route.ts'
-import { checkBatch, runBatch } from './batch.ts'
+import { checkBatch, runBatch, type StepOptions } from './batch.ts'
 import { checkChain, runToolChain } from './chain.ts'
 import type { ToolStep } from './directive-text.ts'
+import type { CallIndex } from './context.ts'
 import { definitionOf, findTool } from './find-tool.ts'
 import { type Proposal, proposeTool } from './propose.ts'
 import type { RequestAnswer, RequestWorld } from './request-world.ts'
 import { runPlan } from './run-plan.ts'
-import { requireSomebody, requireYes } from './safety.ts'
+import { requireNamedPaths, requireSomebody, requireYes } from './safety.ts'
 import { type RequestMeaning, understandRequest } from './understand-request.ts'
 
 /**
@@ -50,10 +51,14 @@ async function doSteps(
     const definition = await definitionOf(await findTool(tool, context), context)
     await requireYes(definition, params, request, world)
   }
+  const beforeCall: StepOptions['beforeCall'] = async ({ tool, params }) => {
+    const definition = await definitionOf(await findTool(tool, context), context)
+    await requireNamedPaths(definition, params, request, world)
+  }
   const options = { onStep, toValue, requestText: request }
   return kind === 'batch'
     ? { kind, results: await runBatch(steps, context, options) }
-    : { kind, result: await runToolChain(steps, context, options) }
+    : { kind, result: await runToolChain(steps, context, { ...options, beforeCall }) }
 }
 
 async function doNamed(
@@ -79,13 +84,14 @@ async function doRouted(
 ): Promise<RequestAnswer> {
   const { context } = world
   const tried: { tool: string; why: string }[] = []
-  for (const tool of readings(route, proposal.tool)) {
+  for (const tool of readings(route, proposal, context.index)) {
     const next = tool === proposal.tool ? proposal : proposeTool(request, tool, context.index)
     if (next === undefined) continue
     const steps = await fillMissing(next, world)
     if (steps === undefined) {
       tried.push({ tool, why: `it needs ${[...new Set(next.missing)].join(', ')}` })
-      continue
+      // What is not said makes no tool the wrong one: it is asked for.
+      break
     }
     await requireSomebodyFor(steps, world)
     const outcome = await runPlan(steps, request, world)
@@ -108,11 +114,18 @@ async function doRouted(
 /** A candidate counts as another reading of the request from this part of the best score on. */
 const nearEnough = 0.5
 
-/** The chosen tool, then at most two others that fit nearly as well. */
-function readings({ candidates }: Route, first: string): string[] {
+/**
+ * The chosen tool, then at most two others of its server that fit nearly as well. A request of
+ * several parts has one reading: another tool would do one part of it and pass for the whole.
+ */
+function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallIndex): string[] {
+  if (parts > 1) return [tool]
+  const serverOf = (id: string): string | undefined => index.definition(id)?.server
   const best = candidates[0]?.score ?? 0
-  const near = candidates.filter(({ score }) => score >= best * nearEnough)
-  return [...new Set([first, ...near.map(({ tool }) => tool)])].slice(0, 3)
+  const near = candidates.filter(
+    (one) => one.score >= best * nearEnough && serverOf(one.tool) === serverOf(tool),
+  )
+  return [...new Set([tool, ...near.map((one) => one.tool)])].slice(0, 3)
 }
 
 /** The steps with what a person gave for the missing parameters; undefined where some stay missing. */

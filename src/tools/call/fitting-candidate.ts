@@ -9,9 +9,10 @@ type Shortlist = Pick<Route, 'decision' | 'candidates'>
 const nearEnough = { other: 0.5, asGood: 0.85 }
 
 /**
- * The one candidate of a shortlist that can take what the request says: those near it need something
- * that neither the request nor another tool has, or have no place for a URL, a path or a number of
- * the request. `navigate to https://x` is no `navigate_back`. Pure.
+ * The one candidate of a shortlist that can take what the request says: those near it have no place
+ * for a URL, a path or a number of the request. `navigate to https://x` is no `navigate_back`. That
+ * a tool needs something which the request does not say rules it out for nothing: `list open issues`
+ * is no `list_pages`. Pure.
  */
 export function onlyFitting(
   request: string,
@@ -20,8 +21,8 @@ export function onlyFitting(
 ): string | undefined {
   const near = candidatesFrom(shortlist, nearEnough.other)
   const fits = near.map((tool) => ({ tool, ...fitOf(request, tool, world) }))
-  const [found, ...others] = fits.filter((one) => one.fits)
-  if (found === undefined || others.length > 0) return undefined
+  const [found, ...others] = fits.filter((one) => one.hasPlace)
+  if (found === undefined || others.length > 0 || !found.isComplete) return undefined
   // Where nothing was read and nothing ruled out, the parameters say nothing.
   const isTelling = found.values > 0 || fits.length > 1
   const isNear = candidatesFrom(shortlist, nearEnough.asGood).includes(found.tool)
@@ -38,7 +39,7 @@ export function firstFitting(
   world: FitWorld,
 ): string | undefined {
   const best = candidatesFrom(shortlist, nearEnough.asGood)
-  return best.find((tool) => fitOf(request, tool, world).fits) ?? best[0]
+  return best.find((tool) => fitOf(request, tool, world).hasPlace) ?? best[0]
 }
 
 function candidatesFrom({ decision, candidates }: Shortlist, share: number): string[] {
@@ -47,13 +48,22 @@ function candidatesFrom({ decision, candidates }: Shortlist, share: number): str
   return candidates.flatMap(({ tool, score }) => (score >= best * share ? [tool] : []))
 }
 
-function fitOf(request: string, tool: string, world: FitWorld): { fits: boolean; values: number } {
+interface Fit {
+  /** Whether every typed piece of the request became a value. */
+  hasPlace: boolean
+  /** Whether nothing that is required stays open. */
+  isComplete: boolean
+  values: number
+}
+
+function fitOf(request: string, tool: string, world: FitWorld): Fit {
   const { steps } = planRequest(request, { ...world, router: { route: () => ({ tool }) } }, tool)
   const read = steps.flatMap(({ trace }) => trace.map(({ text }) => text))
   const pieces = findSlots(request).filter(({ kind }) => kind !== 'identifier')
-  const hasPlace = pieces.every(({ value }) => read.some((text) => text.includes(value)))
   return {
-    fits: steps.length > 0 && hasPlace && steps.every(({ missing }) => missing.length === 0),
+    hasPlace:
+      steps.length > 0 && pieces.every(({ value }) => read.some((text) => text.includes(value))),
+    isComplete: steps.every(({ missing }) => missing.length === 0),
     values: read.length,
   }
 }

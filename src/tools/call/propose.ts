@@ -12,6 +12,8 @@ export interface Proposal {
   tool: string
   steps: readonly PlannedCall[]
   missing: readonly string[]
+  /** How many things the request asks for, one after the other. */
+  parts: number
 }
 
 /**
@@ -31,13 +33,13 @@ export function proposeAnswer(
     if (!isOne && text === request) return {}
     return { tool: namedInWords(text, found, index.tools) ?? onlyFitting(text, found, parts) }
   }
-  return proposalOf(planRequest(request, { router: { route: sure }, ...parts }).steps)
+  return proposalOf(request, planRequest(request, { router: { route: sure }, ...parts }).steps)
 }
 
 /** The plan for a request whose tool has been chosen. */
 export function proposeTool(request: string, tool: string, index: CallIndex): Proposal | undefined {
   const world = { router: { route: () => ({ tool }) }, ...planParts(index) }
-  return proposalOf(planRequest(request, world, tool).steps)
+  return proposalOf(request, planRequest(request, world, tool).steps)
 }
 
 function planParts(index: CallIndex): {
@@ -47,8 +49,13 @@ function planParts(index: CallIndex): {
   return { definition: (id) => index.definition(id), tools: index.tools.map(({ id }) => id) }
 }
 
-function proposalOf(steps: readonly PlannedCall[]): Proposal | undefined {
+function proposalOf(request: string, steps: readonly PlannedCall[]): Proposal | undefined {
   const last = steps.at(-1)
   if (last === undefined) return undefined
-  return { tool: last.tool, steps, missing: steps.flatMap(({ missing }) => missing) }
+  return {
+    tool: last.tool,
+    steps,
+    missing: steps.flatMap(({ missing }) => missing),
+    parts: splitClauses(request).length,
+  }
 }

@@ -2,6 +2,7 @@ import { readsOnly } from '../cache/reads-only.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { ToolRefusedError } from './errors.ts'
 import type { RequestWorld } from './request-world.ts'
+import { unnamedPath } from './unnamed-path.ts'
 
 /**
  * Lets a call that was not asked for by its name pass: one that only reads does; any other needs a
@@ -26,6 +27,21 @@ export async function requireYes(
   throw refusal(tool, params, answer, unusual)
 }
 
+/**
+ * Looks at a call of a chain again once the answers of earlier steps are in its parameters: the yes
+ * was to what the chain says, and a path that only an answer names needs one of its own.
+ *
+ * @throws {ToolRefusedError} without a yes
+ */
+export async function requireNamedPaths(
+  tool: ToolDefinition,
+  params: JsonObject,
+  request: string,
+  world: RequestWorld,
+): Promise<void> {
+  if (unnamedPath(params, request) !== undefined) await requireYes(tool, params, request, world)
+}
+
 /** Refuses, before anything is called, what nobody could say yes to later. */
 export function requireSomebody(
   tools: readonly { tool: ToolDefinition; params: JsonObject }[],
@@ -36,23 +52,6 @@ export function requireSomebody(
     const isSafe = readsOnly(tool, world.context.rules(tool.server).trusted)
     if (!isSafe) throw refusal(tool, params, undefined, undefined)
   }
-}
-
-const pathParameter = /(?:^|_)(?:path|file|filename|directory|dir)s?$|Path$/
-
-/** These may be paths; `target` of a click is the id of an element. */
-const placeParameter = /(?:^|_)(?:destination|target)s?$/
-
-function isPath(name: string, value: string): boolean {
-  return pathParameter.test(name) || (placeParameter.test(name) && /[/\\.]/.test(value))
-}
-
-function unnamedPath(params: JsonObject, request: string): string | undefined {
-  for (const [name, value] of Object.entries(params)) {
-    if (typeof value !== 'string' || !isPath(name, value)) continue
-    if (!request.includes(value)) return value
-  }
-  return undefined
 }
 
 function refusal(

@@ -71,7 +71,7 @@ async function readNamed(
       const plain = plainCall(tool.id, tool.name, params ?? {})
       return {
         kind: 'named',
-        proposal: fromWords ?? { tool: tool.id, steps: [plain], missing: [] },
+        proposal: fromWords ?? { tool: tool.id, steps: [plain], missing: [], parts: 1 },
       }
     }
   }

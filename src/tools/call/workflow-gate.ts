@@ -23,7 +23,7 @@ export interface WorkflowGateOptions {
    * Why the workflows of a file may make no calls, such as a project's that was never trusted. A call
    * that they stand before is then refused, neither carried out nor let pass.
    */
-  blockOf?: ((path: string) => { message: string; hint: string } | undefined) | undefined
+  blockOf: (path: string) => { message: string; hint: string } | undefined
   note: (line: string) => void
   runtime: Pick<Runtime, 'elapsed'>
 }
@@ -59,7 +59,7 @@ function requireTrusted(
   workflow: WorkflowDefinition | undefined,
   { blockOf }: WorkflowGateOptions,
 ): void {
-  const block = workflow === undefined ? undefined : blockOf?.(workflow.path)
+  const block = workflow === undefined ? undefined : blockOf(workflow.path)
   if (workflow === undefined || block === undefined) return
   const message = `Workflow '${workflow.name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })

@@ -213,9 +213,9 @@ interface DefineFacts {
 
 function define(name: string, raw: RawServer, facts: DefineFacts): ServerDefinition {
   const { place, path, line, block, context, report } = facts
-  // Nothing of ours is put into the entry of a project that nobody trusts.
+  // Nothing of ours is put into the entry of a project that nobody trusts, and no file is read for it.
   const { transport, problems } = resolveServer(
-    raw,
+    block === undefined ? raw : { ...raw, envFile: undefined },
     block === undefined ? place.variables : 'none',
     {
       ...context,

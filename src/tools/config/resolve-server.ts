@@ -99,9 +99,10 @@ export function resolveServer(
 /** `NAME=value` a line, as editors read it: comments, `export`, quotes around a value. */
 function parseEnvFile(text: string): Record<string, string> {
   const entries = text.split(/\r?\n/).flatMap((line) => {
-    const match = /^\s*(?:export\s+)?([\w.-]+)\s*=\s*(.*?)\s*$/.exec(line)
+    const match = /^\s*(?:export\s+)?([\w.-]+)\s*=(.*)$/.exec(line)
     if (match === null) return []
-    const [, name = '', value = ''] = match
+    const [, name = '', written = ''] = match
+    const value = written.trim()
     const quoted = /^(["'])(.*)\1$/.exec(value)
     return [[name, quoted?.[2] ?? value] as const]
   })

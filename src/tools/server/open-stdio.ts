@@ -79,7 +79,14 @@ export async function openStdio(
     records,
     instance: `${process.pid}-${runtime.id()}`,
     ending,
-    close: () => client.close(),
+    async close() {
+      try {
+        await client.close()
+      } finally {
+        // The client has let go of a transport that broke; what a crashed server started still runs.
+        await process.end()
+      }
+    },
   }
 
   function startProcess(

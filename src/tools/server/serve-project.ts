@@ -43,7 +43,7 @@ export interface ServedProject {
  * @throws {SkillrailError} `servers-already-served`
  */
 export async function serveProject(options: ServeProjectOptions): Promise<ServedProject> {
-  const { runtime, trust, idleExitMs } = options
+  const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const path = servedRecordPath(project, runtime)
   const lock = acquireFileLock(path)
@@ -54,7 +54,22 @@ export async function serveProject(options: ServeProjectOptions): Promise<Served
       hint: 'skillrail tools serve --status shows them, and --stop ends them.',
     })
   }
-  const { release } = lock
+  try {
+    return await startServing(options, project, path, lock.release)
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/** `release` is called once everything has ended; a start that fails leaves that to the caller. */
+async function startServing(
+  options: ServeProjectOptions,
+  project: string,
+  path: string,
+  release: () => void,
+): Promise<ServedProject> {
+  const { runtime, trust, idleExitMs } = options
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()
   let configuration = readServerConfiguration({ project, runtime, trust })
@@ -74,17 +89,22 @@ export async function serveProject(options: ServeProjectOptions): Promise<Served
       busy: idle.busy,
     }),
   )
-  const port = await listen(server)
-  const record: ServedRecord = {
-    version: 1,
-    project,
-    process: ownIdentity(),
-    port,
-    token,
-    startedAt,
+  try {
+    const port = await listen(server)
+    const record: ServedRecord = {
+      version: 1,
+      project,
+      process: ownIdentity(),
+      port,
+      token,
+      startedAt,
+    }
+    await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+    return { record, ended: end() }
+  } catch (error) {
+    await endAll()
+    throw error
   }
-  await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
-  return { record, ended: end() }
 
   async function refresh(): Promise<void> {
     const now = fingerprint(configuration.inputs)
@@ -99,14 +119,18 @@ export async function serveProject(options: ServeProjectOptions): Promise<Served
       if (ends.aborted) resolve(undefined)
       else ends.addEventListener('abort', resolve, { once: true })
     })
+    removeRecord(path)
+    await endAll()
+    release()
+    return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
+  }
+
+  async function endAll(): Promise<void> {
     idle.end()
     // Nobody new; those who are being answered still get their answer, if only that it is over.
-    removeRecord(path)
     server.close()
     await pool.close()
     server.closeAllConnections()
-    release()
-    return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
   }
 }
 

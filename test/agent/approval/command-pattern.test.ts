@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { commandFits, commandMayFit } from '../../../src/agent/approval/command-pattern.ts'
+import { commandFits } from '../../../src/agent/approval/command-pattern.ts'
 import { shellCommands } from '../../../src/agent/approval/shell-command.ts'
 
 const fits = (line: string, ...patterns: string[]): boolean => commandFits(line, patterns, 'linux')
@@ -143,15 +143,6 @@ describe('a pattern does not approve', () => {
     expect(fits('git status')).toBe(false)
     expect(fits('git status', '')).toBe(false)
     expect(fits('git status', ' , ')).toBe(false)
-  })
-})
-
-describe('a denied pattern', () => {
-  it('is found in any part of a line, and unclear where the line is', () => {
-    const may = (line: string): string => commandMayFit(line, ['rm:*'], 'linux')
-    expect(may('ls')).toBe('no')
-    expect(may('ls; rm x')).toBe('yes')
-    expect(may('ls $(rm x)')).toBe('unclear')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { globFits, pathFits } from '../../../src/agent/approval/path-pattern.ts'
+import { globFits, pathFits, pathMayHold } from '../../../src/agent/approval/path-pattern.ts'
 
 describe('a path fits', () => {
   it.each([
@@ -30,5 +30,23 @@ describe('a path fits', () => {
   it('in time that does not explode with many stars', () => {
     expect(globFits('a/'.repeat(200) + 'b', '**/a/'.repeat(100) + 'c')).toBe(false)
     expect(globFits('a'.repeat(5000), '*a'.repeat(1000) + 'b')).toBe(false)
+  })
+})
+
+describe('a directory may hold what fits', () => {
+  it.each([
+    ['.', 'secrets/**', true],
+    ['a', 'a/secrets/*', true],
+    ['a/b', 'a/*/secrets', true],
+    ['src', 'secrets/**', false],
+    ['src', '**/*.pem', true],
+    ['a/secrets', 'a/secrets', false],
+    ['/', '//etc/shadow', true],
+    ['/etc', '//etc/shadow', true],
+    ['/usr', '//etc/shadow', false],
+    ['/work', 'secrets/**', true],
+    ['.', '//etc/shadow', false],
+  ])('%s for %s: %s', (path, pattern, expected) => {
+    expect(pathMayHold(path, [pattern])).toBe(expected)
   })
 })

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/index.ts'
 import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
 import { createHands } from '../../../src/agent/hands/hands.ts'
@@ -112,6 +112,56 @@ describe('a call', () => {
     const { ask } = permit({ approver })
     await expect(ask('shell', { command: 'a' })).rejects.toThrow('lost')
     expect(await ask('shell', { command: 'b' })).toBe(true)
+  })
+
+  it('is asked for after a question that was withdrawn and never answered', async () => {
+    const seen: ApprovalRequest[] = []
+    const decide = createPermit({
+      agent: 'main',
+      platform: 'linux',
+      approver(request) {
+        seen.push(request)
+        return seen.length === 1 ? new Promise(() => undefined) : Promise.resolve(yes)
+      },
+    })
+    const yes = { approved: true } as const
+    const tool: AgentTool = { ...echoTool('x'), origin: { kind: 'built-in' }, readOnly: false }
+    const withdrawn = new AbortController()
+    const ask = (signal: AbortSignal): ReturnType<typeof decide> =>
+      decide(tool, {}, { toolCallId: '1', signal, onEvent: () => undefined })
+    const first = ask(withdrawn.signal)
+    const second = ask(new AbortController().signal)
+    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    withdrawn.abort(new Error('not wanted any more'))
+    await expect(first).rejects.toThrow('not wanted')
+    expect(await second).toMatchObject({ allowed: true })
+    expect(seen.map(({ signal }) => signal.aborted)).toEqual([true, false])
+  })
+
+  it('that searches a directory with denied files in it is asked for, or refused', async () => {
+    const denied = parseAllowedTools('Grep(secrets/**) LS(secrets/**)')
+    for (const tool of ['search', 'list']) {
+      const { ask } = permit({ denied, mode: 'dont-ask' })
+      expect(await ask(tool, { pattern: 'x', path: 'secrets' })).toBe('this agent may not use it')
+      expect(await ask(tool, { pattern: 'x' })).toContain('permission mode dont-ask refuses that')
+      expect(await ask(tool, { pattern: 'x', path: 'src' })).toBe(true)
+      const asking = permit({ denied, approver: () => Promise.resolve({ approved: true }) })
+      expect(await asking.ask(tool, { pattern: 'x' })).toBe(true)
+    }
+  })
+
+  it.each([
+    'packages/a/.claude/settings.json',
+    'packages/a/.skillrail/skills/x/SKILL.md',
+    'packages/a/.mcp.json',
+    '.github/workflows/x.yml',
+    '.skillrail/workflows.json',
+    'opencode.json',
+    'opencode.jsonc',
+  ])('that writes %s is asked for though a skill approves it', async (file_path) => {
+    const { ask } = permit({ rules: rules('Write Edit') })
+    expect(await ask('write', { file_path, content: '' })).toMatch(/act by themselves/)
+    expect(await ask('edit', { file_path })).toMatch(/act by themselves/)
   })
 })
 

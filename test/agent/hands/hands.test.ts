@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   unlinkSync,
@@ -188,6 +189,22 @@ describe('list and search', () => {
     expect(await search({ pattern: 'nothing' })).toBe('No line matches.')
     await expect(search({ pattern: '(' })).rejects.toThrow('cannot be used')
   })
+
+  it('say that they stopped before they had seen everything', async () => {
+    const { place, hand } = hands()
+    place.write({ 'project/z.txt': 'needle\n' })
+    const many = join(place.project, 'a')
+    mkdirSync(many)
+    for (let index = 0; index < 50_000; index++) writeFileSync(join(many, String(index)), '')
+    const stopped = '[Stopped after 50000 entries: name a directory.]'
+    expect(await hand('search').run({ pattern: 'needle' })).toBe(`No line matches.\n${stopped}`)
+    expect(await hand('list').run({ pattern: '*.txt' })).toBe(
+      `No file below . fits *.txt.\n${stopped}`,
+    )
+    expect(await hand('list').run({ path: 'a', pattern: '7' })).toBe('a/7')
+    rmSync(many, { recursive: true })
+    expect(await hand('search').run({ pattern: 'needle' })).toBe('z.txt:1:needle')
+  }, 60_000)
 
   it('answer for a pattern that takes other engines for ever', async () => {
     const { place, hand } = hands()

@@ -156,6 +156,22 @@ describe('MCP servers of an agent', () => {
     expect(publish.seen).toHaveLength(1)
   })
 
+  it('get no call from a workflow of a project that is not trusted', async () => {
+    const { root, server, agent, reached } = place()
+    const description = 'Makes a thing first.'
+    const step = { step: 1, tool: 'create_thing', description, required: true }
+    const triggers = { tools: ['get_echo'] }
+    const make = { description, mode: 'enforce', triggers, prerequisites: [step] }
+    writeFileSync(join(root, '.skillrail', 'workflows.json'), JSON.stringify({ make }))
+    const reader = agent([call('own__get_echo', { message: 'hi' }), says('Done.')], {
+      mcp: [server],
+      workspaceTrust: 'ask',
+    })
+    await reader.generate('Echo.')
+    expect(results(reader)[0]).toMatch(/^Error: Workflow 'make' must run first and may not: /)
+    expect(reached()).toEqual([])
+  })
+
   it('cannot be defined by half, or twice', async () => {
     const { server, agent } = place()
     const half = agent([], { mcp: [{ name: 'half' }] })

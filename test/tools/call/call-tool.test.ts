@@ -278,3 +278,75 @@ it('calls nothing behind a gate that refuses', async () => {
   )
   expect(calls).toEqual([])
 })
+
+const savedNote: FakeTool = { name: 'write_note' }
+
+it('keeps the result of a call whose trace cannot be written, and says so', async () => {
+  const world = fakeWorld([savedNote], {
+    log: async () => {
+      throw new Error('the log is a link')
+    },
+  })
+  const report = await callTool({ tool: 'write_note', params: {} }, world.context)
+  expect(report).toMatchObject({ status: 'success' })
+  expect(world.calls).toHaveLength(1)
+  expect(world.notes).toEqual(['The call of fake__write_note is not in the log: the log is a link'])
+})
+
+const forgetful: CallGate = {
+  pass: async () => undefined,
+  after: async () => {
+    throw new Error('the session is of a newer version')
+  },
+}
+
+it('keeps the result of a call that the workflows could not be told of, and says so', async () => {
+  const world = fakeWorld([savedNote], { gate: forgetful })
+  const report = await callTool({ tool: 'write_note', params: {} }, world.context)
+  expect(report).toMatchObject({ status: 'success' })
+  expect(world.records).toMatchObject([{ outcome: 'success' }])
+  expect(world.notes).toEqual([
+    'The workflows do not know of the call of fake__write_note: the session is of a newer version',
+  ])
+})
+
+it('keeps the error of a call that the workflows could not be told of', async () => {
+  const broken = { ...savedNote, answer: () => Promise.reject(new Error('the original')) }
+  const world = fakeWorld([broken], { gate: forgetful })
+  const call = callTool({ tool: 'write_note', params: {} }, world.context)
+  await expect(call).rejects.toThrow('the original')
+  expect(world.notes).toHaveLength(1)
+})
+
+it.each([
+  ['unknown', [{ tool: 'fake__write_note', outcome: 'cancelled', size: 0, params: {} }]],
+  ['no', []],
+] as const)('leaves a trace of a cancelled call, delivered: %s', async (delivered, records) => {
+  const controller = new AbortController()
+  const hanging: FakeTool = {
+    ...savedNote,
+    answer: () => {
+      controller.abort()
+      throw new ToolCallError({ kind: 'cancelled', message: 'it was cancelled', delivered })
+    },
+  }
+  const world = fakeWorld([hanging], { signal: controller.signal })
+  const call = callTool({ tool: 'write_note', params: {} }, world.context)
+  await expect(call).rejects.toThrow('it was cancelled')
+  expect(world.records).toMatchObject(records)
+  expect(world.records).toHaveLength(records.length)
+})
+
+it('leaves a trace of a call that was cancelled while it waited to be repeated', async () => {
+  const controller = new AbortController()
+  const busy: FakeTool = { name: 'get_busy', answer: () => failed('busy') }
+  const world = fakeWorld([busy], {
+    signal: controller.signal,
+    retry: { waitsMs: [60_000], replaySafe: [], neverReplay: [] },
+    note: () => controller.abort(),
+  })
+  await expect(callTool({ tool: 'get_busy', params: {} }, world.context)).rejects.toThrow(
+    'cancelled',
+  )
+  expect(world.records).toMatchObject([{ tool: 'fake__get_busy', outcome: 'cancelled' }])
+})

@@ -293,6 +293,18 @@ it('neither obeys nor passes by a workflow of a project that was never trusted',
   expect(newCalls()).toEqual(['get_echo {"message":"b"}'])
 })
 
+it('calls nothing while a workflow cannot be read: it may be one that forbids the call', async () => {
+  const path = join(shared.root, '.skillrail', 'workflows.json')
+  mkdirSync(join(shared.root, '.skillrail'), { recursive: true })
+  writeFileSync(path, `${JSON.stringify(workflow)},`)
+  const refused = await shared.run(['tools', 'call', 'get_echo', 'message=b'])
+  const listed = await shared.run(['workflow', 'list'])
+  writeFileSync(path, '{}')
+  expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining('cannot be read') })
+  expect(listed).toMatchObject({ code: 1, stdout: '' })
+  expect(newCalls()).toEqual([])
+})
+
 it.each([
   ['call', ['things__create_thing', 'name=a']],
   ['do', ['--yes', 'things__create_thing {"name": "a"}']],

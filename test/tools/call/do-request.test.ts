@@ -8,7 +8,7 @@ import {
   type RequestWorld,
   understandRequest,
 } from '../../../src/tools/index.ts'
-import { definitionOf, failed, type FakeTool, fakeWorld } from './_fake.ts'
+import { definitionOf, failed, type FakeTool, fakeWorld, text } from './_fake.ts'
 
 const object = (properties: JsonObject, required: string[] = []): JsonObject => ({
   type: 'object',
@@ -139,12 +139,54 @@ it('shows a person the tool and all of its parameters, and takes a no', async ()
   ])
 })
 
-it('lets a chain take a path from an answer where the request says so', async () => {
-  const steps = '[{"tool": "write_file", "params": {"path": "$where", "content": "x"}}]'
-  const given = world({ yes: true })
-  const chain = `CHAIN: [{"tool": "take_snapshot", "output_as": "where"}, ${steps.slice(1)}`
-  await doRequest(chain, given)
+const chainOfTwo = (path: string): string =>
+  `CHAIN: [{"tool": "take_snapshot", "output_as": "where"},
+    {"tool": "write_file", "params": {"path": "${path}", "content": "$where"}}]`
+
+const answering = (answer: string): readonly FakeTool[] =>
+  tools.map((tool) =>
+    tool.name === 'take_snapshot' ? { ...tool, answer: () => text(answer) } : tool,
+  )
+
+it('takes no yes in advance for a path that an earlier step of the chain answered', async () => {
+  const given = world({ yes: true }, {}, answering('/home/u/.bashrc'))
+  expect(await doRequest(chainOfTwo('$where'), given)).toMatchObject({
+    kind: 'chain',
+    result: {
+      completed: [{ tool: 'take_snapshot' }],
+      failed: {
+        tool: 'write_file',
+        error: expect.stringContaining('The request does not name the path /home/u/.bashrc.'),
+      },
+    },
+  })
+  expect(given.calls).toEqual(['chrome__take_snapshot {}'])
+})
+
+it('lets a chain write to the path that the request names, whatever an answer holds', async () => {
+  const given = world({ yes: true }, {}, answering('/home/u/.bashrc'))
+  expect(await doRequest(chainOfTwo('notes.md'), given)).toMatchObject({
+    result: { completed: [{}, { tool: 'write_file' }] },
+  })
+})
+
+it('asks a person again for a path that came from an answer', async () => {
+  const asked: unknown[] = []
+  const person: RequestWorld['person'] = {
+    confirm: async ({ params, unusual }) => {
+      asked.push([params['path'], unusual])
+      return true
+    },
+    choose: async () => undefined,
+    provide: async () => undefined,
+  }
+  const given = world({ person }, {}, answering('/srv/x'))
+  await doRequest(chainOfTwo('$where'), given)
   expect(given.calls).toHaveLength(2)
+  expect(asked).toEqual([
+    ['$where', undefined],
+    ['/srv/x', 'The request does not name the path /srv/x.'],
+  ])
 })
 
 it('says what it does not know, with the candidates, and calls nothing', async () => {

@@ -339,6 +339,32 @@ describe('variables', () => {
     expect(transports(read())['x']).toEqual(stdio('x', { env: { A: '2', B: 'two words' } }))
   })
 
+  it('are not read from a file for a server that nobody trusts', () => {
+    put(join(home, 'credentials'), 'SECRET=hidden\n')
+    put(join(project, '.vscode/mcp.json'), {
+      servers: {
+        x: { command: 'x', envFile: '~/credentials' },
+        y: { command: 'y', envFile: 'is-not-there' },
+      },
+    })
+    const found = read({ trust: 'ask' })
+    expect(transports(found)).toEqual({ x: stdio('x'), y: stdio('y') })
+    expect(found.servers.map(({ blocked }) => blocked?.reason)).toEqual(['untrusted', 'untrusted'])
+    expect(found.inputs).not.toContain(join(home, 'credentials'))
+    expect(transports(read())['x']).toEqual(stdio('x', { env: { SECRET: 'hidden' } }))
+  })
+
+  it('keep the spaces inside a value of a file, however many, and lose those around it', () => {
+    // A megabyte of them is read in one pass; what looks at each start again never comes back.
+    const spaces = ' '.repeat(300_000)
+    put(join(project, 'e.env'), `A=x${spaces}x\nB = ${spaces} b ${spaces}\nC=\n`)
+    put(join(project, '.vscode/mcp.json'), { servers: { x: { command: 'x', envFile: 'e.env' } } })
+    const found = read()
+    expect(found.servers[0]?.transport).toEqual(
+      stdio('x', { env: { A: `x${spaces}x`, B: 'b', C: '' } }),
+    )
+  })
+
   it('leave the digest of a server alone', () => {
     put(join(project, '.mcp.json'), { mcpServers: { x: { command: 'x', env: { A: '${TOKEN}' } } } })
     const [one, two] = ['a', 'b'].map((TOKEN) => read({ env: { TOKEN } }).servers[0]?.digest)

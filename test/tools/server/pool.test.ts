@@ -248,6 +248,22 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     },
   )
 
+  it.runIf(process.platform === 'linux')(
+    'ends what a server left behind that crashed, before it runs again and at the end',
+    async () => {
+      open([testServer('a', marker, ['child', 'stray'])])
+      const server = await pool.get('a')
+      await until(() => processesWith(marker).length === 3)
+      await expect(server.call('crash', {})).rejects.toThrow('was lost during the call')
+      await until(() => processesWith(marker).length === 2)
+      await texts('echo')
+      await until(() => processesWith(marker).length === 3)
+      await expect(server.call('crash', {})).rejects.toThrow('was lost during the call')
+      await pool.close()
+      expect(processesWith(marker)).toEqual([])
+    },
+  )
+
   it.runIf(process.platform === 'linux').each(['SIGKILL', 'SIGTERM'] as const)(
     'leaves nothing when we are ended by %s',
     async (signal) => {

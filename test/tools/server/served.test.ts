@@ -106,6 +106,29 @@ describe.skipIf(process.platform === 'win32')('the servers of a project that are
     expect(await withPool((pool) => Promise.resolve(pool.life))).toBe('own')
   })
 
+  it('can be kept after a start that failed, which leaves nothing', async () => {
+    const path = servedRecordPath(project, runtime())
+    mkdirSync(join(path, 'in-the-way'), { recursive: true })
+    const listening = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === 'TCPServerWrap').length
+    const before = listening()
+    const stop = new AbortController()
+    const start = (): ReturnType<typeof serveProject> =>
+      serveProject({
+        project,
+        runtime: runtime(),
+        trust: 'ask',
+        idleExitMs: 60_000,
+        signal: stop.signal,
+      })
+    await expect(start()).rejects.toMatchObject({ code: expect.stringMatching(/^E/) })
+    await until(() => listening() === before)
+    rmSync(path, { recursive: true })
+    const { ended } = await start()
+    stop.abort()
+    expect(await ended).toBe('stopped')
+  })
+
   it('are kept by one process only', async () => {
     await cli('tools', 'serve', '--detach')
     expect(await cli('tools', 'serve')).toMatchObject({
