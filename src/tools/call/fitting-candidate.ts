@@ -21,12 +21,12 @@ export function onlyFitting(
 ): string | undefined {
   const near = candidatesFrom(shortlist, nearEnough.other)
   const fits = near.map((tool) => ({ tool, ...fitOf(request, tool, world) }))
-  const [found, ...others] = fits.filter((one) => one.hasPlace)
-  if (found === undefined || others.length > 0 || !found.isComplete) return undefined
-  // Where nothing was read and nothing ruled out, the parameters say nothing.
-  const isTelling = found.values > 0 || fits.length > 1
+  const [found, ...others] = fits.filter(({ hasPlace, isComplete }) => hasPlace && isComplete)
+  if (found === undefined || others.length > 0) return undefined
+  // A tool that takes nothing takes any request.
+  if (found.values + found.given === 0) return undefined
   const isNear = candidatesFrom(shortlist, nearEnough.asGood).includes(found.tool)
-  return isTelling && isNear ? found.tool : undefined
+  return isNear ? found.tool : undefined
 }
 
 /**
@@ -39,7 +39,9 @@ export function firstFitting(
   world: FitWorld,
 ): string | undefined {
   const best = candidatesFrom(shortlist, nearEnough.asGood)
-  return best.find((tool) => fitOf(request, tool, world).hasPlace) ?? best[0]
+  const fits = best.map((tool) => ({ tool, ...fitOf(request, tool, world) }))
+  const reads = fits.find((one) => one.hasPlace && one.isComplete && one.values > 0)
+  return (reads ?? fits.find((one) => one.hasPlace))?.tool ?? best[0]
 }
 
 function candidatesFrom({ decision, candidates }: Shortlist, share: number): string[] {
@@ -53,7 +55,10 @@ interface Fit {
   hasPlace: boolean
   /** Whether nothing that is required stays open. */
   isComplete: boolean
+  /** How many values were read from the request. */
   values: number
+  /** How many come from an earlier call. */
+  given: number
 }
 
 function fitOf(request: string, tool: string, world: FitWorld): Fit {
@@ -65,5 +70,6 @@ function fitOf(request: string, tool: string, world: FitWorld): Fit {
       steps.length > 0 && pieces.every(({ value }) => read.some((text) => text.includes(value))),
     isComplete: steps.every(({ missing }) => missing.length === 0),
     values: read.length,
+    given: steps.flatMap(({ bindings }) => bindings).length,
   }
 }
