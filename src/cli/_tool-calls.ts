@@ -1,19 +1,9 @@
 import { join } from 'node:path'
-import {
-  exitCode,
-  type ExitCode,
-  hasErrors,
-  safeLine,
-  safeText,
-  UsageError,
-} from '../base/index.ts'
+import { exitCode, type ExitCode, safeLine, safeText, UsageError } from '../base/index.ts'
 import {
   type CallContext,
-  type CallGate,
   createSchemaChecker,
   discoverOnce,
-  fileTrust,
-  type FileTrust,
   indexDefinitions,
   loadToolIndex,
   openProjectServers,
@@ -22,8 +12,7 @@ import {
   type SavePlace,
   type ServerRules,
   type ToolIndex,
-  ToolRefusedError,
-  workflowGate,
+  projectGate,
 } from '../tools/index.ts'
 import { canAsk } from './_terminal.ts'
 import { cautionText } from './_tool-caution.ts'
@@ -93,9 +82,7 @@ function openCalls(
   const session = sessionOf(context, project, options.session)
   const { workflows, diagnostics } = openWorkflows(context)
   if (!context.options.json) output.diagnostics(diagnostics)
-  const { workspaceTrust } = settings
   const { retryWaits, replaySafe, neverReplay } = settings.tools
-  let trust: FileTrust | undefined
   const calls: CallContext = {
     index,
     rank: (text) => rankTools(text, index, project, context),
@@ -112,18 +99,18 @@ function openCalls(
       if (caution?.kind !== 'changed') return undefined
       return { message: `${id} is held back.`, hint: cautionText(caution) }
     },
-    gate: hasErrors(diagnostics)
-      ? closedGate()
-      : workflowGate({
-          workflows,
-          session,
-          index: () => index,
-          ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
-          skipPrerequisites: options.skipPrerequisites,
-          blockOf: (path) => (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path),
-          note,
-          runtime,
-        }),
+    gate: projectGate({
+      project,
+      workspaceTrust: settings.workspaceTrust,
+      workflows,
+      diagnostics,
+      session,
+      index: () => index,
+      ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
+      skipPrerequisites: options.skipPrerequisites,
+      note,
+      runtime,
+    }),
     log: (record) => session.log(record),
     retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
     schemas: createSchemaChecker(),
@@ -196,18 +183,3 @@ function timeLimit(seconds: string | undefined): number | undefined {
 
 /** What a timer of the platform takes. */
 const longestSeconds = 2_147_483
-
-/** A workflow that cannot be read may be one that forbids the call: then nothing is called. */
-function closedGate(): CallGate {
-  return {
-    pass: () =>
-      Promise.reject(
-        new ToolRefusedError({
-          code: 'workflows-unreadable',
-          message: 'nothing is called, because a workflow of this project cannot be read',
-          hint: 'skillrail workflow check says what is wrong, and where.',
-        }),
-      ),
-    after: () => Promise.resolve(),
-  }
-}

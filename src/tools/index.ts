@@ -167,3 +167,4 @@ export {
   stopServed,
   type StopResult,
 } from './server/served-status.ts'
+export { projectGate } from './call/project-gate.ts'

@@ -6,8 +6,6 @@ import {
   callTool,
   canonicalCategory,
   createSchemaChecker,
-  fileTrust,
-  type FileTrust,
   indexDefinitions,
   type JsonObject,
   loadToolIndex,
@@ -17,7 +15,7 @@ import {
   type ServerPool,
   type ToolDefinition,
   type ToolIndex,
-  workflowGate,
+  projectGate,
 } from '../../tools/index.ts'
 import { findWorkspace } from '../../trust/index.ts'
 import { loadWorkflows, openSession } from '../../workflow/index.ts'
@@ -90,7 +88,6 @@ function callContext(
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   for (const { path, message } of diagnostics) note(`${path}: ${message}`)
   const session = openSession({ project, runtime, lifetimeMs: sessionHours * 3_600_000, note })
-  let trust: FileTrust | undefined
   return {
     index,
     servers: pool,
@@ -108,13 +105,14 @@ function callContext(
         hint: 'A person must look at it and run `skillrail tools refresh --accept`.',
       }
     },
-    gate: workflowGate({
+    gate: projectGate({
+      project,
+      workspaceTrust: settings.workspaceTrust,
       workflows,
+      diagnostics,
       session,
       index: () => index,
       ask,
-      blockOf: (path) =>
-        (trust ??= fileTrust(project, runtime, settings.workspaceTrust)).blockOf(path),
       note,
       runtime,
     }),
