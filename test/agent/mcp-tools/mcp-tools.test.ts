@@ -172,6 +172,17 @@ describe('MCP servers of an agent', () => {
     expect(reached()).toEqual([])
   })
 
+  it('get no call while a workflow of the project cannot be read', async () => {
+    const { root, server, agent, reached } = place()
+    mkdirSync(join(root, '.skillrail'), { recursive: true })
+    writeFileSync(join(root, '.skillrail', 'workflows.json'), '{ "make": ')
+    const answers = [call('own__get_echo', { message: 'hi' }), says('Done.')]
+    const reader = agent(answers, { mcp: [server] })
+    await reader.generate('Echo.')
+    expect(results(reader)[0]).toMatch(/^Error: nothing is called, because a workflow/)
+    expect(reached()).toEqual([])
+  })
+
   it('cannot be defined by half, or twice', async () => {
     const { server, agent } = place()
     const half = agent([], { mcp: [{ name: 'half' }] })
