@@ -58,16 +58,21 @@ function launcherProcess(
     alive: () => alive && child.exitCode === null && child.signalCode === null,
     run: (request) =>
       new Promise((resolve) => {
-        listen(listenerFor(request, tell, resolve))
+        const settle = (result: ProcessResult): void => {
+          listen(nobody)
+          resolve(result)
+        }
+        listen(listenerFor(request, tell, settle))
         tell(describe(request))
       }),
     async close() {
-      listen({ heard: () => undefined, lost: () => undefined })
       child.stdin?.end()
       await ended
     },
   }
 }
+
+const nobody: Listener = { heard: () => undefined, lost: () => undefined }
 
 function listenerFor(
   request: ProcessRequest,

@@ -102,6 +102,16 @@ await openLauncher().run(${JSON.stringify(shell(script))})`,
     expect(Number(stdout.head)).toBe(process.pid)
     await launcher.close()
   })
+
+  it('ends the program that still runs when it is closed, and says so', async () => {
+    const launcher = openLauncher()
+    const file = join(directory, 'pids')
+    const running = launcher.run(shell(`echo $PPID $$ > ${file}; exec sleep 60`))
+    const pids = await readPids(file)
+    await launcher.close()
+    expect((await running).end).toMatchObject({ kind: 'signal' })
+    for (const pid of pids) await expectGone(pid)
+  })
 })
 
 async function readPids(file: string): Promise<number[]> {
