@@ -1,21 +1,14 @@
 // Measures the session file: reading it, asking it and writing to it, in process, while it holds the
 // work of a long day. Reads stand before every call of a tool and must stay below 10 ms. ROUNDS sets
 // the rounds (default 200). The floor is `JSON.parse` of the same file, read with `readFileSync`.
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { systemRuntime } from '../src/base/index.ts'
+import { openSession } from '../src/workflow/index.ts'
 import { median } from './_measure.mjs'
 
-const root = path.resolve(import.meta.dirname, '..')
-const built = path.join(root, 'dist/workflow/index.js')
 const rounds = Number(process.env.ROUNDS ?? 200)
-
-if (!existsSync(built)) {
-  console.log('skipped: dist/ is not built (npm run build)')
-  process.exit(0)
-}
-const { openSession } = await import(built)
-const { systemRuntime } = await import(path.join(root, 'dist/base/index.js'))
 const project = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
   for (const count of [4, 100, 1000]) await measure(count)

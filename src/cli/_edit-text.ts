@@ -9,6 +9,9 @@ import type { CommandContext } from './command.ts'
 /** Lines before the text that the editor shows and that are no part of it. */
 const remark = '// '
 
+/** What errors call the text, whose lines they name. */
+export const editedFile = 'workflow.json'
+
 /**
  * Lets a person edit a text until `accept` takes it. An error is shown above the text, which is then
  * opened again as it was left. When the person gives up, the file stays and is named.
@@ -21,7 +24,7 @@ export async function editText<T>(
   options: { editor?: string | undefined; accept: (text: string) => T },
 ): Promise<T> {
   const editor = editorOf(context, options.editor)
-  const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), 'workflow.json')
+  const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), editedFile)
   writeFileSync(path, text, { mode: 0o600 })
   for (;;) {
     const before = readFileSync(path, 'utf8')
@@ -36,7 +39,8 @@ export async function editText<T>(
       if (!(error instanceof SkillrailError)) throw error
       context.output.note(failureText(error, false).trimEnd())
       if (edited === withoutRemarks(before)) throw givenUp(path, error)
-      const lines = failureText(error, false).trimEnd().split('\n')
+      const said = failureText(error, false).trimEnd().split('\n')
+      const lines = [...said, 'Lines are counted from the one below this.']
       writeFileSync(path, `${lines.map((line) => remark + line).join('\n')}\n${edited}`)
     }
   }

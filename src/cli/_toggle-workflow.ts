@@ -1,6 +1,7 @@
 import { exitCode } from '../base/index.ts'
+import { checkDefinitionText, definitionText } from '../workflow/index.ts'
 import { openWorkflows, requireWorkflow } from './_workflow-project.ts'
-import { writeWorkflow } from './_write-workflow.ts'
+import { acceptDefinition, writeWorkflow } from './_write-workflow.ts'
 import { defineCommand, type LoadedCommand } from './command.ts'
 
 interface Options {
@@ -19,7 +20,12 @@ export function toggleCommand(enabled: boolean): LoadedCommand {
     },
     async run(context, [name = ''], options) {
       const project = openWorkflows(context)
-      const { path } = requireWorkflow(project, name)
+      const workflow = requireWorkflow(project, name)
+      const { path } = workflow
+      if (enabled) {
+        const definition = checkDefinitionText(name, definitionText(workflow), path)
+        acceptDefinition(project, name, { ...definition, enabled }, path)
+      }
       const edit = { kind: 'set', name, key: 'enabled', value: enabled } as const
       const done = `Workflow '${name}' ${word}d.`
       await writeWorkflow(context, project, { path, edit, dryRun: options.dryRun === true, done })

@@ -31,6 +31,30 @@ export function addWorkflowFlags(program: Command): Command {
     .option('--mode <mode>', `${workflowModes.join(', ')}; default: enforce`)
 }
 
+/**
+ * What a workflow must have and the options do not say.
+ *
+ * @throws {UsageError} that names the options.
+ */
+export function requireFlags(flags: WorkflowFlags): void {
+  const { description, category, tool, keyword, step, optionalStep } = flags
+  const isNamed = (options: readonly unknown[]): boolean =>
+    options.some((option) => option !== undefined)
+  const missing = [
+    isNamed([description]) ? [] : ['--description'],
+    isNamed([category, tool, keyword]) ? [] : ['a trigger (--category, --tool or --keyword)'],
+    isNamed([step, optionalStep]) ? [] : ['--step'],
+  ].flat()
+  if (missing.length === 0) return
+  const last = missing.at(-1) ?? ''
+  const list = missing.length === 1 ? last : `${missing.slice(0, -1).join(', ')} and ${last}`
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `${list} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    hint: 'Example: --description "Look before a deployment" --tool deploy --step "get_status: know what runs now"',
+  })
+}
+
 export function hasFlags(flags: WorkflowFlags): boolean {
   const { description, category, tool, keyword, step, optionalStep, param, mode } = flags
   return [description, category, tool, keyword, step, optionalStep, param, mode].some(
@@ -40,6 +64,7 @@ export function hasFlags(flags: WorkflowFlags): boolean {
 
 /** The definition with what the options say in place of what it had. Lists are replaced whole. */
 export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
+  refuseEmpty(flags)
   const { description, category, tool, keyword, step, optionalStep, mode } = flags
   const triggers = {
     ...objectOf(before['triggers']),
@@ -48,8 +73,11 @@ export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject
     ...(keyword === undefined ? {} : { keywords: keyword }),
   }
   const given = [
-    ...(step ?? []).map((text) => ({ ...readStep(text), required: true })),
-    ...(optionalStep ?? []).map((text) => ({ ...readStep(text), required: false })),
+    ...(step ?? []).map((text) => ({ ...readStep('--step', text), required: true })),
+    ...(optionalStep ?? []).map((text) => ({
+      ...readStep('--optional-step', text),
+      required: false,
+    })),
   ].map((item, index) => ({ step: index + 1, ...item }))
   const prerequisites = given.length > 0 ? given : (before['prerequisites'] ?? [])
   const after: JsonObject = {
@@ -62,13 +90,25 @@ export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject
   return (flags.param ?? []).reduce(withParam, after)
 }
 
-function readStep(text: string): { tool: string; description: string } {
+function refuseEmpty({ description, category, tool, keyword }: WorkflowFlags): void {
+  const texts = Object.entries({ description, category, tool, keyword })
+  const [empty] =
+    texts.find(([, value]) => [value].flat().some((text) => text?.trim() === '')) ?? []
+  if (empty === undefined) return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--${empty} is empty`,
+    hint: `Leave the option out, or say what it should be.`,
+  })
+}
+
+function readStep(option: string, text: string): { tool: string; description: string } {
   const [, tool, description] = /^\s*([^\s:]+)\s*:\s*(\S.*?)\s*$/s.exec(text) ?? []
   if (tool !== undefined && description !== undefined) return { tool, description }
   throw new UsageError({
     code: 'wrong-use',
-    message: `--step ${JSON.stringify(text)} is not "TOOL: why"`,
-    hint: 'Example: --step "list_tables: know the tables"',
+    message: `${option} ${JSON.stringify(text)} is not "TOOL: why"`,
+    hint: `Example: ${option} "list_tables: know the tables"`,
   })
 }
 

@@ -1,6 +1,5 @@
 import { relative } from 'node:path'
 import type { Diagnostic } from '../base/index.ts'
-import { openTrustStore } from '../trust/index.ts'
 import {
   checkDefinition,
   checkWorkflows,
@@ -12,6 +11,7 @@ import {
 } from '../workflow/index.ts'
 import { unifiedDiff } from './_unified-diff.ts'
 import type { WorkflowProject } from './_workflow-project.ts'
+import { workflowBlocks } from './_workflow-trust.ts'
 import type { CommandContext } from './command.ts'
 
 /** Writes one change, or shows it, and says what it was. */
@@ -23,15 +23,18 @@ export async function writeWorkflow(
   const { path, edit, dryRun, done } = change
   const { before, after } = await editWorkflows(path, edit, { dryRun })
   const shown = relative(context.runtime.cwd, path)
-  const written = !dryRun && after !== before
+  const isSame = after === before
+  const written = !dryRun && !isSame
   const { output } = context
+  const isRefused = written && workflowBlocks(context, project)(path) !== undefined
   if (context.options.json) {
-    output.json({ name: edit.name, path, written, before, after })
+    output.json({ name: edit.name, path, written, toBeAccepted: isRefused, before, after })
     return
   }
-  if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
+  if (isSame) output.line(`Workflow '${edit.name}' is like that already; nothing to write.`)
+  else if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
   else output.line(done)
-  if (written && isAccepted(context, project)) {
+  if (isRefused) {
     output.note('Workflows act, so this change is to be accepted: skillrail trust')
   }
 }
@@ -63,9 +66,4 @@ export function acceptDefinition(
 /** Errors, and what a file may hold but nobody would ask for. */
 function isRefused({ severity, code }: Diagnostic): boolean {
   return severity === 'error' || ['workflow-no-steps', 'workflow-unreachable'].includes(code)
-}
-
-function isAccepted(context: CommandContext, project: string): boolean {
-  const { acceptances } = openTrustStore(context.runtime).read()
-  return acceptances.some(({ workspace }) => workspace === project)
 }

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
 import { finding } from './_finding.ts'
-import { isJsonList, isJsonObject } from './_json-values.ts'
+import { textsOf } from './_json-values.ts'
 import { parseReferences, type Reference } from './reference.ts'
 import { stepOf } from './resolve-params.ts'
 import { foldParameter, resolveTool } from './tool-names.ts'
@@ -69,10 +68,4 @@ function checkParameters(
     const hint = `Add "${name}": "$call.${name}" to its params.`
     return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
   })
-}
-
-function textsOf(value: JsonValue): string[] {
-  if (typeof value === 'string') return [value]
-  if (isJsonList(value)) return value.flatMap(textsOf)
-  return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : []
 }

@@ -8,3 +8,10 @@ export function isJsonList(value: JsonValue): value is readonly JsonValue[] {
 export function isJsonObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+/** Every text in it, in order; keys are none. */
+export function textsOf(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value]
+  if (isJsonList(value)) return value.flatMap(textsOf)
+  return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : []
+}

@@ -62,6 +62,11 @@ export async function appendCall(
   if (length > rotateBytes) await rotate(path)
 }
 
+/** Where the lines before those of a log are. */
+export function rotatedPath(path: string): string {
+  return `${path}.old`
+}
+
 /** Every whole line; a line that is none is reported and left out. */
 export function readCalls(path: string): CallLogReading {
   const file = readRegularFile(path, { maxBytes: 4 * rotateBytes, followSymlinks: false })
@@ -118,7 +123,7 @@ function endsWhole(descriptor: number, size: number): boolean {
 function rotate(path: string): Promise<void> {
   return withFileLock(path, async () => {
     const file = readRegularFile(path, { maxBytes: Number.MAX_SAFE_INTEGER })
-    if (file.ok && file.size > rotateBytes) renameSync(path, `${path}.old`)
+    if (file.ok && file.size > rotateBytes) renameSync(path, rotatedPath(path))
   })
 }
 

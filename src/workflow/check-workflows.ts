@@ -2,7 +2,7 @@ import { compareDiagnostics, type Diagnostic } from '../base/index.ts'
 import { findCycles } from './_check-cycles.ts'
 import { checkReferences } from './_check-references.ts'
 import { finding } from './_finding.ts'
-import { matchWorkflows } from './match.ts'
+import { isOfAnotherCategory, matchWorkflows } from './match.ts'
 import { resolveTool } from './tool-names.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 
@@ -87,17 +87,19 @@ function unknownTool(
   return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
 }
 
-/** Two enabled workflows that stand before one tool: only the first is used. */
+/** Two enabled workflows that could stand before one tool: only the first is used. */
 function checkConflicts(
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
 ): Diagnostic[] {
   const conflicts = new Map<string, { first: string; other: WorkflowDefinition; tools: string[] }>()
   for (const tool of installed) {
-    const { matched, also } = matchWorkflows({ tool, params: {} }, workflows, installed)
+    const call = { tool, params: {} }
+    const { matched, also } = matchWorkflows(call, workflows, installed)
     for (const name of also) {
       const other = workflows.find((workflow) => workflow.name === name)
       if (matched === undefined || other === undefined) continue
+      if (isOfAnotherCategory(call, other) && !isOfAnotherCategory(call, matched)) continue
       const key = JSON.stringify([matched.name, name])
       const known = conflicts.get(key) ?? { first: matched.name, other, tools: [] }
       known.tools.push(tool.id)
@@ -108,6 +110,7 @@ function checkConflicts(
     const shown = tools.slice(0, 3).join(', ')
     const more = tools.length > 3 ? ` and ${tools.length - 3} more` : ''
     const message = `'${first}' matches ${shown}${more} too and is used, being defined first`
-    return finding(other, 'workflow-conflict', 'warning', message)
+    const hint = `Put it before '${first}' in the file, or take the shared trigger out of one of them.`
+    return finding(other, 'workflow-conflict', 'warning', message, hint)
   })
 }

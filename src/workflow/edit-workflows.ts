@@ -1,4 +1,10 @@
-import { readRegularFile, StateFileError, withFileLock, writeFileAtomic } from '../base/index.ts'
+import {
+  type Diagnostic,
+  readRegularFile,
+  StateFileError,
+  withFileLock,
+  writeFileAtomic,
+} from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { jsonc, placeAt, readJsonText } from './_json-text.ts'
 import { WorkflowInvalidError } from './errors.ts'
@@ -51,13 +57,19 @@ export function definitionText(workflow: WorkflowDefinition): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** Checks a definition that is not in a file yet. @throws {WorkflowInvalidError} */
+/** Checks a definition that is not in a file yet, so it has no lines. @throws {WorkflowInvalidError} */
 export function checkDefinition(
   name: string,
   definition: JsonValue,
   path: string,
 ): WorkflowDefinition {
-  return checkText(name, `${JSON.stringify({ [name]: definition }, undefined, 2)}\n`, path)
+  const text = JSON.stringify({ [name]: definition })
+  const withoutPlace = (found: Diagnostic): Diagnostic => ({
+    ...found,
+    line: undefined,
+    column: undefined,
+  })
+  return { ...checkText(name, text, path, withoutPlace), line: undefined }
 }
 
 /** The same for text; {@link WorkflowInvalidError.diagnostics} have its lines. */
@@ -68,14 +80,19 @@ export function checkDefinitionText(name: string, text: string, path: string): J
   return isObject(value) ? value : {}
 }
 
-function checkText(name: string, text: string, path: string): WorkflowDefinition {
+function checkText(
+  name: string,
+  text: string,
+  path: string,
+  shown: (diagnostic: Diagnostic) => Diagnostic = (diagnostic) => diagnostic,
+): WorkflowDefinition {
   const { workflows, diagnostics } = readWorkflows([{ path, text }])
   const [workflow] = workflows
   if (workflow !== undefined) return workflow
   throw new WorkflowInvalidError({
     code: 'workflow-invalid',
-    message: `workflow '${name}' cannot be kept as it is`,
-    diagnostics,
+    message: `workflow '${name}' cannot be kept as it is; nothing was written`,
+    diagnostics: diagnostics.map(shown),
   })
 }
 

@@ -57,6 +57,23 @@ export class WorkflowExistsError extends WorkflowError {
   }
 }
 
+/** A session that was named and that left nothing here. */
+export class SessionNotFoundError extends WorkflowError {
+  constructor(id: string, known: readonly string[], meant: string | undefined) {
+    const there =
+      known.length === 0 ? 'There are no sessions here.' : `Sessions here: ${known.join(', ')}.`
+    super({
+      code: 'session-not-found',
+      message: `Session '${id}' not found.`,
+      hint: meant === undefined ? there : `Did you mean ${meant}? ${there}`,
+    })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
 /** A tool that no server here has, or that several have. */
 export class ToolUnknownError extends WorkflowError {
   override get exitCode(): ExitCode {

@@ -10,6 +10,7 @@ export {
   type WorkflowEdit,
 } from './edit-workflows.ts'
 export {
+  SessionNotFoundError,
   WorkflowExistsError,
   WorkflowInvalidError,
   WorkflowNotConfirmedError,

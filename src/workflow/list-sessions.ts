@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import { compareText, systemCode } from '../base/index.ts'
+import { compareText, type Diagnostic, systemCode } from '../base/index.ts'
 import { type OpenSessionOptions, openSession } from './session.ts'
 import { defaultSession, isSessionId, sessionsDirectory } from './session-place.ts'
 
@@ -9,11 +9,16 @@ export interface SessionSummary {
   path: string
   /** Whether this is the one that the options name. */
   current: boolean
+  /** When it began: its file says so, else its first call. */
   startedAt?: string | undefined
   /** Prerequisites that hold. */
   completed: number
   /** Calls in its log. */
   calls: number
+  /** More time has passed than a session lasts; nothing of it counts. */
+  isOver: boolean
+  /** A file of it that cannot be used. */
+  diagnostics: readonly Diagnostic[]
 }
 
 /** Every session of a project that left something, the default one first. */
@@ -21,7 +26,9 @@ export async function listSessions(options: OpenSessionOptions): Promise<Session
   const current = openSession(options).id
   const ids = [defaultSession, ...namedSessions(options.project)]
   const all = await Promise.all(ids.map((id) => summarise(id, { ...options, id }, current)))
-  return all.filter(({ startedAt, calls }) => startedAt !== undefined || calls > 0)
+  return all.filter(
+    ({ startedAt, diagnostics }) => startedAt !== undefined || diagnostics.length > 0,
+  )
 }
 
 async function summarise(
@@ -30,16 +37,18 @@ async function summarise(
   current: string,
 ): Promise<SessionSummary> {
   const session = openSession(options)
-  const { state } = await session.read()
-  const { calls } = await session.calls()
+  const { state, begun, isOver, diagnostics } = await session.read()
+  const { calls, diagnostics: torn } = await session.calls()
   const completed = [...state.completed.values()].reduce((sum, tools) => sum + tools.size, 0)
   return {
     id,
     path: session.path,
     current: id === current,
-    startedAt: completed > 0 ? state.startedAt : undefined,
+    startedAt: begun ?? calls[0]?.at,
     completed,
     calls: calls.length,
+    isOver,
+    diagnostics: [...diagnostics, ...torn],
   }
 }
 

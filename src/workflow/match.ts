@@ -16,7 +16,10 @@ export interface NotInstalled {
 }
 
 export interface WorkflowMatch {
-  /** The first that matches, in the order of definition. */
+  /**
+   * The first that matches, in the order of definition; one made for tools of another category
+   * comes after those that are not.
+   */
   matched?: WorkflowDefinition | undefined
   why?: MatchReason | undefined
   /** Names of the others. */
@@ -51,7 +54,12 @@ export function matchWorkflows(
     if (missing.length > 0) notInstalled.push({ workflow: workflow.name, missing })
     else matches.push({ workflow, why: found })
   }
-  const [first, ...others] = matches
+  const isForeign = ({ workflow }: { workflow: WorkflowDefinition }): boolean =>
+    isOfAnotherCategory(call, workflow)
+  const [first, ...others] = [
+    ...matches.filter((match) => !isForeign(match)),
+    ...matches.filter(isForeign),
+  ]
   return {
     matched: first?.workflow,
     why: first?.why,
@@ -79,6 +87,14 @@ export function missingTools(
     .filter(({ required }) => required)
     .filter(({ tool }) => resolveTool(tool, triggers.category, installed, beside) === undefined)
     .map(({ tool }) => tool)
+}
+
+/** `execute_query` is a name that servers for databases and for GraphQL share. */
+export function isOfAnotherCategory(
+  { tool }: GatedCall,
+  { triggers: { category } }: WorkflowDefinition,
+): boolean {
+  return category !== undefined && tool.category !== undefined && category !== tool.category
 }
 
 function reasonFor(call: GatedCall, { triggers }: WorkflowDefinition): MatchReason | undefined {

@@ -1,7 +1,8 @@
+import type { JsonValue } from '../skill/index.ts'
 import { type MatchReason, matchWorkflows, type NotInstalled } from './match.ts'
 import { planStep, type PlannedStep } from './plan-step.ts'
-import { findCompletion, type SessionState } from './session-state.ts'
-import type { GatedCall, WorkflowDefinition, WorkflowTool } from './model.ts'
+import { type Completion, findCompletion, type SessionState } from './session-state.ts'
+import type { GatedCall, ScopeValues, WorkflowDefinition, WorkflowTool } from './model.ts'
 
 /** What stands before one call. */
 export interface GatePlan {
@@ -28,21 +29,35 @@ export function planGate(
 ): GatePlan {
   const { matched: workflow, ...match } = matchWorkflows(call, workflows, installed)
   if (workflow === undefined) return { ...match, steps: [], open: 0 }
-  const planned = workflow.prerequisites.map((step) =>
-    planStep(step, {
-      call,
-      workflow,
-      installed,
-      results: new Map(),
-      completion: (tool, scope) => findCompletion(session, workflow.name, tool, scope),
-    }),
-  )
+  const known = planSteps(call, workflow, session, installed, true)
+  // What was kept may be out of date; where it leads nowhere the step is asked again.
+  const isStuck = known.some(({ status }) => status === 'blocked')
+  const planned = isStuck ? planSteps(call, workflow, session, installed, false) : known
   const steps = rerunWhatIsNeeded(planned)
   const open = steps.filter(({ status }) => status === 'run' || status === 'waits').length
   return { ...match, workflow, steps, open }
 }
 
-/** The result of a finished step was not kept; where a later step needs it, it runs again. */
+function planSteps(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  session: SessionState,
+  installed: readonly WorkflowTool[],
+  withKept: boolean,
+): PlannedStep[] {
+  const results = new Map<number, JsonValue>()
+  const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
+    findCompletion(session, workflow.name, tool, scope)
+  return workflow.prerequisites.map((step) => {
+    const planned = planStep(step, { call, workflow, installed, results, completion })
+    const value =
+      planned.status === 'valid' ? completion(step.tool, planned.scope)?.value : undefined
+    if (withKept && value !== undefined) results.set(step.step, value)
+    return planned
+  })
+}
+
+/** Where a later step needs the result of a finished one and it was not kept, that runs again. */
 function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
   const needed = new Set(steps.flatMap((step) => (step.status === 'waits' ? step.waitsFor : [])))
   return steps.map((step) =>

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../skill/index.ts'
-import { isJsonList, isJsonObject } from './_json-values.ts'
+import { isJsonList, isJsonObject, textsOf } from './_json-values.ts'
 import { type Reference, type ReferenceChain, parseReferences, valueAt } from './reference.ts'
 import { sqlTables } from './sql-tables.ts'
 import { foldParameter } from './tool-names.ts'
@@ -75,6 +75,14 @@ export function stepOf(reference: Reference, steps: readonly Prerequisite[]): nu
   if (root.kind === 'step') return root.step
   if (root.kind !== 'output') return undefined
   return steps.findLast(({ outputAs }) => outputAs === root.name)?.step
+}
+
+/** Whether a parameter of any step refers to the result of this one. */
+export function isReferred(number: number, steps: readonly Prerequisite[]): boolean {
+  return steps
+    .flatMap(({ params }) => textsOf(params ?? {}))
+    .flatMap((text) => parseReferences(text)?.references ?? [])
+    .some((reference) => stepOf(reference, steps) === number)
 }
 
 function firstValue(

@@ -1,10 +1,11 @@
-import type { Runtime } from '../base/index.ts'
+import { type Diagnostic, type Runtime, StateFileError } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { afterCall } from './after-call.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
 import { type GatePlan, planGate } from './plan.ts'
 import { planStep, type PlannedStep } from './plan-step.ts'
-import { findCompletion, type SessionState } from './session-state.ts'
+import { isReferred } from './resolve-params.ts'
+import { type Completion, findCompletion, type SessionState } from './session-state.ts'
 import type { SessionStore } from './session.ts'
 import {
   completedLine,
@@ -18,6 +19,7 @@ import {
 import type {
   GatedCall,
   JsonObject,
+  ScopeValues,
   WorkflowDefinition,
   WorkflowMode,
   WorkflowTool,
@@ -40,6 +42,8 @@ export interface GateOptions {
   tools: readonly WorkflowTool[]
   session: SessionStore
   caller: PrerequisiteCaller
+  /** Throws where a workflow may make no calls; heard before anything of it is announced or asked. */
+  permit?: ((workflow: WorkflowDefinition) => void) | undefined
   /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   /** Leaves out the steps of `warn` workflows; never those of `enforce`. Default false. */
@@ -83,10 +87,11 @@ export interface GateReport {
  * not be made. What finished is recorded in the session at once, also when a later step fails.
  *
  * @throws {WorkflowPrerequisiteError} when a required prerequisite failed.
+ * @throws {StateFileError} for a session file that nothing could be recorded in.
  */
 export async function runGate(call: GatedCall, options: GateOptions): Promise<GateReport> {
-  const { note, session } = options
-  const { state } = await session.read()
+  const { note, permit, session, skipPrerequisites = false } = options
+  const { state, diagnostics } = await session.read()
   const plan = planGate(call, options.workflows, state, options.tools)
   const report = { also: plan.also, notInstalled: plan.notInstalled }
   for (const missing of plan.notInstalled) note(notInstalledLine(missing))
@@ -99,14 +104,24 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<Ga
     note(suggestionText(workflow, plan.steps.filter(isOpen)))
     return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'suggested')) }
   }
+  if (workflow.mode === 'enforce' || !skipPrerequisites) {
+    permit?.(workflow)
+    requireWritable(diagnostics)
+  }
   if (workflow.mode === 'warn' && (await isSkipped(plan, workflow, options))) {
     return { ...named, steps: plan.steps.map((step) => ifOpen(step, 'skipped')) }
   }
-  if (workflow.mode === 'enforce' && options.skipPrerequisites === true) {
+  if (workflow.mode === 'enforce' && skipPrerequisites) {
     note(`Workflow '${workflow.name}' is enforced; its prerequisites cannot be skipped.`)
   }
   note(triggeredLine(workflow.name, plan.open))
   return { ...named, steps: await runSteps(call, workflow, plan, state, options) }
+}
+
+/** A step that cannot be recorded would run before every call; so none is made. */
+function requireWritable(diagnostics: readonly Diagnostic[]): void {
+  const problem = diagnostics.find(({ code }) => code !== 'session-corrupt')
+  if (problem !== undefined) throw new StateFileError(problem)
 }
 
 async function isSkipped(
@@ -131,16 +146,12 @@ async function runSteps(
   const again = new Set(plan.steps.filter((step) => step.status === 'run').map(({ step }) => step))
   const done: GateStep[] = []
   for (const prerequisite of workflow.prerequisites) {
-    const step = planStep(prerequisite, {
-      call,
-      workflow,
-      installed: options.tools,
-      results,
-      completion: (tool, scope) =>
-        again.has(prerequisite.step)
-          ? undefined
-          : findCompletion(state, workflow.name, tool, scope),
-    })
+    const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
+      again.has(prerequisite.step) ? undefined : findCompletion(state, workflow.name, tool, scope)
+    const installed = options.tools
+    const step = planStep(prerequisite, { call, workflow, installed, results, completion })
+    const kept = step.status === 'valid' ? completion(step.tool, step.scope)?.value : undefined
+    if (kept !== undefined) results.set(step.step, kept)
     done.push(await runStep(step, workflow, results, options))
   }
   return done
@@ -169,8 +180,16 @@ async function runStep(
   const { step: number, tool: name, id, params } = step
   const base = { step: number, tool: name, id, params, durationMs }
   if (result.ok) {
-    results.set(number, parsed(result.value))
-    await session.record(workflow.name, name, step.scope, result.text)
+    const value = parsed(result.value)
+    results.set(number, value)
+    const change = {
+      kind: 'record',
+      workflow: workflow.name,
+      tool: name,
+      scope: step.scope,
+    } as const
+    const kept = isReferred(number, workflow.prerequisites) ? value : undefined
+    await session.change([{ ...change, result: result.text, value: kept }])
     note(completedLine(number, name))
     return { ...base, status: 'completed', result: result.text }
   }

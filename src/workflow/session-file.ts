@@ -47,8 +47,10 @@ export function serializeSession(state: SessionState): string {
 
 function entryOf(list: readonly Completion[]): object {
   const last = list.at(-1)
-  const scopes = list.map(({ scope, at, result }) => ({ scope, at, result }))
-  const isBare = list.every(({ scope }) => Object.keys(scope).length === 0)
+  const scopes = list.map(({ scope, at, result, value }) => ({ scope, at, result, value }))
+  const isBare = list.every(
+    ({ scope, value }) => Object.keys(scope).length === 0 && value === undefined,
+  )
   return { at: last?.at, result: last?.result, scopes: isBare ? undefined : scopes }
 }
 
@@ -88,8 +90,14 @@ function readEntry(entry: unknown): Completion[] | undefined {
 
 function readCompletion(value: unknown, scope: ScopeValues): Completion | undefined {
   if (!isFields(value)) return undefined
-  const { at, result } = value
-  return typeof at === 'string' && typeof result === 'string' ? { at, result, scope } : undefined
+  const { at, result, value: kept } = value
+  if (typeof at !== 'string' || typeof result !== 'string') return undefined
+  return isJson(kept) ? { at, result, scope, value: kept } : { at, result, scope }
+}
+
+/** What `JSON.parse` gave is JSON wherever there is something. */
+function isJson(value: unknown): value is JsonValue {
+  return value !== undefined
 }
 
 /** What `JSON.parse` gives as an object holds only JSON values. */

@@ -9,6 +9,8 @@ export interface Completion {
   /** The result's text, at most 200 characters. */
   result: string
   scope: ScopeValues
+  /** The result itself, where later steps refer to it and it is small. */
+  value?: JsonValue | undefined
 }
 
 /** What is known to have run in a session, by workflow and tool. */
@@ -26,9 +28,12 @@ export interface CompletionRecord {
   tool: string
   scope: ScopeValues
   result: string
+  /** Kept whole up to 2,000 characters of JSON, else not at all. */
+  value?: JsonValue | undefined
 }
 
 const resultLength = 200
+const valueLength = 2000
 
 /** Completions of one tool; the oldest are forgotten, and then simply run again. */
 const scopeLimit = 200
@@ -58,7 +63,10 @@ export function withCompletion(
   const others = (state.completed.get(workflow)?.get(tool) ?? []).filter(
     (completion) => scopeKey(completion.scope) !== key,
   )
-  const list = [...others, { at, result, scope }].slice(-scopeLimit)
+  const { value } = record
+  const isKept = value !== undefined && JSON.stringify(value).length <= valueLength
+  const kept = isKept ? { at, result, scope, value } : { at, result, scope }
+  const list = [...others, kept].slice(-scopeLimit)
   return withList(state, workflow, tool, list)
 }
 

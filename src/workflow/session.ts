@@ -1,4 +1,4 @@
-import { renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync } from 'node:fs'
 import {
   type Diagnostic,
   readRegularFile,
@@ -6,7 +6,13 @@ import {
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
-import { appendCall, type CallLogEntry, type CallLogReading, readCalls } from './call-log.ts'
+import {
+  appendCall,
+  type CallLogEntry,
+  type CallLogReading,
+  readCalls,
+  rotatedPath,
+} from './call-log.ts'
 import { parseSession, serializeSession } from './session-file.ts'
 import { defaultSession, type SessionOptions, sessionPlace } from './session-place.ts'
 import {
@@ -25,6 +31,10 @@ export type SessionChange =
 export interface SessionReading {
   /** A new session where there is none, or where it is over. */
   state: SessionState
+  /** When the session on the disk began, an ISO time; undefined where there is none. */
+  begun?: string | undefined
+  /** The session on the disk is over, and nothing of it counts. */
+  isOver: boolean
   /** A file that cannot be used; nothing of it counts. */
   diagnostics: readonly Diagnostic[]
 }
@@ -90,9 +100,15 @@ export function openSession(options: OpenSessionOptions): SessionStore {
     const file = readSessionFile(path)
     if (file.kind !== 'state') {
       const problem = problemOf(file, path)
-      return { state: fresh(), diagnostics: problem === undefined ? [] : [problem] }
+      return {
+        state: fresh(),
+        isOver: false,
+        diagnostics: problem === undefined ? [] : [problem],
+      }
     }
-    return { state: isOver(file.state) ? fresh() : file.state, diagnostics: [] }
+    const over = isOver(file.state)
+    const { startedAt: begun } = file.state
+    return { state: over ? fresh() : file.state, begun, isOver: over, diagnostics: [] }
   }
 
   function change(changes: readonly SessionChange[]): Promise<void> {
@@ -115,8 +131,9 @@ export function openSession(options: OpenSessionOptions): SessionStore {
         const file = readSessionFile(path)
         setAside(file)
         rmSync(path, { force: true })
-        if (log) rmSync(logPath, { force: true })
-        return file.kind === 'state'
+        const logs = log ? [logPath, rotatedPath(logPath)].filter((each) => existsSync(each)) : []
+        for (const each of logs) rmSync(each, { force: true })
+        return file.kind === 'state' || logs.length > 0
       },
       { waitMs },
     )

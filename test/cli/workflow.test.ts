@@ -83,7 +83,16 @@ it.each([
   [['add', 'new', '--step', 'look'], 2, '--step "look" is not "TOOL: why"'],
   [['add', 'new', '--mode', 'force', ...flags], 2, '--mode force is not allowed'],
   [['add', 'new', '--param', '9.x=1', ...flags], 2, '--param "9.x=1" is not STEP.NAME=VALUE'],
-  [['add', 'new', '--description', 'x'], 2, 'it has no prerequisites'],
+  [
+    ['add', 'new', '--description', 'x'],
+    2,
+    'a trigger (--category, --tool or --keyword) and --step are missing\nExample: ',
+  ],
+  [['add', 'new', '--tool', 'x'], 2, '--description and --step are missing'],
+  [['add', 'new', '--tool', 'x', '--step', 'a: b'], 2, '--description is missing'],
+  [['add', 'new', '--keyword', ' ', ...flags], 2, '--keyword is empty'],
+  [['edit', 'there', '--description', ''], 2, '--description is empty'],
+  [['add', 'new', '--optional-step', 'look', ...flags], 2, '--optional-step "look" is not'],
   [['add', 'a b', ...flags], 2, 'a name has 1 to 64 letters'],
   [['plan', 'go'], 3, "Tool 'go' not found"],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
@@ -124,6 +133,24 @@ describe('by options', () => {
     expect(file()).toEqual({})
   })
 
+  it('says so where nothing changes, and writes nothing', async () => {
+    await cli('workflow', 'add', 'mine', ...flags)
+    for (const args of [
+      ['enable', 'mine'],
+      ['edit', 'mine', '--description', 'Look'],
+    ]) {
+      const { code, stdout, stderr } = await cli('workflow', ...args)
+      expect(code).toBe(0)
+      expect(stdout).toBe("Workflow 'mine' is like that already; nothing to write.\n")
+      expect(stderr).not.toContain('skillrail trust')
+    }
+  })
+
+  it('names no line of a file for what stands in none', async () => {
+    const { stderr } = await cli('workflow', 'add', 'mine', ...flags, '--param', '1.x=$steps.4.y')
+    expect(stderr).toContain('workflows.json: error: ')
+  })
+
   it('shows what it would write with --dry-run', async () => {
     const { stdout } = await cli('workflow', 'add', 'mine', ...flags, '--dry-run')
     expect(stdout).toContain('+  "mine": {')
@@ -147,6 +174,16 @@ describe('by options', () => {
     expect(result.stderr).toContain('cycle: A → B → A')
     expect(Object.keys(file())).toEqual(['A'])
   })
+
+  it('enables no workflow that would make a cycle', async () => {
+    await cli('workflow', 'add', 'A', '--description', 'x', '--tool', 'a', '--step', 'b: x')
+    await cli('workflow', 'disable', 'A')
+    await cli('workflow', 'add', 'B', '--description', 'x', '--tool', 'b', '--step', 'a: x')
+    const result = await cli('workflow', 'enable', 'A')
+    expect(result.code).toBe(2)
+    expect(result.stderr).toContain('cycle')
+    expect(file()['A']?.enabled).toBe(false)
+  })
 })
 
 describe('in an editor', () => {
@@ -165,7 +202,9 @@ describe('in an editor', () => {
     )
     await cli('workflow', 'add', 'mine', ...flags, '--mode', 'enforce')
     const result = await cli('workflow', 'edit', 'mine', '--editor', twice)
-    expect(result.stderr).toContain('mode must be enforce, warn or suggest')
+    expect(result.stderr).toMatch(
+      / {2}workflow\.json:\d+:\d+: .*mode must be enforce, warn or suggest/,
+    )
     expect(result.code).toBe(0)
     expect(file()['mine']?.mode).toBe('warn')
   })
@@ -243,6 +282,38 @@ describe('what would run', () => {
     })
   })
 
+  async function warned(why: string): Promise<void> {
+    const plan = ['workflow', 'plan', 'execute_query']
+    for (const args of [plan, ['workflow', 'list'], ['workflow', 'check']]) {
+      const { code, stderr } = await cli(...args)
+      expect(code).toBe(0)
+      const refused = "calls that 'database-safe-query' must come before are refused: "
+      expect(stderr).toContain(`${refused}${why}`)
+    }
+    const hint: unknown = expect.stringContaining('skillrail trust')
+    expect(JSON.parse((await cli(...plan, '--json')).stdout)).toMatchObject({
+      diagnostics: [{ code: 'workflow-not-trusted', hint }],
+    })
+    expect((await cli(...plan, '--trust-workspace')).stderr).toBe('')
+  }
+
+  it('is announced with a warning in a project that was never trusted', async () => {
+    await warned('the workspace was never trusted')
+  })
+
+  it('is announced with a warning where the file changed since it was trusted', async () => {
+    await cli('trust', '--yes')
+    expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
+    const edited = await cli('workflow', 'edit', 'database-safe-query', '--mode', 'warn')
+    expect(edited.stderr).toContain('this change is to be accepted: skillrail trust')
+    await warned('the file has changed since the workspace was trusted')
+  })
+
+  it('is not warned about where a workflow only suggests', async () => {
+    await cli('workflow', 'edit', 'database-safe-query', '--mode', 'suggest')
+    expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
+  })
+
   it('is nothing before a tool that no workflow names', async () => {
     const { stdout } = await cli('workflow', 'plan', 'list_tables')
     expect(stdout).toBe('Nothing comes before db__list_tables.\n')
@@ -267,9 +338,65 @@ describe('sessions', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({
       sessions: [{ id: 'default', completed: 1, calls: 0, current: true }],
     })
-    expect((await cli('session', 'clear', '--dry-run')).stdout).toContain('would forget 1')
-    expect((await cli('session', 'clear')).stdout).toContain('cleared')
+    expect(shown.stdout).toContain(`Session default, begun ${startedAt}\n`)
+    expect((await cli('session', 'clear', '--dry-run')).stdout).toBe(
+      'Session default would forget 1 finished prerequisite of w.\n',
+    )
+    expect((await cli('session', 'clear')).stdout).toBe(
+      'Session default cleared: 1 finished prerequisite of w will run again.\n',
+    )
+    expect((await cli('session', 'clear')).stdout).toBe(
+      'Nothing to clear in session default: no prerequisite has finished.\n',
+    )
+    expect((await cli('session', 'show')).stdout).toContain('Session default, not begun yet\n')
     expect((await cli('session', 'show', '--json')).stdout).toContain('"completed": []')
+  })
+
+  it('that nobody began are not made up', async () => {
+    mkdirSync(join(cwd, '.skillrail', 'sessions'), { recursive: true })
+    writeFileSync(
+      join(cwd, '.skillrail', 'sessions', 'nightly.json'),
+      '{"session_id": "nightly", "started_at": "2020-01-01T00:00:00Z", "completed": {}}',
+    )
+    for (const name of ['show', 'clear']) {
+      const { code, stdout, stderr } = await cli('session', name, '--session', 'nightli')
+      expect(code).toBe(3)
+      expect(stdout).toBe('')
+      expect(stderr).toContain(
+        "Session 'nightli' not found.\nDid you mean nightly? Sessions here: nightly.",
+      )
+    }
+    const own = { cwd, home, env: { SKILLRAIL_SESSION: 'fresh' } }
+    expect((await runCli(['session', 'show'], own)).stdout).toContain(
+      'Session fresh, not begun yet',
+    )
+    const over = await cli('session', 'show', '--session', 'nightly')
+    expect(over.stdout).toContain('begun 2020-01-01T00:00:00Z; it is over')
+  })
+
+  it('clear says what became of the log of calls', async () => {
+    mkdirSync(join(cwd, '.skillrail'))
+    const call = { at: '2026-02-04T10:00:00.000Z', session: 'default', tool: 's__t' }
+    const log = join(cwd, '.skillrail', 'session.calls.jsonl')
+    const line = `${JSON.stringify({ ...call, outcome: 'success', durationMs: 1, size: 1 })}\n`
+    writeFileSync(log, line)
+    writeFileSync(`${log}.old`, line)
+    expect((await cli('session', 'show')).stdout).toContain(`default, begun ${call.at}\n`)
+    expect((await cli('session', 'list')).stdout).toContain(`default  ${call.at}`)
+    expect((await cli('session', 'clear')).stderr).toContain('log of 1 call stays; --log deletes')
+    expect((await cli('session', 'clear', '--log')).stdout).toContain('log of 1 call is deleted.')
+    expect([existsSync(log), existsSync(`${log}.old`)]).toEqual([false, false])
+  })
+
+  it('with a file that cannot be used are listed and shown with what is wrong', async () => {
+    mkdirSync(join(cwd, '.skillrail'))
+    writeFileSync(join(cwd, '.skillrail', 'session.json'), '{"version": 1, "session_')
+    for (const name of ['show', 'list']) {
+      const { code, stdout, stderr } = await cli('session', name)
+      expect(code).toBe(1)
+      expect(stdout).toContain('default')
+      expect(stderr).toContain('is damaged: it is no JSON')
+    }
   })
 
   it('have ids that can be names of files', async () => {

@@ -1,3 +1,5 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -408,7 +410,95 @@ it('gives later steps the results of earlier ones, by number and by name', async
   )
   calls.length = 0
   await gate(call(tool('s__go')))
-  expect(calls).toEqual(['s__find {}'])
+  expect(calls).toEqual([])
+})
+
+describe('the result of a finished step that a later one needs', () => {
+  const steps = [
+    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
+    {
+      step: 2,
+      tool: 'look',
+      description: 'x',
+      params: { id: '$found.items[*]', of: '$call.of' },
+    },
+  ]
+  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const go = (of: number): GatedCall => call(tool('s__go'), { of })
+
+  function answering(answer: (turn: number) => JsonObject): World {
+    let turn = 0
+    const made = world(workflowsOf(workflow('a', { prerequisites: steps })), tools, ({ name }) => ({
+      ok: true,
+      text: name,
+      value: name === 'find' ? answer(++turn) : {},
+    }))
+    return made
+  }
+
+  it('is used again, and only what is left to do is announced', async () => {
+    const { gate, calls, notes } = answering(() => ({ items: [7] }))
+    await gate(go(1))
+    calls.length = 0
+    notes.length = 0
+    await gate(go(2))
+    expect(calls).toEqual(['s__look {"id":7,"of":2}'])
+    expect(notes[0]).toBe("Workflow 'a' triggered. Running 1 prerequisite...")
+  })
+
+  it('is asked for again where it is too large to be kept', async () => {
+    const { gate, calls } = answering(() => ({ items: [7], more: 'x'.repeat(3000) }))
+    await gate(go(1))
+    await gate(go(1))
+    expect(calls).toEqual(['s__find {}', 's__look {"id":7,"of":1}', 's__find {}'])
+  })
+
+  it('is asked for again where what was kept leads nowhere', async () => {
+    const { gate, calls } = answering((turn) => ({ items: turn === 1 ? [7, 8] : [9] }))
+    await expect(gate(go(1))).rejects.toThrow('has no single value')
+    await gate(go(1))
+    expect(calls).toEqual(['s__find {}', 's__find {}', 's__look {"id":9,"of":1}'])
+  })
+})
+
+describe('a workflow that may make no calls', () => {
+  const tools = ['go', 'look'].map((name) => tool(`s__${name}`))
+  const refusing = (mode: string): World => world(workflowsOf(workflow('a', { mode })), tools)
+  const permit = (): void => {
+    throw new Error('not accepted')
+  }
+
+  it.each(['enforce', 'warn'])(
+    'is refused before it is announced or asked about: %s',
+    async (mode) => {
+      const { gate, calls, notes } = refusing(mode)
+      const ask = (): Promise<'run'> => Promise.reject(new Error('asked'))
+      await expect(gate(call(tool('s__go')), { permit, ask })).rejects.toThrow('not accepted')
+      expect([...calls, ...notes]).toEqual([])
+    },
+  )
+
+  it('stands in nobody’s way where it only suggests, or is skipped', async () => {
+    for (const [mode, skipPrerequisites] of [
+      ['suggest', false],
+      ['warn', true],
+    ] as const) {
+      const { gate, calls } = refusing(mode)
+      await gate(call(tool('s__go')), { permit, skipPrerequisites })
+      expect(calls).toEqual([])
+    }
+  })
+})
+
+it('calls nothing where the session file is of a newer version', async () => {
+  const { gate, calls, notes, session } = world(
+    workflowsOf(workflow('a')),
+    ['go', 'look'].map((name) => tool(`s__${name}`)),
+  )
+  mkdirSync(dirname(session.path), { recursive: true })
+  writeFileSync(session.path, '{"version": 2}')
+  await expect(gate(call(tool('s__go')))).rejects.toThrow('newer than this Skillrail')
+  expect([...calls, ...notes]).toEqual([])
 })
 
 it('takes back what a prerequisite makes stale', async () => {

@@ -45,6 +45,18 @@ it('uses the first of several, and names the others', () => {
   expect(also).toEqual(['B', 'C'])
 })
 
+it('prefers one that is not made for tools of another category', () => {
+  const called = tool('s__go', { category: 'database' })
+  const triggers = (category: string): object => ({ triggers: { category, tools: ['go'] } })
+  const workflows = workflowsOf({
+    ...workflow('graphql', triggers('graphql')),
+    ...workflow('database', triggers('database')),
+  })
+  const { matched, also } = matchWorkflows(call(called), workflows, [look, called])
+  expect(matched?.name).toBe('database')
+  expect(also).toEqual(['graphql'])
+})
+
 it('reports a workflow whose tools are not installed, and uses the next one', () => {
   const workflows = workflowsOf({
     ...workflow('A', { prerequisites: [{ step: 1, tool: 'absent', description: 'x' }] }),

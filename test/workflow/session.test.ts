@@ -225,7 +225,7 @@ it('says whether it cleared anything, and keeps the log unless told', async () =
   expect(await session.clear()).toBe(true)
   expect(await session.isValid('w', 't', {})).toBe(false)
   expect((await session.calls()).calls).toHaveLength(1)
-  await session.clear({ log: true })
+  expect(await session.clear({ log: true })).toBe(true)
   expect((await session.calls()).calls).toEqual([])
 })
 

@@ -1,5 +1,6 @@
-import { exitCode } from '../../base/index.ts'
-import { openWorkflows, sessionOf } from '../_workflow-project.ts'
+import { exitCode, safeLine } from '../../base/index.ts'
+import { amount } from '../_cells.ts'
+import { completedCount, readSession } from '../_named-session.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -16,22 +17,32 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--dry-run', 'say what would be forgotten')
       .addHelpText('after', '\nExample:\n  $ skillrail session clear\n')
   },
-  async run(context, _positionals, { session: id, log = false, dryRun = false }) {
-    const { project } = openWorkflows(context)
-    const session = sessionOf(context, project, id)
-    const { completed } = (await session.read()).state
-    const cleared = dryRun ? false : await session.clear({ log })
+  async run(context, _positionals, { session: named, log: withLog = false, dryRun = false }) {
+    const { session, reading, log } = await readSession(context, named)
+    const { id, path } = session
+    const workflows = [...reading.state.completed.keys()]
+    const prerequisites = completedCount(reading.state)
+    const calls = withLog ? log.calls.length : 0
+    if (dryRun) context.output.diagnostics(reading.diagnostics)
+    const cleared = dryRun ? false : await session.clear({ log: withLog })
     const { output } = context
     if (context.options.json) {
-      output.json({ id: session.id, path: session.path, workflows: completed.size, cleared })
-    } else if (dryRun) {
-      output.line(`Session ${session.id} would forget ${completed.size} workflows.`)
-    } else {
+      output.json({ id, path, workflows, prerequisites, calls, cleared })
+      return exitCode.done
+    }
+    const of = safeLine(workflows.join(', '))
+    const forgotten = `${amount(prerequisites, 'finished prerequisite')} of ${of}`
+    if (prerequisites > 0) {
       output.line(
-        cleared
-          ? `Session ${session.id} cleared; prerequisites run again.`
-          : `Session ${session.id} was empty.`,
+        dryRun
+          ? `Session ${id} would forget ${forgotten}.`
+          : `Session ${id} cleared: ${forgotten} will run again.`,
       )
+    } else output.line(`Nothing to clear in session ${id}: no prerequisite has finished.`)
+    if (calls > 0) {
+      output.line(`Its log of ${amount(calls, 'call')} ${dryRun ? 'would be' : 'is'} deleted.`)
+    } else if (log.calls.length > 0) {
+      output.note(`Its log of ${amount(log.calls.length, 'call')} stays; --log deletes it.`)
     }
     return exitCode.done
   },

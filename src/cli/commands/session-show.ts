@@ -1,6 +1,6 @@
-import { exitCode, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, hasErrors, safeLine, UsageError } from '../../base/index.ts'
 import type { SessionState } from '../../workflow/index.ts'
-import { openWorkflows, sessionOf } from '../_workflow-project.ts'
+import { readSession } from '../_named-session.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -20,22 +20,21 @@ export const command: LoadedCommand = defineCommand<Options>({
     if (!Number.isInteger(limit) || limit < 0) {
       throw new UsageError({ code: 'wrong-use', message: '--calls must be a whole number' })
     }
-    const { project } = openWorkflows(context)
-    const session = sessionOf(context, project, options.session)
-    const { state, diagnostics } = await session.read()
-    const log = await session.calls()
+    const { session, reading, log } = await readSession(context, options.session)
+    const { state, isOver } = reading
     const calls = limit === 0 ? [] : log.calls.slice(-limit)
-    const found = [...diagnostics, ...log.diagnostics]
+    const found = [...reading.diagnostics, ...log.diagnostics]
+    const code = hasErrors(found) ? exitCode.badAnswer : exitCode.done
+    const startedAt = reading.begun ?? log.calls[0]?.at
     const { output } = context
     if (context.options.json) {
       const { id, path, logPath } = session
-      const { startedAt } = state
       const completed = completions(state)
-      output.json({ id, path, logPath, startedAt, completed, calls, diagnostics: found })
-      return exitCode.done
+      output.json({ id, path, logPath, startedAt, isOver, completed, calls, diagnostics: found })
+      return code
     }
     output.diagnostics(found)
-    output.line(`Session ${session.id}, begun ${safeLine(state.startedAt)}`)
+    output.line(`Session ${session.id}, ${beginning(startedAt, isOver)}`)
     output.line(safeLine(session.path))
     const rows = completions(state)
     if (rows.length === 0) output.line('No prerequisite has run.')
@@ -58,9 +57,14 @@ export const command: LoadedCommand = defineCommand<Options>({
         `${size} bytes`,
       ]),
     )
-    return exitCode.done
+    return code
   },
 })
+
+function beginning(startedAt: string | undefined, isOver: boolean): string {
+  if (startedAt === undefined) return 'not begun yet'
+  return `begun ${safeLine(startedAt)}${isOver ? '; it is over, and the next call begins a new one' : ''}`
+}
 
 function completions(
   state: SessionState,

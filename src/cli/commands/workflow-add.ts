@@ -7,8 +7,14 @@ import {
   workflowsPath,
   workflowTemplates,
 } from '../../workflow/index.ts'
-import { editText } from '../_edit-text.ts'
-import { addWorkflowFlags, applyFlags, hasFlags, type WorkflowFlags } from '../_workflow-flags.ts'
+import { editedFile, editText } from '../_edit-text.ts'
+import {
+  addWorkflowFlags,
+  applyFlags,
+  hasFlags,
+  requireFlags,
+  type WorkflowFlags,
+} from '../_workflow-flags.ts'
 import { openWorkflows, type WorkflowProject } from '../_workflow-project.ts'
 import { acceptDefinition, writeWorkflow } from '../_write-workflow.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -66,14 +72,16 @@ async function describe(
     return definition
   }
   const start = template?.definition ?? { enabled: true, description: '', mode: 'enforce' }
+  const isDescribed = options.editor === undefined && (template !== undefined || hasFlags(options))
   const begun = applyFlags(start, options)
-  if (options.editor === undefined && (template !== undefined || hasFlags(options))) {
+  if (isDescribed && template === undefined) requireFlags(options)
+  if (isDescribed) {
     return accept({ ...begun, ...created })
   }
   const text = `${JSON.stringify(template === undefined ? withExample(begun) : begun, undefined, 2)}\n`
   return await editText(context, text, {
     editor: options.editor,
-    accept: (edited) => accept({ ...checkDefinitionText(name, edited, path), ...created }),
+    accept: (edited) => accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
   })
 }
 

@@ -2,6 +2,7 @@ import { exitCode, hasErrors } from '../../base/index.ts'
 import { checkWorkflows } from '../../workflow/index.ts'
 import { amount } from '../_cells.ts'
 import { installedTools, openWorkflows } from '../_workflow-project.ts'
+import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -11,7 +12,11 @@ export const command: LoadedCommand = defineCommand({
   async run(context) {
     const { project, workflows, diagnostics: read } = openWorkflows(context)
     const { tools, message } = installedTools(context, project)
-    const diagnostics = [...read, ...checkWorkflows(workflows, tools)]
+    const diagnostics = [
+      ...read,
+      ...checkWorkflows(workflows, tools),
+      ...untrustedWorkflows(context, project, workflows),
+    ]
     const { output } = context
     if (context.options.json) {
       output.json({ checked: workflows.length, toolsKnown: tools !== undefined, diagnostics })

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   listLines,
 } from '../../workflow/index.ts'
-import { editText } from '../_edit-text.ts'
+import { editedFile, editText } from '../_edit-text.ts'
 import { addWorkflowFlags, applyFlags, hasFlags, type WorkflowFlags } from '../_workflow-flags.ts'
 import { openWorkflows, requireWorkflow } from '../_workflow-project.ts'
 import { acceptDefinition, writeWorkflow } from '../_write-workflow.ts'
@@ -43,7 +43,8 @@ export const command: LoadedCommand = defineCommand<Options>({
         ? accept(applyFlags(checkDefinitionText(name, current, path), options))
         : await editText(context, current, {
             editor: options.editor,
-            accept: (text) => accept(applyFlags(checkDefinitionText(name, text, path), options)),
+            accept: (text) =>
+              accept(applyFlags(checkDefinitionText(name, text, editedFile), options)),
           })
     const edit = { kind: 'write', name, definition } as const
     const done = `Workflow '${name}' changed.`

@@ -1,6 +1,7 @@
 import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import { listLines, noWorkflowsText } from '../../workflow/index.ts'
 import { openWorkflows } from '../_workflow-project.ts'
+import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -8,7 +9,8 @@ export const command: LoadedCommand = defineCommand({
     program.addHelpText('after', '\nExample:\n  $ skillrail workflow list\n')
   },
   async run(context) {
-    const { workflows, diagnostics } = openWorkflows(context)
+    const { project, workflows, diagnostics: read } = openWorkflows(context)
+    const diagnostics = [...read, ...untrustedWorkflows(context, project, workflows)]
     const { output } = context
     if (context.options.json) {
       output.json({ workflows, diagnostics })

@@ -9,6 +9,7 @@ import {
   type PlannedStep,
 } from '../../workflow/index.ts'
 import { installedTools, openWorkflows, sessionOf } from '../_workflow-project.ts'
+import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -39,7 +40,8 @@ export const command: LoadedCommand = defineCommand<Options>({
       options.session,
     ).read()
     const plan = planGate({ tool, params, request: options.request }, workflows, state, tools)
-    const found = [...diagnostics, ...damaged]
+    const acting = plan.open === 0 || plan.workflow === undefined ? [] : [plan.workflow]
+    const found = [...diagnostics, ...damaged, ...untrustedWorkflows(context, project, acting)]
     if (context.options.json) {
       const { workflow, ...rest } = plan
       const { name: workflowName, mode } = workflow ?? {}

@@ -2,7 +2,6 @@ import type { Runtime } from '../../base/index.ts'
 import {
   afterCall,
   type GatedCall,
-  matchWorkflows,
   runGate,
   type SessionStore,
   type WorkflowDefinition,
@@ -38,10 +37,8 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
         workflows,
         tools,
         session,
-        async caller(tool, params, { signal }) {
-          requireTrusted(matchWorkflows(gated(call), workflows, tools).matched, options)
-          return await callStep(tool.id, params, signal)
-        },
+        caller: (tool, params, { signal }) => callStep(tool.id, params, signal),
+        permit: (workflow) => requireTrusted(workflow, options),
         ask,
         skipPrerequisites,
         note,
@@ -55,12 +52,9 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
   }
 }
 
-function requireTrusted(
-  workflow: WorkflowDefinition | undefined,
-  { blockOf }: WorkflowGateOptions,
-): void {
-  const block = workflow === undefined ? undefined : blockOf(workflow.path)
-  if (workflow === undefined || block === undefined) return
+function requireTrusted(workflow: WorkflowDefinition, { blockOf }: WorkflowGateOptions): void {
+  const block = blockOf(workflow.path)
+  if (block === undefined) return
   const message = `Workflow '${workflow.name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }

@@ -1,0 +1,44 @@
+import { nearest } from '../base/index.ts'
+import {
+  type CallLogReading,
+  listSessions,
+  SessionNotFoundError,
+  type SessionReading,
+  type SessionState,
+  type SessionStore,
+} from '../workflow/index.ts'
+import { openWorkflows, sessionOf } from './_workflow-project.ts'
+import type { CommandContext } from './command.ts'
+
+/** A session as a command tells of it. */
+export interface NamedSession {
+  session: SessionStore
+  reading: SessionReading
+  log: CallLogReading
+}
+
+/**
+ * The session of this shell, or the one that was named: that one must have left something.
+ *
+ * @throws {SessionNotFoundError} for a name that nothing here has.
+ */
+export async function readSession(
+  context: CommandContext,
+  id: string | undefined,
+): Promise<NamedSession> {
+  const { project } = openWorkflows(context)
+  const session = sessionOf(context, project, id)
+  const [reading, log] = [await session.read(), await session.calls()]
+  const left = reading.begun !== undefined || log.calls.length > 0
+  const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
+  const own = [sessionOf(context, project, undefined).id, 'default']
+  if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
+  const { runtime } = context
+  const known = (await listSessions({ project, runtime })).map((one) => one.id)
+  throw new SessionNotFoundError(session.id, known, nearest(session.id, known))
+}
+
+/** Prerequisites that hold, whatever they hold for. */
+export function completedCount({ completed }: SessionState): number {
+  return [...completed.values()].reduce((sum, tools) => sum + tools.size, 0)
+}
