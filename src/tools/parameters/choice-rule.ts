@@ -4,6 +4,7 @@ import { type Parameter, wordsOf } from './parameter.ts'
 import {
   type Finding,
   type MappingRule,
+  mayHave,
   phrase,
   type RequestReading,
   spokenPart,
@@ -52,7 +53,9 @@ interface Mention {
 function mention(choice: JsonValue, text: string): Mention | undefined {
   if (typeof choice !== 'string' || choice === '') return undefined
   const words = choice.split(/[_\s-]+/).filter((word) => word !== '')
-  const own = new RegExp(`(?<![\\w./-])${phrase(words)}s?(?![\\w/-]|\\.\\w)`, 'i').exec(text)
+  const own = !mayHave(words, text.toLowerCase())
+    ? null
+    : new RegExp(`(?<![\\w./-])${phrase(words)}s?(?![\\w/-]|\\.\\w)`, 'i').exec(text)
   if (own !== null) return { value: choice, text: own[0], at: own.index, rank: 0 }
   const spoken = spokenChoices.find((entry) => entry.choice.test(choice))?.words.exec(text)
   if (spoken === null || spoken === undefined) return undefined

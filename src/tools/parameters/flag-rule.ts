@@ -2,6 +2,7 @@ import type { Parameter } from './parameter.ts'
 import {
   type Finding,
   type MappingRule,
+  mayHave,
   phrase,
   type RequestReading,
   spokenPart,
@@ -37,6 +38,7 @@ function findFlag(parameter: Parameter, reading: RequestReading): Finding | unde
   if (on !== null && on !== undefined) return { value: true, text: on[0] }
   const words = parameter.words.filter((word) => !emptyWords.has(word))
   if (words.length === 0 || (words.length === 1 && (words[0]?.length ?? 0) < 4)) return undefined
+  if (!mayHave(words, reading.lower)) return undefined
   const said = new RegExp(
     `(?:\\b(without|no|not|exclud\\w+)\\s+(?:the\\s+)?)?\\b${phrase(words)}s?\\b`,
     'i',

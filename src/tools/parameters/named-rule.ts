@@ -3,6 +3,7 @@ import type { Parameter } from './parameter.ts'
 import {
   type Finding,
   type MappingRule,
+  mayHave,
   phrase,
   type RequestReading,
   slotFrom,
@@ -19,7 +20,7 @@ export const namedRule: MappingRule = {
 
 /** `name=value` and `name: value`; the value is a JSON value, quoted, or runs to the next space. */
 function assigned(parameter: Parameter, reading: RequestReading): Finding | undefined {
-  if (parameter.words.length === 0) return undefined
+  if (parameter.words.length === 0 || !mayHave(parameter.words, reading.lower)) return undefined
   const pattern = new RegExp(
     `(?<![\\w-])${phrase(parameter.words)}\\s?(?:=|:(?!//))\\s?(?=\\S)`,
     'gi',
@@ -36,6 +37,7 @@ function spoken(parameter: Parameter, reading: RequestReading): Finding | undefi
   if (parameter.kind === 'boolean' || parameter.kind === 'object') return undefined
   const text = spokenPart(reading)
   for (const words of namesOf(parameter)) {
+    if (!mayHave(words, reading.lower)) continue
     const pattern = new RegExp(
       `(?<![\\w/.-])${phrase(words)}\\s+(?:(?:id|uid|number|no\\.?|named|called|is)\\s+)?(?=\\S)`,
       'gi',

@@ -4,6 +4,7 @@ import {
   type Finding,
   freeSlots,
   type MappingRule,
+  mayHave,
   phrase,
   type RequestReading,
   slotFrom,
@@ -104,11 +105,9 @@ function duration(parameter: Parameter, reading: RequestReading): Finding | unde
 
 /** `2 steps`: a number before the parameter's own name. */
 function counted(parameter: Parameter, reading: RequestReading): Finding | undefined {
-  if (parameter.words.join('').length < 4) return undefined
-  const pattern = new RegExp(
-    `(?<![\\w.-])(\\d{1,9})\\s+${phrase(parameter.words)}s?(?![\\w-])`,
-    'i',
-  )
+  const { words } = parameter
+  if (words.join('').length < 4 || !mayHave(words, reading.lower)) return undefined
+  const pattern = new RegExp(`(?<![\\w.-])(\\d{1,9})\\s+${phrase(words)}s?(?![\\w-])`, 'i')
   const match = pattern.exec(spokenPart(reading))
   return match === null ? undefined : numberAt(match, match[1] ?? '', parameter, reading)
 }

@@ -5,6 +5,7 @@ import {
   type Finding,
   freeSlots,
   type MappingRule,
+  mayHave,
   phrase,
   type RequestReading,
   spokenPart,
@@ -53,6 +54,7 @@ export const commandRule: MappingRule = {
     if (!isTextual(parameter) || !parameter.required || parameter.kind !== 'string')
       return undefined
     const name = wordsOf(tool.name)
+    if (!mayHave(name, reading.lower)) return undefined
     const match = new RegExp(
       `^\\s*(?:please\\s+)?${phrase(name)}\\s+(\\S[\\s\\S]{0,4000})$`,
       'i',

@@ -151,8 +151,9 @@ function provide(
 /** A tool that takes no address works on the page that is open: the one of the request comes first. */
 function visitFirst(draft: Draft, clause: string, tool: ToolDefinition): void {
   const [address] = findSlots(clause).filter(({ kind }) => kind === 'url')
+  if (address === undefined || moves.test(tool.name)) return
   const opener = sibling(draft.world, tool.server, visitor)
-  if (address === undefined || opener === undefined || moves.test(tool.name)) return
+  if (opener === undefined) return
   const { trace } = mapParameters(clause, tool)
   if (trace.some(({ text }) => text.includes(address.value))) return
   addCall(draft, clause, opener, `opens the page for ${tool.name}`, 0)

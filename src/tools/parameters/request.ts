@@ -6,6 +6,8 @@ import { findSlots, maxRequestLength, type Slot, type SlotKind } from './slots.t
 /** A request while it is mapped: its text, its typed pieces, and which of them are spent. */
 export interface RequestReading {
   text: string
+  /** The text in lower case. */
+  lower: string
   slots: readonly Slot[]
   /** Pieces that have become a value, so that no second parameter takes them. */
   spent: Set<Slot>
@@ -27,7 +29,7 @@ export interface MappingRule {
 
 export function readRequest(request: string): RequestReading {
   const text = request.trim().slice(0, maxRequestLength)
-  return { text, slots: findSlots(text), spent: new Set() }
+  return { text, lower: text.toLowerCase(), slots: findSlots(text), spent: new Set() }
 }
 
 /** The pieces of these kinds that no parameter has taken. */
@@ -49,6 +51,14 @@ export function slotFrom(reading: RequestReading, offset: number): Slot | undefi
 /** A pattern that finds these words in a row, whatever separates them. */
 export function phrase(words: readonly string[]): string {
   return words.map((word) => word.replaceAll(/[^\w]/g, '\\$&')).join('[\\s_-]?')
+}
+
+/**
+ * Whether a text may have these words in a row; `lower` is the text in lower case. To be asked before
+ * {@link phrase}: compiling patterns costs a command more than everything else that it maps.
+ */
+export function mayHave(words: readonly string[], lower: string): boolean {
+  return words.every((word) => lower.includes(word.toLowerCase()))
 }
 
 /** Phrases are looked for in the beginning of a request, which bounds the work of their patterns. */

@@ -125,6 +125,14 @@ const slotPatterns: readonly SlotPattern[] = [
  */
 export function findSlots(request: string): Slot[] {
   const text = request.slice(0, maxRequestLength)
+  // Routing, planning and mapping ask for the same request, one after the other.
+  if (last?.text !== text) last = { text, slots: searched(text) }
+  return [...last.slots]
+}
+
+let last: { text: string; slots: readonly Slot[] } | undefined
+
+function searched(text: string): Slot[] {
   const found: Slot[] = []
   for (const { kind, needs, pattern, except, shared } of slotPatterns) {
     if (!needs.test(text)) continue

@@ -40,6 +40,11 @@ const typedParameters: readonly TypedParameter[] = [
   },
 ]
 
+/** The kinds of pieces that a parameter takes by its name or its format; none for any other text. */
+export function kindsOf(parameter: Parameter): readonly SlotKind[] {
+  return rowOf(parameter)?.kinds ?? []
+}
+
 /** Pieces of which every parameter of a pair takes a part. */
 const sharedKinds = new Set<SlotKind>(['repository', 'size'])
 
@@ -47,7 +52,7 @@ const sharedKinds = new Set<SlotKind>(['repository', 'size'])
 export const typedRule: MappingRule = { name: 'by its form', find: findTyped }
 
 function findTyped(parameter: Parameter, reading: RequestReading): Finding | undefined {
-  const row = typedParameters.find(({ name, format }) => isMeant(parameter, name, format))
+  const row = rowOf(parameter)
   if (row === undefined) return undefined
   const slots = row.kinds.some((kind) => sharedKinds.has(kind))
     ? reading.slots.filter(({ kind }) => row.kinds.includes(kind))
@@ -56,6 +61,10 @@ function findTyped(parameter: Parameter, reading: RequestReading): Finding | und
   return parameter.kind === 'array'
     ? listFinding([...slots, ...quoted], parameter)
     : firstFinding([...slots, ...quoted], row, parameter)
+}
+
+function rowOf(parameter: Parameter): TypedParameter | undefined {
+  return typedParameters.find(({ name, format }) => isMeant(parameter, name, format))
 }
 
 function isMeant({ name, format: own }: Parameter, wanted: RegExp, format?: RegExp): boolean {

@@ -13,7 +13,7 @@ export interface ProjectRouter {
 
 /** The router of a project: its tools, what was learned in it, and which servers fail. */
 export function projectRouter(
-  index: Pick<ToolIndex, 'tools' | 'categories' | 'servers'>,
+  index: Pick<ToolIndex, 'tools' | 'categories' | 'servers' | 'definition'>,
   place: ProjectPlace,
 ): ProjectRouter {
   const { examples, diagnostics } = readLearned(place)
@@ -25,6 +25,7 @@ export function projectRouter(
     categories: index.categories,
     examples: routeExamples(examples, place.runtime.now()),
     unavailable,
+    definition: (id) => index.definition(id),
   })
   return { router, diagnostics }
 }

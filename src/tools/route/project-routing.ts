@@ -81,7 +81,7 @@ export function keepRouting(place: ProjectPlace): void {
     unavailable,
     categories: index.categories.map(({ name, keywords }) => ({ name, keywords })),
   }
-  const routed = routedTools(inOneOrder(index.tools))
+  const routed = routedTools(inOneOrder(index.tools), (id) => index.definition(id))
   // What changed meanwhile may have been read in two states.
   const sources = sourcesOf(place)
   if (sources.join() !== before.join()) return

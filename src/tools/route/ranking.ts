@@ -7,6 +7,7 @@ import type { PartKind, RouteExample } from './route.ts'
 import { gatherEvidence } from './score.ts'
 import { type SimilarWord, spellingIndex } from './similar-words.ts'
 import type { RoutedTool, RoutedTools } from './routed-tool.ts'
+import { addFit } from './slot-fit.ts'
 import { fieldWeights, weights } from './weights.ts'
 import { type FieldText, gatherWords, type WordTable } from './word-table.ts'
 import { scoredWords } from './words.ts'
@@ -95,6 +96,7 @@ export function prepareRanking({ tools, words }: RoutedTools, options: RankingOp
       }
       addMemories(question.request, examples, index, unit, scores, add)
       addReserve(question.request, names, scores, add)
+      addFit(question.request, tools, unit, scores, add)
       addNames(question.named, tools, scores, add)
       return scores
     },

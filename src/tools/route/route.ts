@@ -56,6 +56,8 @@ export type PartKind =
   | 'synonym'
   | 'subject'
   | 'changes'
+  | 'takes'
+  | 'does not take'
   | 'whole name'
   | 'called by name'
   | 'asked before'

@@ -1,4 +1,5 @@
-import type { ToolSummary } from '../model.ts'
+import type { ToolDefinition, ToolSummary } from '../model.ts'
+import { inputForms } from '../parameters/input-forms.ts'
 import { fieldWeights } from './weights.ts'
 import { type FieldText, type GatheredWords, gatherWords, type WordTable } from './word-table.ts'
 import { scoredWords } from './words.ts'
@@ -13,6 +14,8 @@ export interface RoutedTool {
   hasExamples: boolean
   /** The words of its name in their scored form, each once. */
   nameWords(): readonly string[]
+  /** What it takes, as `inputForms` writes it; empty where its schema is not known. */
+  inputs(): string
 }
 
 /** Tools in one order, and their words: positions of the ones are documents of the others. */
@@ -26,18 +29,33 @@ export interface GatheredTools extends RoutedTools {
   words: GatheredWords
 }
 
+/** Finds the whole definition of a tool, where it is known. */
+export type DefinitionOf = (id: string) => Pick<ToolDefinition, 'inputSchema'> | undefined
+
 /** `tools` must be in one order whatever order they came in; sums then come out the same. */
-export function routedTools(tools: readonly ToolSummary[]): GatheredTools {
+export function routedTools(
+  tools: readonly ToolSummary[],
+  definition: DefinitionOf = () => undefined,
+): GatheredTools {
   return {
-    tools: tools.map(routedTool),
+    tools: tools.map((tool) => routedTool(tool, definition)),
     words: gatherWords(tools.map(fieldTexts), fieldWeights.length),
   }
 }
 
-function routedTool({ id, server, name, category, examples = [] }: ToolSummary): RoutedTool {
+function routedTool(
+  { id, server, name, category, examples = [] }: ToolSummary,
+  definition: DefinitionOf,
+): RoutedTool {
   let words: readonly string[] | undefined
+  let forms: string | undefined
   const nameWords = (): readonly string[] => (words ??= [...new Set(scoredWords(ownName(name)))])
-  return { id, server, name, category, hasExamples: examples.length > 0, nameWords }
+  const inputs = (): string => (forms ??= formsOf(definition(id)))
+  return { id, server, name, category, hasExamples: examples.length > 0, nameWords, inputs }
+}
+
+function formsOf(definition: Pick<ToolDefinition, 'inputSchema'> | undefined): string {
+  return definition === undefined ? '' : inputForms(definition.inputSchema)
 }
 
 /** In the order of {@link fieldWeights}. */

@@ -6,7 +6,7 @@ import { explainRoute } from './explain.ts'
 import { prepareNames } from './named-tools.ts'
 import { prepareRanking, type Question } from './ranking.ts'
 import { readWords } from './read-words.ts'
-import { type RoutedTools, routedTools } from './routed-tool.ts'
+import { type DefinitionOf, type RoutedTools, routedTools } from './routed-tool.ts'
 import type { Candidate, Route, RouteExample, RouteExplanation } from './route.ts'
 
 export interface RouterOptions {
@@ -16,6 +16,8 @@ export interface RouterOptions {
   examples?: readonly RouteExample[] | undefined
   /** Why servers cannot be reached, by name. Their tools stay candidates and say so. */
   unavailable?: ReadonlyMap<string, string> | undefined
+  /** Finds a tool's input schema: what a request holds is then weighed by what a tool takes. */
+  definition?: DefinitionOf | undefined
 }
 
 export interface RouteOptions {
@@ -40,7 +42,7 @@ export interface Router {
  * prepareRouter(index.tools, index).route('take a screenshot of the login page').tool
  */
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
-  return routerOf(routedTools(inOneOrder(tools)), options)
+  return routerOf(routedTools(inOneOrder(tools), options.definition), options)
 }
 
 /** In code-point order of their ids; of several with one id the first. */

@@ -22,7 +22,7 @@ export interface RoutingFile {
  * To be counted up whenever words are gathered, kept or stemmed in another way; an update of the
  * program makes every file anew in any case.
  */
-const formatName = 'skillrail-routing-1'
+const formatName = 'skillrail-routing-2'
 const maxBytes = 64 * 1024 * 1024
 
 function routingPath(place: ProjectPlace): string {
@@ -39,7 +39,8 @@ export function writeRoutingFile(
 ): void {
   const tools = routed.tools.map((tool) => {
     const { id, server, name, category = null, hasExamples } = tool
-    return [id, server, name, category, hasExamples ? 1 : 0, tool.nameWords().join(' ')]
+    const words = tool.nameWords().join(' ')
+    return [id, server, name, category, hasExamples ? 1 : 0, words, tool.inputs()]
   })
   const lengths = Array.from(routed.words.lengths)
   const rest = [[...sources, programSource()], facts, lengths, tools, keptWords(routed.words)]
@@ -119,6 +120,7 @@ function readTools(value: unknown): RoutedTool[] {
       category: typeof category === 'string' ? category : undefined,
       hasExamples: row[4] === 1,
       nameWords: () => (row[5] === '' ? [] : String(row[5]).split(' ')),
+      inputs: () => String(row[6]),
     }
   })
 }

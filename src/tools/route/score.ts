@@ -42,10 +42,10 @@ export function* gatherEvidence(
         yield* similarEvidence(word, weight, similar, index)
       }
     }
-    if (request.weak.has(word)) continue
     const rest = weight * (found === undefined ? 1 : weights.knownWord)
     open(openSynonyms, synonyms(), word, rest, Math.max)
-    open(openSubjects, subjects(), word, rest, (before, now) => before + now)
+    if (!request.weak.has(word))
+      open(openSubjects, subjects(), word, rest, (before, now) => before + now)
   }
   yield* groupEvidence('synonym', openSynonyms, synonyms(), index)
   yield* groupEvidence('subject', openSubjects, subjects(), index)

@@ -48,6 +48,10 @@ export const weights = {
   reserve: 0.05,
   /** A name all of whose words are in the request. */
   wholeName: 0.4,
+  /** A tool that takes all the typed pieces of a request and requires nothing else, in units. */
+  takes: 2.5,
+  /** The part of its score that a tool loses which has no place for any of a request of pieces. */
+  lacksPlace: 1,
   /** A request that was confirmed before, almost word by word. */
   askedBefore: 1.5,
   /** The part of the score that a correction of the same request takes away. */

@@ -111,7 +111,7 @@ describe('a project’s kept routing', () => {
   it.each([
     ['cut off', (text: string) => text.slice(0, -20)],
     ['empty', () => ''],
-    ['of another format', (text: string) => text.replace('routing-1', 'routing-0')],
+    ['of another format', (text: string) => text.replace('routing-2', 'routing-0')],
     ['no JSON', (text: string) => `${text.slice(0, -2)}x}`],
     [
       'of fewer tools',
