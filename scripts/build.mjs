@@ -61,7 +61,7 @@ function loadedTogether() {
   const routing = [
     /\/src\/tools\/parameters\//,
     /\/src\/tools\/route\/(?!meaning|[a-z]+-embedding)/,
-    /\/src\/tools\/call\/(?:resolve-tool|fitting-candidate)\.ts$/,
+    /\/src\/tools\/call\/(?:decide-request|fitting-candidate|named-in-words|propose|resolve-tool)\.ts$/,
     /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
     /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
     /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,

@@ -15,9 +15,29 @@ export async function toolToLearn(
   const resolution = resolveTool(name, index)
   if (resolution.kind === 'found') return { tool: resolution.tool.id, project }
   if (resolution.kind === 'unknown') throw toolNotFound(name, index.tools)
-  throw new ToolRequestError({
+  throw ambiguous(name, resolution.candidates)
+}
+
+/**
+ * The id that a tool's name means among those that something was learned of, there or not any more.
+ *
+ * @throws {ToolRequestError} for an ambiguous name
+ */
+export function learnedTool(
+  name: string,
+  examples: readonly { tool: string }[],
+): string | undefined {
+  const ids = [...new Set(examples.map(({ tool }) => tool))]
+  const tools = ids.map((id) => ({ id, name: id.slice(id.indexOf('__') + 2) }))
+  const resolution = resolveTool(name, { tools })
+  if (resolution.kind === 'ambiguous') throw ambiguous(name, resolution.candidates)
+  return resolution.kind === 'found' ? resolution.tool.id : undefined
+}
+
+function ambiguous(name: string, candidates: readonly string[]): ToolRequestError {
+  return new ToolRequestError({
     code: 'tool-ambiguous',
-    message: `several servers have a tool ${name}: ${resolution.candidates.slice(0, 10).join(', ')}`,
+    message: `several servers have a tool ${name}: ${candidates.slice(0, 10).join(', ')}`,
     hint: 'Write one of these ids.',
   })
 }

@@ -1,8 +1,8 @@
 import {
   discoverOnce,
-  indexDefinitions,
   openProjectServers,
   type ProjectServers,
+  requireServers,
   type ToolIndex,
 } from '../tools/index.ts'
 import type { CommandContext } from './command.ts'
@@ -15,17 +15,21 @@ export function projectServers(context: CommandContext, project: string): Projec
   return pool
 }
 
-/** The tools as the servers list them now; undefined where there is none to ask. */
+/**
+ * The tools as the servers list them now.
+ *
+ * @throws {ServersNotTrustedError}, {NoServersError} where none may be asked
+ */
 export async function askServers(
   context: CommandContext,
   project: string,
   index: ToolIndex | undefined,
-): Promise<ToolIndex | undefined> {
+): Promise<ToolIndex> {
   const { runtime, signal } = context
   const pool = projectServers(context, project)
-  const enabled = pool.configuration.servers.filter(({ disabled }) => !disabled)
-  if (enabled.length === 0) return undefined
   try {
+    requireServers(pool.configuration)
+    const enabled = pool.configuration.servers.filter(({ disabled }) => !disabled)
     return await discoverOnce({
       pool,
       index,
@@ -36,8 +40,4 @@ export async function askServers(
   } finally {
     await pool.close()
   }
-}
-
-export function emptyToolIndex(): ToolIndex {
-  return indexDefinitions([])
 }

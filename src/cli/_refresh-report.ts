@@ -1,13 +1,22 @@
-import { safeLine, safeText } from '../base/index.ts'
+import { safeLine } from '../base/index.ts'
 import type { RefreshReport } from '../tools/index.ts'
 import { amount } from './_cells.ts'
+import { indented, whereTheRestIs } from './_server-rows.ts'
 import type { Output } from './output.ts'
 
 /** Ids that a report names of each kind; all of them are in `--json`. */
 const shown = 20
 
-/** The report in the seed's words, then what changed and which servers failed. */
+/**
+ * The report in the seed's words, then what changed and which servers failed. Where no server
+ * answered there is nothing to report but that.
+ */
 export function printRefreshReport(report: RefreshReport, output: Output): void {
+  if (!report.refreshed) {
+    output.line('Nothing was refreshed, because no server answered.')
+    printFailures(report, output)
+    return
+  }
   if (report.movedAside !== undefined) {
     output.line(`The old cache was corrupt and is kept at ${safeLine(report.movedAside)}`)
   }
@@ -64,10 +73,9 @@ function printFailures({ servers }: RefreshReport, output: Output): void {
     const kept =
       tools > 0 ? ` Its ${amount(tools, 'tool')} of before stay, marked unavailable.` : ''
     output.line(`  - ${safeLine(name)}: ${safeLine(failure?.message ?? '')}${kept}`)
-    const tail =
-      failure === undefined || failure.message.includes(failure.stderrTail.trim())
-        ? ''
-        : safeText(failure.stderrTail).trim()
-    for (const line of tail === '' ? [] : tail.split('\n').slice(-10)) output.line(`      ${line}`)
+    if (failure !== undefined && failure.stderrTail !== '')
+      output.detail(indented(failure.stderrTail))
   }
+  const isCut = failed.some(({ failure }) => failure !== undefined && failure.stderrTail !== '')
+  if (isCut) output.note(whereTheRestIs)
 }

@@ -1,5 +1,5 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
-import type { CallReport, RequestAnswer, SavePlace } from '../tools/index.ts'
+import { bareMessage, type CallReport, type RequestAnswer, type SavePlace } from '../tools/index.ts'
 import { answerCall, type AnswerOptions, reportJson } from './_call-answer.ts'
 import { answerBatch, answerChain } from './_tool-steps.ts'
 import type { CommandContext } from './command.ts'
@@ -30,17 +30,23 @@ async function answerCalled(
   context: CommandContext,
   options: AnswerOptions,
 ): Promise<ExitCode> {
-  const { calls, status, tried, route } = answer
+  const { calls, status, tried, route, cancelled } = answer
   if (context.options.json) {
     const reports: object[] = []
     for (const { report } of calls) reports.push(await reportJson(report, place, options))
-    context.output.json({ ...routeJson(route), status, calls: reports, tried })
-    return status === 'success' ? exitCode.done : exitCode.badAnswer
+    context.output.json({ ...routeJson(route), status, calls: reports, cancelled, tried })
+    return codes[status]
   }
-  let code: ExitCode = exitCode.done
-  for (const report of shown(answer)) code = await answerCall(report, place, context, options)
-  return code
+  for (const report of shown(answer)) await answerCall(report, place, context, options)
+  if (cancelled !== undefined) context.output.failure(`Cancelled: [${cancelled.join(', ')}]`)
+  return codes[status]
 }
+
+const codes = {
+  success: exitCode.done,
+  error: exitCode.badAnswer,
+  cancelled: exitCode.interrupted,
+} as const
 
 function shown({ calls }: RequestAnswer & { kind: 'called' }): CallReport[] {
   const asked = calls.filter(({ call }) => call.reason === 'asked for')
@@ -49,12 +55,13 @@ function shown({ calls }: RequestAnswer & { kind: 'called' }): CallReport[] {
 }
 
 export function answerUnsure(
-  { reason, route, tool, missing, tried }: RequestAnswer & { kind: 'unsure' },
+  { reason, route, tool, missing, complete, tried }: RequestAnswer & { kind: 'unsure' },
   { output, options }: CommandContext,
 ): ExitCode {
   const candidates = route?.candidates ?? []
+  const hint = complete === undefined ? unsureHint : `complete it: ${complete}`
   if (options.json) {
-    const error = { code: 'request-unclear', message: reason, hint: unsureHint }
+    const error = { code: 'request-unclear', message: reason, hint }
     output.json({ error, ...routeJson(route), tool, missing, tried, candidates })
     return exitCode.notFound
   }
@@ -63,8 +70,9 @@ export function answerUnsure(
   if (candidates.length > 0) {
     output.failure(`Candidates: ${candidates.map((one) => one.tool).join(', ')}`)
   }
-  for (const one of tried) output.failure(`Tried: ${safeLine(one.tool)}: ${safeLine(one.why)}`)
-  output.failure(`Next: ${unsureHint}`)
+  for (const one of tried)
+    output.failure(`Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`)
+  output.failure(`Next: ${hint}`)
   return exitCode.notFound
 }
 

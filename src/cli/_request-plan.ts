@@ -1,9 +1,11 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import {
   type CallContext,
+  foreseeCall,
   type PlannedCall,
-  readsOnly,
+  planLine,
   type RequestMeaning,
+  unsaid,
 } from '../tools/index.ts'
 import { answerUnsure, routeJson } from './_request-answer.ts'
 import { answerDryRun } from './_tool-steps.ts'
@@ -22,30 +24,33 @@ export async function answerMeaning(
   const { output } = context
   const { steps, missing } = meaning.proposal
   const route = meaning.kind === 'routed' ? meaning.route : undefined
-  const planned = steps.map((step) => ({ ...step, readOnly: isReading(step, calls) }))
-  if (context.options.json) output.json({ ...routeJson(route), steps: planned, missing })
-  else {
+  const planned: PlannedLine[] = []
+  for (const step of steps) planned.push(await foreseen(step, calls))
+  const lacking = steps.find((step) => step.missing.length > 0)
+  const complete = lacking && unsaid(lacking, calls.index).complete
+  if (context.options.json) {
+    output.json({ ...routeJson(route), steps: planned, missing, complete })
+  } else {
     planned.forEach((step, index) => output.line(safeLine(`${index + 1}. ${stepText(step)}`)))
     output.note('Nothing was called.')
+    if (complete !== undefined) output.note(`Next: complete it: ${complete}`)
   }
-  return missing.length === 0 ? exitCode.done : exitCode.notFound
+  if (missing.length > 0) return exitCode.notFound
+  return planned.some(({ problems }) => problems.length > 0) ? exitCode.usage : exitCode.done
 }
 
-function stepText({
-  tool,
-  params,
-  bindings,
-  missing,
-  reason,
-  readOnly,
-}: PlannedCall & { readOnly: boolean }): string {
-  const taken = bindings.map(({ parameter, from }) => `${parameter} from ${from}`)
+type PlannedLine = PlannedCall & { readOnly: boolean; problems: readonly string[] }
+
+async function foreseen(step: PlannedCall, calls: CallContext): Promise<PlannedLine> {
+  const definition = calls.index.definition(step.tool)
+  if (definition === undefined) return { ...step, readOnly: false, problems: [] }
+  const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]
+  const paths = later.map((name) => [name])
+  const { readOnly, problems } = await foreseeCall(definition, step.params, paths, calls)
+  return { ...step, readOnly, problems }
+}
+
+function stepText({ missing, problems, ...step }: PlannedLine): string {
   const open = missing.map((name) => `${name} is missing`)
-  const facts = [reason, ...taken, ...open, readOnly ? 'reads' : 'may change something']
-  return `${tool} ${JSON.stringify(params)} (${facts.join('; ')})`
-}
-
-function isReading({ tool }: PlannedCall, calls: CallContext): boolean {
-  const definition = calls.index.definition(tool)
-  return definition !== undefined && readsOnly(definition, calls.rules(definition.server).trusted)
+  return planLine({ ...step, facts: [...open, ...problems] })
 }

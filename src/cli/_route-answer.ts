@@ -1,10 +1,12 @@
 import { type Diagnostic, safeLine } from '../base/index.ts'
 import {
-  firstFitting,
+  decideRequest,
   mapParameters,
-  type ParameterMapping,
+  mostConsidered,
+  type PlannedCall,
   type ProjectRouting,
   readRouting,
+  type RequestDecision,
   type Route,
   type RouteExplanation,
   type RouteOptions,
@@ -18,7 +20,8 @@ import type { CommandContext } from './command.ts'
 export interface RouteAnswer {
   request: string
   route: Route
-  mapping: ParameterMapping | undefined
+  /** Undefined where the tool's schema is not known. */
+  mapping: Pick<PlannedCall, 'params' | 'missing'> | undefined
   router: Router
   options: RouteOptions
   diagnostics: readonly Diagnostic[]
@@ -32,12 +35,28 @@ export async function routeAnswer(
 ): Promise<RouteAnswer> {
   const { router, tools, definition, meaning, diagnostics } = await routing(request, context)
   const options = { limit, meaning }
-  const found = router.route(request, options)
-  const tool = firstFitting(request, found, { tools, definition }) ?? found.tool
-  const route = { ...found, tool }
-  const defined = tool === undefined ? undefined : definition(tool)
-  const mapping = defined === undefined ? undefined : mapParameters(request, defined)
+  // How many are shown decides nothing.
+  const most = { limit: Math.max(limit, mostConsidered), meaning }
+  const routeOf = (text: string): Route => router.route(text, text === request ? most : {})
+  const decided = decideRequest(request, routeOf, { tools, definition })
+  const route = { ...decided.route, candidates: decided.route.candidates.slice(0, limit) }
+  const mapping = mappingOf(request, decided, definition)
   return { request, route, mapping, router, options, diagnostics }
+}
+
+/** What the words give the tool; what another call would give it counts as missing. */
+function mappingOf(
+  request: string,
+  { route: { tool }, proposal }: RequestDecision,
+  definition: Routing['definition'],
+): RouteAnswer['mapping'] {
+  const last = proposal?.steps.at(-1)
+  if (last !== undefined && proposal !== undefined && proposal.parts > 1) {
+    const given = last.bindings.map(({ parameter }) => parameter)
+    return { params: last.params, missing: [...given, ...last.missing] }
+  }
+  const defined = tool === undefined ? undefined : definition(tool)
+  return defined === undefined ? undefined : mapParameters(request, defined)
 }
 
 type Routing = Pick<ProjectRouting, 'router' | 'tools' | 'definition' | 'diagnostics'> &

@@ -1,5 +1,6 @@
-import { redactText } from '../base/index.ts'
-import type { ServerDefinition } from '../tools/index.ts'
+import { redactText, safeLine, safeText } from '../base/index.ts'
+import type { IndexedServer, ServerDefinition } from '../tools/index.ts'
+import type { Output } from './output.ts'
 
 /** How a server is reached, in one line, secrets masked. */
 export function addressOf({ transport }: ServerDefinition): string {
@@ -11,6 +12,34 @@ export function standingOf({ disabled, blocked }: ServerDefinition): string {
   if (disabled) return 'disabled'
   if (blocked === undefined) return 'usable'
   return blocked.reason === 'unresolved' ? 'unusable' : 'not trusted'
+}
+
+/** One line for each server that the last refresh could not list; all they said with `--verbose`. */
+export function printUnavailable(servers: readonly IndexedServer[], output: Output): void {
+  const failing = servers.flatMap(({ name, unavailable }) =>
+    unavailable === undefined ? [] : [{ name, ...unavailable }],
+  )
+  for (const { name, message, stderrTail, notTrusted } of failing) {
+    output.note(
+      notTrusted === true
+        ? `${safeLine(name)} was not trusted at the last refresh, and not asked`
+        : `${safeLine(name)} is configured and failing: ${safeLine(message)}`,
+    )
+    if (stderrTail !== '') output.detail(indented(stderrTail))
+  }
+  if (failing.some(({ stderrTail }) => stderrTail !== '')) output.note(whereTheRestIs)
+}
+
+/** Of what a listing leaves out. */
+export const whereTheRestIs = '`skillrail tools servers` shows all that they said.'
+
+/** What a server said, set off from our own words. */
+export function indented(text: string): string {
+  return safeText(text)
+    .trim()
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n')
 }
 
 /** A definition as it may be shown: no value of a variable or a header. */

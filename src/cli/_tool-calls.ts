@@ -9,6 +9,7 @@ import {
   openProjectServers,
   projectRouter,
   type ProjectServers,
+  requireServers,
   type SavePlace,
   type ServerRules,
   type ToolIndex,
@@ -16,7 +17,7 @@ import {
 } from '../tools/index.ts'
 import { canAsk } from './_terminal.ts'
 import { cautionText } from './_tool-caution.ts'
-import { toolProject } from './_tool-project.ts'
+import { amongAskedServers, toolProject } from './_tool-project.ts'
 import { openWorkflows, sessionOf } from './_workflow-project.ts'
 import type { CommandContext } from './command.ts'
 
@@ -58,7 +59,8 @@ export async function withToolCalls(
   try {
     const { diagnostics } = pool.configuration
     if (!context.options.json) output.diagnostics(diagnostics)
-    return await work(openCalls(context, options, project, pool))
+    const calls = openCalls(context, options, project, pool)
+    return await amongAskedServers(context, () => work(calls))
   } catch (error) {
     if (!signal.aborted) throw error
     if (context.options.json) output.json({ error: { code: 'cancelled', message: 'Cancelled.' } })
@@ -78,7 +80,7 @@ function openCalls(
 ): ToolCalls {
   const { runtime, settings, output, signal } = context
   const note = (line: string): void => output.note(line)
-  let index = knownIndex(context, project)
+  let index = knownIndex(context, project, pool)
   const session = sessionOf(context, project, options.session)
   const { workflows, diagnostics } = openWorkflows(context)
   if (!context.options.json) output.diagnostics(diagnostics)
@@ -97,7 +99,7 @@ function openCalls(
     hold({ id }) {
       const caution = index.caution(id)
       if (caution?.kind !== 'changed') return undefined
-      return { message: `${id} is held back.`, hint: cautionText(caution) }
+      return { message: `${id} is held back.`, hint: cautionText(caution, index.definition(id)) }
     },
     gate: projectGate({
       project,
@@ -128,9 +130,14 @@ function openCalls(
 }
 
 /** The cache as it is; without one nothing is known until the servers are asked. */
-function knownIndex(context: CommandContext, project: string): ToolIndex {
+function knownIndex(
+  context: CommandContext,
+  project: string,
+  { configuration }: ProjectServers,
+): ToolIndex {
   const { runtime, output, options } = context
   const loading = loadToolIndex({ project, runtime })
+  if (loading.index === undefined) requireServers(configuration)
   if (!options.json) output.diagnostics(loading.diagnostics)
   if (loading.message !== undefined) output.note(loading.message)
   return loading.index ?? indexDefinitions([])

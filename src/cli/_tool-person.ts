@@ -1,5 +1,10 @@
 import { safeLine, safeText } from '../base/index.ts'
-import { describeParameters, type ProposedCall, type RequestWorld } from '../tools/index.ts'
+import {
+  describeParameters,
+  planText,
+  type ProposedCall,
+  type RequestWorld,
+} from '../tools/index.ts'
 import { canAsk } from './_terminal.ts'
 import type { CommandContext } from './command.ts'
 
@@ -7,9 +12,10 @@ import type { CommandContext } from './command.ts'
 export function personAt(context: CommandContext): RequestWorld['person'] {
   if (!canAsk()) return undefined
   return {
-    async confirm(call) {
+    async confirm(plan) {
+      const question = plan.length === 1 ? 'Call it?' : `Make these ${plan.length} calls?`
       // Part of the question: a person must see it with --quiet too.
-      const answer = await context.ask(`${proposalText(call)}\nCall it? [y/N] `)
+      const answer = await context.ask(`${proposalText(plan)}\n${question} [y/N] `)
       return answer !== undefined && /^y(?:es)?$/i.test(answer.trim())
     },
     async choose(candidates) {
@@ -19,21 +25,29 @@ export function personAt(context: CommandContext): RequestWorld['person'] {
       )
       return candidates[Number(answer?.trim() || 0) - 1]?.tool
     },
-    async provide(tool, name) {
+    async provide(tool, name, problem) {
       const parameter = describeParameters(tool.inputSchema).find((one) => one.name === name)
       const about = parameter?.description ?? ''
-      const answer = await context.ask(
-        `${safeLine(tool.name)} needs ${safeLine(name)}${about === '' ? '' : ` (${safeLine(about).slice(0, 200)})`}: `,
-      )
-      const text = answer?.trim()
-      return text === '' ? undefined : text
+      const hint = about === '' ? '' : ` (${safeLine(about).slice(0, 200)})`
+      const again = problem === undefined ? '' : `${safeLine(problem)}\n`
+      const question = `${again}${safeLine(tool.name)} needs ${safeLine(name)}${hint}: `
+      return (await context.ask(question))?.trim()
     },
   }
 }
 
-/** The tool and all of its parameters, as a person has to see them before a yes. */
-function proposalText({ tool, params, unusual }: ProposedCall): string {
-  const lines = [`Tool: ${tool.id}`, `Params: ${JSON.stringify(params, null, 2)}`]
-  if (unusual !== undefined) lines.push(unusual)
-  return safeText(lines.join('\n'))
+/** What is called with all of its parameters, as a person has to see it before a yes. */
+function proposalText(plan: readonly ProposedCall[]): string {
+  const [only, ...others] = plan
+  if (only !== undefined && others.length === 0) {
+    const { tool, params, unusual } = only
+    const lines = [`Tool: ${tool.id}`, `Params: ${JSON.stringify(params, null, 2)}`]
+    return safeText([...lines, ...(unusual === undefined ? [] : [unusual])].join('\n'))
+  }
+  const lines = plan.map(({ unusual, tool, ...call }) => ({
+    ...call,
+    tool: tool.id,
+    facts: unusual === undefined ? [] : [unusual],
+  }))
+  return safeText(`Plan:\n${planText(lines)}`)
 }

@@ -1,16 +1,15 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import {
+  bareMessage,
   type BatchResult,
   type CallContext,
   type ChainResult,
   type DirectiveReading,
-  definitionOf,
-  findTool,
-  readsOnly,
-  type JsonObject,
+  type ForeseenCall,
+  foreseeSteps,
   partialText,
-  referencedNames,
+  planLine,
   type SavePlace,
   type StepListener,
   summariseValue,
@@ -37,7 +36,7 @@ export function showSteps(context: CommandContext, total?: number): StepListener
   return ({ index, tool, result, report }) => {
     const name = safeLine(tool)
     const count = total === undefined ? `${index + 1}.` : `${index + 1}/${total}`
-    const failed = result?.status === 'error' || report?.status === 'error'
+    const failed = (result ?? report)?.status !== 'success'
     if (result === undefined && report === undefined) {
       output.live(`… ${count} ${name}`.slice(0, output.width - 1))
       return
@@ -49,7 +48,10 @@ export function showSteps(context: CommandContext, total?: number): StepListener
   }
 }
 
-/** What would be called, without calling it. */
+/**
+ * What would be called, without calling it. Parameters that the schema of their tool refuses are
+ * wrong use, as they are for `tools call`; so is a reference to what no earlier step keeps.
+ */
 export async function answerDryRun(
   kind: 'batch' | 'chain',
   steps: readonly ToolStep[],
@@ -57,38 +59,20 @@ export async function answerDryRun(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { output, options } = context
-  const plan: PlannedStep[] = []
-  const known = new Set<string>()
-  for (const { tool, params, outputAs } of steps) {
-    const definition = await definitionOf(await findTool(tool, calls), calls)
-    const readOnly = readsOnly(definition, calls.rules(definition.server).trusted)
-    const named = outputAs === undefined ? {} : { outputAs }
-    const names = kind === 'chain' ? referencedNames(params) : []
-    const unknown = names.filter((name) => !known.has(name))
-    plan.push({ tool: definition.id, params, ...named, readOnly, unknown })
-    if (outputAs !== undefined) known.add(outputAs)
-  }
-  if (options.json) output.json({ steps: plan })
+  const plan = await foreseeSteps(kind, steps, calls)
+  const wrong = plan.filter(({ unknown, problems }) => unknown.length + problems.length > 0)
+  if (options.json) output.json({ steps: plan.map((call) => ({ ...call, tool: call.tool.id })) })
   else {
-    plan.forEach(({ tool, params, outputAs, readOnly, unknown }, index) => {
-      const kept = outputAs === undefined ? '' : ` → $${outputAs}`
-      const may = readOnly ? 'reads' : 'may change something'
-      const fails = unknown.map((name) => `; $${name} is unknown here`).join('')
-      const call = `${tool} ${JSON.stringify(params)}${kept}`
-      output.line(safeLine(`${index + 1}. ${call} (${may}${fails})`))
-    })
-    output.note(`${amount(plan.length, 'call')} planned; nothing was called.`)
+    plan.forEach((call, index) => output.line(safeLine(`${index + 1}. ${foreseenLine(call)}`)))
+    const faulty = wrong.length === 0 ? '' : ` ${amount(wrong.length, 'call')} cannot be made so.`
+    output.note(`${amount(plan.length, 'call')} planned; nothing was called.${faulty}`)
   }
-  return exitCode.done
+  return wrong.length === 0 ? exitCode.done : exitCode.usage
 }
 
-interface PlannedStep {
-  tool: string
-  params: JsonObject
-  outputAs?: string
-  readOnly: boolean
-  /** References to what no earlier step keeps. */
-  unknown: readonly string[]
+function foreseenLine({ tool, unknown, problems, notes, ...call }: ForeseenCall): string {
+  const fails = unknown.map((name) => `$${name} is unknown here`)
+  return planLine({ ...call, tool: tool.id, facts: [...fails, ...problems, ...notes] })
 }
 
 export async function answerBatch(
@@ -106,6 +90,7 @@ export async function answerBatch(
     results.forEach((result, index) => printResult(result, index, context))
     if (partial !== undefined) output.note(partial)
   }
+  if (results.some(({ status }) => status === 'cancelled')) return exitCode.interrupted
   return partial === undefined ? exitCode.done : exitCode.badAnswer
 }
 
@@ -123,7 +108,7 @@ export async function answerChain(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { output, options } = context
-  const { completed, failed, skipped } = chain
+  const { completed, failed, cancelled, skipped } = chain
   if (options.json) {
     const bounded: ChainResult['completed'] = []
     for (const entry of completed) bounded.push(await boundedResult(entry, place))
@@ -132,17 +117,22 @@ export async function answerChain(
     completed.forEach((result, index) =>
       printResult({ ...result, status: 'success' }, index, context),
     )
-    if (failed !== undefined) {
-      printResult({ ...failed, status: 'error' }, completed.length, context)
-      if (skipped.length > 0) output.line(`Skipped: ${safeLine(skipped.join(', '))}`)
-    }
+    const at = completed.length
+    if (failed !== undefined) printResult({ ...failed, status: 'error' }, at, context)
+    if (cancelled !== undefined) printResult({ ...cancelled, status: 'cancelled' }, at, context)
+    if (skipped.length > 0) output.line(`Skipped: ${safeLine(skipped.join(', '))}`)
   }
+  if (cancelled !== undefined) return exitCode.interrupted
   return failed === undefined ? exitCode.done : exitCode.badAnswer
 }
 
 function printResult(result: BatchResult, index: number, { output }: CommandContext): void {
-  const said =
-    result.status === 'success' ? summariseValue(result.result) : `Error: ${safeLine(result.error)}`
   const note = result.note === undefined ? '' : ` (${safeLine(result.note)})`
-  output.line(`${index + 1}. ${safeLine(result.tool)}: ${said.slice(0, 400)}${note}`)
+  output.line(`${index + 1}. ${safeLine(result.tool)}: ${saidOf(result).slice(0, 400)}${note}`)
+}
+
+function saidOf(result: BatchResult): string {
+  if (result.status === 'success') return summariseValue(result.result)
+  if (result.status === 'error') return `Error: ${safeLine(bareMessage(result.error))}`
+  return result.error
 }

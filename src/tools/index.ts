@@ -51,12 +51,16 @@ export {
   ToolRefusedError,
   ToolRequestError,
 } from './call/errors.ts'
-export { callFailureText, partialText } from './call/failure-text.ts'
+export { bareMessage, callFailureText, partialText } from './call/failure-text.ts'
 export { definitionOf, findTool } from './call/find-tool.ts'
-export { firstFitting } from './call/fitting-candidate.ts'
+export { unsaid } from './call/fill-missing.ts'
+export { decideRequest, type RequestDecision } from './call/decide-request.ts'
+export { mostConsidered } from './call/fitting-candidate.ts'
+export { foreseeCall, type ForeseenCall, foreseeSteps } from './call/foresee.ts'
 export { outcomeText, outcomeValue } from './call/outcome-value.ts'
 export { parsePassthrough, type PassthroughReading } from './call/passthrough.ts'
-export { bindParameters, referencedNames } from './call/references.ts'
+export { planLine, type PlanLine, planText } from './call/plan-text.ts'
+export { bindParameters } from './call/references.ts'
 export { isReplaySafe } from './call/replay-safety.ts'
 export type { CallReport, FailureReport } from './call/report.ts'
 export type { ProposedCall, RequestAnswer, RequestWorld } from './call/request-world.ts'
@@ -138,8 +142,10 @@ export {
   type RouterOptions,
 } from './route/router.ts'
 export {
+  NoServersError,
   ServerNotFoundError,
   ServerNotTrustedError,
+  ServersNotTrustedError,
   ServerStartError,
   ToolNotAllowedError,
 } from './server/errors.ts'
@@ -167,4 +173,5 @@ export {
   stopServed,
   type StopResult,
 } from './server/served-status.ts'
+export { isUntrusted, requireServers, unaskedServers } from './server/unasked-servers.ts'
 export { projectGate } from './call/project-gate.ts'

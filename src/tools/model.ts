@@ -73,6 +73,8 @@ export interface CallFailure {
   kind:
     | 'tool-not-found'
     | 'invalid-parameters'
+    /** The server asks for something before it goes on, which is not in the parameters. */
+    | 'input-required'
     | 'server-unavailable'
     | 'timeout'
     | 'connection-lost'
@@ -96,6 +98,8 @@ export interface ToolCallOptions {
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
   onProgress?: ((progress: ToolProgress) => void) | undefined
+  /** Of the tool, where the caller has it; servers over HTTP may want parameters in headers, too. */
+  inputSchema?: JsonObject | undefined
 }
 
 export interface ToolProgress {

@@ -42,7 +42,7 @@ beforeAll(async () => {
         github: entry([listIssues, { name: 'create_issue', inputSchema: { type: 'object' } }]),
         failing: {
           command: process.execPath,
-          args: ['-e', 'console.error("no key"); process.exit(3)'],
+          args: ['-e', 'console.error("noise\\nError: no key\\nmore noise"); process.exit(3)'],
         },
       },
     }),
@@ -68,7 +68,8 @@ describe('the commands about known tools', () => {
         'Servers that could not be listed:',
       ].join('\n'),
     )
-    expect(stdout).toContain('no key')
+    expect(stdout).toContain('ended with exit code 3: Error: no key\n')
+    expect(stdout).not.toContain('noise')
     expect(code).toBe(0)
   }, 60_000)
 
@@ -145,19 +146,46 @@ describe('the commands about known tools', () => {
     expect(readFileSync(join(project, '.skillrail', 'tools.json'), 'utf8')).toBe(cache)
   })
 
-  it('a server that is not configured is a wrong use, with a suggestion', async () => {
-    const { code, stderr } = await skillrail('tools', 'refresh', '--server', 'gihtub')
-    expect(stderr).toContain('Did you mean github?')
-    expect(code).toBe(2)
+  it.each([
+    [['refresh', '--server', 'gihtub'], 'Did you mean github? Configured: github, failing.'],
+    [['list', '--server', 'gihtub'], 'Did you mean github? Configured: failing, github.'],
+    [['list', '--category', 'gihtub'], 'Did you mean github? There are: github.'],
+  ])('tools %j names what there is', async (words, hint) => {
+    const { code, stdout, stderr } = await skillrail('tools', ...words)
+    expect(stderr).toContain(hint)
+    expect(stdout).toBe('')
+    expect(code).toBe(3)
+  })
+
+  it('what a failing server said is one line in a list, and whole where servers are shown', async () => {
+    const listed = await skillrail('tools', 'list')
+    const shown = await skillrail('tools', 'servers')
+    const told = await skillrail('tools', 'list', '--verbose')
+    expect(listed.stderr).toMatch(/^failing is configured and failing: .* Error: no key$/m)
+    expect(listed.stderr).not.toContain('noise')
+    expect(shown.stdout).toMatch(/^failing +failing/m)
+    for (const { code, stderr } of [shown, told]) {
+      expect(stderr).toContain('    noise\n    Error: no key\n    more noise')
+      expect(code).toBe(0)
+    }
   })
 
   it('a workspace that is not trusted starts no server', async () => {
-    const { code, stdout } = await runCli(['tools', 'refresh', '--dry-run'], {
+    const { code, stdout, stderr } = await runCli(['tools', 'refresh', '--dry-run'], {
       cwd: project,
       home: realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-tools-home-'))),
     })
-    expect(stdout).toContain('never trusted')
+    expect(stderr).toContain('The servers failing, github were not started')
+    expect(stderr).toContain('never trusted')
+    expect(stdout).toBe('')
     expect(code).toBe(4)
+  })
+
+  it('a refresh in which no server answers is no refresh', async () => {
+    const { code, stdout } = await skillrail('tools', 'refresh', '--server', 'failing')
+    expect(stdout).toMatch(/^Nothing was refreshed, because no server answered\.\n/)
+    expect(stdout).not.toContain('Index')
+    expect(code).toBe(1)
   })
 })
 

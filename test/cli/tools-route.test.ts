@@ -135,6 +135,19 @@ describe('skillrail tools learn', () => {
     expect(stderr).toContain('github__list_issues')
   })
 
+  it('forgets all of a tool, by its name alone where one tool has it', async () => {
+    await run('tools', 'learn', 'add', request, 'list_issues')
+    await run('tools', 'learn', 'add', 'what else is there', 'list_issues')
+    const unknown = await run('tools', 'learn', 'remove', 'list_isues')
+    expect(unknown).toMatchObject({ code: 3, stdout: '' })
+    expect(unknown.stderr).toContain('Nothing like that was learned: list_isues.')
+    const one = await run('tools', 'learn', 'remove', request, '--tool', 'list_issues')
+    expect(one.stdout).toBe('Forgotten: 1 example.\n')
+    const rest = await run('tools', 'learn', 'remove', 'list_issues')
+    expect(rest.stdout).toBe('Forgotten: 1 example.\n')
+    expect((await run('tools', 'learn', 'remove', '--tool', 'list_issues')).code).toBe(3)
+  })
+
   it('wants to know what to forget', async () => {
     expect((await run('tools', 'learn', 'remove')).code).toBe(2)
   })

@@ -5,6 +5,8 @@ import { routedRequests } from './requests.ts'
 import { addRow } from './rows.ts'
 import { useWorld } from './world.ts'
 
+/** Some of every server, each of which is then taught the tool of another. */
+const learnedRequests = routedRequests.filter((_, at) => at % 6 === 0)
 const hasDatabase = postgresPrograms() !== undefined
 
 describe('requests in words, over the tools of all servers', () => {
@@ -39,5 +41,32 @@ describe('requests in words, over the tools of all servers', () => {
       })
       expect(found).toEqual(expected)
     })
+
+    it.skipIf(!isKnown)(`${request}: carried out as it is routed`, async () => {
+      expect(await carriedOut(request)).toEqual(await routed(request))
+    })
+  }
+
+  it('are carried out as they are routed, after other tools were learned for them too', async () => {
+    const { project } = world()
+    for (const [at, { request }] of learnedRequests.entries()) {
+      const { tool } = learnedRequests[(at + 1) % learnedRequests.length] ?? { tool: '' }
+      expect(await project.cli(['tools', 'learn', 'add', request, tool])).toMatchObject({ code: 0 })
+    }
+    for (const { request } of learnedRequests) {
+      expect([request, await carriedOut(request)]).toEqual([request, await routed(request)])
+    }
+  })
+
+  /** The tool that `tools route` is sure of. */
+  async function routed(request: string): Promise<string | undefined> {
+    const { answer } = await world().project.json(['tools', 'route', request])
+    return answer.decision === 'answer' ? answer.tool : undefined
+  }
+
+  /** The tool that `tools do` would call for it; undefined where it would ask. */
+  async function carriedOut(request: string): Promise<string | undefined> {
+    const { answer } = await world().project.json(['tools', 'do', request, '--dry-run'])
+    return answer.steps?.at(-1)?.tool
   }
 })

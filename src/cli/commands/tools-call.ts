@@ -30,7 +30,7 @@ export const command: LoadedCommand = defineCommand<CallOptions & AnswerOptions>
     return await withToolCalls(context, options, async ({ calls, place }) => {
       const definition = await definitionOf(await findTool(tool, calls), calls)
       const params = await readParameters(given, definition, context)
-      const report = await callTool({ tool: definition.id, params }, calls)
+      const report = await callTool({ tool, params }, calls)
       return await answerCall(report, place, context, options)
     })
   },

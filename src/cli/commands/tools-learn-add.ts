@@ -1,6 +1,7 @@
 import { exitCode, safeLine, UsageError } from '../../base/index.ts'
 import { learnExample } from '../../tools/index.ts'
 import { toolToLearn } from '../_learned-tool.ts'
+import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -19,19 +20,24 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, [request = '', name = ''], { wrong = false }) {
-    const { tool, project } = await toolToLearn(name, context)
-    const example = await learnExample(
-      { project, runtime: context.runtime },
-      { request, tool, wrong },
-    )
-    if (example === undefined) {
-      throw new UsageError({ code: 'request-empty', message: 'the request has no words to learn' })
-    }
-    if (context.options.json) context.output.json({ example })
-    else {
-      const relation = wrong ? 'is not' : 'is'
-      context.output.line(`Learned: "${safeLine(example.request)}" ${relation} ${safeLine(tool)}`)
-    }
-    return exitCode.done
+    return await amongAskedServers(context, async () => {
+      const { tool, project } = await toolToLearn(name, context)
+      const example = await learnExample(
+        { project, runtime: context.runtime },
+        { request, tool, wrong },
+      )
+      if (example === undefined) {
+        throw new UsageError({
+          code: 'request-empty',
+          message: 'the request has no words to learn',
+        })
+      }
+      if (context.options.json) context.output.json({ example })
+      else {
+        const relation = wrong ? 'is not' : 'is'
+        context.output.line(`Learned: "${safeLine(example.request)}" ${relation} ${safeLine(tool)}`)
+      }
+      return exitCode.done
+    })
   },
 })

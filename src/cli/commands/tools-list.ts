@@ -1,8 +1,18 @@
 import { exitCode, safeLine } from '../../base/index.ts'
-import { canonicalCategory, type ToolIndex, type ToolSummary } from '../../tools/index.ts'
+import {
+  canonicalCategory,
+  type ServerConfiguration,
+  ServerNotFoundError,
+  type ToolIndex,
+  type ToolSummary,
+  unaskedServers,
+} from '../../tools/index.ts'
 import { amount, cell } from '../_cells.ts'
+import { CategoryNotFoundError } from '../_category-error.ts'
+import { listableTools } from '../_known-tools.ts'
+import { printUnavailable } from '../_server-rows.ts'
 import { cautionMark } from '../_tool-caution.ts'
-import { knownTools } from '../_known-tools.ts'
+import { serverConfiguration } from '../_asked-servers.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -23,7 +33,9 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail tools list --category browser\n')
   },
   async run(context, _positionals, options) {
-    const { index, state, path, diagnostics } = await knownTools(context)
+    const { index, state, path, diagnostics } = await listableTools(context)
+    const configuration = serverConfiguration(context)
+    requireKnown(options, index, configuration)
     const tools = select(index, options)
     if (context.options.json) {
       const { refreshedAt, servers } = index
@@ -37,9 +49,31 @@ export const command: LoadedCommand = defineCommand<Options>({
         diagnostics,
       })
     } else print(context, index, tools)
+    const unasked = unaskedServers(configuration)
+    if (unasked !== undefined) {
+      context.output.note(`${unasked.message}.`)
+      context.output.note(unasked.hint ?? '')
+    }
     return exitCode.done
   },
 })
+
+/** @throws {ServerNotFoundError}, {CategoryNotFoundError} for a name that nothing here has */
+function requireKnown(
+  { category, server }: Options,
+  index: ToolIndex,
+  configuration: ServerConfiguration,
+): void {
+  const servers = [...index.servers, ...configuration.servers].map(({ name }) => name)
+  if (server !== undefined && !servers.includes(server)) {
+    throw new ServerNotFoundError(server, [...new Set(servers)])
+  }
+  if (category === undefined || index.tools.length === 0) return
+  const categories = categoriesOf(index, index.tools).map(({ name }) => name)
+  if (!categories.includes(canonicalCategory(category))) {
+    throw new CategoryNotFoundError(category, categories)
+  }
+}
 
 function select(index: ToolIndex, { category, server, changed }: Options): ToolSummary[] {
   const wanted = category === undefined ? undefined : canonicalCategory(category)
@@ -83,13 +117,10 @@ function print(context: CommandContext, index: ToolIndex, tools: readonly ToolSu
     )
     output.line()
   }
-  if (tools.length === 0)
+  if (tools.length === 0 && index.tools.length > 0) {
     output.note('There are no such tools. `skillrail tools refresh` looks for more.')
-  for (const { name, unavailable } of index.servers) {
-    if (unavailable !== undefined) {
-      output.note(`${name} is configured and failing: ${unavailable.message}`)
-    }
   }
+  printUnavailable(index.servers, output)
   const servers = new Set(tools.map(({ server }) => server))
   output.note(`${amount(tools.length, 'tool')} of ${amount(servers.size, 'server')}`)
 }

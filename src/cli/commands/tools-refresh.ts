@@ -1,17 +1,11 @@
-import {
-  type Diagnostic,
-  exitCode,
-  type ExitCode,
-  nearest,
-  safeLine,
-  UsageError,
-} from '../../base/index.ts'
+import { type Diagnostic, exitCode, safeLine } from '../../base/index.ts'
 import {
   type ListingEvent,
   openServers,
   refreshToolIndex,
-  type RefreshReport,
+  requireServers,
   type ServerDefinition,
+  ServerNotFoundError,
   ToolError,
 } from '../../tools/index.ts'
 import { amount } from '../_cells.ts'
@@ -42,7 +36,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { servers, diagnostics } = all.configuration
     if (options.server === undefined) requireReadable(diagnostics)
     const asked = chosen(servers, options.server)
-    if (asked.length === 0) output.note(noServers)
+    requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
     const pool = options.server === undefined ? all : openServers(asked, { runtime, project })
     const progress = showListing(output)
     try {
@@ -64,7 +58,8 @@ export const command: LoadedCommand = defineCommand<Options>({
         output.diagnostics(report.diagnostics)
         printRefreshReport(report, output)
       }
-      return codeOf(report, asked)
+      // One server that answers makes it done; the others are in the report.
+      return report.refreshed ? exitCode.done : exitCode.badAnswer
     } finally {
       progress.close()
       await Promise.all([pool.close(), all.close()])
@@ -86,16 +81,7 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
   })
 }
 
-/** One server that answers makes it done; the others are in the report. */
-function codeOf(report: RefreshReport, asked: readonly ServerDefinition[]): ExitCode {
-  const failed = report.servers.filter(({ failure }) => failure !== undefined).length
-  if (failed === 0 || failed < asked.length) return exitCode.done
-  return asked.every(({ blocked }) => blocked !== undefined) ? exitCode.refused : exitCode.badAnswer
-}
-
-const noServers =
-  'No MCP server is configured for this project. `skillrail tools import` shows where one can be.'
-
+/** @throws {ServerNotFoundError} */
 function chosen(
   servers: readonly ServerDefinition[],
   only: string | undefined,
@@ -104,14 +90,10 @@ function chosen(
   if (only === undefined) return enabled
   const found = enabled.filter(({ name }) => name === only)
   if (found.length > 0) return found
-  const names = enabled.map(({ name }) => name)
-  const meant = nearest(only, names)
-  throw new UsageError({
-    code: 'server-unknown',
-    message: `there is no enabled server ${only}`,
-    hint:
-      meant === undefined ? `Configured: ${names.join(', ') || 'none'}.` : `Did you mean ${meant}?`,
-  })
+  throw new ServerNotFoundError(
+    only,
+    enabled.map(({ name }) => name),
+  )
 }
 
 interface ListingProgress {

@@ -2,6 +2,7 @@ import { exitCode } from '../../base/index.ts'
 import { inputText } from '../_input-text.ts'
 import { readLimit } from '../_limit-option.ts'
 import { explanationOf, printRoute, routeAnswer, routeJson } from '../_route-answer.ts'
+import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -23,10 +24,12 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, words, { explain = false, limit = '5' }) {
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
-    const answer = await routeAnswer(request, readLimit(limit), context)
-    if (context.options.json) {
-      context.output.json(routeJson(answer, explain ? explanationOf(answer) : undefined))
-    } else printRoute(answer, explain ? explanationOf(answer) : undefined, context)
-    return answer.route.decision === 'ask' ? exitCode.notFound : exitCode.done
+    return await amongAskedServers(context, async () => {
+      const answer = await routeAnswer(request, readLimit(limit), context)
+      if (context.options.json) {
+        context.output.json(routeJson(answer, explain ? explanationOf(answer) : undefined))
+      } else printRoute(answer, explain ? explanationOf(answer) : undefined, context)
+      return answer.route.decision === 'ask' ? exitCode.notFound : exitCode.done
+    })
   },
 })

@@ -4,6 +4,7 @@ import { cell } from '../_cells.ts'
 import { cautionMark } from '../_tool-caution.ts'
 import { knownTools } from '../_known-tools.ts'
 import { readLimit } from '../_limit-option.ts'
+import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -24,23 +25,25 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, words, options) {
     const { output } = context
     const limit = readLimit(options.limit ?? '10')
-    const { index, project, state, diagnostics } = await knownTools(context)
-    const { router } = projectRouter(index, { project, runtime: context.runtime })
-    const found = search(index, router, words.join(' '), limit)
-    if (context.options.json) {
-      output.json({ query: words.join(' '), state, tools: found, diagnostics })
-    } else {
-      output.table(
-        found.map(({ id, category, description }) => [
-          safeLine(id),
-          output.style('dim', safeLine(category ?? '')),
-          output.style('yellow', cautionMark(index.caution(id))),
-          cell(description, output.width - 50),
-        ]),
-      )
-      if (found.length === 0) output.note('No tool matches. `skillrail tools list` shows all.')
-    }
-    return found.length === 0 ? exitCode.notFound : exitCode.done
+    return await amongAskedServers(context, async () => {
+      const { index, project, state, diagnostics } = await knownTools(context)
+      const { router } = projectRouter(index, { project, runtime: context.runtime })
+      const found = search(index, router, words.join(' '), limit)
+      if (context.options.json) {
+        output.json({ query: words.join(' '), state, tools: found, diagnostics })
+      } else {
+        output.table(
+          found.map(({ id, category, description }) => [
+            safeLine(id),
+            output.style('dim', safeLine(category ?? '')),
+            output.style('yellow', cautionMark(index.caution(id))),
+            cell(description, output.width - 50),
+          ]),
+        )
+        if (found.length === 0) output.note('No tool matches. `skillrail tools list` shows all.')
+      }
+      return found.length === 0 ? exitCode.notFound : exitCode.done
+    })
   },
 })
 

@@ -7,9 +7,10 @@ import {
   SkillrailError,
   userDirectories,
 } from '../../base/index.ts'
-import { servedStatus, serveProject, stopServed } from '../../tools/index.ts'
+import { requireServers, servedStatus, serveProject, stopServed } from '../../tools/index.ts'
 import { type DetachedSelf, detachedSelf } from '../_detached-self.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+import { serverConfiguration } from '../_asked-servers.ts'
 import { packageVersion } from '../version.ts'
 
 interface Options {
@@ -46,13 +47,9 @@ Examples:
   },
 })
 
-async function serve({
-  runtime,
-  settings,
-  output,
-  options,
-  signal,
-}: CommandContext): Promise<ExitCode> {
+async function serve(context: CommandContext): Promise<ExitCode> {
+  const { runtime, settings, output, options, signal } = context
+  requireServers(serverConfiguration(context))
   const served = await serveProject({
     project: runtime.cwd,
     runtime,
@@ -78,6 +75,7 @@ async function detach(context: CommandContext): Promise<ExitCode> {
   const place = { project: runtime.cwd, runtime }
   const running = await servedStatus(place)
   if (running === undefined) {
+    requireServers(serverConfiguration(context))
     const trust = settings.workspaceTrust === 'trusted' ? ['--trust-workspace'] : []
     const log = join(userDirectories(runtime).state, 'servers', 'serve.log')
     const child = detachedSelf(['tools', 'serve', ...trust], runtime.cwd, log)

@@ -1,8 +1,16 @@
-import { exitCode, messageOf, safeLine, safeText } from '../../base/index.ts'
-import { openProjectServers, type ProjectServers, servedStatus } from '../../tools/index.ts'
-import { standingOf } from '../_server-rows.ts'
+import { exitCode, type ExitCode, messageOf, safeLine, safeText } from '../../base/index.ts'
+import {
+  type IndexedServer,
+  loadToolIndex,
+  openProjectServers,
+  type ProjectServers,
+  requireServers,
+  servedStatus,
+} from '../../tools/index.ts'
+import { indented, standingOf } from '../_server-rows.ts'
+import { toolProject } from '../_tool-project.ts'
 import { packageVersion } from '../version.ts'
-import { defineCommand, type LoadedCommand } from '../command.ts'
+import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
   start?: boolean | undefined
@@ -33,6 +41,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const clientInfo = { name: 'skillrail', version: packageVersion() }
     const pool = openProjectServers({ project: runtime.cwd, runtime, settings, clientInfo })
     try {
+      if (options.start === true) requireServers(pool.configuration)
       const rows = options.start === true ? await started(pool, signal) : await known(context, pool)
       const { diagnostics } = pool.configuration
       if (context.options.json) output.json({ servers: rows, life: pool.life, diagnostics })
@@ -43,30 +52,48 @@ export const command: LoadedCommand = defineCommand<Options>({
             'No servers are configured here. `skillrail tools import --all` shows where they are looked for.',
           )
         else output.table([['SERVER', 'STATE', 'TOOLS', 'FROM'], ...rows.map(cells)])
-        for (const { name, message } of rows) {
-          if (message !== undefined) output.note(`\n${safeLine(name)}: ${safeText(message)}`)
+        for (const { name, message, stderrTail = '' } of rows) {
+          if (message === undefined) continue
+          output.note(`\n${safeLine(name)}: ${safeText(message)}`)
+          if (stderrTail !== '' && !message.includes(stderrTail)) output.note(indented(stderrTail))
         }
       }
-      return rows.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done
+      return codeOf(rows)
     } finally {
       await pool.close()
     }
   },
 })
 
-async function known(
-  { runtime }: { runtime: Parameters<typeof servedStatus>[0]['runtime'] },
-  pool: ProjectServers,
-): Promise<ServerRow[]> {
+function codeOf(rows: readonly ServerRow[]): ExitCode {
+  return rows.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done
+}
+
+/** What is known without starting one; why the last refresh could not list a server is. */
+async function known(context: CommandContext, pool: ProjectServers): Promise<ServerRow[]> {
+  const { runtime } = context
   const status = await servedStatus({ project: runtime.cwd, runtime })
+  const listed = loadToolIndex({ project: toolProject(context), runtime }).index?.servers ?? []
   return pool.definitions.map((definition) => {
     const { name, source, blocked } = definition
+    const row = { name, client: source.client, path: source.path }
     const kept = status?.servers.find((server) => server.name === name)
-    const state =
-      kept?.state === 'running' || kept?.state === 'failed' ? kept.state : standingOf(definition)
-    const message = kept?.message ?? blocked?.message
-    return { name, state, client: source.client, path: source.path, message }
+    if (kept?.state === 'running' || kept?.state === 'failed') {
+      return { ...row, state: kept.state, message: kept.message }
+    }
+    const state = standingOf(definition)
+    if (state !== 'usable') return { ...row, state, message: blocked?.message }
+    return { ...row, state, ...lastFailure(listed.find((server) => server.name === name)) }
   })
+}
+
+function lastFailure(
+  server: IndexedServer | undefined,
+): Partial<Pick<ServerRow, 'state' | 'message' | 'stderrTail'>> {
+  const failure = server?.unavailable
+  if (failure === undefined || failure.notTrusted === true) return {}
+  const message = `At the last refresh: ${failure.message}`
+  return { state: 'failing', message, stderrTail: failure.stderrTail }
 }
 
 function started(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[]> {

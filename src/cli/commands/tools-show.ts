@@ -14,6 +14,7 @@ import {
 import { loadWorkflows, matchWorkflows, type WorkflowDefinition } from '../../workflow/index.ts'
 import { cautionText } from '../_tool-caution.ts'
 import { type KnownTools, knownTools } from '../_known-tools.ts'
+import { amongAskedServers } from '../_tool-project.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -23,16 +24,24 @@ export const command: LoadedCommand = defineCommand({
       .addHelpText('after', '\nExample:\n  $ skillrail tools show github__list_issues\n')
   },
   async run(context, [name = '']) {
-    const known = await knownTools(context)
-    const { tool, index } = await findTool(name, known)
-    const definition = index.definition(tool.id)
-    const guards = guardsOf(tool, index, known.project)
-    if (context.options.json) {
-      const caution = index.caution(tool.id)
-      const workflows = guards.map((workflow) => workflow.name)
-      context.output.json({ tool, caution, definition, workflows, diagnostics: known.diagnostics })
-    } else print(context, { tool, index, definition, guards })
-    return exitCode.done
+    return await amongAskedServers(context, async () => {
+      const known = await knownTools(context)
+      const { tool, index } = await findTool(name, known)
+      const definition = index.definition(tool.id)
+      const guards = guardsOf(tool, index, known.project)
+      if (context.options.json) {
+        const caution = index.caution(tool.id)
+        const workflows = guards.map((workflow) => workflow.name)
+        context.output.json({
+          tool,
+          caution,
+          definition,
+          workflows,
+          diagnostics: known.diagnostics,
+        })
+      } else print(context, { tool, index, definition, guards })
+      return exitCode.done
+    })
   },
 })
 
@@ -50,7 +59,7 @@ async function findTool(
   { index, discover }: KnownTools,
 ): Promise<{ tool: ToolSummary; index: ToolIndex }> {
   const first = resolveTool(name, index)
-  const found = first.kind === 'unknown' ? ((await discover()) ?? index) : index
+  const found = first.kind === 'unknown' ? await discover() : index
   const resolution = first.kind === 'unknown' ? resolveTool(name, found) : first
   if (resolution.kind === 'found') return { tool: resolution.tool, index: found }
   if (resolution.kind === 'unknown') throw toolNotFound(name, found.tools, ranking(found))
@@ -88,7 +97,9 @@ function print(context: CommandContext, shown: ShownTool): void {
     ...guards.map((workflow) => ['Workflow', guardText(workflow)]),
   ])
   const caution = index.caution(tool.id)
-  if (caution !== undefined) output.line(output.style('yellow', cautionText(caution)))
+  if (caution !== undefined) {
+    output.line(output.style('yellow', safeText(cautionText(caution, definition))))
+  }
   output.line()
   printParameters(context, tool, definition)
   for (const [at, example] of (tool.examples ?? []).entries()) {

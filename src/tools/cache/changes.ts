@@ -27,6 +27,8 @@ export interface TrackInput {
   record?: RefreshRecord | undefined
   /** Category that was generated for each tool. */
   generated: ReadonlyMap<string, string>
+  /** What a tool was at the refresh before. */
+  earlier: (id: string) => ToolDefinition | undefined
   /** ISO date. */
   at: string
   /** Takes every tool as it is now: what changed before is no longer held against it. */
@@ -49,7 +51,7 @@ export function trackTools(input: TrackInput): {
   for (const tool of input.listed) {
     const known = before.get(tool.id)
     const now = { id: tool.id, ...digestTool(tool), category: generated.get(tool.id) }
-    tools.set(tool.id, { ...now, before: markOf(now, known, at, input.accept) })
+    tools.set(tool.id, { ...now, before: markOf(now, known, input) })
     const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
     if (what.length > 0) changed.push({ id: tool.id, what })
   }
@@ -73,15 +75,14 @@ export function trackTools(input: TrackInput): {
 type Digests = Pick<RecordedTool, 'description' | 'schema'>
 
 function markOf(
-  now: Digests,
+  now: Digests & { id: string },
   known: RecordedTool | undefined,
-  at: string,
-  accept: boolean,
+  { at, accept, earlier }: TrackInput,
 ): RecordedTool['before'] {
   if (known === undefined || accept) return undefined
   const { description, schema } = known.before ?? known
   if (parts(now, { description, schema }).length === 0) return undefined
-  return known.before ?? { description, schema, changedAt: at }
+  return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }
 }
 
 function parts(now: Digests, then: Digests): ('description' | 'schema')[] {

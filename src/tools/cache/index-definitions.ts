@@ -1,10 +1,12 @@
 import { compareText } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import { categorise } from '../category/categorise.ts'
+import { digestTool } from './_digest-tool.ts'
 import type { Category } from '../category/category.ts'
 import { describeCategories } from '../category/describe.ts'
 import type { ToolDefinition } from '../model.ts'
 import type { IndexedServer, ServerFailure, ToolCaution, ToolIndex } from './model.ts'
+import { readAnnotations } from './sidecar.ts'
 import { createToolIndex } from './tool-index.ts'
 import { summaryOf } from './tool-summary.ts'
 
@@ -52,7 +54,7 @@ export function indexDefinitions(
     })),
     workflows: options.workflows,
     definition: (id) => byId.get(id),
-    cautions: cautionsOf(unique, failures, known),
+    cautions: cautionsOf(unique, options),
   })
 }
 
@@ -81,19 +83,29 @@ function textOf(
   return { description: category.description, keywords: category.keywords }
 }
 
-/** A change that was seen stays one; whether a server answers is known anew. */
+function hasChanged(now: ToolDefinition, before: ToolDefinition): boolean {
+  const annotations = readAnnotations(now.annotations)
+  const [one, other] = [digestTool({ ...now, annotations }), digestTool(before)]
+  return one.description !== other.description || one.schema !== other.schema
+}
+
+/** A change that was seen stays one, and another may be seen; whether a server answers is known anew. */
 function cautionsOf(
   tools: readonly ToolDefinition[],
-  failures: readonly ServerFailure[],
-  known: ToolIndex | undefined,
+  { failures = [], known, refreshedAt: since = '' }: IndexDefinitionsOptions,
 ): Map<string, ToolCaution> {
   const failed = new Map(failures.map(({ server, message }) => [server, message]))
   const cautions = new Map<string, ToolCaution>()
-  for (const { id, server } of tools) {
-    const message = failed.get(server)
-    const before = known?.caution(id)
+  for (const tool of tools) {
+    const { id } = tool
+    const message = failed.get(tool.server)
+    const caution = known?.caution(id)
+    const before = known?.definition(id)
     if (message !== undefined) cautions.set(id, { kind: 'unavailable', message })
-    else if (before?.kind === 'changed') cautions.set(id, before)
+    else if (caution?.kind === 'changed') cautions.set(id, caution)
+    else if (before !== undefined && hasChanged(tool, before)) {
+      cautions.set(id, { kind: 'changed', since, before })
+    }
   }
   return cautions
 }

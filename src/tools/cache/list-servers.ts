@@ -32,7 +32,14 @@ export interface ListedTools {
 export interface AskedServer {
   name: string
   /** Why it must not be started. */
-  blocked?: { message: string; hint?: string | undefined } | undefined
+  blocked?: ServerBar | undefined
+}
+
+export interface ServerBar {
+  /** `unresolved`: for its own configuration; otherwise for want of trust. */
+  reason: 'untrusted' | 'changed' | 'unresolved'
+  message: string
+  hint?: string | undefined
 }
 
 export interface ServerListing extends ListedTools {
@@ -47,8 +54,8 @@ export async function listServers(
   asked: readonly AskedServer[],
   options: ListOptions,
 ): Promise<ServerListing> {
-  const blocked = asked.flatMap(({ name, blocked: block }) =>
-    block === undefined ? [] : [{ server: name, message: blockText(block), stderrTail: '' }],
+  const blocked = asked.flatMap(({ name, blocked: bar }) =>
+    bar === undefined ? [] : [barred(name, bar)],
   )
   const startable = asked.filter((server) => server.blocked === undefined).map(({ name }) => name)
   const { tools, failures, diagnostics, ttlMs }: ListedTools =
@@ -75,7 +82,7 @@ async function ask(
     return await listing
   } catch (error) {
     options.signal?.throwIfAborted()
-    const message = messageOf(error)
+    const message = messageOf(error).split('\n')[0] ?? ''
     return { tools: [], failures: startable.map((server) => ({ server, message, stderrTail: '' })) }
   }
 }
@@ -96,6 +103,8 @@ function follow(
   }
 }
 
-function blockText({ message, hint }: { message: string; hint?: string | undefined }): string {
-  return hint === undefined ? message : `${message.replace(/\.?$/, '.')} ${hint}`
+function barred(server: string, { reason, message, hint }: ServerBar): ServerFailure {
+  const text = hint === undefined ? message : `${message.replace(/\.?$/, '.')} ${hint}`
+  const notTrusted = reason === 'unresolved' ? undefined : true
+  return { server, message: text, stderrTail: '', notTrusted }
 }

@@ -174,7 +174,10 @@ function cautionsOf(
 ): Map<string, ToolCaution> {
   const cautions = new Map<string, ToolCaution>()
   for (const { id, before } of record?.tools ?? []) {
-    if (before !== undefined) cautions.set(id, { kind: 'changed', since: before.changedAt })
+    if (before !== undefined) {
+      const { changedAt, definition } = before
+      cautions.set(id, { kind: 'changed', since: changedAt, before: definition })
+    }
   }
   const failed = new Map(record?.servers.map(({ name, failure }) => [name, failure?.message]))
   for (const { id, server } of tools) {

@@ -30,12 +30,20 @@ export interface IndexedServer {
 
 export interface ServerFailure {
   server: string
+  /** In one line. */
   message: string
   /** The last lines of its standard error. */
   stderrTail: string
+  /** It was not started, because the workspace was not trusted then. */
+  notTrusted?: boolean | undefined
 }
 
 export type ToolCaution =
   | { kind: 'unavailable'; message: string }
   /** Description or schema differ from those that were first seen in this project. */
-  | { kind: 'changed'; since: string }
+  | {
+      kind: 'changed'
+      since: string
+      /** What it was, where that was kept. */
+      before?: ToolDefinition | undefined
+    }

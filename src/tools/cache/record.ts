@@ -1,6 +1,9 @@
 import { type Diagnostic, readRegularFile } from '../../base/index.ts'
 import { isObject, readStrings } from './_cache-parts.ts'
+import type { ServerFailure } from './model.ts'
+import type { ToolDefinition } from '../model.ts'
 import { type ProjectPlace, realProject, refreshRecordPath } from './places.ts'
+import { readDefinition } from './sidecar.ts'
 
 /**
  * What the last refreshes of a project saw on this machine: which servers answered, what was
@@ -27,7 +30,7 @@ export interface RecordedServer {
   listedAt: string
   /** How long its list may be kept, where it says so. */
   ttlMs?: number | undefined
-  failure?: { message: string; stderrTail: string } | undefined
+  failure?: Omit<ServerFailure, 'server'> | undefined
 }
 
 export interface RecordedTool {
@@ -40,7 +43,16 @@ export interface RecordedTool {
   /** When it was last missing from its server's list. */
   removedAt?: string | undefined
   /** Set while it is not what it was when it was first seen, or last accepted. */
-  before?: { description: string; schema: string; changedAt: string } | undefined
+  before?: EarlierTool | undefined
+}
+
+export interface EarlierTool {
+  /** Digests. */
+  description: string
+  schema: string
+  changedAt: string
+  /** What a person has accepted, to show what changed; undefined where it was not kept. */
+  definition?: ToolDefinition | undefined
 }
 
 const maxBytes = 64 * 1024 * 1024
@@ -101,7 +113,11 @@ function parseServer(value: Fields): RecordedServer {
     listedAt: text(value['listedAt']),
     ttlMs: typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : undefined,
     failure: isObject(failure)
-      ? { message: text(failure['message']), stderrTail: text(failure['stderrTail']) }
+      ? {
+          message: text(failure['message']),
+          stderrTail: text(failure['stderrTail']),
+          notTrusted: failure['notTrusted'] === true ? true : undefined,
+        }
       : undefined,
   }
 }
@@ -119,6 +135,9 @@ function parseTool(value: Fields): RecordedTool {
           description: text(before['description']),
           schema: text(before['schema']),
           changedAt: text(before['changedAt']),
+          definition: isObject(before['definition'])
+            ? readDefinition(before['definition'], text(before['definition']['server']))
+            : undefined,
         }
       : undefined,
   }

@@ -15,6 +15,7 @@ import { type ToolChanges, trackTools } from './changes.ts'
 import {
   listServers,
   type ListingPool,
+  type ServerBar,
   type ServerEvent,
   type ServerListing,
 } from './list-servers.ts'
@@ -34,7 +35,7 @@ import {
   type RefreshRecord,
   serializeRecord,
 } from './record.ts'
-import { writeSidecar } from './sidecar.ts'
+import { readSidecar, type Sidecar, writeSidecar } from './sidecar.ts'
 import { nameInServer, serverOfId } from './tool-id.ts'
 
 /** A configured server, as far as a refresh is concerned. */
@@ -45,7 +46,7 @@ export interface RefreshedServer {
   trusted: boolean
   disabled?: boolean | undefined
   /** Why it must not be started. */
-  blocked?: { message: string; hint?: string | undefined } | undefined
+  blocked?: ServerBar | undefined
 }
 
 export interface RefreshOptions {
@@ -67,6 +68,8 @@ export interface RefreshReport {
   /** Of the cache. */
   path: string
   refreshedAt: string
+  /** False where servers were asked and none answered: then the cache is as it was. */
+  refreshed: boolean
   dryRun: boolean
   servers: readonly { name: string; tools: number; failure?: ServerFailure | undefined }[]
   /** In code-point order; `uncategorized` is counted apart. */
@@ -122,6 +125,7 @@ async function merge(
     cached: cachedTools(cache),
     record,
     generated: merged.generated,
+    earlier: earlierDefinitions(record, options),
     at: refreshedAt,
     accept: options.accept === true,
   })
@@ -146,6 +150,7 @@ async function merge(
   return {
     path,
     refreshedAt,
+    refreshed: isRefreshed,
     dryRun: options.dryRun === true,
     servers: servers.map((name) => ({
       name,
@@ -222,10 +227,10 @@ function recordServers(
       return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs.get(name) }]
     }
     if (failure === undefined) return known === undefined ? [] : [known]
-    const { message, stderrTail } = failure
+    const { message, stderrTail, notTrusted } = failure
     // The definitions of the last listing stay those of its configuration.
     const last = known ?? { name, digest, trusted, listedAt: '' }
-    return [{ ...last, trusted, failure: { message, stderrTail } }]
+    return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]
   })
 }
 
@@ -238,6 +243,23 @@ async function writeDefinitions(
   for (const { name, digest } of record.servers.filter((server) => listed.has(server.name))) {
     const own = tools.filter(({ server }) => server === name)
     await writeSidecar(digest, own, place)
+  }
+}
+
+/** As the last refresh wrote them; each server's are read when the first of them is asked for. */
+function earlierDefinitions(
+  record: RefreshRecord | undefined,
+  place: ProjectPlace,
+): (id: string) => ToolDefinition | undefined {
+  const servers = record?.servers ?? []
+  const names = servers.map(({ name }) => name)
+  const known = new Map<string, Sidecar | undefined>()
+  return (id) => {
+    const server = serverOfId(id, names)
+    const digest = servers.find(({ name }) => name === server)?.digest
+    if (digest === undefined) return undefined
+    if (!known.has(server)) known.set(server, readSidecar(digest, server, place).sidecar)
+    return known.get(server)?.definition(nameInServer(id, server))
   }
 }
 

@@ -95,11 +95,12 @@ function lazyDefinitions(
       lines = new Map(tools.map((tool, index) => [tool.name, texts[index] ?? '']))
     }
     const value = parseLine(lines.get(name) ?? '')
-    return value === undefined ? undefined : asDefinition(value, server)
+    return value === undefined ? undefined : readDefinition(value, server)
   }
 }
 
-function asDefinition(value: JsonObject, server: string): ToolDefinition | undefined {
+/** A definition as it was written, under the server's name of now. */
+export function readDefinition(value: JsonObject, server: string): ToolDefinition | undefined {
   const { name, title, description, inputSchema, outputSchema } = value
   if (typeof name !== 'string' || !isObject(inputSchema)) return undefined
   const annotations = readAnnotations(value['annotations'])

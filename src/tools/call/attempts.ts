@@ -16,7 +16,7 @@ export type AttemptsResult =
   | { ok: true; outcome: ToolOutcome; failures: readonly AttemptFailure[] }
   | {
       ok: false
-      /** The last answer, where it was one with `isError`. */
+      /** The last answer, where it was one of a failure. */
       outcome?: ToolOutcome | undefined
       /** At least one, in order. */
       failures: readonly AttemptFailure[]
@@ -45,7 +45,7 @@ export async function attemptCall(
 }
 
 type Attempt =
-  | { outcome: ToolOutcome; failure?: undefined }
+  | { outcome: ToolOutcome; failure: undefined }
   | { outcome?: ToolOutcome | undefined; failure: AttemptFailure }
 
 async function attemptOnce(
@@ -55,7 +55,7 @@ async function attemptOnce(
   if (signal.aborted) throw cancelled('no')
   try {
     const outcome = await call()
-    return outcome.isError ? { outcome, failure: classifyOutcome(outcome) } : { outcome }
+    return { outcome, failure: classifyOutcome(outcome) }
   } catch (error) {
     const failure = classifyError(error)
     if (failure.kind === 'cancelled' || signal.aborted) throw error

@@ -1,19 +1,24 @@
 import { SkillrailError } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
+import { ToolCallError } from '../errors.ts'
 import { callTool } from './call-tool.ts'
 import type { CallContext } from './context.ts'
 import type { ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { findTool } from './find-tool.ts'
 import { outcomeValue } from './outcome-value.ts'
+import { refuseHeld } from './permission.ts'
 import type { CallReport } from './report.ts'
 
 export const longestBatch = 10
 
-/** The seed's shape; `note` only where there is something to say, such as that a retry was needed. */
+/**
+ * The seed's shape, and `cancelled` for what a cancellation stopped or did not let begin; `note` only
+ * where there is something to say, such as that a retry was needed.
+ */
 export type BatchResult =
   | { tool: string; status: 'success'; result: JsonValue; note?: string }
-  | { tool: string; status: 'error'; error: string; note?: string }
+  | { tool: string; status: 'error' | 'cancelled'; error: string; note?: string }
 
 /** Told of every member: before it is called without, after it with its result. */
 export type StepListener = (event: {
@@ -38,7 +43,7 @@ export interface StepOptions {
 
 /**
  * Calls up to ten tools one after the other, each with its own attempts. One that fails does not stop
- * the others.
+ * the others; a cancellation does, and takes no result away.
  *
  * @throws {ToolRequestError}, {ToolNotFoundError} for a batch that is too long, empty, or names an
  * unknown tool: it is rejected whole
@@ -51,7 +56,7 @@ export async function runBatch(
   await checkBatch(steps, context)
   const results: BatchResult[] = []
   for (const [index, step] of steps.entries()) {
-    options.onStep?.({ index, tool: step.tool })
+    if (!context.signal.aborted) options.onStep?.({ index, tool: step.tool })
     const { result, report } = await runStep(step, context, options)
     results.push(result)
     options.onStep?.({ index, tool: step.tool, result, report })
@@ -71,7 +76,7 @@ export async function checkBatch(
   return await resolveAll(steps, context, 'batch')
 }
 
-/** The ids of all steps; whatever does not exist rejects the whole. */
+/** The ids of all steps; whatever does not exist, or is held back, rejects the whole. */
 export async function resolveAll(
   steps: readonly ToolStep[],
   context: CallContext,
@@ -81,27 +86,46 @@ export async function resolveAll(
     throw new ToolRequestError({ code: `${what}-empty`, message: `the ${what} names no tool` })
   }
   const ids: string[] = []
-  for (const { tool } of steps) ids.push((await findTool(tool, context)).id)
+  for (const { tool } of steps) {
+    const found = await findTool(tool, context)
+    refuseHeld(found, context)
+    ids.push(found.id)
+  }
   return ids
 }
 
-/** Calls one member; an error that belongs to it alone becomes its result. */
+/** Calls one member; an error that belongs to it alone, and a cancellation, become its result. */
 export async function runStep(
-  { tool, params }: Pick<ToolStep, 'tool' | 'params'>,
+  { tool, params, notes = [] }: ToolStep,
   context: CallContext,
   { toValue, requestText, beforeCall }: StepOptions,
 ): Promise<{ result: BatchResult; report?: CallReport | undefined }> {
+  if (context.signal.aborted) return { result: { tool, status: 'cancelled', error: notBegun } }
   try {
     await beforeCall?.({ tool, params })
     const report = await callTool({ tool, params, requestText }, context)
-    const note = report.notes.length === 0 ? {} : { note: report.notes.join(' ') }
+    const note = noteOf([...notes, ...report.notes])
     if (report.status === 'error') {
       return { result: { tool, status: 'error', error: report.failure.message, ...note }, report }
     }
     const value = (await toValue?.(report)) ?? outcomeValue(report.outcome)
     return { result: { tool, status: 'success', result: value, ...note }, report }
   } catch (error) {
-    if (context.signal.aborted || !(error instanceof SkillrailError)) throw error
-    return { result: { tool, status: 'error', error: error.message } }
+    const note = noteOf(notes)
+    if (context.signal.aborted) {
+      const isKnown = error instanceof ToolCallError && error.failure.delivered === 'no'
+      return {
+        result: { tool, status: 'cancelled', error: isKnown ? notBegun : underWay, ...note },
+      }
+    }
+    if (!(error instanceof SkillrailError)) throw error
+    return { result: { tool, status: 'error', error: error.message, ...note } }
   }
+}
+
+const notBegun = 'cancelled before it was called'
+const underWay = 'cancelled while it was under way; it may have acted'
+
+function noteOf(notes: readonly string[]): { note?: string } {
+  return notes.length === 0 ? {} : { note: notes.join(' ') }
 }

@@ -5,7 +5,7 @@ import { attemptCall, type AttemptsResult } from './attempts.ts'
 import { checkOutput } from './check-output.ts'
 import { checkParameters } from './check-parameters.ts'
 import type { CallAtGate, CallContext, CallRecord } from './context.ts'
-import { definitionOf, discoverOnce, findTool } from './find-tool.ts'
+import { definitionOf, discoverOnce, findNamedTool } from './find-tool.ts'
 import { outcomeText } from './outcome-value.ts'
 import { refuseForbidden } from './permission.ts'
 import { isReplaySafe } from './replay-safety.ts'
@@ -14,6 +14,7 @@ import type { ToolRequest } from './request.ts'
 import { stepCaller } from './step-caller.ts'
 import { suggestRecovery } from './suggest-recovery.ts'
 import { suggestTools } from './suggest-tools.ts'
+import { unknownParameters } from './unknown-parameters.ts'
 
 /**
  * Calls a tool. The only way from Skillrail to a tool of a server: resolve, refuse what is
@@ -26,11 +27,12 @@ import { suggestTools } from './suggest-tools.ts'
  * @throws {ToolCallError} `cancelled`
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {
-  const summary = await findTool(request.tool, context)
+  const { tool: summary, note } = await findNamedTool(request.tool, context)
   refuseForbidden(summary, context)
   const tool = await definitionOf(summary, context)
   const { params } = request
   const unchecked = await checkParameters(tool, params, context.schemas)
+  const remarks = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
   const began = context.runtime.elapsed()
   const elapsed = (): number => Math.round(context.runtime.elapsed() - began)
   const trace: CallTrace = { delivered: false }
@@ -48,7 +50,8 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const durationMs = elapsed()
   const diagnostics = unchecked === undefined ? [] : [schemaDiagnostic(tool, unchecked)]
   if (result.ok) diagnostics.push(...(await checkOutput(tool, result.outcome, context.schemas)))
-  const report = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
+  const answer = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
+  const report = { ...answer, notes: [...remarks, ...answer.notes] }
   const failure = report.status === 'success' ? undefined : report.failure
   await leaveTrace(
     {
@@ -142,7 +145,9 @@ async function attempt(
     }
     try {
       const { callTimeoutMs: timeoutMs } = rules
-      const outcome = await server.call(tool.name, params, { signal, timeoutMs, onProgress })
+      const { inputSchema } = tool
+      const options = { signal, timeoutMs, onProgress, inputSchema }
+      const outcome = await server.call(tool.name, params, options)
       trace.delivered = true
       return outcome
     } catch (error) {

@@ -7,15 +7,16 @@ import { bindParameters } from './references.ts'
 
 export const longestChain = 5
 
-/** The seed's shape; `failed` only where a step failed. */
+/** The seed's shape; `failed` only where a step failed, `cancelled` where a cancellation stopped one. */
 export interface ChainResult {
   completed: { tool: string; result: JsonValue; note?: string }[]
   failed?: { tool: string; error: string; note?: string }
+  cancelled?: { tool: string; error: string; note?: string }
   skipped: string[]
 }
 
 /**
- * Calls up to five tools, each with the answers of those before it, until one fails.
+ * Calls up to five tools, each with the answers of those before it, until one fails or is cancelled.
  *
  * @throws {ToolRequestError}, {ToolNotFoundError} for a chain that is too long, empty, or names an
  * unknown tool: it is rejected whole
@@ -31,15 +32,17 @@ export async function runToolChain(
   const chain: ChainResult = { completed: [], skipped: [] }
   for (const [index, step] of steps.entries()) {
     const { tool, outputAs } = step
-    options.onStep?.({ index, tool })
+    if (!context.signal.aborted) options.onStep?.({ index, tool })
     const bound = bindParameters(step.params, variables, declared)
     const { result, report } = bound.ok
-      ? await runStep({ tool, params: bound.value }, context, options)
+      ? await runStep({ ...step, params: bound.value }, context, options)
       : { result: unbound(tool, bound.message), report: undefined }
     options.onStep?.({ index, tool, result, report })
     const note = result.note === undefined ? {} : { note: result.note }
-    if (result.status === 'error') {
-      chain.failed = { tool, error: result.error, ...note }
+    if (result.status !== 'success') {
+      const ended = { tool, error: result.error, ...note }
+      if (result.status === 'error') chain.failed = ended
+      else chain.cancelled = ended
       chain.skipped = steps.slice(index + 1).map((later) => later.tool)
       return chain
     }

@@ -2,6 +2,7 @@ import { exitCode } from '../../base/index.ts'
 import { ToolCallError } from '../errors.ts'
 import type { CallFailure, ToolOutcome } from '../model.ts'
 import type { FailureKind } from './retry-policy.ts'
+import { tellsFailure } from './told-failure.ts'
 
 /** One failed attempt, whichever way the server said so. */
 export interface AttemptFailure {
@@ -37,8 +38,12 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
   ['not-found', /\b(?:404|ENOENT)\b|\bnot found\b/i],
 ]
 
-/** An answer with `isError`; it came back, so the call was delivered. */
-export function classifyOutcome(outcome: ToolOutcome): AttemptFailure {
+/**
+ * The failure of an answer with `isError`, or with a text that says so; undefined for a good one. It
+ * came back, so the call was delivered.
+ */
+export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
+  if (!outcome.isError && !tellsFailure(outcome)) return undefined
   const message = errorText(outcome)
   return { kind: kindOf(message) ?? 'execution', message, delivered: 'yes' }
 }

@@ -1,4 +1,4 @@
-import { messageOf } from '../../base/index.ts'
+import { messageOf, nearest } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 import { isList, isObject, objectOf } from './_json.ts'
@@ -10,6 +10,8 @@ export interface ToolStep {
   params: JsonObject
   /** The variable that keeps the answer; chains only. */
   outputAs?: string | undefined
+  /** Remarks on how it was written, such as keys that mean nothing. */
+  notes?: readonly string[] | undefined
 }
 
 export type DirectiveKind = 'batch' | 'chain'
@@ -67,7 +69,7 @@ function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
   for (const [index, item] of list.entries()) {
     const problem = problemOf(item, kind)
     if (problem !== undefined) return broken(kind, `member ${index + 1} ${problem}`)
-    steps.push(stepOf(objectOf(item)))
+    steps.push(stepOf(objectOf(item), kind))
   }
   return { kind, steps }
 }
@@ -86,10 +88,27 @@ function problemOf(item: JsonValue, kind: DirectiveKind): string | undefined {
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
 
-function stepOf({ tool, params, output_as: outputAs }: JsonObject): ToolStep {
+function stepOf(item: JsonObject, kind: DirectiveKind): ToolStep {
+  const { tool, params, output_as: outputAs } = item
   const name = typeof tool === 'string' ? tool.trim() : ''
   const variable = typeof outputAs === 'string' ? outputAs : undefined
-  return { tool: name, params: objectOf(params), outputAs: variable }
+  const notes = unknownKeys(item, kind)
+  const noted = notes.length === 0 ? {} : { notes }
+  return { tool: name, params: objectOf(params), outputAs: variable, ...noted }
+}
+
+const memberKeys = { batch: ['tool', 'params'], chain: ['tool', 'params', 'output_as'] } as const
+
+/** Misspelt `params` would call the tool without any. */
+function unknownKeys(item: JsonObject, kind: DirectiveKind): string[] {
+  const keys: readonly string[] = memberKeys[kind]
+  const unknown = Object.keys(item).filter((key) => !keys.includes(key))
+  return unknown.map((key) => {
+    const meant = nearest(key, keys)
+    const advice =
+      meant === undefined ? `; it has ${keys.join(', ')}.` : `; did you mean \`${meant}\`?`
+    return `\`${key}\` is no key of a ${kind} member${advice}`
+  })
 }
 
 function broken(kind: DirectiveKind, message: string): DirectiveReading {

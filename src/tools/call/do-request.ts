@@ -1,16 +1,15 @@
-import { coerceText } from '../parameters/coerce.ts'
-import { parametersOf } from '../parameters/parameter.ts'
-import type { PlannedCall } from '../parameters/plan-request.ts'
 import type { Route } from '../route/route.ts'
 import { checkBatch, runBatch, type StepOptions } from './batch.ts'
 import { checkChain, runToolChain } from './chain.ts'
 import type { ToolStep } from './directive-text.ts'
 import type { CallIndex } from './context.ts'
+import { fillMissing, unsaid } from './fill-missing.ts'
 import { definitionOf, findTool } from './find-tool.ts'
+import { foreseeSteps } from './foresee.ts'
 import { type Proposal, proposeTool } from './propose.ts'
 import type { RequestAnswer, RequestWorld } from './request-world.ts'
 import { runPlan } from './run-plan.ts'
-import { requireNamedPaths, requireSomebody, requireYes } from './safety.ts'
+import { requireNamedPaths, requireYes } from './safety.ts'
 import { type RequestMeaning, understandRequest } from './understand-request.ts'
 
 /**
@@ -41,16 +40,8 @@ async function doSteps(
   world: RequestWorld,
 ): Promise<RequestAnswer> {
   const { context, onStep, toValue } = world
-  const ids = await (kind === 'batch' ? checkBatch : checkChain)(steps, context)
-  const calls: { tool: string; params: ToolStep['params'] }[] = ids.map((tool, index) => ({
-    tool,
-    params: steps[index]?.params ?? {},
-  }))
-  await requireSomebodyFor(calls, world)
-  for (const { tool, params } of calls) {
-    const definition = await definitionOf(await findTool(tool, context), context)
-    await requireYes(definition, params, request, world)
-  }
+  await (kind === 'batch' ? checkBatch : checkChain)(steps, context)
+  await requireYes(await foreseeSteps(kind, steps, context), request, world)
   const beforeCall: StepOptions['beforeCall'] = async ({ tool, params }) => {
     const definition = await definitionOf(await findTool(tool, context), context)
     await requireNamedPaths(definition, params, request, world)
@@ -66,8 +57,8 @@ async function doNamed(
   request: string,
   world: RequestWorld,
 ): Promise<RequestAnswer> {
-  const steps = (await fillMissing(proposal, world)) ?? proposal.steps
-  await requireSomebodyFor(steps, world)
+  const { steps, open } = await fillMissing(proposal, world)
+  if (open !== undefined) return { ...unsaid(open, world.context.index), tried: [] }
   const outcome = await runPlan(steps, request, world)
   if (outcome.kind === 'called') return { ...outcome, tried: [] }
   if (outcome.error !== undefined) throw outcome.error
@@ -87,13 +78,14 @@ async function doRouted(
   for (const tool of readings(route, proposal, context.index)) {
     const next = tool === proposal.tool ? proposal : proposeTool(request, tool, context.index)
     if (next === undefined) continue
-    const steps = await fillMissing(next, world)
-    if (steps === undefined) {
-      tried.push({ tool, why: `it needs ${[...new Set(next.missing)].join(', ')}` })
+    const { steps, open } = await fillMissing(next, world)
+    if (open !== undefined) {
+      const names = [...new Set(open.missing)]
+      tried.push({ tool, why: `it needs ${names.join(', ')}` })
       // What is not said makes no tool the wrong one: it is asked for.
+      if (tool === proposal.tool) return { ...unsaid(open, world.context.index), route, tried }
       break
     }
-    await requireSomebodyFor(steps, world)
     const outcome = await runPlan(steps, request, world)
     if (outcome.kind === 'called') {
       const isConfirmed = chosen || outcome.confirmed
@@ -105,10 +97,7 @@ async function doRouted(
     tried.push({ tool, why: outcome.why })
     context.note(`${tool} was not the right tool: ${outcome.why}`)
   }
-  const missing = [...new Set(proposal.missing)]
-  const reason =
-    missing.length > 0 ? `The request does not say ${missing.join(', ')}.` : (tried[0]?.why ?? '')
-  return { kind: 'unsure', reason, route, tool: proposal.tool, missing, tried }
+  return { kind: 'unsure', reason: tried[0]?.why ?? '', route, tool: proposal.tool, tried }
 }
 
 /** A candidate counts as another reading of the request from this part of the best score on. */
@@ -126,50 +115,4 @@ function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallI
     (one) => one.score >= best * nearEnough && serverOf(one.tool) === serverOf(tool),
   )
   return [...new Set([tool, ...near.map((one) => one.tool)])].slice(0, 3)
-}
-
-/** The steps with what a person gave for the missing parameters; undefined where some stay missing. */
-async function fillMissing(
-  { steps, missing }: Proposal,
-  world: RequestWorld,
-): Promise<readonly PlannedCall[] | undefined> {
-  if (missing.length === 0) return steps
-  const filled: PlannedCall[] = []
-  for (const step of steps) {
-    const params = { ...step.params }
-    for (const name of step.missing) {
-      const value = await provided(step.tool, name, world)
-      if (value === undefined) return undefined
-      params[name] = value
-    }
-    filled.push({ ...step, params, missing: [] })
-  }
-  return filled
-}
-
-async function provided(
-  tool: string,
-  name: string,
-  { context, person }: RequestWorld,
-): Promise<PlannedCall['params'][string] | undefined> {
-  const definition = context.index.definition(tool)
-  if (definition === undefined) return undefined
-  const parameter = parametersOf(definition.inputSchema).find((one) => one.name === name)
-  const text = await person?.provide(definition, name)
-  return parameter === undefined || text === undefined ? undefined : coerceText(text, parameter)
-}
-
-/** Refuses before the first call what nobody could say yes to when its turn comes. */
-async function requireSomebodyFor(
-  steps: readonly Pick<PlannedCall, 'tool' | 'params'>[],
-  world: RequestWorld,
-): Promise<void> {
-  const { context } = world
-  const calls = await Promise.all(
-    steps.map(async ({ tool, params }) => ({
-      tool: await definitionOf(await findTool(tool, context), context),
-      params,
-    })),
-  )
-  requireSomebody(calls, world)
 }

@@ -22,8 +22,8 @@ export class ToolNotFoundError extends ToolError {
 export class InvalidParametersError extends ToolError {
   readonly problems: readonly SchemaProblem[]
 
-  constructor(message: string, problems: readonly SchemaProblem[]) {
-    super({ code: 'invalid-parameters', message })
+  constructor(message: string, problems: readonly SchemaProblem[], hint?: string) {
+    super({ code: 'invalid-parameters', message, hint })
     this.problems = problems
   }
 

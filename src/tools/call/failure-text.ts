@@ -7,13 +7,18 @@ export function callFailureText(report: CallReport & { status: 'error' }): strin
   const { tool, failure, attempts } = report
   if (failure.kind === 'timeout') return timeoutText(report)
   const [first = '', ...others] = failure.suggestions
-  const lines = [`Error: ${cut(failure.message, 1000)}`, `Tool: ${tool.id}`]
+  const lines = [`Error: ${cut(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
   const params = keyParams(report)
   if (params !== '') lines.push(`Params: ${params}`)
   if (attempts > 1) lines.push(...report.report.errors.map((error) => cut(error, 300)))
   lines.push('Suggestions:', ...[first, ...others].map((text, index) => `${index + 1}) ${text}`))
   lines.push(...report.notes, 'Next: confirm retry or provide new parameters.')
   return lines.join('\n')
+}
+
+/** A message without the word for an error, which texts of the seed and of servers begin with. */
+export function bareMessage(message: string): string {
+  return message.replace(/^(?:### Error\n|Error: )+/, '')
 }
 
 function timeoutText({ tool, durationMs, notes }: CallReport & { status: 'error' }): string {
@@ -26,17 +31,25 @@ function timeoutText({ tool, durationMs, notes }: CallReport & { status: 'error'
   ].join('\n')
 }
 
-/** The seed's text for a batch in which something failed, or undefined. */
+/** The seed's text for a batch that did not succeed as a whole, or undefined. */
 export function partialText(results: readonly BatchResult[]): string | undefined {
   const named = (status: BatchResult['status']): string[] =>
     results.filter((result) => result.status === status).map(({ tool }) => tool)
-  const [succeeded, failed] = [named('success'), named('error')]
-  if (failed.length === 0) return undefined
+  const [succeeded, failed, cancelled] = [named('success'), named('error'), named('cancelled')]
+  if (failed.length + cancelled.length === 0) return undefined
+  const isStopped = cancelled.length > 0
+  const head = isStopped ? 'Cancelled' : succeeded.length > 0 ? 'Partial success' : 'Failure'
+  const counts = `${head}: ${succeeded.length} succeeded, ${failed.length} failed`
+  const list = (name: string, tools: readonly string[]): string[] =>
+    tools.length === 0 ? [] : [`${name}: [${tools.join(', ')}]`]
   return [
-    `Partial success: ${succeeded.length} succeeded, ${failed.length} failed`,
-    `Succeeded: [${succeeded.join(', ')}]`,
-    `Failed: [${failed.join(', ')}]`,
-    'Next: retry failed items with adjusted params',
+    isStopped ? `${counts}, ${cancelled.length} cancelled` : counts,
+    ...list('Succeeded', succeeded),
+    ...list('Failed', failed),
+    ...list('Cancelled', cancelled),
+    isStopped
+      ? 'Next: run what is left, after a look at what was under way'
+      : 'Next: retry failed items with adjusted params',
   ].join('\n')
 }
 

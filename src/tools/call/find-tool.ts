@@ -1,8 +1,15 @@
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { CallContext } from './context.ts'
 import { ToolRequestError } from './errors.ts'
-import { resolveTool } from './resolve-tool.ts'
+import { resolveLoosely, resolveTool } from './resolve-tool.ts'
 import { toolNotFound } from './suggest-tools.ts'
+
+/** What an id or a name was found to mean. */
+export interface FoundTool {
+  tool: ToolSummary
+  /** A remark where the name was not written as the tool's own. */
+  note?: string | undefined
+}
 
 /**
  * The tool that an id or a name means, if need be after asking the servers once.
@@ -10,18 +17,36 @@ import { toolNotFound } from './suggest-tools.ts'
  * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
  */
 export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
+  return (await findNamedTool(id, context)).tool
+}
+
+/** The same with the remark that the answer of a call bears. */
+export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   const first = resolveTool(id, context.index)
   const resolution =
     first.kind === 'unknown' && (await discoverOnce(context))
       ? resolveTool(id, context.index)
       : first
-  if (resolution.kind === 'found') return resolution.tool
-  if (resolution.kind === 'unknown') throw toolNotFound(id, context.index.tools, context.rank)
-  throw new ToolRequestError({
-    code: 'tool-ambiguous',
-    message: `several servers have a tool ${id}: ${resolution.candidates.slice(0, 10).join(', ')}`,
-    hint: 'Write one of these ids.',
-  })
+  switch (resolution.kind) {
+    case 'found':
+      return { tool: resolution.tool }
+    case 'unknown': {
+      const tool = resolveLoosely(id, context.index)
+      if (tool === undefined) throw toolNotFound(id, context.index.tools, context.rank)
+      return { tool, note: looseNote(id, tool) }
+    }
+    case 'ambiguous':
+      throw new ToolRequestError({
+        code: 'tool-ambiguous',
+        message: `several servers have a tool ${id}: ${resolution.candidates.slice(0, 10).join(', ')}`,
+        hint: 'Write one of these ids.',
+      })
+  }
+}
+
+/** Says which tool was taken for a name that is spelt differently. */
+export function looseNote(written: string, tool: ToolSummary): string {
+  return `There is no tool ${written}; ${tool.id} was taken, which differs only in its spelling.`
 }
 
 /** The whole definition: from the index, else from the server itself. */

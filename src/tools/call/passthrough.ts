@@ -33,13 +33,14 @@ const idAlone =
 /**
  * Finds the id of a tool in a text, which then is called without routing: the first token with `__`
  * that the registry knows, also behind the prefixes of other clients. Other words with `__`, such as
- * `__init__.py`, are prose.
+ * `__init__.py`, are prose. `find` may know names that are spelt in another way.
  */
 export function parsePassthrough(
   text: string,
   index: Pick<CallIndex, 'tools'>,
+  find: ToolFinder = exactly,
 ): PassthroughReading {
-  const [first, ...others] = knownTools(text, index)
+  const [first, ...others] = knownTools(text, (id) => find(id, index))
   if (first !== undefined) {
     const { tool, written, end } = first
     const params = paramsAfter(text, end)
@@ -51,6 +52,13 @@ export function parsePassthrough(
   }
   const written = loneId(text)
   return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
+}
+
+type ToolFinder = (id: string, index: Pick<CallIndex, 'tools'>) => ToolSummary | undefined
+
+function exactly(id: string, index: Pick<CallIndex, 'tools'>): ToolSummary | undefined {
+  const resolution = resolveTool(id, index)
+  return resolution.kind === 'found' ? resolution.tool : undefined
 }
 
 /** The id that the text consists of, but for a verb before it and parameters after it. */
@@ -65,11 +73,11 @@ function loneId(text: string): string | undefined {
 
 function knownTools(
   text: string,
-  index: Pick<CallIndex, 'tools'>,
+  find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string; end: number }[] {
   return [...text.matchAll(token)].flatMap((found) => {
     if (!found[0].includes('__')) return []
-    const hit = knownTool(found[0], index)
+    const hit = knownTool(found[0], find)
     return hit === undefined
       ? []
       : [{ ...hit, end: found.index + found[0].indexOf(hit.written) + hit.written.length }]
@@ -79,7 +87,7 @@ function knownTools(
 /** The token, or the token without the punctuation that ended its sentence. */
 function knownTool(
   written: string,
-  index: Pick<CallIndex, 'tools'>,
+  find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string } | undefined {
   for (const candidate of new Set([
     written,
@@ -87,8 +95,8 @@ function knownTool(
     written.replace(/^[.-]+|[._-]+$/g, ''),
   ])) {
     if (!candidate.includes('__')) continue
-    const resolution = resolveTool(candidate, index)
-    if (resolution.kind === 'found') return { tool: resolution.tool, written: candidate }
+    const tool = find(candidate)
+    if (tool !== undefined) return { tool, written: candidate }
   }
   return undefined
 }

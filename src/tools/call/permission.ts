@@ -20,6 +20,11 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
       hint: 'Change the allow and deny lists of the server to call it.',
     })
   }
+  refuseHeld(tool, context)
+}
+
+/** @throws {ToolRefusedError} for a tool that waits for a person's second look */
+export function refuseHeld(tool: ToolSummary, context: CallContext): void {
   const held = context.hold?.(tool)
   if (held !== undefined) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
 }

@@ -33,17 +33,23 @@ export function bindParameters(
 
 /** The names that whole-string references in the parameters use, for a plan. */
 export function referencedNames(params: JsonObject): string[] {
-  const names = new Set<string>()
-  collect(params)
-  return [...names]
+  const names = textsIn(params).flatMap(({ text }) => whole.exec(text)?.[1] ?? [])
+  return [...new Set(names)]
+}
 
-  function collect(value: JsonValue): void {
-    if (typeof value === 'string') {
-      const name = whole.exec(value)?.[1]
-      if (name !== undefined) names.add(name)
-    } else if (isList(value)) value.forEach(collect)
-    else if (isObject(value)) Object.values(value).forEach(collect)
-  }
+/** The paths of texts in the parameters that an earlier answer changes. */
+export function referencePaths(params: JsonObject): (readonly string[])[] {
+  return textsIn(params).flatMap(({ text, path }) => (text.search(embedded) < 0 ? [] : [path]))
+}
+
+function textsIn(
+  value: JsonValue,
+  path: readonly string[] = [],
+): { text: string; path: readonly string[] }[] {
+  if (typeof value === 'string') return [{ text: value, path }]
+  if (isList(value)) return value.flatMap((item, index) => textsIn(item, [...path, String(index)]))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([name, member]) => textsIn(member, [...path, name]))
 }
 
 class UnboundReference extends Error {}

@@ -29,7 +29,7 @@ export type CallReport = CallFacts &
     | { status: 'success'; outcome: ToolOutcome }
     | {
         status: 'error'
-        /** The answer, where it was one with `isError`. */
+        /** The answer, where it was one of a failure. */
         outcome?: ToolOutcome | undefined
         failure: {
           kind: FailureKind

@@ -6,10 +6,13 @@ import type { ChainResult } from './chain.ts'
 import type { CallContext, CallIndex } from './context.ts'
 import type { CallReport } from './report.ts'
 
-/** A call that a person is asked about. */
+/** A call of a plan that a person is asked about. */
 export interface ProposedCall {
   tool: ToolDefinition
   params: JsonObject
+  /** Parameters that the answer of an earlier step gives. */
+  bindings: readonly { parameter: string; from: string }[]
+  readOnly: boolean
   /** Why a yes in advance is not enough; undefined where it is. */
   unusual?: string | undefined
 }
@@ -24,11 +27,19 @@ export interface RequestWorld {
   /** Asks a person; undefined where nobody can be asked. */
   person?:
     | {
-        confirm(call: ProposedCall): Promise<boolean>
+        /** Asks once about the whole plan: everything that is called, in order. */
+        confirm(plan: readonly ProposedCall[]): Promise<boolean>
         /** The id of the chosen tool; undefined for none of them. */
         choose(candidates: Route['candidates']): Promise<string | undefined>
-        /** The text for a missing parameter; undefined for none. */
-        provide(tool: ToolDefinition, parameter: string): Promise<string | undefined>
+        /**
+         * The text for a missing parameter, empty or undefined for none. `problem` says why the text
+         * that was given before does not do.
+         */
+        provide(
+          tool: ToolDefinition,
+          parameter: string,
+          problem: string | undefined,
+        ): Promise<string | undefined>
       }
     | undefined
   /** Keeps that a person confirmed this tool for this request. */
@@ -46,7 +57,9 @@ export type RequestAnswer =
       kind: 'called'
       /** In order; the last one failed where `status` is `error`. */
       calls: readonly { call: PlannedCall; report: CallReport }[]
-      status: 'success' | 'error'
+      status: 'success' | 'error' | 'cancelled'
+      /** Tools that a cancellation stopped or did not let begin. */
+      cancelled?: readonly string[] | undefined
       /** Candidates that proved wrong before, and why. */
       tried: readonly { tool: string; why: string }[]
       route?: Route | undefined
@@ -58,5 +71,7 @@ export type RequestAnswer =
       route?: Route | undefined
       tool?: string | undefined
       missing?: readonly string[] | undefined
+      /** The command to complete, where parameters are missing. */
+      complete?: string | undefined
       tried: readonly { tool: string; why: string }[]
     }

@@ -35,6 +35,25 @@ export function resolveTool<Tool extends Named>(
   return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
 }
 
+/**
+ * The one tool that an unknown id or bare name fits when `-`, `_`, `.` and case count as the same:
+ * `get_sum` where the tool is `get-sum`. Undefined where several fit, or none.
+ */
+export function resolveLoosely<Tool extends Named>(
+  id: string,
+  index: { readonly tools: readonly Tool[] },
+): Tool | undefined {
+  const wanted = new Set([loosely(id), loosely(id.replace(clientPrefix, ''))])
+  const fitting = index.tools.filter(
+    (tool) => wanted.has(loosely(tool.id)) || wanted.has(loosely(tool.name)),
+  )
+  return fitting.length === 1 ? fitting[0] : undefined
+}
+
+function loosely(name: string): string {
+  return name.toLowerCase().replaceAll(/[_.]/g, '-')
+}
+
 /** The server whose name begins the id, the longest where several do. */
 export function serverOf(id: string, servers: Iterable<string>): string | undefined {
   const short = id.replace(clientPrefix, '')

@@ -39,6 +39,7 @@ export type RetryDecision =
 const pointless: ReadonlySet<FailureKind> = new Set([
   'tool-not-found',
   'invalid-parameters',
+  'input-required',
   'permission-denied',
   'too-large',
   'cancelled',

@@ -6,15 +6,17 @@ import { definitionOf, findTool } from './find-tool.ts'
 import { outcomeText } from './outcome-value.ts'
 import type { CallReport } from './report.ts'
 import type { RequestWorld } from './request-world.ts'
-import { requireYes } from './safety.ts'
+import { type CallToAllow, requireNamedPaths, requireYes } from './safety.ts'
 
 export type PlanOutcome =
   | {
       kind: 'called'
-      status: 'success' | 'error'
+      status: 'success' | 'error' | 'cancelled'
       calls: { call: PlannedCall; report: CallReport }[]
-      /** Whether somebody said yes to the last call. */
+      /** Whether somebody said yes. */
       confirmed: boolean
+      /** Tools that a cancellation stopped or did not let begin. */
+      cancelled?: readonly string[] | undefined
     }
   /** The tool was not the right one; another may be. `error` where it was not even called. */
   | {
@@ -31,7 +33,12 @@ const wrongChoice: ReadonlySet<string> = new Set([
   'element-missing',
 ])
 
-/** Calls the steps of a plan in order, each with what the earlier ones gave, until one fails. */
+/**
+ * Calls the steps of a plan in order, each with what the earlier ones gave, until one fails or the
+ * whole is cancelled. What needs a yes gets it for the whole plan, or nothing is called.
+ *
+ * @throws {ToolRefusedError}, and what `callTool` throws where nothing was done before
+ */
 export async function runPlan(
   steps: readonly PlannedCall[],
   request: string,
@@ -40,18 +47,22 @@ export async function runPlan(
   const { context, onStep } = world
   const calls: { call: PlannedCall; report: CallReport }[] = []
   const texts = new Map<string, string>()
-  let confirmed = false
+  const confirmed = await requireYes(await callsOf(steps, world), request, world)
   for (const [index, call] of steps.entries()) {
     const bound = bindParams(call, texts)
     if (!bound.ready) return { kind: 'wrong', why: unboundText(bound), calls }
     const { params } = bound
     const tool = await definitionOf(await findTool(call.tool, context), context)
-    confirmed = await requireYes(tool, params, request, world)
+    if (call.bindings.length > 0) await requireNamedPaths(tool, params, request, world)
     onStep?.({ index, tool: call.tool })
     let report: CallReport
     try {
       report = await callTool({ tool: call.tool, params, requestText: request }, context)
     } catch (error) {
+      if (context.signal.aborted && calls.length > 0) {
+        const cancelled = steps.slice(index).map((step) => step.tool)
+        return { kind: 'called', status: 'cancelled', calls, confirmed, cancelled }
+      }
       const isWrong = error instanceof ToolNotFoundError || error instanceof InvalidParametersError
       if (!isWrong) throw error
       return { kind: 'wrong', why: error.message, calls, error }
@@ -66,6 +77,21 @@ export async function runPlan(
     texts.set(call.name, outcomeText(report.outcome))
   }
   return { kind: 'called', status: 'success', calls, confirmed }
+}
+
+async function callsOf(
+  steps: readonly PlannedCall[],
+  { context }: RequestWorld,
+): Promise<CallToAllow[]> {
+  const calls: CallToAllow[] = []
+  for (const { tool, params, bindings } of steps) {
+    calls.push({
+      tool: await definitionOf(await findTool(tool, context), context),
+      params,
+      bindings,
+    })
+  }
+  return calls
 }
 
 function unboundText({

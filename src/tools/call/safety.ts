@@ -1,35 +1,53 @@
 import { readsOnly } from '../cache/reads-only.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { ToolRefusedError } from './errors.ts'
-import type { RequestWorld } from './request-world.ts'
+import { planText } from './plan-text.ts'
+import type { ProposedCall, RequestWorld } from './request-world.ts'
 import { unnamedPath } from './unnamed-path.ts'
 
-/**
- * Lets a call that was not asked for by its name pass: one that only reads does; any other needs a
- * yes. Where the request does not name the path that is written to, the yes in advance does not
- * count: an earlier answer may have put it there.
- *
- * @returns whether somebody said yes
- * @throws {ToolRefusedError} without a yes
- */
-export async function requireYes(
-  tool: ToolDefinition,
-  params: JsonObject,
-  request: string,
-  world: RequestWorld,
-): Promise<boolean> {
-  if (readsOnly(tool, world.context.rules(tool.server).trusted)) return false
-  const path = unnamedPath(params, request)
-  const unusual = path === undefined ? undefined : `The request does not name the path ${path}.`
-  if (world.yes && unusual === undefined) return true
-  const answer = await world.person?.confirm({ tool, params, unusual })
-  if (answer === true) return true
-  throw refusal(tool, params, answer, unusual)
+/** A call that waits for its yes. */
+export interface CallToAllow {
+  tool: ToolDefinition
+  params: JsonObject
+  bindings?: ProposedCall['bindings'] | undefined
 }
 
 /**
- * Looks at a call of a chain again once the answers of earlier steps are in its parameters: the yes
- * was to what the chain says, and a path that only an answer names needs one of its own.
+ * Lets the calls of a plan pass that were not asked for by their names: those that only read do; a
+ * plan with any other needs a yes to the whole, before its first call. Where the request does not
+ * name a path that is written to, the yes in advance does not count: an earlier answer may have put
+ * it there.
+ *
+ * @returns whether somebody said yes
+ * @throws {ToolRefusedError} without a yes, with all that would have been called
+ */
+export async function requireYes(
+  calls: readonly CallToAllow[],
+  request: string,
+  world: RequestWorld,
+): Promise<boolean> {
+  const plan = calls.map((call) => proposed(call, request, world))
+  if (plan.every(({ readOnly }) => readOnly)) return false
+  if (world.yes && plan.every(({ unusual }) => unusual === undefined)) return true
+  const answer = await world.person?.confirm(plan)
+  if (answer === true) return true
+  throw refusal(plan, answer)
+}
+
+function proposed(
+  { tool, params, bindings = [] }: CallToAllow,
+  request: string,
+  { context }: RequestWorld,
+): ProposedCall {
+  const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
+  const path = readOnly ? undefined : unnamedPath(params, request)
+  const unusual = path === undefined ? undefined : `The request does not name the path ${path}.`
+  return { tool, params, bindings, readOnly, unusual }
+}
+
+/**
+ * Looks at a call again once the answers of earlier steps are in its parameters: the yes was to what
+ * the plan says, and a path that only an answer names needs one of its own.
  *
  * @throws {ToolRefusedError} without a yes
  */
@@ -39,37 +57,26 @@ export async function requireNamedPaths(
   request: string,
   world: RequestWorld,
 ): Promise<void> {
-  if (unnamedPath(params, request) !== undefined) await requireYes(tool, params, request, world)
+  if (unnamedPath(params, request) !== undefined)
+    await requireYes([{ tool, params }], request, world)
 }
 
-/** Refuses, before anything is called, what nobody could say yes to later. */
-export function requireSomebody(
-  tools: readonly { tool: ToolDefinition; params: JsonObject }[],
-  world: RequestWorld,
-): void {
-  if (world.yes || world.person !== undefined) return
-  for (const { tool, params } of tools) {
-    const isSafe = readsOnly(tool, world.context.rules(tool.server).trusted)
-    if (!isSafe) throw refusal(tool, params, undefined, undefined)
-  }
-}
-
-function refusal(
-  tool: ToolDefinition,
-  params: JsonObject,
-  answer: boolean | undefined,
-  unusual: string | undefined,
-): ToolRefusedError {
-  const call = `${tool.id} ${JSON.stringify(params)}`
+function refusal(plan: readonly ProposedCall[], answer: boolean | undefined): ToolRefusedError {
+  const lines = plan.map((call) => ({ ...call, tool: call.tool.id }))
+  const [only, ...others] = lines
+  const isOne = only !== undefined && others.length === 0
+  const what = isOne ? `${only.tool} ${JSON.stringify(only.params)}` : planText(lines)
   if (answer === false) {
-    return new ToolRefusedError({ code: 'tool-declined', message: `not called: ${call}` })
+    const message = isOne ? `not called: ${what}` : `nothing of this was called:\n${what}`
+    return new ToolRefusedError({ code: 'tool-declined', message })
   }
-  const why = unusual ?? 'It may change something.'
+  const unusual = plan.flatMap((call) => call.unusual ?? [])
+  const why = unusual.length === 0 ? 'It may change something.' : unusual.join(' ')
   return new ToolRefusedError({
     code: 'tool-needs-yes',
-    message: `${call} needs a yes. ${why}`,
+    message: isOne ? `${what} needs a yes. ${why}` : `this plan needs a yes. ${why}\n${what}`,
     hint:
-      unusual === undefined
+      unusual.length === 0
         ? 'Say it at a terminal, or in advance with --yes.'
         : 'Say it at a terminal.',
   })

@@ -4,6 +4,7 @@ import type { FailureKind } from './retry-policy.ts'
 const byKind: Readonly<Record<FailureKind, readonly string[]>> = {
   'tool-not-found': ['Run skillrail tools refresh to update the tool cache'],
   'invalid-parameters': ['Compare the parameters with skillrail tools show'],
+  'input-required': ['Look at the parameters with skillrail tools show'],
   'server-unavailable': ['Check how the server is started with skillrail tools import'],
   timeout: ['Narrow the scope or reduce the output', 'Raise the time limit and try again'],
   'connection-lost': ['Check what the call did before you repeat it'],
@@ -23,6 +24,11 @@ const byCategory: readonly {
   sign: RegExp
   suggestions: readonly string[]
 }[] = [
+  {
+    category: 'browser',
+    sign: /\bnet::ERR_|\bNS_ERROR_/,
+    suggestions: ['Check that the address is right and that something answers there'],
+  },
   {
     category: 'browser',
     sign: /element|snapshot|uid|click/i,

@@ -2,10 +2,12 @@ import type { PlannedCall } from '../parameters/plan-request.ts'
 import type { Route } from '../route/route.ts'
 import { readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
-import { discoverOnce } from './find-tool.ts'
+import { discoverOnce, looseNote } from './find-tool.ts'
 import { parsePassthrough } from './passthrough.ts'
-import { type Proposal, proposeAnswer, proposeTool } from './propose.ts'
+import { decideRequest } from './decide-request.ts'
+import { planParts, type Proposal, proposeTool } from './propose.ts'
 import type { RequestWorld } from './request-world.ts'
+import { resolveLoosely } from './resolve-tool.ts'
 import { passthroughNotFound } from './suggest-tools.ts'
 
 /** What a request in words asks for. */
@@ -54,6 +56,11 @@ async function readNamed(
   if (!isKnown && (await discoverOnce(context))) {
     found = parsePassthrough(request, context.index)
   }
+  if (found.kind === 'none' || found.kind === 'unknown') {
+    const loose = parsePassthrough(request, context.index, resolveLoosely)
+    if (loose.kind === 'tool') context.note(looseNote(loose.written, loose.tool))
+    if (loose.kind !== 'none') found = loose
+  }
   switch (found.kind) {
     case 'none':
       return undefined
@@ -80,13 +87,13 @@ async function readNamed(
 async function readRouted(request: string, world: RequestWorld): Promise<RequestMeaning> {
   const { context, person } = world
   let routeOf = await world.router(context.index)
-  let route = routeOf(request)
-  const isKnown = route.candidates.some(({ tool }) => hasDefinition(tool, world))
+  let decided = decideRequest(request, routeOf, planParts(context.index))
+  const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, world))
   if (!isKnown && (await discoverOnce(context))) {
     routeOf = await world.router(context.index)
-    route = routeOf(request)
+    decided = decideRequest(request, routeOf, planParts(context.index))
   }
-  const answer = proposeAnswer(request, context.index, routeOf)
+  const { route, proposal: answer } = decided
   if (answer !== undefined) return { kind: 'routed', proposal: answer, route, chosen: false }
   if (route.candidates.length === 0) {
     return { kind: 'unsure', route, reason: 'No tool fits this request.' }

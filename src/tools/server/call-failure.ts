@@ -62,6 +62,11 @@ export function isSessionGone(error: unknown): boolean {
   return httpStatus(error) === 404
 }
 
+/** A header of the request does not say what its body says, or is not there. */
+export function isHeaderMismatch(error: unknown): boolean {
+  return codeOf(error) === headerMismatch
+}
+
 /** Servers answer a missing tool with the code for invalid parameters (MCP, Tools, Error Handling). */
 function answeredWithError(code: number, text: string, { server, tool }: FailedCall): CallFailure {
   const message = text.replace(/^MCP error -?\d+: /, '')
@@ -80,6 +85,10 @@ function answeredWithError(code: number, text: string, { server, tool }: FailedC
     const text = `The answer of ${tool} on the server ${server} cannot be used: ${message}`
     return { kind: 'protocol', message: text, delivered: 'yes' }
   }
+  if (code === missingCapability) {
+    const text = `${tool} was not finished, because its server ${server} wants to ask during a call, which Skillrail does not answer: ${message}`
+    return { kind: 'input-required', message: text, delivered: 'no' }
+  }
   const rejected = refusedUnseen.includes(code)
   return {
     kind: 'protocol',
@@ -90,10 +99,12 @@ function answeredWithError(code: number, text: string, { server, tool }: FailedC
 
 /** Ours, for an answer that came and is none; in the range left to implementations. */
 export const unusableAnswer = -32_050
+const headerMismatch = -32_020
+const missingCapability = -32_021
 const methodNotFound = -32_601
 const invalidParams = -32_602
 /** Parse error, invalid request, and the refusals of the protocol of 2026-07-28 before any work. */
-const refusedUnseen: readonly number[] = [-32_700, -32_600, -32_020, -32_021, -32_022]
+const refusedUnseen: readonly number[] = [-32_700, -32_600, headerMismatch, -32_022]
 
 function answeredOverHttp(status: number, { server, tool, sent }: FailedCall): CallFailure {
   if (status === 401 || status === 403) {

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
 import type { Runtime } from '../../base/index.ts'
 import type { ServerDefinition } from '../config/model.ts'
@@ -7,7 +8,9 @@ import { ToolCallError } from '../errors.ts'
 import type { CallRecords } from './_call-record.ts'
 import { readOutcome } from './_read-outcome.ts'
 import { readTools } from './_read-tools.ts'
-import { callFailure, isSessionGone } from './call-failure.ts'
+import { callFailure, isHeaderMismatch, isSessionGone } from './call-failure.ts'
+import { inputRequiredText, readInputRequired } from './input-required.ts'
+import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 
@@ -69,6 +72,9 @@ export async function connect(
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
 const maxPages = 100
 const maxTools = 20_000
+/** How often, and after which pause, a server is asked again that wants nothing but that. */
+const maxRounds = 10
+const pauseMs = 250
 
 function connectionOf(
   definition: ServerDefinition,
@@ -76,6 +82,9 @@ function connectionOf(
   { note }: ConnectOptions,
 ): Connection {
   const { client, records, instance } = opened
+  /** By the tool's name, as they were last listed here. */
+  const schemas = new Map<string, JsonObject>()
+  const hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
   let isClosed = false
   client.setNotificationHandler('notifications/tools/list_changed', () => {
     note({ code: 'tools-changed', message: 'its tools have changed' })
@@ -104,15 +113,22 @@ function connectionOf(
       const { tools, nextCursor, ttlMs: ttl } = result
       if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
-      if (typeof nextCursor !== 'string') return { ...readTools(definition.name, listed), ttlMs }
+      if (typeof nextCursor !== 'string') return { ...readListed(listed), ttlMs }
       // The same page again and again.
       if (seen.has(nextCursor)) break
       seen.add(nextCursor)
       cursor = nextCursor
     }
-    const { tools, problems } = readTools(definition.name, listed)
+    const { tools, problems } = readListed(listed)
     const endless = `its list of tools has no end; ${tools.length} were read`
     return { tools, problems: [...problems, endless] }
+  }
+
+  function readListed(listed: readonly unknown[]): ListedServer {
+    const read = readTools(definition.name, listed)
+    const checked = hasHeaders ? checkMirrored(read.tools) : { tools: read.tools, problems: [] }
+    for (const { name, inputSchema } of checked.tools) schemas.set(name, inputSchema)
+    return { tools: checked.tools, problems: [...read.problems, ...checked.problems] }
   }
 
   async function call(
@@ -122,20 +138,13 @@ function connectionOf(
   ): Promise<ToolOutcome> {
     const given = { ...parameters }
     const record = records.open(given)
-    const { signal, onProgress } = options
+    const { signal } = options
     const timeoutMs = options.timeoutMs ?? definition.callTimeoutMs
     try {
-      const result = await request(
-        'tools/call',
-        { name: tool, arguments: given },
-        {
-          timeout: timeoutMs,
-          signal,
-          onprogress: onProgress,
-        },
-      )
+      const result = await callWithHeaders(tool, given, { ...options, timeoutMs })
       return readOutcome(result, record.size || Buffer.byteLength(JSON.stringify(result)))
     } catch (error) {
+      if (error instanceof ToolCallError) throw error
       const cancelled = signal?.aborted === true
       if (isSessionGone(error)) isClosed = true
       const ending = cancelled ? undefined : await opened.ending()
@@ -153,16 +162,68 @@ function connectionOf(
     }
   }
 
+  /** The client itself adds such headers only where it reads the result, too. */
+  async function callWithHeaders(
+    tool: string,
+    given: JsonObject,
+    options: ToolCallOptions & { timeoutMs: number },
+  ): Promise<JsonObject> {
+    const attempt = (): Promise<JsonObject> => {
+      const schema = schemas.get(tool) ?? options.inputSchema
+      const headers =
+        hasHeaders && schema !== undefined ? parameterHeaders(schema, given) : undefined
+      return callInRounds(tool, given, options, headers)
+    }
+    try {
+      return await attempt()
+    } catch (error) {
+      // The schema that we have is not that of the server any more (MCP, Server Validation).
+      if (!hasHeaders || !isHeaderMismatch(error)) throw error
+      await list(options.signal)
+      return await attempt()
+    }
+  }
+
+  /** Asks again for a server that wants to be asked again; nobody answers its questions here. */
+  async function callInRounds(
+    tool: string,
+    given: JsonObject,
+    { signal, onProgress, timeoutMs, inputSchema }: ToolCallOptions & { timeoutMs: number },
+    headers: Record<string, string> | undefined,
+  ): Promise<JsonObject> {
+    const began = performance.now()
+    let state: { requestState?: string } = {}
+    for (let round = 1; ; round++) {
+      const timeout = Math.max(1, timeoutMs - Math.round(performance.now() - began))
+      const result = await request(
+        'tools/call',
+        { name: tool, arguments: given, ...state },
+        { timeout, signal, onprogress: onProgress, headers },
+      )
+      const asked = readInputRequired(result)
+      if (asked === undefined) return result
+      const isQuestion = Object.keys(asked.requests).length > 0 || asked.state === undefined
+      if (isQuestion || round === maxRounds) {
+        const message = inputRequiredText(tool, asked, schemas.get(tool) ?? inputSchema)
+        throw new ToolCallError({ kind: 'input-required', message, delivered: 'yes' })
+      }
+      state = { requestState: asked.state ?? '' }
+      await wait(pauseMs, undefined, signal === undefined ? {} : { signal })
+    }
+  }
+
   /** Past the client's own reading of the result, which drops a whole list for one bad tool. */
   async function request(
     method: 'tools/list' | 'tools/call',
     parameters: JsonObject,
-    { timeout = definition.callTimeoutMs, signal, onprogress }: RequestLimits,
+    { timeout = definition.callTimeoutMs, signal, onprogress, headers }: RequestLimits,
   ): Promise<JsonObject> {
     const limits = {
       timeout,
       ...(signal === undefined ? {} : { signal }),
       ...(onprogress === undefined ? {} : { onprogress }),
+      ...(headers === undefined ? {} : { headers }),
+      allowInputRequired: true,
     }
     return await client.request({ method, params: parameters }, anyObject, limits)
   }
@@ -172,6 +233,7 @@ interface RequestLimits {
   timeout?: number | undefined
   signal?: AbortSignal | undefined
   onprogress?: ToolCallOptions['onProgress']
+  headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** A schema (Standard Schema 1) that takes any object as it is. */

@@ -1,4 +1,11 @@
-import { exitCode, type ExitCode, nearest, type SkillrailErrorFacts } from '../../base/index.ts'
+import {
+  type Diagnostic,
+  exitCode,
+  type ExitCode,
+  nearest,
+  type SkillrailErrorFacts,
+} from '../../base/index.ts'
+import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure } from '../model.ts'
 
@@ -40,17 +47,60 @@ export class ServerNotTrustedError extends ServerStartError {
   }
 }
 
+/** Servers of the project were not asked, because the workspace is not trusted. Exit code 4. */
+export class ServersNotTrustedError extends ToolError {
+  constructor(servers: readonly [ServerDefinition, ...ServerDefinition[]]) {
+    const [{ blocked, source }] = servers
+    const names = servers.slice(0, 5).map(({ name }) => name)
+    const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : ''
+    const subject = servers.length === 1 ? 'The server' : 'The servers'
+    const verb = servers.length === 1 ? 'was' : 'were'
+    const because =
+      blocked?.reason === 'changed'
+        ? `${source.path} has changed since the workspace was trusted`
+        : 'the workspace was never trusted'
+    super({
+      code: 'servers-not-trusted',
+      message: `${subject} ${names.join(', ')}${more} ${verb} not started, because ${because}`,
+      hint: blocked?.hint,
+    })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}
+
+/** No server could be asked, because none is configured, or all are disabled. Exit code 3. */
+export class NoServersError extends ToolError {
+  constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
+    super({
+      code: 'no-servers',
+      message:
+        disabled.length === 0
+          ? 'No MCP server is configured for this project'
+          : `Every MCP server of this project is disabled: ${disabled.join(', ')}`,
+      hint:
+        'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; ' +
+        'skillrail tools import --all shows every file where servers are looked for.',
+      diagnostics,
+    })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
 /** No configuration names this server. Exit code 3. */
 export class ServerNotFoundError extends ToolError {
   constructor(name: string, known: readonly string[]) {
     const meant = nearest(name, known)
+    const list = known.length === 0 ? 'None is configured.' : `Configured: ${known.join(', ')}.`
     super({
       code: 'server-not-found',
       message: `There is no server ${name}`,
-      hint:
-        meant === undefined
-          ? 'skillrail tools servers lists the servers of this project.'
-          : `Did you mean ${meant}?`,
+      hint: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
     })
   }
 

@@ -1,15 +1,19 @@
-import type { Diagnostic, Runtime } from '../../base/index.ts'
+import { type Diagnostic, messageOf, type Runtime } from '../../base/index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import type { ToolDefinition, ToolServer } from '../model.ts'
 import type { ListedServer } from './connection.ts'
-import { ServerNotFoundError } from './errors.ts'
+import { ServerNotFoundError, ServerNotTrustedError, ServerStartError } from './errors.ts'
+import { failureReason } from './failure-reason.ts'
 import { type PooledServer, poolServer } from './pooled-server.ts'
 
 /** A server that could not be listed. */
 export interface ServerListFailure {
   server: string
+  /** In one line. */
   message: string
   stderrTail: string
+  /** It was not started, because the workspace is not trusted. */
+  notTrusted?: boolean | undefined
 }
 
 export interface ToolListing {
@@ -177,7 +181,8 @@ export async function listAll(
 }
 
 function failureOf(server: string, error: unknown): ServerListFailure {
-  const message = error instanceof Error ? error.message : String(error)
-  const stderrTail = error instanceof Error && 'stderrTail' in error ? String(error.stderrTail) : ''
-  return { server, message, stderrTail }
+  const stderrTail = error instanceof ServerStartError ? error.stderrTail : ''
+  const message = failureReason(messageOf(error), stderrTail)
+  if (!(error instanceof ServerNotTrustedError)) return { server, message, stderrTail }
+  return { server, message, stderrTail, notTrusted: true }
 }

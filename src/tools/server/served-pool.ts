@@ -77,8 +77,9 @@ function servedServer(client: ServedClient, definition: ServerDefinition): Serve
         ttlMs: typeof ttlMs === 'number' ? ttlMs : undefined,
       }
     },
-    async call(tool, parameters, { signal, timeoutMs, onProgress } = {}) {
-      const body = { server: name, tool, parameters, timeoutMs, progress: onProgress !== undefined }
+    async call(tool, parameters, { signal, timeoutMs, onProgress, inputSchema } = {}) {
+      const progress = onProgress !== undefined
+      const body = { server: name, tool, parameters, timeoutMs, progress, inputSchema }
       try {
         const answer = await client.ask('/call', body, {
           signal,

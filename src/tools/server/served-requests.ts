@@ -84,10 +84,11 @@ async function perform(
   if (path === '/start') return { instance: server.instance() }
   if (path !== '/call')
     throw new ToolError({ code: 'unknown-request', message: `There is no request ${path}` })
-  const { parameters, timeoutMs, progress } = body
+  const { parameters, timeoutMs, progress, inputSchema } = body
   const outcome = await server.call(text(body, 'tool'), isObject(parameters) ? parameters : {}, {
     signal,
     timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
+    inputSchema: isObject(inputSchema) ? inputSchema : undefined,
     onProgress: progress === true ? (step) => write({ progress: step }) : undefined,
   })
   return { outcome: encodeOutcome(outcome), instance: server.instance() }

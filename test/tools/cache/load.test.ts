@@ -201,6 +201,19 @@ describe('discovery', () => {
     expect(found.caution('chrome__click')).toEqual({ kind: 'unavailable', message: 'gone' })
     expect(found.tool('chrome__click')?.category).toBe('browser')
   })
+
+  it('marks a tool that is not what the last refresh saw, and no other', async () => {
+    const { index } = loadToolIndex(world)
+    const same = { ...click, annotations: { ...click.annotations, title: undefined } }
+    const other = { ...pages, description: 'Does something else' }
+    const found = await discoverOnce({ pool: poolOf([same, other]), index, ...options })
+    expect(found.caution(click.id)).toBeUndefined()
+    expect(found.caution(pages.id)).toMatchObject({
+      kind: 'changed',
+      since: options.refreshedAt,
+      before: { description: pages.description },
+    })
+  })
 })
 
 it('a path of the cache follows the project', () => {

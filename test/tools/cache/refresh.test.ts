@@ -243,7 +243,7 @@ describe('a refresh', () => {
       servers: [
         ...serversOf('github').map((server) => ({
           ...server,
-          blocked: { message: 'The workspace is not trusted.' },
+          blocked: { reason: 'untrusted' as const, message: 'The workspace is not trusted.' },
         })),
         ...serversOf('weather').map((server) => ({ ...server, disabled: true })),
       ],

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
 import {
+  foreseeSteps,
+  parseBatchText,
   partialText,
   runBatch,
   runToolChain,
@@ -135,18 +137,102 @@ it('fails a step with an unknown reference before its call', async () => {
   expect(calls).toEqual(['fake__get_title {}'])
 })
 
-it('ends at once when it is cancelled', async () => {
+function stoppable(delivered: 'no' | 'unknown'): ReturnType<typeof fakeWorld> {
   const controller = new AbortController()
   const stop: FakeTool = {
     name: 'stop',
     answer: () => {
       controller.abort()
-      throw new ToolCallError({ kind: 'cancelled', message: 'cancelled', delivered: 'unknown' })
+      throw new ToolCallError({ kind: 'cancelled', message: 'cancelled', delivered })
     },
   }
-  const { context, calls } = fakeWorld([stop, ...tools], { signal: controller.signal })
-  await expect(runBatch([step('stop'), step('get_title')], context)).rejects.toThrow('cancelled')
-  expect(calls).toHaveLength(1)
+  return fakeWorld([stop, ...tools], { signal: controller.signal })
+}
+
+const underWay = 'cancelled while it was under way; it may have acted'
+const notBegun = 'cancelled before it was called'
+
+it('keeps what was done before a batch was cancelled', async () => {
+  const { context, calls } = stoppable('unknown')
+  const results = await runBatch([step('get_title'), step('stop'), step('click')], context)
+  expect(results).toEqual([
+    { tool: 'get_title', status: 'success', result: 'Page Title' },
+    { tool: 'stop', status: 'cancelled', error: underWay },
+    { tool: 'click', status: 'cancelled', error: notBegun },
+  ])
+  expect(calls).toHaveLength(2)
+  expect(partialText(results)).toBe(
+    'Cancelled: 1 succeeded, 0 failed, 2 cancelled\nSucceeded: [get_title]\nCancelled: [stop, click]\nNext: run what is left, after a look at what was under way',
+  )
+})
+
+it('keeps what was done before a chain was cancelled', async () => {
+  const { context } = stoppable('no')
+  expect(await runToolChain([step('get_title'), step('stop'), step('click')], context)).toEqual({
+    completed: [{ tool: 'get_title', result: 'Page Title' }],
+    cancelled: { tool: 'stop', error: notBegun },
+    skipped: ['click'],
+  })
+})
+
+it('calls nothing of a batch that is cancelled before its first call', async () => {
+  const { context, calls } = fakeWorld(tools, { signal: AbortSignal.abort() })
+  expect(await runBatch([step('get_title')], context)).toEqual([
+    { tool: 'get_title', status: 'cancelled', error: notBegun },
+  ])
+  expect(calls).toEqual([])
+})
+
+it('speaks of no partial success where nothing succeeded', async () => {
+  const { context } = fakeWorld(tools)
+  expect(partialText(await runBatch([step('break')], context))).toBe(
+    'Failure: 0 succeeded, 1 failed\nFailed: [break]\nNext: retry failed items with adjusted params',
+  )
+})
+
+const list: FakeTool = {
+  name: 'list-pages',
+  inputSchema: { type: 'object', properties: { limit: { type: 'integer' } } },
+}
+
+it('says in the note of a member what of it means nothing', async () => {
+  const { context, calls } = fakeWorld([list])
+  const reading = parseBatchText(
+    '[{"tool": "list_pages", "params": {"limt": 1}, "parms": {}, "why": 1}]',
+  )
+  const steps = reading.kind === 'batch' ? reading.steps : []
+  const [result] = await runBatch(steps, context)
+  expect(result?.note).toBe(
+    [
+      '`parms` is no key of a batch member; did you mean `params`?',
+      '`why` is no key of a batch member; it has tool, params.',
+      'There is no tool list_pages; fake__list-pages was taken, which differs only in its spelling.',
+      '`limt` is no parameter of fake__list-pages; did you mean `limit`?',
+    ].join(' '),
+  )
+  expect(calls).toEqual(['fake__list-pages {"limt":1}'])
+})
+
+it('foresees what a schema refuses, but not what an answer will be', async () => {
+  const { context, calls } = fakeWorld([...tools, list])
+  const steps = [
+    step('get_title', {}, 'title'),
+    step('list-pages', { limit: '$title' }),
+    step('list-pages', { limit: 'many' }),
+    step('click', {}),
+    step('click', { target: '$gone' }),
+  ]
+  const foreseen = await foreseeSteps('chain', steps, context)
+  expect(foreseen.map(({ problems, unknown }) => [...problems, ...unknown])).toEqual([
+    [],
+    [],
+    ['Invalid: limit must be integer'],
+    ['Missing: target'],
+    ['gone'],
+  ])
+  const asBatch = await foreseeSteps('batch', [step('list-pages', { limit: '$title' })], context)
+  expect(asBatch[0]?.problems).toEqual(['Invalid: limit must be integer'])
+  expect(calls).toEqual([])
 })
 
 it('tells of every member before and after its call', async () => {

@@ -35,7 +35,7 @@ it.each<[string, FailureKind]>([
 })
 
 it('reads only the beginning of an error', () => {
-  expect(classifyOutcome(failed(`${'x '.repeat(400)} unknown tool`)).kind).toBe('execution')
+  expect(classifyOutcome(failed(`${'x '.repeat(400)} unknown tool`))?.kind).toBe('execution')
 })
 
 it('takes a refusal by the protocol for one that did nothing', () => {

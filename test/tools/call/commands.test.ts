@@ -197,6 +197,46 @@ it('shows what would be called and calls nothing', async () => {
   expect(newCalls()).toEqual([])
 })
 
+it('says before any call what a schema refuses', async () => {
+  const batch = '[{"tool": "get_echo", "params": {"mesage": "x"}}, {"tool": "get_image"}]'
+  const planned = await shared.run(['tools', 'batch', batch, '--dry-run'])
+  expect(planned).toMatchObject({
+    code: 2,
+    stdout:
+      '1. things__get_echo {"mesage":"x"} (reads; Missing: message; Invalid: mesage is not a parameter (did you mean message?))\n2. things__get_image {} (reads)\n',
+    stderr: '2 calls planned; nothing was called. 1 call cannot be made so.\n',
+  })
+  const document = await shared.run(['tools', 'batch', batch, '--dry-run', '--json'])
+  expect(JSON.parse(document.stdout).steps[0].problems[0]).toBe('Missing: message')
+  const asked = await shared.run(['tools', 'do', '--dry-run', 'Use things__get_echo {"times": 1}'])
+  expect(asked).toMatchObject({ code: 2, stdout: expect.stringContaining('Missing: message') })
+  const called = await shared.run(['tools', 'batch', batch.replace('get_image', 'get_broken')])
+  expect(called.code).toBe(1)
+  expect(called.stdout).toContain('1. get_echo: Error: invalid parameters for things__get_echo')
+  expect(called.stderr).toContain('Failure: 0 succeeded, 2 failed')
+  expect(newCalls().every((call) => call.startsWith('get_broken'))).toBe(true)
+})
+
+it('gives the call to complete where a parameter is missing', async () => {
+  const line = `skillrail tools call things__get_echo '{"times":2,"message":"<string>"}'`
+  const called = await shared.run(['tools', 'call', 'get_echo', 'times=2'])
+  expect(called).toMatchObject({ code: 2, stderr: expect.stringContaining(line) })
+  const asked = await shared.run(['tools', 'do', 'things__create_thing'])
+  const create = `Next: complete it: skillrail tools call things__create_thing '{"name":"<string>"}'`
+  expect(asked).toMatchObject({ code: 3, stderr: expect.stringContaining(create) })
+  expect(newCalls()).toEqual([])
+})
+
+it('notes that a name was spelt in another way', async () => {
+  const said = await shared.run(['tools', 'call', 'get-echo', 'message=x'])
+  expect(said).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining('There is no tool get-echo; things__get_echo was taken'),
+  })
+  const { stdout } = await shared.run(['tools', 'call', 'get-echo', 'message=x', '--json'])
+  expect(JSON.parse(stdout).notes).toEqual([expect.stringContaining('things__get_echo was taken')])
+})
+
 it('does what only reads, and refuses the rest without a yes', async () => {
   const read = await shared.run(['tools', 'do', 'list', 'the', 'things'])
   expect(read).toMatchObject({ code: 0, stdout: expect.stringContaining('Success: 3 items') })
@@ -222,19 +262,54 @@ it('exits 3 with the candidates when it is not sure', async () => {
 })
 
 it('cancels the call on Ctrl-C and ends with 130', async () => {
+  expect(await interrupted(['call', 'get_slow'])).toMatchObject({ code: 130 })
+})
+
+const threeMembers =
+  '[{"tool": "get_echo", "params": {"message": "a"}}, {"tool": "get_slow"}, {"tool": "get_image"}]'
+const underWay = 'cancelled while it was under way; it may have acted'
+
+it('shows on Ctrl-C what a batch and a chain had done', async () => {
+  const batch = await interrupted(['batch', threeMembers])
+  expect(batch.code).toBe(130)
+  expect(batch.stdout).toBe(
+    '1. get_echo: a 1\n2. get_slow: cancelled while it was under way; it may have acted\n3. get_image: cancelled before it was called\n',
+  )
+  const chain = await interrupted(['chain', threeMembers, '--json'])
+  expect(chain.code).toBe(130)
+  expect(JSON.parse(chain.stdout)).toEqual({
+    completed: [{ tool: 'get_echo', result: 'a 1' }],
+    cancelled: { tool: 'get_slow', error: underWay },
+    skipped: ['get_image'],
+  })
+  expect(newCalls()).not.toContain('get_image {}')
+})
+
+/** Runs a command of `tools` and presses Ctrl-C when `get_slow` is called. */
+async function interrupted(words: readonly string[]): Promise<{ code: unknown; stdout: string }> {
   const bin = fileURLToPath(new URL('../../../src/cli/bin.ts', import.meta.url))
-  const words = ['--trust-workspace', 'tools', 'call', 'get_slow']
-  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', bin, ...words], {
+  const args = [
+    '--disable-warning=ExperimentalWarning',
+    bin,
+    '--trust-workspace',
+    'tools',
+    ...words,
+  ]
+  before = shared.calls().length
+  const child = spawn(process.execPath, args, {
     cwd: shared.root,
     env: { PATH: process.env['PATH'], HOME: shared.home },
-    stdio: 'ignore',
+    stdio: ['ignore', 'pipe', 'ignore'],
   })
+  let stdout = ''
+  child.stdout.on('data', (chunk) => (stdout += String(chunk)))
   const ended = new Promise((resolve) => child.on('close', resolve))
   await reached('get_slow {}')
   child.kill('SIGINT')
-  expect(await ended).toBe(130)
+  const code = await ended
   await reached('cancelled')
-})
+  return { code, stdout }
+}
 
 async function reached(line: string): Promise<void> {
   for (let round = 0; round < 500 && !newCalls().includes(line); round++) {
@@ -289,6 +364,7 @@ it('neither obeys nor passes by a workflow of a project that was never trusted',
     code: 4,
     stderr: expect.stringContaining("Workflow 'careful' must run first and may not:"),
   })
+  expect(refused.stderr).not.toContain('Running')
   expect(free.code).toBe(0)
   expect(newCalls()).toEqual(['get_echo {"message":"b"}'])
 })

@@ -118,8 +118,8 @@ it('shows a person the tool and all of its parameters, and takes a no', async ()
   const shown: unknown[] = []
   const given = world({
     person: {
-      confirm: async ({ tool, params }) => {
-        shown.push([tool.id, params])
+      confirm: async (plan) => {
+        shown.push(...plan.map(({ tool, params }) => [tool.id, params]))
         return shown.length > 1
       },
       choose: async () => undefined,
@@ -173,8 +173,8 @@ it('lets a chain write to the path that the request names, whatever an answer ho
 it('asks a person again for a path that came from an answer', async () => {
   const asked: unknown[] = []
   const person: RequestWorld['person'] = {
-    confirm: async ({ params, unusual }) => {
-      asked.push([params['path'], unusual])
+    confirm: async (plan) => {
+      asked.push(plan.map(({ tool, params, unusual }) => [tool.name, params['path'], unusual]))
       return true
     },
     choose: async () => undefined,
@@ -184,8 +184,11 @@ it('asks a person again for a path that came from an answer', async () => {
   await doRequest(chainOfTwo('$where'), given)
   expect(given.calls).toHaveLength(2)
   expect(asked).toEqual([
-    ['$where', undefined],
-    ['/srv/x', 'The request does not name the path /srv/x.'],
+    [
+      ['take_snapshot', undefined, undefined],
+      ['write_file', '$where', undefined],
+    ],
+    [['write_file', '/srv/x', 'The request does not name the path /srv/x.']],
   ])
 })
 
@@ -343,8 +346,8 @@ it('takes a path that only an earlier answer gave for one the request does not n
     {
       yes: true,
       person: {
-        confirm: async ({ unusual }) => {
-          asked.push(unusual)
+        confirm: async (plan) => {
+          asked.push(...plan.map(({ unusual }) => unusual))
           return false
         },
         choose: async () => undefined,
@@ -356,9 +359,146 @@ it('takes a path that only an earlier answer gave for one the request does not n
   )
   const { requireYes } = await import('../../../src/tools/call/safety.ts')
   const tool = definitionOf(list[0] ?? { name: '' })
-  await expect(requireYes(tool, { path: '/etc/x' }, 'write it', given)).rejects.toMatchObject({
+  await expect(
+    requireYes([{ tool, params: { path: '/etc/x' } }], 'write it', given),
+  ).rejects.toMatchObject({
     code: 'tool-declined',
   })
   expect(asked).toEqual(['The request does not name the path /etc/x.'])
-  expect(await requireYes(tool, { path: '/tmp/x' }, 'write /tmp/x', given)).toBe(true)
+  expect(await requireYes([{ tool, params: { path: '/tmp/x' } }], 'write /tmp/x', given)).toBe(true)
+})
+
+const opener: FakeTool = {
+  name: 'navigate_page',
+  server: 'chrome',
+  description: 'Navigate to a URL.',
+  inputSchema: object({ url: { type: 'string' } }),
+}
+const shot = 'take a screenshot of http://127.0.0.1:1/'
+
+it('shows the whole plan before its first call, where nobody can be asked', async () => {
+  const given = world({}, {}, [...tools, opener])
+  await expect(doRequest(shot, given)).rejects.toMatchObject({
+    exitCode: 4,
+    message:
+      'this plan needs a yes. It may change something.\n' +
+      '1. chrome__navigate_page {"url":"http://127.0.0.1:1/"} (may change something)\n' +
+      '2. chrome__take_screenshot {} (reads)',
+  })
+  await expect(
+    doRequest('CHAIN: [{"tool": "take_snapshot"}, {"tool": "create_issue"}]', given),
+  ).rejects.toMatchObject({
+    exitCode: 4,
+    message: expect.stringContaining(
+      '1. chrome__take_snapshot {} (reads)\n2. github__create_issue {} (may change something)',
+    ),
+  })
+  expect(given.calls).toEqual([])
+})
+
+it('asks a person once about the whole plan, before its first call', async () => {
+  const asked: unknown[] = []
+  const person: RequestWorld['person'] = {
+    confirm: async (plan) => {
+      asked.push(...plan.map(({ tool, params, readOnly }) => [tool.name, params, readOnly]))
+      expect(given.calls).toEqual([])
+      return true
+    },
+    choose: async () => undefined,
+    provide: async () => undefined,
+  }
+  const given = world({ person }, {}, [...tools, opener])
+  expect(await doRequest(shot, given)).toMatchObject({ status: 'success' })
+  expect(given.calls).toHaveLength(2)
+  expect(asked).toEqual([
+    ['navigate_page', { url: 'http://127.0.0.1:1/' }, false],
+    ['take_screenshot', {}, true],
+  ])
+})
+
+it('takes no picture of a page that could not be opened', async () => {
+  const answer =
+    'Unable to navigate in the selected page: net::ERR_CONNECTION_REFUSED at http://127.0.0.1:1/.'
+  const given = world({ yes: true }, {}, [...tools, { ...opener, answer: () => text(answer) }])
+  expect(await doRequest(shot, given)).toMatchObject({
+    kind: 'called',
+    status: 'error',
+    calls: [{ report: { status: 'error', failure: { message: answer } } }],
+  })
+  expect(given.calls).toEqual(['chrome__navigate_page {"url":"http://127.0.0.1:1/"}'])
+})
+
+it('keeps what was done before a plan was cancelled', async () => {
+  const controller = new AbortController()
+  const list = tools.map((tool) =>
+    tool.name === 'take_screenshot'
+      ? {
+          ...tool,
+          answer: () => {
+            controller.abort()
+            throw new Error('gone')
+          },
+        }
+      : tool,
+  )
+  const given = world({ yes: true }, { signal: controller.signal }, [...list, opener])
+  expect(await doRequest(shot, given)).toMatchObject({
+    kind: 'called',
+    status: 'cancelled',
+    calls: [{ report: { tool: { name: 'navigate_page' }, status: 'success' } }],
+    cancelled: ['chrome__take_screenshot'],
+  })
+})
+
+it('asks twice for what is missing, says why, and then gives the call to complete', async () => {
+  const asked: unknown[] = []
+  const person: RequestWorld['person'] = {
+    confirm: async () => true,
+    choose: async () => undefined,
+    provide: async (_tool, name, problem) => {
+      asked.push([name, problem])
+      return name === 'owner' ? 'octo' : ' '
+    },
+  }
+  const given = world({ person })
+  for (const request of ['list the issues', 'github__list_issues']) {
+    expect(await doRequest(request, given)).toMatchObject({
+      kind: 'unsure',
+      missing: ['repo'],
+      complete: `skillrail tools call github__list_issues '{"owner":"octo","repo":"<string>"}'`,
+    })
+    expect(asked.splice(0)).toEqual([
+      ['owner', undefined],
+      ['repo', undefined],
+      ['repo', 'list_issues cannot be called without repo.'],
+    ])
+  }
+  expect(given.calls).toEqual([])
+})
+
+it('asks again for a number that is none', async () => {
+  const list: readonly FakeTool[] = [
+    { name: 'get_page', inputSchema: object({ number: { type: 'integer' } }, ['number']) },
+  ]
+  const answers = ['two', '2']
+  const problems: (string | undefined)[] = []
+  const person: RequestWorld['person'] = {
+    confirm: async () => true,
+    choose: async () => undefined,
+    provide: async (_tool, _name, problem) => {
+      problems.push(problem)
+      return answers.shift()
+    },
+  }
+  const given = world({ person }, {}, list)
+  await doRequest('fake__get_page', given)
+  expect(problems).toEqual([undefined, 'number cannot be two: integer is needed.'])
+  expect(given.calls).toEqual(['fake__get_page {"number":2}'])
+})
+
+it('takes the one tool whose id is spelt a little differently, and says so', async () => {
+  const given = world({}, {}, [{ name: 'get-sum' }])
+  await doRequest('Use fake__get_sum', given)
+  expect(given.calls).toEqual(['fake__get-sum {}'])
+  expect(given.notes.join()).toContain('There is no tool fake__get_sum; fake__get-sum was taken')
 })

@@ -225,7 +225,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     })
     await expect(pool.get('gihtub')).rejects.toMatchObject({
       exitCode: 3,
-      hint: 'Did you mean github?',
+      hint: 'Did you mean github? Configured: off, strange, github.',
     })
     expect((await pool.list()).failures).toMatchObject([{ server: 'strange' }])
     expect(processesWith(marker).length).toBeLessThan(2)

@@ -1,0 +1,62 @@
+import { readsOnly } from '../cache/reads-only.ts'
+import type { JsonObject, ToolDefinition } from '../model.ts'
+import { foreseenProblems } from './check-parameters.ts'
+import type { CallContext } from './context.ts'
+import type { DirectiveKind, ToolStep } from './directive-text.ts'
+import { definitionOf, findNamedTool } from './find-tool.ts'
+import { referencedNames, referencePaths } from './references.ts'
+import { unknownParameters } from './unknown-parameters.ts'
+
+/** A call that was not made, with what can be said against it beforehand. */
+export interface ForeseenCall {
+  tool: ToolDefinition
+  params: JsonObject
+  outputAs?: string | undefined
+  readOnly: boolean
+  /** References to what no earlier step keeps. */
+  unknown: readonly string[]
+  /** What the tool's schema refuses, whatever the earlier answers will be. */
+  problems: readonly string[]
+  notes: readonly string[]
+}
+
+/**
+ * What would be called for a batch or a chain.
+ *
+ * @throws {ToolNotFoundError}, {ToolRequestError}
+ */
+export async function foreseeSteps(
+  kind: DirectiveKind,
+  steps: readonly ToolStep[],
+  context: CallContext,
+): Promise<ForeseenCall[]> {
+  const known = new Set<string>()
+  const calls: ForeseenCall[] = []
+  for (const { tool: name, params, outputAs, notes = [] } of steps) {
+    const found = await findNamedTool(name, context)
+    const tool = await definitionOf(found.tool, context)
+    const isChain = kind === 'chain'
+    const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
+    const remarks = found.note === undefined ? notes : [...notes, found.note]
+    calls.push({
+      ...(await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)),
+      ...(outputAs === undefined ? {} : { outputAs }),
+      unknown,
+      notes: [...remarks, ...unknownParameters(tool, params)],
+    })
+    if (outputAs !== undefined) known.add(outputAs)
+  }
+  return calls
+}
+
+/** `later`: the paths of values that an earlier answer will give. */
+export async function foreseeCall(
+  tool: ToolDefinition,
+  params: JsonObject,
+  later: readonly (readonly string[])[],
+  context: Pick<CallContext, 'rules' | 'schemas'>,
+): Promise<Pick<ForeseenCall, 'tool' | 'params' | 'readOnly' | 'problems'>> {
+  const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
+  const problems = await foreseenProblems(tool, params, later, context.schemas)
+  return { tool, params, readOnly, problems }
+}

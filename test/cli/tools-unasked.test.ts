@@ -1,0 +1,153 @@
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { type CliResult, runCli } from './run-cli.ts'
+
+const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+
+let project: string
+let home: string
+
+const skillrail = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: project, home })
+
+function configuration(name: string): string {
+  const tools = [{ name: `list_${name}`, inputSchema: { type: 'object' } }]
+  const entry = {
+    command: process.execPath,
+    args: [server],
+    env: { TOOLS: JSON.stringify(tools) },
+  }
+  return JSON.stringify({ mcpServers: { [name]: entry } })
+}
+
+beforeEach(() => {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-unasked-')))
+  project = join(root, 'project')
+  home = join(root, 'home')
+  mkdirSync(join(project, '.git'), { recursive: true })
+  mkdirSync(join(home, '.cursor'), { recursive: true })
+})
+
+const steps = '[{"tool": "list_notes", "params": {}}]'
+/** Commands that need a server. */
+const needy: string[][] = [
+  ['call', 'list_notes'],
+  ['do', 'list the notes'],
+  ['do', 'notes__list_notes {}'],
+  ['batch', steps],
+  ['chain', steps],
+  ['route', 'list the notes'],
+  ['search', 'notes'],
+  ['show', 'list_notes'],
+  ['learn', 'add', 'what is on my desk', 'list_notes'],
+  ['refresh'],
+  ['refresh', '--dry-run'],
+  ['servers', '--start'],
+  ['serve', '--detach'],
+]
+
+describe('in a project that nobody trusts', () => {
+  it.each(needy)('tools %s %s is refused, with the command that allows it', async (...words) => {
+    writeFileSync(join(project, '.mcp.json'), configuration('notes'))
+    const { code, stdout, stderr } = await skillrail('tools', ...words)
+    expect(stderr).toContain(
+      'The server notes was not started, because the workspace was never trusted',
+    )
+    expect(stderr).toContain('skillrail trust')
+    expect(stderr).not.toContain('tools refresh')
+    expect(stdout).toBe('')
+    expect(code).toBe(4)
+    expect(existsSync(join(project, '.skillrail'))).toBe(false)
+  })
+
+  it.each([
+    ['call', 'notes__list_notes'],
+    ['do', 'zzz qqq'],
+    ['route', 'zzz qqq'],
+    ['search', 'zzz'],
+    ['show', 'list_notes'],
+    ['batch', steps],
+  ])('tools %s %s is refused where it finds nothing at other servers', async (...words) => {
+    writeFileSync(join(project, '.mcp.json'), configuration('notes'))
+    writeFileSync(join(home, '.cursor', 'mcp.json'), configuration('pages'))
+    const { code, stderr } = await skillrail('tools', ...words)
+    expect(stderr).toContain('The server notes was not started')
+    expect(code).toBe(4)
+  })
+
+  it('other servers are asked, and used', async () => {
+    writeFileSync(join(project, '.mcp.json'), configuration('notes'))
+    writeFileSync(join(home, '.cursor', 'mcp.json'), configuration('pages'))
+    const called = await skillrail('tools', 'call', 'list_pages')
+    const refreshed = await skillrail('tools', 'refresh')
+    const listed = await skillrail('tools', 'list')
+    expect([called.code, refreshed.code, listed.code]).toEqual([0, 0, 0])
+    expect(refreshed.stdout).toContain('Total tools: 1')
+    expect(listed.stdout).toContain('pages__list_pages')
+    expect(listed.stderr).toContain('notes was not trusted at the last refresh, and not asked')
+    expect(listed.stderr).not.toContain('failing')
+  })
+
+  it('tools list shows what is known, and why it is not more', async () => {
+    writeFileSync(join(project, '.mcp.json'), configuration('notes'))
+    const { code, stderr } = await skillrail('tools', 'list')
+    expect(stderr).toContain('The server notes was not started')
+    expect(stderr).not.toContain('failing')
+    expect(code).toBe(0)
+  })
+
+  it('--json has the reason as the error', async () => {
+    writeFileSync(join(project, '.mcp.json'), configuration('notes'))
+    const { code, stdout } = await skillrail('tools', 'call', 'list_notes', '--json')
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'servers-not-trusted' } })
+    expect(code).toBe(4)
+  })
+
+  it('a file that changed since it was trusted is named', async () => {
+    const path = join(project, '.mcp.json')
+    writeFileSync(path, configuration('notes'))
+    await skillrail('trust', '--yes')
+    writeFileSync(path, configuration('others'))
+    const { code, stderr } = await skillrail('tools', 'call', 'list_others')
+    expect(stderr).toContain(
+      `The server others was not started, because ${path} has changed since the workspace was trusted`,
+    )
+    expect(code).toBe(4)
+  })
+})
+
+describe('where no server is configured', () => {
+  it.each(needy)('tools %s %s says so, and where one can be', async (...words) => {
+    const { code, stdout, stderr } = await skillrail('tools', ...words)
+    expect(stderr).toContain('No MCP server is configured for this project')
+    expect(stderr).toContain('.mcp.json')
+    expect(stderr).toContain('skillrail tools import')
+    expect(stdout).toBe('')
+    expect(code).toBe(3)
+    expect(existsSync(join(project, '.skillrail'))).toBe(false)
+  })
+
+  it('tools list says so and is done', async () => {
+    const { code, stderr } = await skillrail('tools', 'list')
+    expect(stderr).toContain('No MCP server is configured for this project')
+    expect(code).toBe(0)
+  })
+
+  it('one that is disabled is named', async () => {
+    const entry = { command: 'x', disabled: true }
+    const path = join(project, '.cursor', 'mcp.json')
+    mkdirSync(join(project, '.cursor'))
+    writeFileSync(path, JSON.stringify({ mcpServers: { off: entry } }))
+    const { stderr } = await skillrail('tools', 'refresh')
+    expect(stderr).toContain('Every MCP server of this project is disabled: off')
+  })
+
+  it('a file that cannot be read is named', async () => {
+    const path = join(project, '.mcp.json')
+    writeFileSync(path, '{"mcpServers": {,}')
+    const { code, stderr } = await skillrail('tools', 'call', 'list_notes')
+    expect(stderr).toContain(`${path}:1`)
+    expect(code).toBe(3)
+  })
+})
