@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Reporter, TestModule } from 'vitest/node'
 import { readRows } from './rows.ts'
@@ -28,6 +29,8 @@ export class ServersReporter implements Reporter {
     process.stdout.write(
       `\n${page.tables}\n\n${count('passed')} passed, ${count('failed')} failed\n`,
     )
-    if (process.env['SKILLRAIL_WRITE'] !== undefined) writeFileSync(path, page.text)
+    if (process.env['SKILLRAIL_WRITE'] === undefined) return
+    writeFileSync(path, page.text)
+    execFileSync(process.execPath, ['node_modules/oxfmt/bin/oxfmt', path])
   }
 }
