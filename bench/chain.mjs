@@ -17,9 +17,9 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { findPeers } from './_peers.mjs'
+import { cachedPackages } from '../scripts/cached-packages.mjs'
 
-const peers = findPeers({ execa: '9.6.1', nx: '24.0.6' })
+const peers = cachedPackages('bench', { execa: '9.6.1', nx: '24.0.6' })
 // Node parses this file at every start, which hides what is measured.
 delete process.env.NODE_EXTRA_CA_CERTS
 const rounds = Number(process.env.ROUNDS ?? 7)

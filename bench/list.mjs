@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { interleave, peakMemoryOf } from './_measure.mjs'
-import { findPeers } from './_peers.mjs'
+import { cachedPackages } from '../scripts/cached-packages.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const data = process.env.SKILLRAIL_BENCH ?? path.resolve(root, '../shared/bench')
@@ -24,7 +24,7 @@ if (!existsSync(generator)) {
   console.log('skipped: no generator of synthetic skills (SKILLRAIL_BENCH)')
   process.exit(0)
 }
-const peers = findPeers({ openskills: '1.5.0', skills: '1.5.18' })
+const peers = cachedPackages('bench', { openskills: '1.5.0', skills: '1.5.18' })
 const base = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
   const project = path.join(base, 'project')

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { interleave, peakMemoryOf } from './_measure.mjs'
-import { findPeers } from './_peers.mjs'
+import { cachedPackages } from '../scripts/cached-packages.mjs'
 
 const root = path.resolve(import.meta.dirname, '..')
 const shared = (variable, name) => process.env[variable] ?? path.resolve(root, '../shared', name)
@@ -21,7 +21,7 @@ if (!existsSync(bin)) {
   console.log('skipped: dist/ is not built (npm run build)')
   process.exit(0)
 }
-const peers = findPeers({ 'skills-ref': '0.1.5' })
+const peers = cachedPackages('bench', { 'skills-ref': '0.1.5' })
 const base = mkdtempSync(path.join(tmpdir(), 'skillrail-bench-'))
 try {
   if (existsSync(generator)) {

@@ -125,6 +125,7 @@ export function createAgentParts(options: AgentOptions, context: AgentPartsConte
         isSubagent: false,
         model: () => surroundings.model(),
         resolveModel: (wanted) => surroundings.resolveModel(wanted),
+        ready: () => servers.ready(),
         tools: () => session.tools(),
         skills: () => agentSkills?.manager,
         toolsOfSkill: async (activation) => (await agentSkills?.toolsOf(activation)) ?? [],

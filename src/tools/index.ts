@@ -173,5 +173,6 @@ export {
   stopServed,
   type StopResult,
 } from './server/served-status.ts'
+export { refuse as refuseServer } from './server/pooled-server.ts'
 export { isUntrusted, requireServers, unaskedServers } from './server/unasked-servers.ts'
 export { projectGate } from './call/project-gate.ts'

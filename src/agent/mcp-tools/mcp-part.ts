@@ -16,6 +16,11 @@ export interface McpPartOptions extends Omit<
 /** MCP servers in a conversation. */
 export interface McpPart extends SessionPart {
   /**
+   * Starts the chosen servers, where that was not done yet; every run begins with it.
+   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for a name that cannot be had.
+   */
+  ready(): Promise<void>
+  /**
    * Tools of a configured server that a skill names: none when they are offered anyway.
    * @throws {ServerNotFoundError} for a name that no configuration has.
    */
@@ -33,15 +38,9 @@ export function mcpPart(options: McpPartOptions): McpPart {
   let opened: McpTools | undefined
   let request: string | undefined
   return {
+    ready,
     async instructions() {
-      if (choice === undefined) return undefined
-      chosen ??= open(choice)
-      try {
-        opened = await chosen
-      } catch (error) {
-        chosen = undefined
-        throw error
-      }
+      await ready()
       return undefined
     },
     async prompt(text) {
@@ -83,6 +82,17 @@ export function mcpPart(options: McpPartOptions): McpPart {
         if (opening.status === 'fulfilled') await opening.value.close()
       }
     },
+  }
+
+  async function ready(): Promise<void> {
+    if (choice === undefined) return
+    chosen ??= open(choice)
+    try {
+      opened = await chosen
+    } catch (error) {
+      chosen = undefined
+      throw error
+    }
   }
 
   async function open(servers: McpChoice): Promise<McpTools> {

@@ -50,7 +50,8 @@ export interface McpTools {
  * allow and deny lists, the check of its parameters, the gate of workflows, the session's log. A
  * server that cannot be listed is a note, and its tools are missing.
  *
- * @throws {ServerNotFoundError} for a name that no configuration has.
+ * @throws {ServerNotFoundError} for a name that no configuration has; {ServerNotTrustedError} and
+ *   {ServerStartError} for a named server that is held back.
  */
 export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> {
   const { runtime, settings, note } = options
@@ -61,7 +62,9 @@ export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> 
   try {
     const { tools, failures } = await pool.list({ signal: options.signal })
     for (const { server, message } of failures) {
-      note(`The MCP server ${server} cannot be used: ${message}`)
+      const hint = pool.definitions.find(({ name }) => name === server)?.blocked?.hint
+      const next = hint === undefined ? '' : `. ${hint}`
+      note(`The MCP server ${server} cannot be used: ${message}${next}`)
     }
     const trusted = new Set(pool.definitions.flatMap((one) => (one.trusted ? [one.name] : [])))
     const known = loadToolIndex({ project, runtime }).index

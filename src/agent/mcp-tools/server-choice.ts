@@ -2,6 +2,7 @@ import { type Runtime, sha256 } from '../../base/index.ts'
 import {
   openServers,
   type ProjectServers,
+  refuseServer,
   type ServerDefinition,
   ServerNotFoundError,
   type ServerPool,
@@ -70,14 +71,19 @@ function definitionOf(server: McpServer): ServerDefinition {
   }
 }
 
-/** @throws {ServerNotFoundError} for a name that no configuration has. */
+/**
+ * @throws {ServerNotFoundError} for a name that no configuration has; {ServerNotTrustedError} and
+ *   {ServerStartError} for a server that is held back: who names one cannot do without it.
+ */
 function onlyNamed(pool: ProjectServers, names: ReadonlySet<string>): ServerPool {
   const known = pool.definitions.map(({ name }) => name)
   for (const name of names) {
     if (!known.includes(name)) throw new ServerNotFoundError(name, known)
   }
+  const definitions = pool.definitions.filter(({ name }) => names.has(name))
+  for (const definition of definitions) refuseServer(definition, false)
   return {
-    definitions: pool.definitions.filter(({ name }) => names.has(name)),
+    definitions,
     get: (name, options) => pool.get(name, options),
     async list(options) {
       const results = await Promise.all(

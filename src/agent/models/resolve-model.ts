@@ -1,6 +1,7 @@
 import type { LanguageModel } from 'ai'
 import { messageOf, nearest, type Runtime, systemCode, systemRuntime } from '../../base/index.ts'
 import { AgentUsageError, ModelNotFoundError } from '../agent-errors.ts'
+import { requireAddress } from './require-address.ts'
 import { compatibleKeyVariable, type ProviderDefinition, providerTable } from './providers.ts'
 
 /** A model of the AI SDK; a bare name is not one. */
@@ -28,14 +29,15 @@ export interface ResolveModelOptions {
  * the provider's package is loaded; whether the provider has the model shows in the first call.
  *
  * @throws {ModelNotFoundError} for an unknown provider or one whose package is not installed.
- * @throws {AgentUsageError} for a missing key or address.
+ * @throws {AgentUsageError} for a missing key or address, or an address that is none.
  */
 export async function resolveModel(
   name: string,
   options: ResolveModelOptions = {},
 ): Promise<ModelObject> {
   const { providerName, modelName } = splitModelName(name, options)
-  const { providers = {} } = options
+  const { providers = {}, baseUrl } = options
+  if (baseUrl !== undefined) requireAddress(baseUrl)
   const own = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
   if (own !== undefined) return modelOf(own, modelName, name)
   const definition = providerTable.find((candidate) => candidate.name === providerName)

@@ -221,6 +221,7 @@ export class SubagentManager {
     if (forked === undefined && (config.skills?.length ?? 0) > 0) {
       await this.#refuseCycle({ kind: 'agent', name: config.name }, config)
     }
+    await this.#parent.ready?.()
     return await createChild({
       id: this.#parent.runtime.id(),
       config,

@@ -22,6 +22,8 @@ export interface SubagentParent {
   model: () => ModelObject | Promise<ModelObject>
   /** The model of a name such as `provider:name`; throws what says how to get it. */
   resolveModel: (name: string) => ModelObject | Promise<ModelObject>
+  /** Waits for what `tools` needs first: MCP servers that it has not started yet. */
+  ready?: (() => Promise<void>) | undefined
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
   /** Where its skills are; undefined when it has none. */

@@ -1,0 +1,9 @@
+import { defineConfig } from 'vitest/config'
+import { mutationAreas } from './test/mutation-areas.ts'
+
+const area = mutationAreas[process.env['SKILLRAIL_MUTATION_AREA'] ?? '']
+
+/** The tests of one area, for `npm run mutation`. */
+export default defineConfig({
+  test: { include: area?.tests ?? [], testTimeout: 20_000, env: { NO_COLOR: '1' } },
+})
