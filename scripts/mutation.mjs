@@ -86,6 +86,9 @@ function configuration(name, report) {
     reporters: ['progress-append-only', 'json'],
     jsonReporter: { fileName: report },
     tempDirName: path.join(results, 'sandbox'),
+    // The copies that other runs work in, and what no test reads.
+    ignorePatterns: ['coverage'],
+    disableTypeChecks: false,
     // Its reader needs the interface of a compiler that we do not use.
     tsconfigFile: 'none.json',
   }

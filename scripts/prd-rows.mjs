@@ -330,7 +330,14 @@ export const prdSections = [
   {
     title: 'What users of other products complain about',
     rows: [
-      ['complaint 1', 'subagents do not get skills'],
+      [
+        'complaint 1',
+        'subagents do not get skills',
+        {
+          differs:
+            'They get what their definition names, whole and from the start, with tools and files, and activate nothing further: an activation would add tools and approvals to what the definition allows.',
+        },
+      ],
       ['complaint 2', 'tokens of children are not counted'],
       ['complaint 3', 'a fork gets no arguments, no tools, or describes the skill'],
       ['complaint 4', 'cancelling leaves children running; resuming does not work'],

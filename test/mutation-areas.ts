@@ -4,8 +4,10 @@
  */
 export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: string[] }>> = {
   trust: {
-    sources: ['src/trust/**/*.ts'],
-    tests: ['test/trust/**/*.test.ts'],
+    sources: ['src/trust/!(*lock*|_installed-hash|_project-json|_skill-tree).ts'],
+    // Not those of the lock file, not that of 20,000 files (too slow for every mutant), and not those
+    // that start processes, which no mutant reaches.
+    tests: ['test/trust/**/!(*-processes|large-skill|lock|lock-installed).test.ts'],
   },
   chain: {
     sources: [
@@ -19,15 +21,19 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
   trigger: {
     sources: [
       'src/trigger/{match,prompt-text,inject,pattern,parse-pattern,pattern-classes,pattern-plan}.ts',
-      'src/trigger/_{linear,pattern-atoms,run-program,test-program,simplify,quick-scan,required-text,to-javascript,plain-text}.ts',
+      'src/trigger/_{linear,pattern-atoms,repeats-nothing,run-program,test-program,simplify,quick-scan,required-text,to-javascript,plain-text}.ts',
     ],
-    tests: ['test/trigger/{pattern,quick-scan,inject,check,portable-triggers}.test.ts'],
+    // Not those that run thousands of random patterns for each mutant, or that start a process.
+    tests: [
+      'test/trigger/pattern{,-classes,-meaning,-plan}.test.ts',
+      'test/trigger/{quick-scan,match,inject,check}.test.ts',
+    ],
   },
   gate: {
     sources: [
       'src/workflow/{run-gate,match,plan,plan-step,scope,keywords,after-call,session-state,resolve-params,tool-names}.ts',
     ],
-    tests: ['test/workflow/{gate,match,session,sql-tables,check-workflows}.test.ts'],
+    tests: ['test/workflow/**/!(session-processes).test.ts'],
   },
   arguments: {
     sources: ['src/skill/arguments.ts'],

@@ -41,4 +41,14 @@ export const agentSettings: readonly Setting[] = [
     description:
       'Tokens, estimated as characters / 4, above which older parts of a conversation are left out.',
   },
+  {
+    key: 'agent.concurrency',
+    variable: 'SKILLRAIL_AGENT_CONCURRENCY',
+    kind: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    fallback: 10,
+    userOnly: false,
+    description: 'Subagents that work at once; the others wait in order.',
+  },
 ]

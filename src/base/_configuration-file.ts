@@ -2,9 +2,11 @@ import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import { type PathBase, readSettingValue } from './_setting-value.ts'
 import type { Diagnostic } from './diagnostic.ts'
+import { deepestJson, tooDeepAt } from './json-depth.ts'
 import { nearest } from './nearest.ts'
 import { readRegularFile } from './read-regular-file.ts'
 import { type Setting, settingTable, type SettingValue } from './settings.ts'
+import { placesIn } from './text-places.ts'
 
 export interface RawSetting {
   setting: Setting
@@ -33,6 +35,12 @@ function readConfigurationText(
   path: string,
   paths: PathBase,
 ): { settings: readonly RawSetting[]; diagnostics: readonly Diagnostic[] } {
+  const placeOf = placesIn(text)
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    const message = `nested deeper than ${deepestJson} levels`
+    return { settings: [], diagnostics: [report('configuration-syntax', message, deep)] }
+  }
   const jsonc = loadParser()
   const errors: Jsonc.ParseError[] = []
   const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
@@ -65,7 +73,7 @@ function readConfigurationText(
 
   function readOne(setting: Setting, node: Jsonc.Node): void {
     const read = readSettingValue(setting, jsonc.getNodeValue(node), paths)
-    if (read.ok) settings.push({ setting, value: read.value, ...position(text, node.offset) })
+    if (read.ok) settings.push({ setting, value: read.value, ...placeOf(node.offset) })
     else {
       const message = `${setting.key} must be ${read.expected}; it is ignored`
       diagnostics.push(report('setting-wrong-value', message, node.offset))
@@ -73,10 +81,8 @@ function readConfigurationText(
   }
 
   function unknownSetting(key: string, offset: number): Diagnostic {
-    const meant = nearest(
-      key,
-      settingTable.map((setting) => setting.key),
-    )
+    const known = settingTable.map((setting) => setting.key)
+    const meant = diagnostics.length < mostHints ? nearest(key, known) : undefined
     return {
       ...report('setting-unknown', `${key} is no setting; it is ignored`, offset),
       severity: 'warning',
@@ -85,14 +91,12 @@ function readConfigurationText(
   }
 
   function report(code: string, message: string, offset: number): Diagnostic {
-    return { code, severity: 'error', message, path, ...position(text, offset) }
+    return { code, severity: 'error', message, path, ...placeOf(offset) }
   }
 }
 
-function position(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
-}
+/** A file with more that is wrong is no configuration; looking for what was meant costs time. */
+const mostHints = 50
 
 /** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a person. */
 function inWords(name: string): string {

@@ -73,6 +73,15 @@ export const restateSettings: readonly Setting[] = [
     description: 'Agent clients that a worker may give steps without a script to.',
   },
   {
+    key: 'restate.models',
+    variable: 'SKILLRAIL_RESTATE_MODELS',
+    kind: 'words',
+    fallback: [],
+    userOnly: true,
+    description:
+      'Models, as `provider:name`, that a worker may give steps without a script to; their address is `agent.baseUrl`.',
+  },
+  {
     key: 'restate.patience',
     variable: 'SKILLRAIL_RESTATE_PATIENCE',
     kind: 'integer',

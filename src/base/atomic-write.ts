@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { systemCode } from './errors.ts'
+import { makePrivateDirectory } from './private-directory.ts'
 import { randomText } from './random-text.ts'
 
 export interface AtomicWriteOptions {
@@ -20,7 +21,7 @@ export interface AtomicWriteOptions {
 
 /**
  * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
- * Missing directories are made; a symbolic link keeps pointing where it did and its target is
+ * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
  * replaced. Throws the system error when the disk is full, read-only or forbidden; the old file is
  * then untouched and nothing is left behind.
  */
@@ -31,9 +32,10 @@ export function writeFileAtomicSync(
 ): void {
   const target = realTarget(path)
   const directory = dirname(target)
-  mkdirSync(directory, { recursive: true })
-  const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   const mode = options.mode ?? existingMode(target) ?? 0o644
+  if ((mode & 0o077) === 0) makePrivateDirectory(directory)
+  else mkdirSync(directory, { recursive: true })
+  const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   try {
     writeWhole(temporary, content, mode)
     renameSync(temporary, target)

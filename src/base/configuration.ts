@@ -101,6 +101,7 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
       baseUrl: text('agent.baseUrl'),
       maxTurns: number('agent.maxTurns'),
       contextTokens: number('agent.contextTokens'),
+      concurrency: number('agent.concurrency'),
     },
     hooks: { repeat: values.get('hooks.repeat') === 'session' ? 'session' : 'prompt' },
     restate: {
@@ -112,6 +113,7 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
       workerAddress: text('restate.workerAddress'),
       identityKeys: list('restate.identityKeys'),
       via: list('restate.via'),
+      models: list('restate.models'),
       patience: number('restate.patience'),
       resultLimit: number('restate.resultLimit'),
     },

@@ -1,7 +1,8 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sha256 } from './digest.ts'
 import { StateFileError, systemCode } from './errors.ts'
+import { makePrivateDirectory } from './private-directory.ts'
 import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { randomText } from './random-text.ts'
 
@@ -16,7 +17,7 @@ export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: P
 export function acquireFileLock(path: string): LockAttempt {
   const lockPath = `${path}.lock`
   const mine = JSON.stringify({ ...ownIdentity(), token: randomText(16) })
-  mkdirSync(dirname(lockPath), { recursive: true })
+  makePrivateDirectory(dirname(lockPath))
   for (;;) {
     if (create(lockPath, mine)) return held(lockPath, mine)
     const content = readIfThere(lockPath)

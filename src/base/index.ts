@@ -30,7 +30,15 @@ export {
   openJournal,
   readJournal,
 } from './journal-file.ts'
+export {
+  type LocalRoute,
+  type LocalServer,
+  openLocalServer,
+} from './local-server/open-local-server.ts'
+export { pageRoute } from './local-server/page-route.ts'
+export { deepestJson, tooDeepAt } from './json-depth.ts'
 export { nearest } from './nearest.ts'
+export { makePrivateDirectory } from './private-directory.ts'
 export { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'
 export { findSecrets, redactText, redactValue, type SecretPlace } from './redact.ts'
@@ -38,4 +46,5 @@ export { type Runtime, systemRuntime } from './runtime.ts'
 export { safeLine, safeText } from './safe-text.ts'
 export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
 export { type Setting, type Settings, settingTable } from './settings.ts'
+export { placesIn, type TextPlaces } from './text-places.ts'
 export { type UserDirectories, userDirectories } from './user-directories.ts'

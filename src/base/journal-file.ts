@@ -4,7 +4,6 @@ import {
   fdatasyncSync,
   fstatSync,
   ftruncateSync,
-  mkdirSync,
   openSync,
   readFileSync,
   writeSync,
@@ -12,6 +11,7 @@ import {
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
 import { messageOf, StateFileError, systemCode } from './errors.ts'
+import { makePrivateDirectory } from './private-directory.ts'
 
 /** One record of a journal: a JSON object on a line of its own. */
 export type JournalRecord = Readonly<Record<string, unknown>>
@@ -87,7 +87,7 @@ const newline = 10
 
 function openForAppending(path: string): number {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makePrivateDirectory(dirname(path))
     return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600)
   } catch (error) {
     throw unwritable(path, messageOf(error))

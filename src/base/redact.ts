@@ -20,8 +20,9 @@ const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['Google API key', /\bAIza[0-9A-Za-z_-]{35}/g],
   ['npm token', /\bnpm_[A-Za-z0-9]{30,}/g],
   ['Hugging Face token', /\bhf_[A-Za-z0-9]{20,}/g],
-  // The bound keeps a run of beginnings from being read once for each of them.
-  ['JSON Web Token', /\beyJ[A-Za-z0-9_-]{8,2000}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*/g],
+  // Where a run of its characters begins, or after one word of it: a run of beginnings is read twice
+  // at most, not once for each of them.
+  ['JSON Web Token', /(?<=(?<![\w-])(?:\w{1,40}-)?)eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/g],
   ['authorization header', /(?<=\b(?:Bearer|Basic)\s{1,4})[A-Za-z0-9+/._~-]{12,}=*/g],
   [
     'password in an address',
@@ -33,15 +34,22 @@ const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
 const suspicious =
   /[:=]|[spr]k[-_]|gh[pousr]_|github_pat|glpat-|xox|AKIA|ASIA|AIza|npm_|hf_|eyJ|Bearer|Basic|BEGIN/
 
-const assignment =
-  /(["']?)([A-Za-z][A-Za-z0-9_.-]{0,80})\1(\s{0,3}[=:]\s{0,3})("[^"\n]{1,2000}"|'[^'\n]{1,2000}'|[^\s"',;&]{1,2000})/g
+/** A key and what assigns; the value is looked at only where the key tells of a secret. */
+const assignment = /(\\?["']|)([A-Za-z][A-Za-z0-9_.-]{0,80})\1[^\S\n]{0,3}[=:][^\S\n]{0,3}/g
+const assignedValue =
+  /(\\"|"|')((?:[^"'\\\n]|\\[^"]|(?!\1)\\?["']){1,2000})\1|()([^\s"',;&]{1,2000})/y
+const harmlessValue = /^(?:\d+|true|false|null|\$.*|\[redacted\].*)$/
 
-/** The text with everything that looks like a secret replaced by `[redacted]`. */
-export function redactText(text: string): string {
-  if (!suspicious.test(text)) return text
+/**
+ * The text with everything that looks like a secret replaced by `[redacted]`, and what is known to be
+ * one.
+ */
+export function redactText(text: string, known: readonly string[] = []): string {
   let redacted = text
+  for (const secret of known) redacted = redacted.replaceAll(secret, mask)
+  if (!suspicious.test(redacted)) return redacted
   for (const [, pattern] of secretPatterns) redacted = redacted.replace(pattern, mask)
-  return redacted.replace(assignment, maskAssignment)
+  return maskPlaces(redacted, assignedSecrets(redacted))
 }
 
 /** Where a secret stands: offset and length in UTF-16 units. */
@@ -62,12 +70,7 @@ export function findSecrets(text: string): SecretPlace[] {
       kind,
     })),
   )
-  const assigned = Array.from(text.matchAll(assignment)).flatMap((match) => {
-    const [whole, quote = '', key = '', separator = '', value = ''] = match
-    if (maskAssignment(whole, quote, key, separator, value) === whole) return []
-    const offset = match.index + whole.length - value.length
-    return [{ offset, length: value.length, kind: `value of ${key}` }]
-  })
+  const assigned = assignedSecrets(text)
   const isKnown = ({ offset, length }: SecretPlace): boolean =>
     places.some((place) => place.offset < offset + length && offset < place.offset + place.length)
   return [...places, ...assigned.filter((place) => !isKnown(place))].toSorted(
@@ -76,33 +79,47 @@ export function findSecrets(text: string): SecretPlace[] {
 }
 
 /** A JSON-like value with secrets masked, by key name and in every string. Copies; never mutates. */
-export function redactValue<T>(value: T): T
-export function redactValue(value: unknown): unknown {
-  if (typeof value === 'string') return redactText(value)
-  if (Array.isArray(value)) return value.map((item) => redactValue(item))
+export function redactValue<T>(value: T, known?: readonly string[]): T
+export function redactValue(value: unknown, known: readonly string[] = []): unknown {
+  if (typeof value === 'string') return redactText(value, known)
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, known))
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, redactEntry(key, item)]),
+    Object.entries(value).map(([key, item]) => [
+      redactText(key, known),
+      isSecretKey(key) && typeof item === 'string' && item !== '' ? mask : redactValue(item, known),
+    ]),
   )
-}
-
-function redactEntry(key: string, value: unknown): unknown {
-  return isSecretKey(key) && typeof value === 'string' && value !== '' ? mask : redactValue(value)
 }
 
 function isSecretKey(key: string): boolean {
   return secretKey.test(key)
 }
 
-function maskAssignment(
-  whole: string,
-  quote: string,
-  key: string,
-  separator: string,
-  value: string,
-): string {
-  const harmless = /^["']?(?:\d+|true|false|null|\$.*|\[redacted\].*)["']?$/.test(value)
-  if (!isSecretKey(key) || harmless || separator.includes('\n')) return whole
-  const valueQuote = /^["']/.exec(value)?.[0] ?? ''
-  return `${quote}${key}${quote}${separator}${valueQuote}${mask}${valueQuote}`
+/** Values whose key tells of a secret, without their quotes. */
+function assignedSecrets(text: string): SecretPlace[] {
+  const places: SecretPlace[] = []
+  assignment.lastIndex = 0
+  for (let found = assignment.exec(text); found !== null; found = assignment.exec(text)) {
+    const [, , key = ''] = found
+    if (!isSecretKey(key)) continue
+    assignedValue.lastIndex = assignment.lastIndex
+    const [whole = '', quote = '', quoted, , bare = ''] = assignedValue.exec(text) ?? []
+    const value = quoted ?? bare
+    if (value !== '' && !harmlessValue.test(value)) {
+      const offset = assignment.lastIndex + quote.length
+      places.push({ offset, length: value.length, kind: `value of ${key}` })
+    }
+    assignment.lastIndex += whole.length
+  }
+  return places
+}
+
+function maskPlaces(text: string, places: readonly SecretPlace[]): string {
+  let [masked, end] = ['', 0]
+  for (const { offset, length } of places) {
+    masked += text.slice(end, offset) + mask
+    end = offset + length
+  }
+  return masked + text.slice(end)
 }

@@ -47,6 +47,8 @@ export interface Settings {
     maxTurns: number
     /** Above it a conversation is made shorter. */
     contextTokens: number
+    /** Subagents that work at once. */
+    concurrency: number
   }
   hooks: {
     /** Whether the same reference is put into a session at every prompt that asks for it, or once. */
@@ -68,6 +70,8 @@ export interface Settings {
     identityKeys: readonly string[]
     /** Agent clients that a worker may give steps to. */
     via: readonly string[]
+    /** Models, as `provider:name`, that a worker may give steps to. */
+    models: readonly string[]
     /** Seconds in which a step that no worker can execute is offered to all of them. */
     patience: number
     /** Bytes of one step's result as JSON. */

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Runtime, sha256 } from '../base/index.ts'
+import { makePrivateDirectory, type Runtime, sha256 } from '../base/index.ts'
 import {
   type AgentCli,
   agentPrompt,
@@ -81,8 +80,8 @@ function environmentOf(
   )
   const names = [...own, ...networkVariables, ...options.environment]
   const { scratch } = runFiles(options.store.directory, runId)
-  mkdirSync(dirname(scratch), { recursive: true, mode: 0o700 })
-  mkdirSync(scratch, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(scratch))
+  makePrivateDirectory(scratch)
   return childEnvironment(runtime, names, {
     NO_COLOR: '1',
     TERM: 'dumb',

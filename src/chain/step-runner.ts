@@ -4,6 +4,7 @@ import { failedOutput, type StepOutput } from '../exec/index.ts'
 import type { ChainCall, TaskCall } from './engine.ts'
 import type { Executor, StepAnswer } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
+import { secretsIn } from './run-arguments.ts'
 import { lastOutput, type ScriptWorld, verifyStep } from './script-executor.ts'
 import { skillDigest } from './skill-digest.ts'
 import { skillDirectory } from './step-files.ts'
@@ -35,6 +36,7 @@ export interface StepRunnerOptions {
  */
 export function createStepRunner(options: StepRunnerOptions): StepRunner {
   const { world, runId } = options
+  const secrets = secretsIn(options.arguments)
 
   async function conclude(
     step: PlannedStep,
@@ -50,7 +52,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       log = lastOutput(log, verification.log)
     }
     const judged = options.requireVerified ? demandEvidence(output) : output
-    return { ...masked(judged, log), ...promptDigestOf(answer) }
+    return { ...masked(judged, log, secrets), ...promptDigestOf(answer) }
   }
 
   return {
@@ -58,11 +60,18 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       const { step, key } = call
       const idempotencyKey = `${runId}/${key}`
       const refusal = changed(step, world) ?? untrusted(step, world)
-      if (refusal !== undefined) return masked(refusal, '')
+      if (refusal !== undefined) return masked(refusal)
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
-      if (executor === undefined) return masked(cannotExecute(step), '')
+      if (executor === undefined) return masked(cannotExecute(step))
       const answer = await executor
-        .execute({ call, runId, idempotencyKey, arguments: options.arguments, ...context })
+        .execute({
+          call,
+          runId,
+          idempotencyKey,
+          arguments: options.arguments,
+          signal: context.signal,
+          onOutput: maskedOutput(context, secrets),
+        })
         .catch((error: unknown): StepAnswer => {
           return { kind: 'output', output: failedOutput('executor-failed', messageOf(error)) }
         })
@@ -73,7 +82,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       const { step } = call
       const verified = step.verify !== undefined
       const refusal = verified ? (changed(step, world) ?? untrusted(step, world)) : undefined
-      if (refusal !== undefined) return masked(refusal, '')
+      if (refusal !== undefined) return masked(refusal)
       const answer = { kind: 'output', output } as const
       return await conclude(step, answer, context, `${runId}/${call.key}`)
     },
@@ -125,6 +134,23 @@ function demandEvidence(output: StepOutput): StepOutput {
   }
 }
 
-function masked(output: StepOutput, log: string): Extract<StepAnswer, { kind: 'output' }> {
-  return { kind: 'output', output: redactValue(output), log: redactText(log) }
+function masked(
+  output: StepOutput,
+  log = '',
+  secrets: readonly string[] = [],
+): Extract<StepAnswer, { kind: 'output' }> {
+  return {
+    kind: 'output',
+    output: redactValue(output, secrets),
+    log: redactText(log, secrets),
+  }
+}
+
+/** By what was printed at once: a secret that comes in pieces is masked in the record only. */
+function maskedOutput(
+  { onOutput }: StepContext,
+  secrets: readonly string[],
+): StepContext['onOutput'] {
+  if (onOutput === undefined) return undefined
+  return (chunk, stream) => onOutput(Buffer.from(redactText(chunk.toString(), secrets)), stream)
 }

@@ -59,10 +59,19 @@ function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllow
     const unable = isChain(step) ? undefined : notAllowed(step, allowance)
     if (unable !== undefined) return { kind: 'elsewhere', reason: unable }
     if (!isExecutedAlike(own, step)) {
-      return { kind: 'refused', reason: `${place} is not executed as the run says` }
+      const reason = `${place} is not executed as the run says`
+      return { kind: 'refused', code: 'skill-not-trusted', reason }
     }
-    if (own.trust === 'trusted') return { kind: 'accepted' }
-    return { kind: 'refused', reason: `the skill ${step.skill} is not trusted on this worker` }
+    if (own.trust !== 'trusted') {
+      const reason = `the skill ${step.skill} is not trusted on this worker`
+      return { kind: 'refused', code: 'skill-not-trusted', reason }
+    }
+    // By what is read here: a run that was planned elsewhere may know of no sandbox.
+    if (own.sandboxed === true || step.sandboxed === true) {
+      const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
+      return { kind: 'refused', code: 'sandbox-missing', reason }
+    }
+    return { kind: 'accepted' }
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
     return { kind: 'elsewhere', reason: messageOf(error) }

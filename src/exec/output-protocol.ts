@@ -1,3 +1,4 @@
+import { deepestJson, tooDeepAt } from '../base/index.ts'
 import { type JsonValue, readYaml } from '../skill/index.ts'
 import { type CapturedOutput, capturedText } from './capture.ts'
 import { failedOutput, type ReportedError, type StepOutput } from './model.ts'
@@ -121,6 +122,7 @@ function lastLine(text: string): string {
 function parseValue(text: string): { value: unknown } | string {
   const trimmed = text.trim()
   if (trimmed.startsWith('{')) {
+    if (tooDeepAt(trimmed) !== undefined) return `it is nested deeper than ${deepestJson} levels`
     try {
       return { value: JSON.parse(trimmed) }
     } catch {

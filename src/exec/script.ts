@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, unlinkSync, writeFileSync } from 'node:fs'
+import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { messageOf, readRegularFile, systemCode } from '../base/index.ts'
+import { makePrivateDirectory, messageOf, readRegularFile, systemCode } from '../base/index.ts'
 import { capturedText } from './capture.ts'
 import type { Script } from './find-script.ts'
 import { failedOutput, type StepOutput } from './model.ts'
@@ -129,8 +129,8 @@ function writeState(path: string, request: ScriptRequest): void {
     writeFileSync(path, request.input, { mode: 0o600 })
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error
-    mkdirSync(request.scratch, { recursive: true, mode: 0o700 })
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    makePrivateDirectory(request.scratch)
+    makePrivateDirectory(dirname(path))
     writeFileSync(path, request.input, { mode: 0o600 })
   }
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
-import { SkillrailError } from '../base/index.ts'
+import { deepestJson, SkillrailError, tooDeepAt } from '../base/index.ts'
 import { isBlank, type TextStyle } from './_member-text.ts'
 
 /**
@@ -9,6 +9,10 @@ import { isBlank, type TextStyle } from './_member-text.ts'
  * @throws {SkillrailError} `client-configuration-broken` with the line.
  */
 export function readRoot(text: string, list: readonly string[], path: string): unknown {
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    throw broken(path, text, deep, `it is nested deeper than ${deepestJson} levels`)
+  }
   const jsonc = loadParser()
   const errors: Jsonc.ParseError[] = []
   const tree = jsonc.parseTree(withoutMark(text), errors, { allowTrailingComma: true })
@@ -55,6 +59,7 @@ export function edit(
 }
 
 export function treeOf(body: string): Jsonc.Node | undefined {
+  if (tooDeepAt(body) !== undefined) return undefined
   return loadParser().parseTree(body, [], { allowTrailingComma: true })
 }
 

@@ -1,7 +1,8 @@
-import { mkdirSync, readdirSync, statSync, unlinkSync } from 'node:fs'
+import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
   loadConfiguration,
+  makePrivateDirectory,
   type Runtime,
   userDirectories,
   writeFileAtomicSync,
@@ -137,8 +138,9 @@ function trustMarks(
   const workspace = findWorkspace(runtime.cwd, runtime)
   const { policy } = readTrustPolicy(runtime, { ...options, workspace })
   return skills.map((info) => {
-    const { level, code } = skillTrust(info, policy)
-    return level !== 'trusted' ? '-' : code === 'workspace-accepted' ? '?' : '+'
+    if (skillTrust(info, policy).level !== 'trusted') return '-'
+    // Of a project: what was accepted may have changed, and a lock may say so too.
+    return info.scope === 'project' ? '?' : '+'
   })
 }
 
@@ -190,7 +192,7 @@ function directoriesUpward(from: string): string[] {
 /** Takes away the indexes that were written longest ago. */
 function makeRoom(runtime: Runtime): void {
   const directory = indexDirectory(runtime)
-  mkdirSync(directory, { recursive: true })
+  makePrivateDirectory(directory)
   const names = readdirSync(directory)
   if (names.length < mostIndexes) return
   const files = names.map((name) => join(directory, name))

@@ -2,7 +2,6 @@ import {
   appendFileSync,
   closeSync,
   linkSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -11,7 +10,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Runtime, sha256, systemCode, userDirectories } from '../base/index.ts'
+import {
+  makePrivateDirectory,
+  type Runtime,
+  sha256,
+  systemCode,
+  userDirectories,
+} from '../base/index.ts'
 import type { InjectedReference } from '../trigger/index.ts'
 import { fingerprint } from './index-place.ts'
 
@@ -28,7 +33,7 @@ export function claimTurn(
   const directory = join(stateDirectory(runtime), 'turns')
   const path = join(directory, fingerprint(turn))
   try {
-    mkdirSync(directory, { recursive: true })
+    makePrivateDirectory(directory)
     if (agreedParts(path, of) !== of) return false
     closeSync(openSync(`${path}-${number}`, 'wx', 0o600))
   } catch (error) {
@@ -81,7 +86,7 @@ function markOf({ file, text }: InjectedReference): string {
 
 function note(path: string, lines: string, nowMs: number): void {
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    makePrivateDirectory(dirname(path))
     appendFileSync(path, lines, { mode: 0o600 })
     forgetOldFiles(dirname(path), nowMs)
   } catch {

@@ -20,7 +20,7 @@ const graceMs = 24 * 3600 * 1000
 
 /**
  * Copies the hook out of the package into the user's data directory and points the launcher at it.
- * Does nothing where this very version is there already; several processes may do it at once.
+ * Nobody else may write, or look into, what the user's clients start. Does nothing where this very version is there already; several processes may do it at once.
  * Throws the system error where the directory cannot be written.
  */
 export async function installLauncher(runtime: Runtime): Promise<'installed' | 'unchanged'> {
@@ -31,9 +31,10 @@ export async function installLauncher(runtime: Runtime): Promise<'installed' | '
   const isThere = [...launchers].every(([path, text]) => readIfThere(path) === text)
   if (existsSync(entry) && isThere) return 'unchanged'
   for (const [path, content] of files) {
-    if (!existsSync(join(home, path))) await writeFileAtomic(join(home, path), content)
+    const file = join(home, path)
+    if (!existsSync(file)) await writeFileAtomic(file, content, { mode: 0o600 })
   }
-  for (const [path, text] of launchers) await writeFileAtomic(path, text, { mode: 0o755 })
+  for (const [path, text] of launchers) await writeFileAtomic(path, text, { mode: 0o700 })
   removeOldVersions(runtime, home)
   return 'installed'
 }

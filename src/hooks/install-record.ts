@@ -53,7 +53,10 @@ export function readRecords(runtime: Runtime): InstallRecord[] {
 export function writeRecords(runtime: Runtime, files: readonly InstallRecord[]): void {
   const path = recordPath(runtime)
   if (files.length === 0) rmSync(path, { force: true })
-  else writeFileAtomicSync(path, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`)
+  else
+    writeFileAtomicSync(path, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`, {
+      mode: 0o600,
+    })
 }
 
 function madeIn(value: unknown): Made | undefined {

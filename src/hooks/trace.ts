@@ -1,6 +1,12 @@
-import { appendFileSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { redactText, type Runtime, systemCode, userDirectories } from '../base/index.ts'
+import {
+  makePrivateDirectory,
+  redactText,
+  type Runtime,
+  systemCode,
+  userDirectories,
+} from '../base/index.ts'
 import { isPlatform, type Platform } from './platform.ts'
 
 /** What the hook did for one prompt. Secrets are masked before it is written. */
@@ -30,7 +36,7 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   const masked = { ...trace, prompt: excerpt(redactText(trace.prompt.slice(0, 4 * longestPrompt))) }
   try {
     const stats = statSync(path, { throwIfNoEntry: false })
-    if (stats === undefined) mkdirSync(dirname(path), { recursive: true })
+    if (stats === undefined) makePrivateDirectory(dirname(path))
     else if (stats.size > largestLog) renameSync(path, `${path}.1`)
     appendFileSync(path, `${JSON.stringify(masked)}\n`, { mode: 0o600 })
   } catch {

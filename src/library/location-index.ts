@@ -59,7 +59,7 @@ export function openLocationIndex(runtime: Runtime, root: string): LocationIndex
         const old = kept.flatMap((row): typeof learned =>
           known === undefined ? [] : [[known.key(row), known.record(row)]],
         )
-        writeFileAtomicSync(path, encodeColumns(identity, [...old, ...learned]))
+        writeFileAtomicSync(path, encodeColumns(identity, [...old, ...learned]), { mode: 0o600 })
       } catch {
         // Read-only or full: the next search reads the files again.
       }

@@ -135,7 +135,8 @@ export const fieldRules = {
   },
   'argument-name': {
     severity: 'error',
-    sentence: 'An argument name begins with a letter, is no reserved word, and occurs once.',
+    sentence:
+      'An argument name begins with a letter, has at most 64 characters, is no reserved word, and occurs once.',
     source: 'Skillrail extension (skills and subagents)',
   },
   'path-outside': {

@@ -1,4 +1,8 @@
-import { argumentNamePattern, reservedArgumentName } from './_argument-syntax.ts'
+import {
+  argumentNamePattern,
+  longestArgumentName,
+  reservedArgumentName,
+} from './_argument-syntax.ts'
 
 export interface SubstitutionInput {
   /** What was typed after the name of the skill, as it was typed. */
@@ -27,17 +31,22 @@ export interface Substitution {
  */
 export function substituteArguments(body: string, input: SubstitutionInput): Substitution {
   const values = splitArguments(input.argumentText)
-  const pattern = placeholderPattern(input.argumentNames)
+  const declared = declaredNames(input.argumentNames)
   const positionsCount =
     input.argumentNames.length > 0 || input.argumentText.trim() !== '' || hasArguments(body)
   let used = false
-  const text = body.replace(pattern, (written: string, ...groups: unknown[]) => {
+  const text = body.replace(placeholders, (written: string, ...groups: unknown[]) => {
     const { slashes, placeholder } = partsOf(written)
+    const [, index, position, word] = groups
+    const name = typeof word === 'string' ? longestName(word, declared) : undefined
+    if (typeof word === 'string' && name === undefined) return written
     if (slashes.length % 2 === 1) return slashes.slice(1) + placeholder
-    const [, index, position, name] = groups
     if (typeof position === 'string' && !positionsCount) return written
     used = true
-    if (typeof name === 'string') return slashes + (values[input.argumentNames.indexOf(name)] ?? '')
+    if (name !== undefined) {
+      const value = values[input.argumentNames.indexOf(name)] ?? ''
+      return slashes + value + placeholder.slice(1 + name.length)
+    }
     const wanted = index ?? position
     return (
       slashes + (typeof wanted === 'string' ? (values[Number(wanted)] ?? '') : input.argumentText)
@@ -86,15 +95,24 @@ function isEscape(quote: string, next: string): boolean {
   return quote === '' || '"\\$`'.includes(next)
 }
 
-/** Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a declared name. */
-function placeholderPattern(names: readonly string[]): RegExp {
-  const declared = names
-    .filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName)
-    .toSorted((a, b) => b.length - a.length)
-  const named = declared.length === 0 ? '(?!)()' : `(${declared.join('|')})(?![A-Za-z0-9_])`
-  const whole = String.raw`ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))`
-  const position = String.raw`(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)`
-  return new RegExp(String.raw`(?<!\\)(\\*)\$(?:${whole}|${position}|${named})`, 'g')
+/** Groups: backslashes, N of `$ARGUMENTS[N]`, N of `$N`, a word that may begin with a name. */
+const placeholders =
+  /(?<!\\)(\\*)\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))/g
+
+function declaredNames(names: readonly string[]): ReadonlySet<string> {
+  return new Set(
+    names.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
+  )
+}
+
+/** The longest declared name that the word is, or begins with up to a hyphen: `$a-b` may be `$a`. */
+function longestName(word: string, declared: ReadonlySet<string>): string | undefined {
+  if (declared.size === 0) return undefined
+  for (let end = Math.min(word.length, longestArgumentName); end > 0; end--) {
+    const isEnd = end === word.length || word[end] === '-'
+    if (isEnd && declared.has(word.slice(0, end))) return word.slice(0, end)
+  }
+  return undefined
 }
 
 function partsOf(written: string): { slashes: string; placeholder: string } {

@@ -165,7 +165,8 @@ function readArguments(context: FieldContext, node: YamlNode): readonly string[]
   const seen = new Set<string>()
   for (const { text, node: at } of readWords(context, 'arguments', node) ?? []) {
     if (!argumentNamePattern.test(text) || text === reservedArgumentName) {
-      const hint = 'Use a letter or `_`, then letters, digits, `_` and `-`; `ARGUMENTS` is taken.'
+      const hint =
+        'Use at most 64 letters, digits, `_` and `-`, no digit first; `ARGUMENTS` is taken.'
       context.report('argument-name', at, `\`${text}\` is no name for an argument.`, hint)
     } else if (seen.has(text)) {
       context.report('argument-name', at, `The argument \`${text}\` is named twice.`)

@@ -33,7 +33,7 @@ export function fixSkill(text: string): SkillFix {
   }
   if (fixed.includes('\r\n')) {
     const line = fixed.slice(0, fixed.indexOf('\r\n')).split('\n').length
-    fixed = fixed.replaceAll('\r\n', '\n')
+    fixed = fixed.replaceAll(/\r+\n/g, '\n')
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   for (const fix of [quoteValues, trimLines, rewriteTools]) {
@@ -76,7 +76,7 @@ function trimLines(found: FrontmatterLines): LineFix | undefined {
   const changes: FixChange[] = []
   const lines = found.lines.map((line, index) => {
     if (index > found.close || interior.has(index)) return line
-    const trimmed = line.replace(/[ \t]+$/, '')
+    const trimmed = line.replace(/[ \t\r]+$/, '')
     if (trimmed !== line) changes.push({ line: index + 1, message: 'removed blanks at the end' })
     return trimmed
   })

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { Diagnostic } from '../base/index.ts'
 import { finding } from './_finding.ts'
 import { formatFinding } from './_format-finding.ts'
-import { yamlLimits } from './_yaml-limits.ts'
 import { readFields } from './fields.ts'
 import { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'
@@ -57,8 +56,6 @@ export function readFrontmatter(content: string | Uint8Array, path: string): Fro
   const split = splitFrontmatter(text)
   if (split.byteOrderMark) marks.push(byteOrderMark(path))
   if (!split.found) return refuse(notFound(path, split.reason))
-  const size = Buffer.byteLength(split.source)
-  if (size > yamlLimits.bytes) return refuse(tooLong(path, size))
   const { root, diagnostics } = readYaml(split.source, { firstLine: split.firstLine, path })
   if (diagnostics.length > 0) return { ok: false, diagnostics: [...marks, ...diagnostics] }
   if (root?.kind !== 'map') return refuse(notMapping(path, root?.kind))
@@ -102,11 +99,6 @@ function notFound(path: string, reason: 'missing' | 'unclosed'): Diagnostic {
   }
   const message = 'The frontmatter that begins on line 1 is not closed.'
   return formatFinding('frontmatter-unclosed', path, at, message, 'Add a line `---` behind it.')
-}
-
-function tooLong(path: string, size: number): Diagnostic {
-  const message = `The frontmatter has ${size} bytes; ${yamlLimits.bytes} are allowed.`
-  return formatFinding('frontmatter-too-large', path, { line: 2, column: 1 }, message)
 }
 
 function notMapping(path: string, kind: 'list' | 'scalar' | undefined): Diagnostic {

@@ -39,7 +39,7 @@ function branchWork(items: readonly PatternNode[]): number | undefined {
   for (const [index, item] of items.entries()) {
     if (item.kind === 'repeat' && item.max === Infinity) {
       const set = characterSet(item.child)
-      if (set === undefined || item.min > mostWork) return undefined
+      if (set === undefined) return undefined
       width += item.min
       const isTight = tight(set, items, index + 1)
       if (floating !== undefined) {
@@ -52,7 +52,6 @@ function branchWork(items: readonly PatternNode[]): number | undefined {
     if (size === undefined) return undefined
     ways *= size.ways
     width += size.width
-    if (ways * width > mostWork) return undefined
   }
   return ways * width
 }
@@ -86,9 +85,7 @@ function measure(node: PatternNode): { ways: number; width: number } | undefined
       const part = measure(node.child)
       if (part === undefined || node.max === Infinity) return undefined
       let ways = 0
-      for (let times = node.min; times <= node.max && ways <= mostWork; times++) {
-        ways += part.ways ** times
-      }
+      for (let times = node.min; times <= node.max; times++) ways += part.ways ** times
       return { ways, width: part.width * node.max }
     }
   }
@@ -112,7 +109,6 @@ function firstOf(items: readonly PatternNode[], from: number): CharacterRange[] 
   const first: CharacterRange[] = []
   for (const item of items.slice(from)) {
     if (item.kind === 'end') return first
-    if (item.kind === 'boundary' || item.kind === 'start') return undefined
     const set = firstOfNode(item)
     if (set === undefined) return undefined
     first.push(...set)

@@ -76,11 +76,12 @@ export function readClass(cursor: PatternCursor): PatternNode {
 function readNamedSet(cursor: PatternCursor): readonly CharacterRange[] | undefined {
   const { source } = cursor
   const start = cursor.at
-  const named = /^\[:(\^?)([^\]]*?):\]/.exec(source.slice(start, start + 40))
+  // As the RE2 library does: up to the next `:]`, wherever it is; `[:]` is a class without a name.
+  const named = /^\[(?::(\^?)([^]*?))?:\]/.exec(source.slice(start))
   if (named !== null) {
-    const [written, caret, name = ''] = named
+    const [written, caret = '', name = ''] = named
     const set = posixClasses.get(name)
-    if (set === undefined) throw invalid(start, `there is no class \`[:${name}:]\``)
+    if (set === undefined) throw invalid(start, `there is no class \`${written.slice(0, 40)}\``)
     cursor.at += written.length
     note(cursor, 'posix-class', start, caret === '' ? portableClasses[name] : undefined)
     return caret === '' ? set : invertRanges(set)

@@ -27,25 +27,12 @@ function trim(items: PatternNode[], edge: 'first' | 'last'): void {
 /** The parts of the node that must be there; undefined where nothing can be left out. */
 function shorten(node: PatternNode): readonly PatternNode[] | undefined {
   if (isOptional(node) && !hasAssertion(node)) return []
-  if (node.kind !== 'repeat' || node.min === node.max || hasAssertion(node.child)) return undefined
+  if (node.kind !== 'repeat' || hasAssertion(node.child)) return undefined
   return node.min === 1 ? [node.child] : [{ ...node, max: node.min }]
 }
 
-export function hasAssertion(node: PatternNode): boolean {
-  switch (node.kind) {
-    case 'start':
-    case 'end':
-    case 'boundary':
-      return true
-    case 'concat':
-    case 'alternate':
-      return node.items.some(hasAssertion)
-    case 'repeat':
-      return hasAssertion(node.child)
-    case 'empty':
-    case 'literal':
-    case 'any':
-    case 'class':
-      return false
-  }
+function hasAssertion(node: PatternNode): boolean {
+  if (node.kind === 'repeat') return hasAssertion(node.child)
+  if (node.kind === 'concat' || node.kind === 'alternate') return node.items.some(hasAssertion)
+  return node.kind === 'start' || node.kind === 'end' || node.kind === 'boundary'
 }

@@ -78,7 +78,7 @@ export const posixClasses: ReadonlyMap<string, readonly CharacterRange[]> = new 
 /** Sorted and merged, so that equal classes are equal lists. */
 export function normalRanges(ranges: readonly CharacterRange[]): CharacterRange[] {
   const merged: [number, number][] = []
-  for (const [low, high] of ranges.toSorted((a, b) => a[0] - b[0] || a[1] - b[1])) {
+  for (const [low, high] of ranges.toSorted((a, b) => a[0] - b[0])) {
     const last = merged.at(-1)
     if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high)
     else merged.push([low, high])

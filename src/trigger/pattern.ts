@@ -1,6 +1,7 @@
 import { isProvablyLinear } from './_linear.ts'
 import { plainText } from './_plain-text.ts'
 import { compileRe2, type Re2Program } from './_re2-program.ts'
+import { repeatsNothing } from './_repeats-nothing.ts'
 import { requiredText, type RequiredText } from './_required-text.ts'
 import { type PatternMatch, runProgram } from './_run-program.ts'
 import { programTester } from './_test-program.ts'
@@ -73,7 +74,8 @@ function planOf(source: string, tree: PatternNode): PatternPlan {
   const simple = simplifyEdges(tree)
   const required = requiredText(tree)
   if (!isProvablyLinear(simple)) return re2Plan(source, required)
-  const find = isProvablyLinear(tree) ? toJavaScript(tree) : undefined
+  const isFound = isProvablyLinear(tree) && !repeatsNothing(tree)
+  const find = isFound ? toJavaScript(tree) : undefined
   return { engine: 'javascript', test: toJavaScript(simple), find, required }
 }
 
@@ -129,7 +131,7 @@ function findText(
 ): PatternMatch | undefined {
   const start = atStart ? 0 : atEnd ? line.length - text.length : line.indexOf(text)
   const end = start + text.length
-  if (start < 0 || !line.startsWith(text, start)) return undefined
+  if (!line.startsWith(text, start)) return undefined
   return atEnd && end !== line.length ? undefined : { start, end }
 }
 

@@ -1,5 +1,4 @@
 import type { Node } from 'jsonc-parser'
-import { placeAt } from './_json-text.ts'
 import {
   definitionFields,
   forbiddenKeys,
@@ -38,7 +37,7 @@ export function readDefinition(
     mode: modeOf(textOf(fields.get('mode'))),
     createdAt: textOf(fields.get('created_at')),
     path: reader.path,
-    line: placeAt(reader.text, node.offset).line,
+    line: reader.placeOf(node.offset).line,
   }
 }
 

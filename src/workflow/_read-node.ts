@@ -1,13 +1,12 @@
 import type { Node } from 'jsonc-parser'
-import { type Diagnostic, nearest } from '../base/index.ts'
+import { type Diagnostic, nearest, type TextPlaces } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { placeAt } from './_json-text.ts'
 import { expected, type FieldKind, forbiddenKeys, type WorkflowField } from './_fields.ts'
 import type { JsonObject } from './model.ts'
 
 /** Where the nodes come from, and what was found wrong with them. */
 export interface NodeReader {
-  text: string
+  placeOf: TextPlaces
   path: string
   diagnostics: Diagnostic[]
 }
@@ -26,7 +25,7 @@ export function report(
   message: string,
   more: Partial<Diagnostic> = {},
 ): void {
-  const place = placeAt(reader.text, node.offset)
+  const place = reader.placeOf(node.offset)
   reader.diagnostics.push({
     code,
     severity: 'error',

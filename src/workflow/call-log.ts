@@ -3,14 +3,19 @@ import {
   constants,
   fchmodSync,
   fstatSync,
-  mkdirSync,
   openSync,
   readSync,
   renameSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Diagnostic, readRegularFile, redactValue, withFileLock } from '../base/index.ts'
+import {
+  type Diagnostic,
+  makePrivateDirectory,
+  readRegularFile,
+  redactValue,
+  withFileLock,
+} from '../base/index.ts'
 import type { JsonObject } from './model.ts'
 
 /** One call of a tool. */
@@ -57,7 +62,7 @@ export async function appendCall(
   const { workflow, error, params } = entry
   const shown = { tool, durationMs, outcome, size, attempts, workflow, error, params }
   const line = JSON.stringify({ at, session: context.session, ...redactValue(shown) }, cut)
-  mkdirSync(dirname(path), { recursive: true })
+  makePrivateDirectory(dirname(path))
   const length = appendLine(path, line)
   if (length > rotateBytes) await rotate(path)
 }

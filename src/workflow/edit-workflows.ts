@@ -1,12 +1,13 @@
 import {
   type Diagnostic,
+  placesIn,
   readRegularFile,
   StateFileError,
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { jsonc, placeAt, readJsonText } from './_json-text.ts'
+import { jsonc, readJsonText } from './_json-text.ts'
 import { WorkflowInvalidError } from './errors.ts'
 import { readWorkflows, workflowsPlace } from './read-workflows.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
@@ -150,7 +151,7 @@ function rootOf(
 ): { root: Parameters<typeof workflowsPlace>[0]; place: readonly string[] } {
   const reading = readJsonText(text)
   if (!reading.ok || reading.root.type !== 'object') {
-    const { line } = placeAt(text, reading.ok ? reading.root.offset : reading.offset)
+    const { line } = placesIn(text)(reading.ok ? reading.root.offset : reading.offset)
     const problem = reading.ok ? 'it must be a JSON object' : reading.message
     throw new StateFileError({
       code: 'workflows-syntax',

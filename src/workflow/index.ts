@@ -1,4 +1,5 @@
 export { afterCall } from './after-call.ts'
+export { answerJson, isDeepJson, isDeepValue } from './answer-json.ts'
 export type { CallLogEntry, CallLogReading, LoggedCall } from './call-log.ts'
 export { checkWorkflows } from './check-workflows.ts'
 export {
@@ -50,7 +51,7 @@ export {
   type SessionStore,
 } from './session.ts'
 export type { SessionPlace } from './session-place.ts'
-export type { Completion, SessionState } from './session-state.ts'
+export { type Completion, completedCount, type SessionState } from './session-state.ts'
 export { workflowTemplates, type WorkflowTemplate } from './templates.ts'
 export { listLines, multipleLine, notInstalledLine, noWorkflowsText } from './texts.ts'
 export { loadWorkflows, workflowsPath } from './workflow-files.ts'

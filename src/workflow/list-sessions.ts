@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs'
 import { compareText, type Diagnostic, systemCode } from '../base/index.ts'
 import { type OpenSessionOptions, openSession } from './session.ts'
 import { defaultSession, isSessionId, sessionsDirectory } from './session-place.ts'
+import { completedCount } from './session-state.ts'
 
 /** One session of a project. */
 export interface SessionSummary {
@@ -39,13 +40,12 @@ async function summarise(
   const session = openSession(options)
   const { state, begun, isOver, diagnostics } = await session.read()
   const { calls, diagnostics: torn } = await session.calls()
-  const completed = [...state.completed.values()].reduce((sum, tools) => sum + tools.size, 0)
   return {
     id,
     path: session.path,
     current: id === current,
     startedAt: begun ?? calls[0]?.at,
-    completed,
+    completed: completedCount(state),
     calls: calls.length,
     isOver,
     diagnostics: [...diagnostics, ...torn],

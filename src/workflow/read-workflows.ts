@@ -1,5 +1,5 @@
 import type { Node } from 'jsonc-parser'
-import { type Diagnostic, readRegularFile } from '../base/index.ts'
+import { type Diagnostic, placesIn, readRegularFile } from '../base/index.ts'
 import { readJsonText } from './_json-text.ts'
 import { readDefinition } from './_read-definition.ts'
 import { membersOf, type NodeReader, report, textOf } from './_read-node.ts'
@@ -52,7 +52,7 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
   const { path } = file
   const text = file.text ?? readText(path, diagnostics)
   if (text === undefined || text.trim() === '') return []
-  const reader: NodeReader = { text, path, diagnostics }
+  const reader: NodeReader = { placeOf: placesIn(text), path, diagnostics }
   const reading = readJsonText(text)
   if (!reading.ok) {
     const at: Node = { type: 'null', offset: reading.offset, length: 0 }

@@ -1,6 +1,7 @@
 import { type Diagnostic, type Runtime, StateFileError } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { afterCall } from './after-call.ts'
+import { answerJson } from './answer-json.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
 import { type GatePlan, planGate } from './plan.ts'
 import { planStep, type PlannedStep } from './plan-step.ts'
@@ -228,10 +229,5 @@ function withoutRun(planned: PlannedStep): GateStep {
 /** Many servers answer with JSON as text. */
 function parsed(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
-  try {
-    const inner: JsonValue = JSON.parse(value)
-    return inner
-  } catch {
-    return value
-  }
+  return answerJson(value) ?? value
 }

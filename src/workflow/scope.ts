@@ -1,3 +1,4 @@
+import { redactValue, sha256 } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { callParameter } from './resolve-params.ts'
 import type { GatedCall, JsonObject, Prerequisite, ScopeValues } from './model.ts'
@@ -35,10 +36,13 @@ export function scopeValues(
 
 /**
  * Whether a completion survives a call that makes the step stale: only where the call names another
- * page, database or the like, or happens on another server.
+ * page, database or the like, or happens on another server. A tool of the agent itself is on none.
  */
 export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
-  if (completion['server'] !== undefined && completion['server'] !== call.tool.server) return true
+  const { server } = call.tool
+  if (server !== '' && completion['server'] !== undefined && completion['server'] !== server) {
+    return true
+  }
   return keysOf(step).some((key) => {
     const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
     const held = completion[key]
@@ -56,9 +60,16 @@ function scopeParameter(params: JsonObject, key: string): JsonValue | undefined 
   const names = Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
   for (const name of [key, ...names]) {
     const value = callParameter(params, name)
-    if (value !== undefined) return value
+    if (value !== undefined) return recognisable(key, value)
   }
   return undefined
+}
+
+/** A scope is kept in a file: of a secret only enough to know it again. */
+function recognisable(key: string, value: JsonValue): JsonValue {
+  const text = JSON.stringify({ [key]: value })
+  if (JSON.stringify(redactValue({ [key]: value })) === text) return value
+  return sha256(text).slice(0, 'sha256:'.length + 8)
 }
 
 /** `2` and `"2"` are one page. */

@@ -1,3 +1,4 @@
+import { deepestJson, tooDeepAt } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { ScopeValues } from './model.ts'
 import type { Completion, SessionState } from './session-state.ts'
@@ -10,10 +11,14 @@ export type SessionFileReading =
   | { kind: 'corrupt'; problem: string }
   | { kind: 'newer'; version: number }
 
+/** What a step answered lies a few levels below the top. */
+const deepest = deepestJson + 20
+
 type Fields = Readonly<Record<string, unknown>>
 
 /** Reads a session file. Everything is checked: half of it could vouch for what never ran. */
 export function parseSession(text: string): SessionFileReading {
+  if (tooDeepAt(text, deepest) !== undefined) return corrupt('it is nested too deep')
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -1,3 +1,4 @@
+import { redactText, redactValue } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { isJsonList, isJsonObject } from './_json-values.ts'
 import type { ScopeValues } from './model.ts'
@@ -28,7 +29,7 @@ export interface CompletionRecord {
   tool: string
   scope: ScopeValues
   result: string
-  /** Kept whole up to 2,000 characters of JSON, else not at all. */
+  /** Kept whole up to 2,000 characters of JSON and without a secret, else not at all. */
   value?: JsonValue | undefined
 }
 
@@ -37,6 +38,12 @@ const valueLength = 2000
 
 /** Completions of one tool; the oldest are forgotten, and then simply run again. */
 const scopeLimit = 200
+
+/** Prerequisites that hold; one that ran for several scopes counts for each. */
+export function completedCount({ completed }: Pick<SessionState, 'completed'>): number {
+  const lists = [...completed.values()].flatMap((tools) => [...tools.values()])
+  return lists.reduce((sum, list) => sum + list.length, 0)
+}
 
 /** The completion of exactly this scope, if it still holds. */
 export function findCompletion(
@@ -59,15 +66,33 @@ export function withCompletion(
 ): SessionState {
   const { workflow, tool, scope } = record
   const key = scopeKey(scope)
-  const result = shorten(record.result)
+  const result = shorten(redactText(record.result))
   const others = (state.completed.get(workflow)?.get(tool) ?? []).filter(
     (completion) => scopeKey(completion.scope) !== key,
   )
   const { value } = record
-  const isKept = value !== undefined && JSON.stringify(value).length <= valueLength
+  const isKept = value !== undefined && isKeepable(value)
   const kept = isKept ? { at, result, scope, value } : { at, result, scope }
   const list = [...others, kept].slice(-scopeLimit)
   return withList(state, workflow, tool, list)
+}
+
+function isKeepable(value: JsonValue): boolean {
+  if (JSON.stringify(value).length > valueLength) return false
+  // The id of a session with a server is what later steps are given.
+  const isHandle = (key: string): boolean => /session[_-]?id$/i.test(key)
+  const rest = JSON.stringify(value, (key, member: unknown) => (isHandle(key) ? 0 : member))
+  return JSON.stringify(redactValue(JSON.parse(rest))) === rest
+}
+
+/** What others say has run counts; what they say came of it becomes no parameter of a call. */
+export function withoutValues(state: SessionState): SessionState {
+  const bare = ({ at, result, scope }: Completion): Completion => ({ at, result, scope })
+  const completed = [...state.completed].map(
+    ([workflow, tools]) =>
+      [workflow, new Map([...tools].map(([tool, list]) => [tool, list.map(bare)]))] as const,
+  )
+  return { ...state, completed: new Map(completed) }
 }
 
 /** Without the completions that `holds` refuses. */

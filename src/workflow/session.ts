@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
 import {
   type Diagnostic,
   readRegularFile,
@@ -21,6 +21,7 @@ import {
   keepCompletions,
   type SessionState,
   withCompletion,
+  withoutValues,
 } from './session-state.ts'
 import type { ScopeValues } from './model.ts'
 
@@ -130,10 +131,13 @@ export function openSession(options: OpenSessionOptions): SessionStore {
       async () => {
         const file = readSessionFile(path)
         setAside(file)
-        rmSync(path, { force: true })
-        const logs = log ? [logPath, rotatedPath(logPath)].filter((each) => existsSync(each)) : []
-        for (const each of logs) rmSync(each, { force: true })
-        return file.kind === 'state' || logs.length > 0
+        const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
+        // Beside a log that stays, the file says that the session begins now and not with its calls.
+        const staysBegun = file.kind === 'state' && !log && logs.length > 0
+        if (staysBegun) await writeFileAtomic(path, serializeSession(fresh()), { mode: 0o600 })
+        else rmSync(path, { force: true })
+        if (log) for (const each of logs) rmSync(each, { force: true })
+        return file.kind === 'state' || (log && logs.length > 0)
       },
       { waitMs },
     )
@@ -178,10 +182,20 @@ type SessionFile =
 
 function readSessionFile(path: string): SessionFile {
   const file = readRegularFile(path, { maxBytes, followSymlinks: false })
-  if (file.ok) return parseSession(file.text)
+  if (file.ok) {
+    const read = parseSession(file.text)
+    const isForeign = read.kind === 'state' && !isPrivate(path)
+    return isForeign ? { ...read, state: withoutValues(read.state) } : read
+  }
   if (file.code === 'file-missing') return { kind: 'missing' }
   if (file.code === 'file-unreadable') return { kind: 'unreadable', message: file.message }
   return { kind: 'corrupt', problem: file.message }
+}
+
+/** Ours are; one that came with a checkout, or that another tool wrote, is not. */
+function isPrivate(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return process.platform === 'win32' || (stats !== undefined && (stats.mode & 0o077) === 0)
 }
 
 function problemOf(file: SessionFile, path: string): Diagnostic | undefined {

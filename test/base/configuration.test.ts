@@ -47,7 +47,7 @@ it('has the defaults where nothing is configured', () => {
         embeddingsModel: '',
         idleExit: 1800,
       },
-      agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000 },
+      agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
       hooks: { repeat: 'prompt' },
       restate: {
         url: 'http://127.0.0.1:8080',
@@ -58,6 +58,7 @@ it('has the defaults where nothing is configured', () => {
         workerAddress: '',
         identityKeys: [],
         via: [],
+        models: [],
         patience: 60,
         resultLimit: 4_194_304,
       },

@@ -52,6 +52,10 @@ it('safeLine puts everything on one line', () => {
   expect(safeLine('a\n\n\tb\r\nc')).toBe('a b c')
 })
 
+const joined = (...parts: string[]): string => parts.join('')
+const webToken = (more: string): string =>
+  [joined('ey', 'JhbGciOiJI', more), joined('ey', 'JzdWIiOiIx'), 'q7R8t9'].join('.')
+
 describe('redactText', () => {
   it.each([
     ['token ghp_abcdefghijklmnopqrstuvwxyz0123456789', 'token [redacted]'],
@@ -66,7 +70,15 @@ describe('redactText', () => {
     ['max_tokens: 5000', 'max_tokens: 5000'],
     ['tokens=12 and key: value', 'tokens=12 and key: value'],
     ['API_KEY=$API_KEY', 'API_KEY=$API_KEY'],
+    [`{"text":"the PASSWORD=hunter2 of it"}`, `{"text":"the PASSWORD=[redacted] of it"}`],
+    [`{"text":"{\\"password\\":\\"hunter2 x\\"}"}`, `{"text":"{\\"password\\":\\"[redacted]\\"}"}`],
+    ['{"password":"ab\\"cd"}', '{"password":"[redacted]"}'],
+    [`password='it"s'`, `password='[redacted]'`],
+    ['a=b=password=hunter2', 'a=b=password=[redacted]'],
     ['the secret of success', 'the secret of success'],
+    [`a ${webToken('')} b`, 'a [redacted] b'],
+    [`session-${webToken('')}`, 'session-[redacted]'],
+    [`with certificates ${webToken('x5c'.repeat(2000))}`, 'with certificates [redacted]'],
   ])('%j becomes %j', (text, expected) => {
     expect(redactText(text)).toBe(expected)
   })
@@ -79,9 +91,14 @@ describe('redactText', () => {
       '://a:',
       '-----BEGIN PRIVATE KEY-----',
       'eyJ',
+      'eyJ-',
       '-eyJaaaaaaaa',
+      'eyJaaaaaaaa-',
+      '.eyJaaaaaaaa',
+      'sk-a-',
+      'Bearer ',
     ]) {
-      const text = piece.repeat(200_000 / piece.length)
+      const text = `:${piece.repeat(300_000 / piece.length)}`
       expect(redactText(text).length).toBeGreaterThan(0)
     }
   })

@@ -11,6 +11,24 @@ const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutpu
   metrics,
 })
 
+it('is empty for the first step, and stays what it was where nothing is added', () => {
+  expect(emptyState).toEqual({ previous_outputs: [], accumulated_errors: [], total_metrics: {} })
+  const state = addOutputs(emptyState, [output('a', { n: 1 })])
+  expect(addOutputs(state, [])).toBe(state)
+})
+
+it('counts a metric of which any value is no number, wherever that value stands', () => {
+  const totals = (...values: JsonValue[]): unknown =>
+    addOutputs(
+      emptyState,
+      values.map((n) => output('a', { n })),
+    ).total_metrics['n']
+  expect(totals(2, 'two', 5)).toBe(3)
+  expect(totals('two', 5, 7)).toBe(3)
+  expect(totals(2, 5, null)).toBe(3)
+  expect(totals(0, 5, 7)).toBe(12)
+})
+
 it('adds numbers of one name, counts everything else, and keeps order', () => {
   const state = addOutputs(addOutputs(emptyState, [output('a', { n: 1, kind: 'x', mixed: 2 })]), [
     output('b', { n: 2.5, kind: 'y', mixed: 'two' }),

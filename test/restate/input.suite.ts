@@ -183,6 +183,30 @@ describe('with a server', () => {
     expect(errors[2]).toContain('only when it is started with --via claude')
   })
 
+  it('a script that runs only in a sandbox is not executed, whatever the run knows of it', async () => {
+    const { directory } = project
+    const script = { run: `touch ${directory}/ran` }
+    project.write('confined', { metadata: ['sandbox: "true"'], ...script })
+    project.write('judged', { metadata: ['sandbox: "true"'], verify: script.run, run: 'echo 1' })
+    for (const name of ['confined', 'judged']) {
+      const plan = await planOf(project, name)
+      const [step] = plan.root.steps
+      if (step === undefined) throw new Error('the plan has no step')
+      expect(step.sandboxed).toBe(true)
+      const unaware = {
+        ...plan,
+        root: { ...plan.root, steps: [{ ...step, sandboxed: undefined }] },
+      }
+      for (const [index, sent] of [plan, unaware].entries()) {
+        const result = await runOn(server, requestFor(sent, `${name}${index}`))
+        expect(result.attempts[0]?.steps).toMatchObject([
+          { status: 'failure', errors: [{ code: 'sandbox-missing' }] },
+        ])
+      }
+    }
+    expect(existsSync(join(directory, 'ran'))).toBe(false)
+  })
+
   it('a verification outside the project is not executed either', async () => {
     const other = makeProject({
       inner: { run: 'echo 1' },

@@ -16,6 +16,9 @@ describe('splitting arguments', () => {
     ['"" b', ['', 'b']],
     ['"open to the end', ['open to the end']],
     ['trailing\\', ['trailing\\']],
+    ["'two words' and 'two more'", ['two words', 'and', 'two more']],
+    ["'\\\\' '\\$'", ['\\\\', '\\$']],
+    [`"it's" 'say "hi"'`, ["it's", 'say "hi"']],
     ['$HOME `date`', ['$HOME', '`date`']],
   ])('%j is %j', (text, words) => {
     expect(splitArguments(text)).toEqual(words)
@@ -66,8 +69,14 @@ describe('substituting arguments', () => {
     ['$0', "'$ARGUMENTS' x", [], '$ARGUMENTS'],
     ['$a', "'$b' x", ['a', 'b'], '$b'],
     ['$0', '$& $1 $$', [], '$&'],
-    // Names that would mean something to an object.
+    // Names that would mean something to an object or in a pattern, and the one that is taken.
     ['$constructor', 'x', ['constructor'], 'x'],
+    ['$abc $a.c', 'x', ['a.c'], '$abc $a.c'],
+    ['$( $a', 'x y', ['(', 'a'], '$( y'],
+    ['$ARGUMENTS|$file', 'x y', ['ARGUMENTS', 'file'], 'x y|y'],
+    // Only an unescaped one makes positions count.
+    ['\\$ARGUMENTS $1', '', [], '$ARGUMENTS $1'],
+    ['\\\\$ARGUMENTS $1', '', [], '\\\\ '],
   ]
   it.each(cases)('%j with %j and names %j is %j', (body, argumentText, argumentNames, text) => {
     expect(substituteArguments(body, { argumentText, argumentNames }).text).toBe(text)

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -57,6 +57,73 @@ describe('an injection', () => {
     )
   })
 
+  it('has the file and its size in tokens with each text', () => {
+    const { matches } = matchPrompt('x', [skill('one', ['x', 'references/a.md'])])
+    expect(planInjection(matches)).toEqual({
+      injected: [
+        {
+          skill: 'one',
+          path: 'references/a.md',
+          file: join(realpathSync(root), 'one/references/a.md'),
+          tokens: 100,
+          text: `A\n${'x'.repeat(398)}`,
+        },
+      ],
+      deferred: [],
+      diagnostics: [],
+    })
+  })
+
+  it('takes files of one path from each skill, and one file once whatever it is called', () => {
+    const { matches } = matchPrompt('x', [
+      skill('one', ['x', 'references/a.md'], ['x', 'references/../references/a.md']),
+      skill('two', ['x', 'references/a.md'], ['x', 'references/a.md']),
+    ])
+    const { injected, deferred } = planInjection(matches)
+    expect(injected.map(({ skill: name }) => name)).toEqual(['one', 'two'])
+    expect(deferred).toEqual([])
+  })
+
+  it('names a file once that cannot be used', () => {
+    const { matches } = matchPrompt('x', [
+      skill('one', ['x', 'references/none.md'], ['x', 'references/none.md']),
+    ])
+    const { deferred, diagnostics } = planInjection(matches)
+    expect([deferred.length, diagnostics.length]).toEqual([1, 1])
+  })
+
+  it('may use the whole budget, which counts what went in before', () => {
+    const { matches } = matchPrompt('x', [
+      skill('one', ['x', 'references/a.md'], ['x', 'references/b.md']),
+      skill('two', ['x', 'references/a.md']),
+    ])
+    const whole = planInjection(matches)
+    const sizes = whole.injected.map(({ tokens }) => tokens)
+    const sum = sizes.reduce((total, tokens) => total + tokens, 0)
+    expect(sizes).toHaveLength(3)
+    expect(planInjection(matches, { tokenBudget: sum })).toEqual(whole)
+    const less = planInjection(matches, { tokenBudget: sum - 1 })
+    expect(less.injected).toEqual(whole.injected.slice(0, 2))
+    expect(less.deferred).toMatchObject([
+      {
+        skill: 'two',
+        reason: `${sizes[2]} tokens do not fit: ${sum - (sizes[2] ?? 0)} of ${sum - 1} are used`,
+      },
+    ])
+  })
+
+  it.each([
+    ['', '<!-- injected: p.md -->\n\n\n'],
+    ['\n\n', '<!-- injected: p.md -->\n\n\n'],
+    ['a', '<!-- injected: p.md -->\na\n\n'],
+    ['\na\n \n\n', '<!-- injected: p.md -->\n\na\n \n\n'],
+    ['a\r\n', '<!-- injected: p.md -->\na\r\n\n'],
+  ])('of the text %j is %j', (text, rendered) => {
+    const reference = { skill: 'one', path: 'p.md', file: '/p.md', tokens: 1, text }
+    expect(renderInjection([reference])).toBe(rendered)
+    expect(renderInjection([])).toBe('')
+  })
+
   it('defers what does not fit the budget, with the file and the reason, and goes on', () => {
     const { matches } = matchPrompt('x', [
       skill('one', ['x', 'references/a.md'], ['x', 'references/b.md']),
@@ -83,30 +150,50 @@ describe('an injection', () => {
   })
 
   it.each([
-    ['references/none.md', 'trigger-target-missing'],
-    ['../two/references/a.md', 'trigger-target-outside'],
-    ['/etc/hostname', 'trigger-target-outside'],
-    ['references', 'trigger-target-unusable'],
-    ['references/big.md', 'trigger-target-too-large'],
-    ['references/nul.bin', 'trigger-target-binary'],
-    ['references/latin1.md', 'trigger-target-binary'],
-  ])('reports %s as %s and injects nothing', (inject, code) => {
-    const { matches } = matchPrompt('x', [skill('one', ['x', inject])])
-    const { injected, deferred, diagnostics } = planInjection(matches)
-    expect({ injected, deferred: deferred.length }).toEqual({ injected: [], deferred: 1 })
-    expect(diagnostics).toMatchObject([{ code, severity: 'error', line: 5 }])
+    ['references/none.md', 'trigger-target-missing', 'none.md'],
+    ['../two/references/a.md', 'trigger-target-outside', '../two'],
+    ['/etc/hostname', 'trigger-target-outside', '/etc/hostname'],
+    ['references', 'trigger-target-unusable', 'references'],
+    ['references/big.md', 'trigger-target-too-large', 'big.md'],
+    ['references/nul.bin', 'trigger-target-binary', 'nul.bin'],
+    ['references/latin1.md', 'trigger-target-binary', 'latin1.md'],
+  ])('reports %j as %s and injects nothing', (inject, code, named) => {
+    const one = skill('one', ['x', inject])
+    const { injected, deferred, diagnostics } = planInjection(matchPrompt('x', [one]).matches)
+    expect(injected).toEqual([])
+    expect(deferred).toEqual([
+      { skill: 'one', path: inject, reason: expect.stringContaining(named) },
+    ])
+    const message = `The file that a trigger injects cannot be used: ${deferred[0]?.reason}.`
+    const hint = expect.stringContaining('inside the skill')
+    expect(diagnostics).toEqual([
+      { code, severity: 'error', message, path: one.path, line: 5, hint },
+    ])
+  })
+
+  it('may come from elsewhere than the disk', () => {
+    const { matches } = matchPrompt('x', [skill('one', ['x', 'a.md'], ['x', 'b.md'])])
+    const { injected, diagnostics } = planInjection(matches, {
+      read: (directory, inject) =>
+        inject === 'a.md'
+          ? { ok: true, file: join(directory, inject), text: 'A', size: 1 }
+          : { ok: false, code: 'closed', message: 'it is closed today' },
+    })
+    expect(injected).toMatchObject([{ file: join(root, 'one/a.md'), text: 'A' }])
+    expect(diagnostics).toMatchObject([
+      { code: 'trigger-target-unusable', message: expect.stringContaining('it is closed today.') },
+    ])
   })
 })
 
 describe('a prompt', () => {
   it.each([
-    ['1 MiB in one line, the match at its end', `${'x'.repeat(1024 * 1024)} needle`],
-    ['1 MiB in short lines, the match in the first', `needle\n${'filler line\n'.repeat(90_000)}`],
     [
       'every control character',
       `${Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join('')}needle`,
     ],
     ['a lone surrogate', '\ud800 needle'],
+    ['10 kB in one line, the match at its end', `${'x'.repeat(10_000)} needle`],
   ])('of %s is matched', (_what, prompt) => {
     const { matches } = matchPrompt(prompt, [
       skill('one', ['needle', 'a'], ['n[e]{2}dle', 'b'], ['(?i)NEEDLE', 'c']),

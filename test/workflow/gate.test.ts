@@ -5,15 +5,8 @@ import { describe, expect, it } from 'vitest'
 import {
   afterCall,
   type GatedCall,
-  type GateOptions,
-  type GateReport,
   type JsonObject,
-  openSession,
   planGate,
-  type PrerequisiteResult,
-  runGate,
-  type SessionStore,
-  type WorkflowDefinition,
   WorkflowPrerequisiteError,
   type WorkflowTool,
 } from '../../src/workflow/index.ts'
@@ -25,52 +18,12 @@ import {
   graphqlTools,
   newGithubTools,
   playwrightTools,
-  temporaryProject,
   template,
-  testRuntime,
   tool,
   workflow,
   workflowsOf,
 } from './helpers.ts'
-
-interface World {
-  session: SessionStore
-  /** What was called, as `tool {params}`. */
-  calls: string[]
-  notes: string[]
-  gate(call: GatedCall, more?: Partial<GateOptions>): Promise<GateReport>
-}
-
-type Answer = (tool: WorkflowTool, params: JsonObject) => PrerequisiteResult
-
-function world(
-  workflows: readonly WorkflowDefinition[],
-  tools: readonly WorkflowTool[],
-  answer: Answer = ({ name }) => ({ ok: true, text: `${name} done`, value: {} }),
-): World {
-  const runtime = testRuntime()
-  const session = openSession({ project: temporaryProject(), runtime })
-  const calls: string[] = []
-  const notes: string[] = []
-  return {
-    session,
-    calls,
-    notes,
-    gate: (gated, more) =>
-      runGate(gated, {
-        workflows,
-        tools,
-        session,
-        runtime,
-        note: (line) => void notes.push(line),
-        caller: async (called, params) => {
-          calls.push(`${called.id} ${JSON.stringify(params)}`)
-          return answer(called, params)
-        },
-        ...more,
-      }),
-  }
-}
+import { type Answer, world, type World } from './_gate-world.ts'
 
 function find(tools: readonly WorkflowTool[], name: string): WorkflowTool {
   return tools.find((item) => item.name === name) ?? tool(`absent__${name}`)
@@ -477,6 +430,13 @@ describe('a workflow that may make no calls', () => {
       expect([...calls, ...notes]).toEqual([])
     },
   )
+
+  it('is refused where it is enforced although the user would skip it', async () => {
+    const { gate, calls } = refusing('enforce')
+    const gated = gate(call(tool('s__go')), { permit, skipPrerequisites: true })
+    await expect(gated).rejects.toThrow('not accepted')
+    expect(calls).toEqual([])
+  })
 
   it('stands in nobody’s way where it only suggests, or is skipped', async () => {
     for (const [mode, skipPrerequisites] of [

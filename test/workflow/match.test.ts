@@ -57,6 +57,30 @@ it('prefers one that is not made for tools of another category', () => {
   expect(also).toEqual(['graphql'])
 })
 
+it.each([
+  ['a workflow that names no category', undefined, 'database'],
+  ['a tool that has no category', 'graphql', undefined],
+])('keeps the order of definition for %s', (_what, category, ofTool) => {
+  const called = tool('s__go', { category: ofTool })
+  const triggers = { tools: ['go'], ...(category === undefined ? {} : { category }) }
+  const workflows = workflowsOf({
+    ...workflow('first', { triggers }),
+    ...workflow('second', { triggers: { tools: ['go'], category: 'database' } }),
+  })
+  expect(matchWorkflows(call(called), workflows, [look, called]).matched?.name).toBe('first')
+})
+
+it('matches every tool of a category', () => {
+  const workflows = workflowsOf(workflow('a', { triggers: { category: 'database' } }))
+  const drop = tool('s__drop', { category: 'database' })
+  expect(matchWorkflows(call(drop), workflows, [look, drop]).why).toEqual({
+    by: 'category',
+    value: 'database',
+  })
+  const other = tool('s__drop', { category: 'browser' })
+  expect(matchWorkflows(call(other), workflows, [look, other]).matched).toBeUndefined()
+})
+
 it('reports a workflow whose tools are not installed, and uses the next one', () => {
   const workflows = workflowsOf({
     ...workflow('A', { prerequisites: [{ step: 1, tool: 'absent', description: 'x' }] }),
@@ -84,8 +108,12 @@ describe('keywords', () => {
     ['please review  PR 12', 'review pr'],
     ['reviewed pr', undefined],
     ['fill the FORM.', 'form'],
+    ['fill the ＦＯＲＭ', 'form'],
+    ['?!', undefined],
+    ['', undefined],
+    [`${'x '.repeat(50_000)}form`, undefined],
   ])('in %j finds %j', (text, expected) => {
-    expect(findKeyword(text, ['query', 'review pr', 'form'])).toBe(expected)
+    expect(findKeyword(text, ['...', 'query', 'review pr', 'form'])).toBe(expected)
   })
 
   it('count only for a tool of the workflow’s category', () => {
@@ -112,6 +140,35 @@ describe('keywords', () => {
     expect(matchWorkflows(call(other, {}, { request }), workflows, installed).matched).toBe(
       undefined,
     )
+  })
+
+  it('do not count for a tool of another category on the same server', () => {
+    const workflows = workflowsOf(
+      workflow('a', { triggers: { category: 'database', keywords: ['deploy'] } }),
+    )
+    const ship = tool('s__ship', { category: 'browser' })
+    const found = matchWorkflows(call(ship, {}, { request: 'deploy it' }), workflows, [look, ship])
+    expect(found.matched).toBeUndefined()
+    expect(found.keywordOnly).toEqual([{ workflow: 'a', keyword: 'deploy' }])
+  })
+
+  it.each([
+    ['of the category of one of its tools', 'far__ship', 'browser', true],
+    ['on the server of one of its tools', 'b__ship', undefined, true],
+    ['on the server of its first tool', 's__ship', 'database', true],
+    ['of another category on another server', 'far__ship', 'database', false],
+    ['of no category on another server', 'far__ship', undefined, false],
+  ])('without a category count for a tool %s', (_where, id, category, expected) => {
+    const triggers = { tools: ['absent', 'pick'], keywords: ['deploy'] }
+    const ship = tool(id, { category })
+    const installed = [look, tool('b__pick', { category: 'browser' }), tool('c__pick'), ship]
+    const found = matchWorkflows(
+      call(ship, {}, { request: 'deploy it' }),
+      workflowsOf(workflow('a', { triggers })),
+      installed,
+    )
+    expect(found.why).toEqual(expected ? { by: 'keyword', value: 'deploy' } : undefined)
+    expect(found.keywordOnly).toHaveLength(expected ? 0 : 1)
   })
 
   it('are not seen by a bare call', () => {

@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -345,4 +346,42 @@ it('never throws, whatever a file holds', () => {
       expect(['state', 'corrupt', 'newer']).toContain(parseSession(text).kind)
     }),
   )
+})
+
+describe('what others could have written', () => {
+  const answer = { workflow: 'w', tool: 't', scope: {}, result: 'r', value: { id: 'chosen' } }
+
+  it.skipIf(process.platform === 'win32')(
+    'counts as having run, and gives no value to a later call',
+    async () => {
+      const store = open()
+      await store.change([{ kind: 'record', ...answer }])
+      const found = async (): Promise<unknown> =>
+        (await store.read()).state.completed.get('w')?.get('t')?.[0]?.value
+      expect(await found()).toEqual({ id: 'chosen' })
+      // As a checkout makes it.
+      chmodSync(store.path, 0o644)
+      expect(await store.isValid('w', 't', {})).toBe(true)
+      expect(await found()).toBeUndefined()
+    },
+  )
+})
+
+describe('a secret', () => {
+  const token = ['gh', 'p_', 'q7R8'.repeat(9)].join('')
+
+  it('is masked in a result, and what holds one is not kept to be used again', async () => {
+    const store = open()
+    const record = { kind: 'record', workflow: 'w', tool: 't', scope: {} } as const
+    await store.change([
+      { ...record, result: `it is ${token}`, value: { token } },
+      { ...record, tool: 'u', result: 'opened', value: { sessionId: 'abc' } },
+    ])
+    const text = readFileSync(store.path, 'utf8')
+    expect(text).not.toContain(token)
+    expect(text).toContain('it is [redacted]')
+    expect((await store.read()).state.completed.get('w')?.get('u')?.[0]?.value).toEqual({
+      sessionId: 'abc',
+    })
+  })
 })

@@ -10,7 +10,7 @@ import type { Sdk } from './sdk.ts'
 export type Acceptance =
   | { kind: 'accepted' }
   /** It is refused wherever it comes from. */
-  | { kind: 'refused'; reason: string }
+  | { kind: 'refused'; code: 'skill-not-trusted' | 'sandbox-missing'; reason: string }
   /** Another worker may have it. */
   | { kind: 'elsewhere'; reason: string }
 
@@ -80,7 +80,7 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
     const acceptance = options.accept(step)
     if (acceptance.kind === 'accepted') return undefined
     if (acceptance.kind === 'elsewhere') return await giveBack(acceptance.reason, signal)
-    const output = failedOutput('skill-not-trusted', acceptance.reason)
+    const output = failedOutput(acceptance.code, acceptance.reason)
     return finished(output, clock.now(), 0)
   }
 

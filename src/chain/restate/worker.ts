@@ -1,8 +1,8 @@
 import { createServer, type ServerHttp2Session } from 'node:http2'
-import { mkdirSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { messageOf, type Runtime, type Settings } from '../../base/index.ts'
+import { makePrivateDirectory, messageOf, type Runtime, type Settings } from '../../base/index.ts'
 import { childEnvironment } from '../../exec/index.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainEvent } from '../events.ts'
@@ -73,7 +73,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     report: () => ({ worker: id, ...options.report() }),
     onEvent: options.onEvent,
   })
-  mkdirSync(files, { recursive: true })
+  makePrivateDirectory(files)
   const server = createServer(
     sdk.createEndpointHandler({
       services: [service],

@@ -1,0 +1,47 @@
+/** JSON nested deeper exhausts the stack of what reads it, writes it or walks through it. */
+export const deepestJson = 200
+
+/**
+ * Where a JSON text, comments allowed, goes deeper than `most` levels; undefined where it does not.
+ * One pass, without reading it.
+ */
+export function tooDeepAt(text: string, most: number = deepestJson): number | undefined {
+  let depth = 0
+  for (let offset = 0; offset < text.length; offset++) {
+    switch (text.charCodeAt(offset)) {
+      case 0x22: // "
+        offset = endOfString(text, offset)
+        break
+      case 0x2f: // /
+        offset = endOfComment(text, offset)
+        break
+      case 0x5b: // [
+      case 0x7b: // {
+        if (++depth > most) return offset
+        break
+      case 0x5d: // ]
+      case 0x7d: // }
+        depth--
+        break
+      default:
+    }
+  }
+  return undefined
+}
+
+/** The closing quote, or the last character of a line that has none. */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 0x5c) at++
+    else if (code === 0x22 || code === 0x0a) return at
+  }
+  return text.length
+}
+
+function endOfComment(text: string, start: number): number {
+  const sign = text.charAt(start + 1)
+  if (sign !== '/' && sign !== '*') return start
+  const end = sign === '/' ? text.indexOf('\n', start) : text.indexOf('*/', start + 2)
+  return end < 0 ? text.length : end
+}

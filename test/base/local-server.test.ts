@@ -1,0 +1,226 @@
+import { createConnection } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type LocalServer, openLocalServer, pageRoute } from '../../src/base/index.ts'
+
+const token = 'f'.repeat(64)
+let server: LocalServer
+let answered: unknown[] = []
+
+beforeAll(async () => {
+  server = await openLocalServer({
+    token,
+    largestBody: 1000,
+    arrivalMs: 400,
+    routes: {
+      '/': pageRoute(
+        '<!doctype html><style>p{}</style><script>let a</script><script>let b</script>',
+      ),
+      '/data': {
+        method: 'POST',
+        answer(body, response) {
+          answered.push(body)
+          response.writeHead(200, { 'content-type': 'application/json' }).end('{"secret":1}')
+        },
+      },
+      '/fails': {
+        method: 'POST',
+        answer: () => Promise.reject(new Error('<b>inner words</b>')),
+      },
+    },
+  })
+})
+afterAll(() => server.destroy())
+
+/** The answer to bytes as they are, until the connection ends. */
+function send(text: string, { host = '127.0.0.1' } = {}): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host, port: server.port })
+    let answer = ''
+    socket.setTimeout(5000, () => socket.destroy(new Error('it stayed open')))
+    socket.on('data', (chunk) => (answer += chunk.toString()))
+    socket.on('close', () => resolve(answer))
+    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))
+    socket.write(text.replaceAll('\n', '\r\n'))
+  })
+}
+
+interface Shape {
+  line?: string
+  host?: string
+  authorization?: string
+  type?: string
+  more?: string
+  body?: string
+}
+
+function shaped(shape: Shape = {}): string {
+  const body = shape.body ?? '{}'
+  const { line = 'POST /data HTTP/1.1', host = `Host: 127.0.0.1:${server.port}\n` } = shape
+  const { authorization = `Authorization: Bearer ${token}\n`, more = '' } = shape
+  const { type = 'Content-Type: application/json\n' } = shape
+  const length = /transfer-encoding|content-length/i.test(more)
+    ? ''
+    : `Content-Length: ${body.length}\n`
+  return `${line}\n${host}${authorization}${type}${length}${more}Connection: close\n\n${body}`
+}
+
+const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+describe('a local server', () => {
+  it('answers who knows the token', async () => {
+    answered = []
+    const answer = await send(shaped({ body: '{"a":1}' }))
+    expect(answer).toMatch(/^HTTP\/1\.1 200 OK[^]*\{"secret":1\}/)
+    expect(answered).toEqual([{ a: 1 }])
+  })
+
+  const port = (): number => server.port
+  const refused: readonly (readonly [what: string, status: number, shape: () => Shape])[] = [
+    ['another name of this machine', 403, () => ({ host: `Host: localhost:${port()}\n` })],
+    ['a name bound to it afterwards', 403, () => ({ host: `Host: evil.example:${port()}\n` })],
+    ['a name that begins like it', 403, () => ({ host: `Host: 127.0.0.1:${port()}.evil\n` })],
+    ['its decimal name', 403, () => ({ host: `Host: 2130706433:${port()}\n` })],
+    ['its short name', 403, () => ({ host: `Host: 127.1:${port()}\n` })],
+    ['its name in IPv6', 403, () => ({ host: `Host: [::1]:${port()}\n` })],
+    ['its IPv4 name in IPv6', 403, () => ({ host: `Host: [::ffff:127.0.0.1]:${port()}\n` })],
+    ['a host without port', 403, () => ({ host: 'Host: 127.0.0.1\n' })],
+    ['another port', 403, () => ({ host: 'Host: 127.0.0.1:80\n' })],
+    ['an empty host', 403, () => ({ host: 'Host:\n' })],
+    ['two hosts', 403, () => ({ more: 'Host: evil.example\n' })],
+    ['no host in HTTP/1.1', 400, () => ({ host: '' })],
+    ['no host in HTTP/1.0', 403, () => ({ line: 'POST /data HTTP/1.0', host: '' })],
+    ['a page elsewhere', 403, () => ({ more: 'Origin: https://evil.example\n' })],
+    ['a page at another port', 403, () => ({ more: 'Origin: http://127.0.0.1:1\n' })],
+    ['a page without origin', 403, () => ({ more: 'Origin: null\n' })],
+    ['an image or form of a page', 403, () => ({ more: 'Sec-Fetch-Site: cross-site\n' })],
+    ['the same at another port', 403, () => ({ more: 'Sec-Fetch-Site: same-site\n' })],
+    ['no token', 401, () => ({ authorization: '' })],
+    ['a wrong token', 401, () => ({ authorization: `Authorization: Bearer ${'e'.repeat(64)}\n` })],
+    ['half a token', 401, () => ({ authorization: `Authorization: Bearer ${token.slice(1)}\n` })],
+    ['another scheme', 401, () => ({ authorization: `Authorization: Basic ${token}\n` })],
+    [
+      'a token in the address',
+      401,
+      () => ({
+        line: `POST /data?token=${token} HTTP/1.1`,
+        authorization: '',
+      }),
+    ],
+    ['a token in a cookie', 401, () => ({ authorization: `Cookie: token=${token}\n` })],
+    ['GET instead of POST', 405, () => ({ line: 'GET /data HTTP/1.1' })],
+    ['PUT instead of POST', 405, () => ({ line: 'PUT /data HTTP/1.1' })],
+    ['a preflight', 405, () => ({ line: 'OPTIONS /data HTTP/1.1' })],
+    [
+      'a preflight of a page',
+      403,
+      () => ({
+        line: 'OPTIONS /data HTTP/1.1',
+        authorization: '',
+        more: 'Origin: https://evil.example\nAccess-Control-Request-Method: POST\n',
+      }),
+    ],
+    ['TRACE', 405, () => ({ line: 'TRACE /data HTTP/1.1' })],
+    [
+      'an upgrade',
+      405,
+      () => ({
+        line: 'GET /data HTTP/1.1',
+        more: 'Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: eA==\n',
+      }),
+    ],
+    ['the type of a form', 415, () => ({ type: 'Content-Type: text/plain\n' })],
+    ['no type', 415, () => ({ type: '' })],
+    ['a path that is not known', 404, () => ({ line: 'POST /other HTTP/1.1' })],
+    ['a way up', 404, () => ({ line: 'POST /../data HTTP/1.1' })],
+    ['an encoded way up', 404, () => ({ line: 'POST /%2e%2e/%2e%2e/etc/passwd HTTP/1.1' })],
+    ['a path with a query', 404, () => ({ line: 'POST /data?x HTTP/1.1' })],
+    ['a whole address', 404, () => ({ line: 'POST http://127.0.0.1/data HTTP/1.1' })],
+    ['a name that every object has', 404, () => ({ line: 'POST /__proto__ HTTP/1.1' })],
+    ['what is no JSON', 400, () => ({ body: '<xml>' })],
+    ['a body that is too long', 413, () => ({ body: `"${'a'.repeat(1000)}"` })],
+    ['a length that is too long', 413, () => ({ more: 'Content-Length: 999999999999\n' })],
+    [
+      'a long body of unknown length',
+      413,
+      () => ({
+        more: 'Transfer-Encoding: chunked\n',
+        body: `800\n"${'a'.repeat(2047)}\n`,
+      }),
+    ],
+    ['two lengths', 400, () => ({ more: 'Content-Length: 2\nContent-Length: 3\n' })],
+    [
+      'a length and chunks',
+      400,
+      () => ({
+        more: 'Content-Length: 2\nTransfer-Encoding: chunked\n',
+      }),
+    ],
+    [
+      'chunks under another name',
+      400,
+      () => ({
+        more: 'Transfer-Encoding: chunked, identity\n',
+      }),
+    ],
+    ['a space before a colon', 400, () => ({ more: 'Transfer-Encoding : chunked\n' })],
+    ['a folded header', 400, () => ({ more: 'X: a\n b: c\nContent-Length: z\n' })],
+    ['headers without end', 431, () => ({ more: `X: ${'a'.repeat(20_000)}\n` })],
+    ['a failure inside', 500, () => ({ line: 'POST /fails HTTP/1.1' })],
+  ]
+  it.each(refused)('refuses %s with %i, in a number and no word', async (_, status, shape) => {
+    answered = []
+    const answer = await send(shaped(shape()))
+    expect(statusOf(answer)).toBe(status)
+    expect(answer).not.toMatch(/secret|inner words|access-control/i)
+    expect(answer.match(/^HTTP\/1\.1 /gm)).toHaveLength(1)
+    expect(answered).toEqual([])
+  })
+
+  it('takes no second request for one that was hidden in a body', async () => {
+    answered = []
+    const hidden = shaped({ body: '{"hidden":1}' })
+    await send(shaped({ body: hidden, line: 'POST /other HTTP/1.1' }))
+    await send(shaped({ body: hidden, type: 'Content-Type: text/plain\n' }))
+    expect(answered).toEqual([])
+  })
+
+  it('ends a request that does not arrive', async () => {
+    answered = []
+    const slow = await Promise.all([
+      send('POST /data HTTP/1.1\nHost: '),
+      send(shaped({ more: 'Content-Length: 100\n', body: '{' })),
+    ])
+    expect(slow.map(statusOf).filter((status) => status === 200)).toEqual([])
+    expect(answered).toEqual([])
+  })
+
+  it('is reached by no other address of this machine', async () => {
+    await expect(send(shaped(), { host: '::1' })).rejects.toThrow(
+      /REFUSED|ADDRNOTAVAIL|AFNOSUPPORT/,
+    )
+  })
+
+  it('makes nothing it says executable, framed, kept or of another type', async () => {
+    for (const answer of [await send(shaped()), await send(shaped({ authorization: '' }))]) {
+      expect(answer).toMatch(/^x-content-type-options: nosniff/m)
+      expect(answer).toMatch(
+        /^content-security-policy: default-src 'none'; frame-ancestors 'none'/m,
+      )
+      expect(answer).toMatch(/^cache-control: no-store/m)
+      expect(answer).toMatch(/^cross-origin-resource-policy: same-origin/m)
+    }
+  })
+
+  it('gives a page to everybody on this machine, with the scripts that stand in it alone', async () => {
+    const page = { line: 'GET / HTTP/1.1', authorization: '', type: '' }
+    const answer = await send(shaped(page))
+    expect(statusOf(answer)).toBe(200)
+    expect(answer).toMatch(
+      /^content-security-policy: default-src 'none'; script-src 'sha256-\S{44}' 'sha256-\S{44}'; style-src 'sha256-\S{44}'; connect-src 'self'/m,
+    )
+    expect(answer).toMatch(/^x-content-type-options: nosniff/m)
+    expect(answer).not.toContain('unsafe')
+    expect(statusOf(await send(shaped({ ...page, more: 'Origin: null\n' })))).toBe(403)
+    expect(statusOf(await send(shaped({ ...page, host: 'Host: evil.example\n' })))).toBe(403)
+  })
+})

@@ -1,0 +1,88 @@
+import type { Random } from '../skill/_fuzz-text.ts'
+import { mutate } from './_mutate.ts'
+
+/** Bytes of the longest input that is kept, and of the longest there is. */
+export const keptInput = 4096
+export const longestInput: number = 64 * 1024
+/** How often an input may become that long, which shows what is not linear. */
+const longChance = 0.0005
+
+export interface GuidedOptions {
+  fuzz(data: Uint8Array): void
+  seeds: readonly Uint8Array[]
+  words: readonly Uint8Array[]
+  /** One for every branch of the instrumented code. */
+  counters: Uint8Array
+  random: Random
+  /** Asked between executions. */
+  goesOn(): boolean
+  /** Told of each input before it is executed, so that one that never ends is known. */
+  onStart(data: Uint8Array): void
+  /** Told of an input that reached what none before it did. */
+  onNew(data: Uint8Array): void
+  onFind(find: { data: Uint8Array; error: unknown }): void
+}
+
+/**
+ * Runs mutations of the inputs it knows; one that visits a branch that none visited, or one much
+ * oftener, is kept and mutated in turn.
+ */
+export function runGuided(options: GuidedOptions): void {
+  const { counters, random } = options
+  const best = new Uint8Array(counters.length)
+  const corpus: Uint8Array[] = []
+  const world = {
+    random,
+    words: options.words,
+    other: () => pickOf(corpus, random),
+  }
+  for (const seed of options.seeds) execute(seed)
+  if (corpus.length === 0) corpus.push(new Uint8Array())
+  while (options.goesOn()) {
+    execute(mutate(pickOf(corpus, random), { ...world, limit: limitOf(random) }))
+  }
+
+  function execute(data: Uint8Array): void {
+    counters.fill(0)
+    options.onStart(data)
+    let error: unknown
+    try {
+      options.fuzz(data)
+    } catch (thrown) {
+      error = thrown ?? new Error('nothing was thrown')
+    }
+    if (error !== undefined) options.onFind({ data, error })
+    else if (data.length <= keptInput && isNews(counters, best)) {
+      corpus.push(data)
+      options.onNew(data)
+    }
+  }
+}
+
+/** Short ones mostly: they are many times as fast. */
+function limitOf(random: Random): number {
+  if (random.chance(longChance)) return longestInput
+  return random.chance(0.05) ? keptInput : 128 << random.below(3)
+}
+
+/** Late ones are picked oftener: they stand for what was reached last. */
+function pickOf(corpus: readonly Uint8Array[], random: Random): Uint8Array {
+  const late = random.chance(0.3) ? Math.min(corpus.length, 20) : corpus.length
+  return corpus[corpus.length - 1 - random.below(late)] ?? new Uint8Array()
+}
+
+/** Whether a branch was visited in an order of magnitude that is new; remembers it. */
+function isNews(counters: Uint8Array, best: Uint8Array): boolean {
+  let news = false
+  for (let index = 0; index < counters.length; index++) {
+    const count = counters[index] ?? 0
+    if (count === 0) continue
+    const magnitude = 1 << Math.min(7, 31 - Math.clz32(count))
+    const seen = best[index] ?? 0
+    if ((seen & magnitude) === 0) {
+      best[index] = seen | magnitude
+      news = true
+    }
+  }
+  return news
+}

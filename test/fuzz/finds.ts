@@ -1,0 +1,96 @@
+/** What fuzzing found, as small as it goes. Each failed once and is executed by every test run. */
+export const finds: readonly { target: string; input: string; was: string }[] = [
+  {
+    target: 'arguments',
+    input: `$a\n%%\n${'e'.repeat(60_000)}\n%%\nb`,
+    was: 'a long declared name made an expression that the engine refuses',
+  },
+  {
+    target: 'directive',
+    input: `use a${'_'.repeat(60_000)}b now`,
+    was: 'a run of underscores in a request took seconds, growing with its square',
+  },
+  {
+    target: 'directive',
+    input: `BATCH: [{"tool":"a","params":{"b":${nested(5000)}}}]`,
+    was: 'parameters too deep to be written again were accepted',
+  },
+  {
+    target: 'output-protocol',
+    input: `0{"status":"success","result":${nested(5000)}}`,
+    was: 'a deep result exhausted the stack of what never throws',
+  },
+  {
+    target: 'pattern',
+    input: '[[:alpha:_-]{x:]\n%%\na',
+    was: 'accepted: a class whose name RE2 reads up to a later `:]`',
+  },
+  {
+    target: 'pattern',
+    input: '[:a[:]9]\n%%\na',
+    was: 'accepted: a class without a name, which the RE2 library refuses',
+  },
+  {
+    target: 'servers',
+    input: '0{"mcpServers":{"a":{"type":"constructor","url":"http://x"}}}',
+    was: 'a type named like a member of every object was taken for a transport',
+  },
+  {
+    target: 'servers',
+    input: '0{"mcpServers":{"a":{"command":"${toString}"}}}',
+    was: 'a variable named like a member of every object counted as set',
+  },
+  {
+    target: 'servers',
+    input: `0{"mcpServers":{"a":${nested(5000)}}}`,
+    was: 'a deep value in the file of a project ended the program',
+  },
+  {
+    target: 'servers',
+    input: `0{"mcpServers":{${listed(2000, (at) => `"s${at}":{"command":"x","args":1}`)}}}`,
+    was: 'every finding read the whole file again',
+  },
+  {
+    target: 'settings',
+    input: `{"a":${nested(5000)}}`,
+    was: 'a deep value in the file of a project ended the program',
+  },
+  {
+    target: 'settings',
+    input: `{${listed(3000, (at) => `"unknown-setting-${at}":1`)}}`,
+    was: 'every unknown setting counted the lines from the beginning and was compared with all',
+  },
+  {
+    target: 'skill',
+    input: '---\nname: a\r\r\n---\nbody\n',
+    was: 'a fix that another fix changed again',
+  },
+  {
+    target: 'skill',
+    input: '---\nname: A_\r \t\ndescr\n---\n',
+    was: 'a carriage return before blanks that were removed needed a second fix',
+  },
+  {
+    target: 'state',
+    input: `{"version":1,"workspaces":${nested(5000)}}`,
+    was: 'a deep record of trust ended the program instead of being refused',
+  },
+  {
+    target: 'state',
+    input: `{"session_id":"s","started_at":"2026-01-01","completed":{"w":{"t":{"at":"x","result":"y","value":${nested(5000)}}}}}`,
+    was: 'a session that was read could not be written again',
+  },
+  {
+    target: 'tool-cache',
+    input: `{"version":"4","tool_count":0,"categories":{},"workflows":${nested(5000)}}`,
+    was: 'a cache that was read could not be written again',
+  },
+]
+
+function nested(levels: number): string {
+  return '['.repeat(levels) + ']'.repeat(levels)
+}
+
+function listed(count: number, item: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => item(at)).join(',')
+}

@@ -1,0 +1,109 @@
+import { applyArguments, splitArguments, substituteArguments } from '../../../src/skill/index.ts'
+import { demand, partsOf, same } from '../target.ts'
+
+export const name = 'arguments'
+export const seeds: readonly string[] = [
+  'Fix $0 and $1; all: $ARGUMENTS.\n%%\nissue,branch\n%%\n"a b" c',
+  'Say \\$0 and \\\\$0, $issue, $issues, $ARGUMENTS[1], $10, $5.00\n%%\nissue,issues\n%%\n$0 $1',
+  'nothing here but $1 and $HOME\n%%\n\n%%\n',
+  '$a-b $a\n%%\na,a-b\n%%\n\'x\\y\' "q\\"r" z\\ w',
+]
+export const words: readonly string[] = [
+  '$ARGUMENTS',
+  '$ARGUMENTS[0]',
+  '$0',
+  '$12',
+  '$name',
+  '\\$',
+  '\\\\$',
+  '\n%%\n',
+  "''",
+  '""',
+  '$$',
+]
+
+/** The same as a reading from left to right; text from an argument is never looked at again. */
+export function fuzz(data: Uint8Array): void {
+  const [body = '', names = '', argumentText = ''] = partsOf(data, 3)
+  const argumentNames = names.split(',').filter((each) => each !== '')
+  const input = { argumentText, argumentNames }
+  const { text, used } = substituteArguments(body, input)
+  const expected = substituted(body, argumentText, argumentNames)
+  demand(text === expected.text, 'another text', body, input, text, expected.text)
+  demand(used === expected.used, 'whether it was used', body, input)
+  const applied = applyArguments(body, input)
+  const isShown =
+    used || argumentText.trim() === '' || applied.endsWith(`ARGUMENTS: ${argumentText}`)
+  demand(isShown, 'arguments that nobody sees', body, input)
+  const split = splitArguments(argumentText)
+  const quoted = split.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  demand(same(splitArguments(quoted), split), 'words that change when quoted', split)
+}
+
+function substituted(
+  body: string,
+  argumentText: string,
+  names: readonly string[],
+): { text: string; used: boolean } {
+  const values = splitArguments(argumentText)
+  const declared = names.filter((each) => /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(each))
+  const known = new Map<string, string>()
+  for (const each of declared) {
+    if (each !== 'ARGUMENTS') known.set(each, values[names.indexOf(each)] ?? '')
+  }
+  const reads = (positions: boolean): { text: string; used: boolean; whole: boolean } => {
+    let text = ''
+    let slashes = 0
+    const all = { used: false, whole: false }
+    for (let at = 0; at < body.length;) {
+      const written = body[at] === '$' ? placeholderAt(body, at, known) : undefined
+      const sign = body.charAt(at)
+      if (written !== undefined && slashes % 2 === 1) text = text.slice(0, -1) + written.text
+      else if (written?.kind === 'whole') {
+        all.used = true
+        all.whole = true
+        text += argumentText
+      } else if (written?.kind === 'name') {
+        all.used = true
+        text += known.get(written.value) ?? ''
+      } else if (written !== undefined && (positions || written.kind === 'item')) {
+        all.used = true
+        all.whole ||= written.kind === 'item'
+        text += values[Number(written.value)] ?? ''
+      } else text += written?.text ?? sign
+      at += written?.text.length ?? 1
+      slashes = written === undefined && sign === '\\' ? slashes + 1 : 0
+    }
+    return { text, ...all }
+  }
+  const counted = argumentText.trim() !== '' || names.length > 0 || reads(false).whole
+  const { text, used } = reads(counted)
+  return { text, used }
+}
+
+interface Placeholder {
+  kind: 'whole' | 'item' | 'position' | 'name'
+  text: string
+  value: string
+}
+
+function placeholderAt(
+  body: string,
+  at: number,
+  known: ReadonlyMap<string, string>,
+): Placeholder | undefined {
+  const rest = body.slice(at + 1, at + 400)
+  const item = /^ARGUMENTS\[(\d+)\]/.exec(rest)
+  if (item !== null) return { kind: 'item', text: `$${item[0]}`, value: item[1] ?? '' }
+  if (/^ARGUMENTS(?![A-Za-z0-9_])/.test(rest)) {
+    return { kind: 'whole', text: '$ARGUMENTS', value: '' }
+  }
+  const position = /^(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)/.exec(rest)?.[1]
+  if (position !== undefined) return { kind: 'position', text: `$${position}`, value: position }
+  const fitting = [...known.keys()].filter(
+    (each) =>
+      body.startsWith(each, at + 1) && !/[A-Za-z0-9_]/.test(body.charAt(at + 1 + each.length)),
+  )
+  const [value] = fitting.toSorted((a, b) => b.length - a.length)
+  return value === undefined ? undefined : { kind: 'name', text: `$${value}`, value }
+}

@@ -1,0 +1,82 @@
+import {
+  editFrontmatter,
+  fixSkill,
+  parseSkill,
+  SkillParseError,
+  validateSkill,
+} from '../../../src/skill/index.ts'
+import { readTriggers } from '../../../src/trigger/index.ts'
+import { demand, same, textOf } from '../target.ts'
+
+export const name = 'skill'
+export const seeds: readonly string[] = [
+  '---\nname: a-b\ndescription: Does a. Use when b.\nallowed-tools: Read, Bash(git:*)\n---\nDo $0.\n',
+  '---\nname: a\ndescription: it is: not quoted\ntriggers:\n  - match: ^/a\n    inject: b.md\n---\n',
+  '---\nname: a\ndescription: b\nchain: [x, y]\nchain-policy:\n  on-failure: stop\n---\nSee [x](y.md).\n',
+  '\ufeff---\r\nname: A_\r\ndescription: >\r\n  b\r\narguments: [x, y]\r\n---\r\nbody  \r\n',
+  '---\nname: a\ndescription: b\nallowed-tools:\n  - Read\n  - "Bash(git:*)"\nmetadata: {x: 1}\n---\n',
+]
+export const words: readonly string[] = [
+  '---\n',
+  '\nname: ',
+  '\ndescription: ',
+  '\nallowed-tools: ',
+  '\ntriggers:\n  - match: ',
+  '\n    inject: ',
+  '\nmetadata:\n  ',
+  '](',
+]
+
+const path = 'a/SKILL.md'
+
+/** Nothing throws; errors and a skill exclude one another; a fix changes no meaning and is done at once. */
+export function fuzz(data: Uint8Array): void {
+  const text = textOf(data)
+  const { skill, diagnostics } = parseSkill(text, { path })
+  const errors = diagnostics.filter(({ severity }) => severity === 'error')
+  demand(skill !== undefined || errors.length > 0, 'no skill and no error')
+  const lines = text.split('\n').length
+  for (const profile of ['spec', 'reference'] as const) {
+    const validation = validateSkill(text, { path, directoryName: 'a-b', profile })
+    const wrong = validation.diagnostics.some(({ severity }) => severity === 'error')
+    demand(validation.valid === !wrong, 'valid with an error', validation)
+    for (const { line = 1 } of validation.diagnostics) {
+      demand(line >= 1 && line <= lines + 2, 'a line outside of the text', line, lines)
+    }
+  }
+  readTriggers(text, path)
+  const fixed = fixSkill(text).text
+  demand(fixSkill(fixed).text === fixed, 'a fix that is not done at once', text, fixed)
+  const after = parseSkill(fixed, { path }).skill
+  if (skill !== undefined) {
+    demand(after !== undefined, 'a fix that breaks the skill', text, fixed)
+    demand(same(meaning(skill.fields), meaning(after.fields)), 'a fix that changes', text, fixed)
+  }
+  checkEdit(text)
+}
+
+/** The same skill with another description, or a refusal. */
+function checkEdit(text: string): void {
+  const before = parseSkill(text, { path }).skill
+  let edited: string
+  try {
+    edited = editFrontmatter(text, { description: 'Other words: these.' })
+  } catch (error) {
+    if (error instanceof SkillParseError && before === undefined) return
+    throw error
+  }
+  const after = parseSkill(edited, { path }).skill
+  if (before === undefined) return
+  demand(after !== undefined, 'an edit that breaks the skill', text, edited)
+  const rest = { ...meaning(before.fields), description: '' }
+  demand(after.fields.description === 'Other words: these.', 'an edit without effect', edited)
+  demand(same({ ...meaning(after.fields), description: '' }, rest), 'an edit of more', text, edited)
+  demand(after.body === before.body, 'an edit of the body', text, edited)
+}
+
+/** Without the lines, which an edit may move. */
+function meaning(fields: object): object {
+  const text = JSON.stringify(fields, (key, value: unknown) => (key === 'line' ? undefined : value))
+  const value: object = JSON.parse(text)
+  return value
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import {
+  compilePattern,
+  matchPrompt,
+  planMatches,
+  promptText,
+  testerOf,
+  type TriggerSkill,
+} from '../../src/trigger/index.ts'
+
+function skill(name: string, ...matches: string[]): TriggerSkill {
+  return {
+    name,
+    directory: `/skills/${name}`,
+    path: `/skills/${name}/SKILL.md`,
+    triggers: matches.map((match, index) => ({
+      match,
+      inject: `${index}.md`,
+      line: 5 + 2 * index,
+    })),
+  }
+}
+
+/** `skill:file` of every trigger that fires. */
+function fired(prompt: string, ...skills: TriggerSkill[]): string[] {
+  return matchPrompt(prompt, skills).matches.map((one) => `${one.skill.name}:${one.trigger.inject}`)
+}
+
+describe('a prompt', () => {
+  it('fires what any of its lines matches, skills as given and triggers as declared', () => {
+    const two = skill('two', 'staging', '^/deploy', 'nothing')
+    const one = skill('one', '^/deploy (staging|production)')
+    expect(fired('/deploy staging', two, one)).toEqual(['two:0.md', 'two:1.md', 'one:0.md'])
+    expect(fired('hello\n/deploy staging', one, two)).toEqual(['one:0.md', 'two:0.md', 'two:1.md'])
+  })
+
+  it.each([
+    ['a text', 'now$'],
+    ['an expression', '[n]ow$'],
+    ['a text that the quick look needs', 'then now( or never)*$'],
+    ['a pattern for the RE2 library', '(?i)NOW$'],
+  ])('of several lines is matched by %s in the first that fits', (_what, match) => {
+    const { matches } = matchPrompt('now and\nthen now\nthen now', [skill('one', match)])
+    const [found] = matches
+    expect(matches).toHaveLength(1)
+    expect(found).toMatchObject({ promptLine: 2, trigger: { match, line: 5 } })
+    expect('then now'.endsWith(found?.text ?? '-')).toBe(true)
+  })
+
+  it('tells on which text a trigger fired', () => {
+    const { matches } = matchPrompt('x\nplease deploy api to staging', [
+      skill('one', 'deploy', 'deploy .*to', '[a-z]+$', 'd.*o.*a', '(?i)API'),
+    ])
+    expect(matches.map(({ text, promptLine }) => `${promptLine}: ${text}`)).toEqual([
+      '2: deploy',
+      '2: deploy api to',
+      '1: x',
+      '2: deploy api to sta',
+      '2: api',
+    ])
+  })
+
+  it.each([
+    ['/deploy', '^/deploy now( or never)*', []],
+    ['/deploy now', '^/deploy now( or never)*', ['one:0.md']],
+    ['deploy the api now', '(deploy|release) .*now', ['one:0.md']],
+    ['deploy the api', '(deploy|release) .*now', []],
+    ['release it now', '(deploy|release) .*now', ['one:0.md']],
+    ['roll it out now', '(deploy|release) .*now', []],
+    ['wolped', 'deploy', []],
+    ['de\nploy', 'deploy', []],
+    ['dep loy depl oy', 'deploy', []],
+    ['', 'deploy', []],
+    ['', '', ['one:0.md']],
+    ['\n', '^$', ['one:0.md']],
+    ['x', '^$', []],
+    ['x\n', '^$', ['one:0.md']],
+    ['a', 'a', ['one:0.md']],
+    ['xyz', 'xyz', ['one:0.md']],
+    ['zz', 'a', []],
+  ])('of %j and the pattern %j: %j', (prompt, match, expected) => {
+    expect(fired(prompt, skill('one', match))).toEqual(expected)
+  })
+
+  it('is told of every pattern that is not accepted, whatever the prompt is', () => {
+    const { matches, diagnostics } = matchPrompt('hello', [
+      skill('one', 'hello', 'bye bye (', 'a**'),
+    ])
+    expect(matches).toHaveLength(1)
+    expect(diagnostics).toMatchObject([
+      { code: 'pattern-invalid', path: '/skills/one/SKILL.md', line: 7 },
+      { code: 'pattern-invalid', path: '/skills/one/SKILL.md', line: 9 },
+    ])
+  })
+})
+
+describe('a prompt made ready for many patterns', () => {
+  it('has lines as they were typed, CRLF as LF', () => {
+    expect(promptText('').lines).toEqual([''])
+    expect(promptText(' a \r\nb\rc\n').lines).toEqual([' a ', 'b\rc', ''])
+  })
+
+  it('knows what it contains, also across its lines', () => {
+    const text = promptText('deploy\r\nthe api 😀')
+    for (const part of ['', 'd', 'de', 'dep', 'deploy', 'y\nt', 'api', ' 😀', 'i 😀'])
+      expect([part, text.contains(part)]).toEqual([part, true])
+    for (const part of ['x', 'ped', 'deployx', 'y t', 'y\r', 'apis', 'ypd', 'deplox'])
+      expect([part, text.contains(part)]).toEqual([part, false])
+  })
+
+  it('may match only where one text of every clause is there', () => {
+    const text = promptText('deploy the api')
+    expect(text.mayContain([])).toBe(true)
+    expect(text.mayContain([['deploy']])).toBe(true)
+    expect(text.mayContain([['release', 'deploy']])).toBe(true)
+    expect(text.mayContain([['deploy'], ['api']])).toBe(true)
+    expect(text.mayContain([['deploy'], ['web']])).toBe(false)
+    expect(text.mayContain([['release', 'web']])).toBe(false)
+    expect(text.mayContain([[]])).toBe(false)
+  })
+
+  it.each([
+    ['deploy', 'please\ndeploy', true],
+    ['deploy', 'please', false],
+    ['^(deploy|release) now', 'please\nrelease now', true],
+    ['^(deploy|release) now', 'do release now', false],
+    ['(deploy|release).*now.*', 'release it\nnow', false],
+    ['(?i)DEPLOY', 'deploy', true],
+  ])('is matched by the kept plan of %s as by the pattern: %j', (source, prompt, expected) => {
+    const reading = compilePattern(source)
+    if (!reading.ok) throw new Error(reading.problem.message)
+    const { plan } = reading.pattern
+    expect(planMatches(plan, testerOf(plan), promptText(prompt))).toBe(expected)
+    expect(fired(prompt, skill('one', source)).length > 0).toBe(expected)
+  })
+})

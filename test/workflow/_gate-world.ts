@@ -1,0 +1,53 @@
+import {
+  type GatedCall,
+  type GateOptions,
+  type GateReport,
+  type JsonObject,
+  openSession,
+  type PrerequisiteResult,
+  runGate,
+  type SessionStore,
+  type WorkflowDefinition,
+  type WorkflowTool,
+} from '../../src/workflow/index.ts'
+import { temporaryProject, testRuntime } from './helpers.ts'
+
+/** A gate with a session of its own, and what was called and said. */
+export interface World {
+  session: SessionStore
+  /** What was called, as `tool {params}`. */
+  calls: string[]
+  notes: string[]
+  gate(call: GatedCall, more?: Partial<GateOptions>): Promise<GateReport>
+}
+
+export type Answer = (tool: WorkflowTool, params: JsonObject) => PrerequisiteResult
+
+export function world(
+  workflows: readonly WorkflowDefinition[],
+  tools: readonly WorkflowTool[],
+  answer: Answer = ({ name }) => ({ ok: true, text: `${name} done`, value: {} }),
+): World {
+  const runtime = testRuntime()
+  const session = openSession({ project: temporaryProject(), runtime })
+  const calls: string[] = []
+  const notes: string[] = []
+  return {
+    session,
+    calls,
+    notes,
+    gate: (gated, more) =>
+      runGate(gated, {
+        workflows,
+        tools,
+        session,
+        runtime,
+        note: (line) => void notes.push(line),
+        caller: async (called, params) => {
+          calls.push(`${called.id} ${JSON.stringify(params)}`)
+          return answer(called, params)
+        },
+        ...more,
+      }),
+  }
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  afterCall,
+  type JsonObject,
+  openSession,
+  type SessionStore,
+} from '../../src/workflow/index.ts'
+import { call, temporaryProject, testRuntime, tool, workflow, workflowsOf } from './helpers.ts'
+
+const scope = { server: 's' }
+
+function newSession(): SessionStore {
+  return openSession({ project: temporaryProject(), runtime: testRuntime() })
+}
+
+function looking(more: object = {}, ofWorkflow: object = {}): ReturnType<typeof workflowsOf> {
+  const prerequisites = [{ step: 1, tool: 'look', description: 'x', ...more }]
+  return workflowsOf(workflow('w', { prerequisites, ...ofWorkflow }))
+}
+
+describe('a call that a user made', () => {
+  it.each([
+    ['that succeeded', {}, 'found', true],
+    ['that succeeded without a word', {}, '', true],
+    ['that failed', {}, undefined, false],
+    ['in a workflow that is disabled', { enabled: false }, 'found', false],
+  ])('%s counts as the prerequisite that it is: %j, %j', async (_what, more, result, counts) => {
+    const session = newSession()
+    await afterCall(call(tool('s__look')), session, looking({}, more), result)
+    expect(await session.isValid('w', 'look', scope)).toBe(counts)
+  })
+
+  it('counts with what it was called with', async () => {
+    const session = newSession()
+    const workflows = looking({ params: { database: '$call.database' } })
+    const shop: JsonObject = { database: 'shop' }
+    await afterCall(call(tool('s__look'), shop), session, workflows, 'found')
+    expect(await session.isValid('w', 'look', { ...scope, ...shop })).toBe(true)
+    expect(await session.isValid('w', 'look', { ...scope, database: 'logs' })).toBe(false)
+    const { state } = await session.read()
+    expect(state.completed.get('w')?.get('look')?.[0]?.result).toBe('found')
+  })
+
+  it('of no prerequisite leaves nothing behind', async () => {
+    const session = newSession()
+    await afterCall(call(tool('s__other')), session, looking(), 'done')
+    expect(existsSync(dirname(session.path))).toBe(false)
+  })
+
+  it.each([
+    ['succeeded', 'done', {}],
+    ['failed', undefined, {}],
+    ['of a workflow that is disabled', 'done', { enabled: false }],
+  ])('makes stale what it changes: %s', async (_what, result, more) => {
+    const session = newSession()
+    await session.record('w', 'look', scope, 'found')
+    await session.record('w', 'other', scope, 'found')
+    const workflows = looking({ invalidated_by: ['change', 'drop'] }, more)
+    await afterCall(call(tool('s__drop')), session, workflows, result)
+    expect(await session.isValid('w', 'look', scope)).toBe(false)
+    expect(await session.isValid('w', 'other', scope)).toBe(true)
+  })
+
+  it('makes stale what it changes by the names of its category', async () => {
+    const session = newSession()
+    await session.record('w', 'look', scope, 'found')
+    const workflows = looking(
+      { invalidated_by: ['navigate_page'] },
+      { triggers: { category: 'browser' } },
+    )
+    const navigate = tool('s__browser_navigate', { category: 'browser' })
+    await afterCall(call(navigate), session, workflows)
+    expect(await session.isValid('w', 'look', scope)).toBe(false)
+  })
+})

@@ -1,0 +1,311 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import type { GateOptions, WorkflowDefinition } from '../../src/workflow/index.ts'
+import { call, tool, workflow, workflowsOf } from './helpers.ts'
+import { world, type World } from './_gate-world.ts'
+
+describe('the report of a gate', () => {
+  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const steps = [
+    { step: 1, tool: 'find', description: 'x' },
+    { step: 2, tool: 'look', description: 'x', required: false },
+  ]
+  const ofMode = (mode: string): readonly WorkflowDefinition[] =>
+    workflowsOf({
+      ...workflow('a', { mode, prerequisites: steps }),
+      ...workflow('b'),
+      ...workflow('c', { prerequisites: [{ step: 1, tool: 'absent', description: 'x' }] }),
+    })
+  const also = { also: ['b'], notInstalled: [{ workflow: 'c', missing: ['absent'] }] }
+
+  it('names each step with its tool, its parameters, its result and its time', async () => {
+    const { gate } = world(ofMode('enforce'), installed)
+    const elapsed = [1000, 1012.4, 2000, 2007.6].values()
+    const report = await gate(call(tool('s__go')), {
+      runtime: { elapsed: () => elapsed.next().value ?? 0 },
+    })
+    expect(report).toEqual({
+      ...also,
+      workflow: 'a',
+      mode: 'enforce',
+      steps: [
+        {
+          step: 1,
+          tool: 'find',
+          id: 's__find',
+          params: {},
+          status: 'completed',
+          result: 'find done',
+          durationMs: 12,
+        },
+        {
+          step: 2,
+          tool: 'look',
+          id: 's__look',
+          params: {},
+          status: 'completed',
+          result: 'look done',
+          durationMs: 8,
+        },
+      ],
+    })
+  })
+
+  it.each<[string, Partial<GateOptions>, string]>([
+    ['suggest', {}, 'suggested'],
+    ['warn', { skipPrerequisites: true }, 'skipped'],
+    ['warn', { ask: async () => 'skip' as const }, 'skipped'],
+  ])('names what did not run: %s %j', async (mode, options, status) => {
+    const { gate, session } = world(ofMode(mode), installed)
+    await session.record('a', 'find', { server: 's' }, 'x')
+    expect(await gate(call(tool('s__go')), options)).toEqual({
+      ...also,
+      workflow: 'a',
+      mode,
+      steps: [
+        { step: 1, tool: 'find', id: 's__find', params: {}, status: 'valid', reason: undefined },
+        { step: 2, tool: 'look', id: 's__look', params: {}, status, reason: undefined },
+      ],
+    })
+  })
+
+  it.each(['enforce', 'warn', 'suggest'])(
+    'says only that everything ran already: %s',
+    async (mode) => {
+      const { gate, session, calls, notes } = world(ofMode(mode), installed)
+      for (const name of ['find', 'look']) await session.record('a', name, { server: 's' }, 'x')
+      const ask = (): Promise<'run'> => Promise.reject(new Error('asked'))
+      const report = await gate(call(tool('s__go')), { ask })
+      expect(report).toMatchObject({ ...also, workflow: 'a', mode })
+      expect(report.steps.map(({ status }) => status)).toEqual(['valid', 'valid'])
+      expect(calls).toEqual([])
+      expect(notes).toEqual([
+        "Workflow 'c' is not enforced: no server here has absent",
+        "Multiple workflows matched. Using 'a'. Also matched: 'b'",
+      ])
+    },
+  )
+
+  it('is empty where no workflow stands before the call', async () => {
+    const { gate, notes } = world(workflowsOf(workflow('a')), installed)
+    const report = await gate(call(tool('s__other')))
+    expect(report).toEqual({ also: [], notInstalled: [], steps: [] })
+    expect(notes).toEqual([])
+  })
+})
+
+describe('a step that cannot run', () => {
+  const installed = ['go', 'look'].map((name) => tool(`s__${name}`))
+  const made = (more: object): World =>
+    world(
+      workflowsOf(
+        workflow('a', {
+          prerequisites: [
+            { step: 1, tool: 'look', description: 'x', params: { id: '$nothing.id' }, ...more },
+            { step: 2, tool: 'look', description: 'x' },
+          ],
+        }),
+      ),
+      installed,
+    )
+  const reason = 'it needs id, and $nothing.id has no single value'
+
+  it('ends the call where it is required', async () => {
+    const { gate, calls } = made({})
+    await expect(gate(call(tool('s__go')))).rejects.toMatchObject({
+      message: `Workflow 'a' failed at step 1 (look): ${reason}`,
+      workflow: 'a',
+      step: 1,
+      tool: 'look',
+      reason,
+    })
+    expect(calls).toEqual([])
+  })
+
+  it('is left out where it is not, with a word about it', async () => {
+    const { gate, calls, notes } = made({ required: false })
+    const { steps } = await gate(call(tool('s__go')))
+    expect(steps.map(({ status, reason: why }) => [status, why])).toEqual([
+      ['skipped', reason],
+      ['completed', undefined],
+    ])
+    expect(calls).toEqual(['s__look {}'])
+    expect(notes[1]).toBe(`- Step 1: look left out: ${reason}`)
+  })
+
+  it('is left out where no server has its tool', async () => {
+    const { gate, notes } = made({ tool: 'absent', required: false })
+    const { steps } = await gate(call(tool('s__go')))
+    expect(steps[0]).toMatchObject({ status: 'not-installed', id: undefined })
+    expect(notes[1]).toBe('- Step 1: absent left out: no server here has absent')
+  })
+
+  it('is left out where the call has nothing for it', async () => {
+    const { gate, notes } = made({ params: { id: '$call.id' } })
+    const { steps } = await gate(call(tool('s__go')))
+    expect(steps[0]).toMatchObject({ status: 'not-applicable', reason: 'the call has no id' })
+    expect(notes[1]).toBe('- Step 1: look left out: the call has no id')
+  })
+})
+
+describe('steps of which some ran already', () => {
+  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const prerequisites = [
+    { step: 1, tool: 'find', description: 'Finds.' },
+    { step: 2, tool: 'look', description: 'Looks.' },
+  ]
+
+  it.each(['enforce', 'warn', 'suggest'])(
+    'are spoken of only where they are open: %s',
+    async (mode) => {
+      const workflows = workflowsOf(workflow('a', { mode, prerequisites }))
+      const { gate, session, calls, notes } = world(workflows, installed)
+      await session.record('a', 'find', { server: 's' }, 'x')
+      await gate(call(tool('s__go')))
+      expect(calls).toEqual(mode === 'suggest' ? [] : ['s__look {}'])
+      expect(notes.join('\n')).toContain('look')
+      expect(notes.join('\n')).not.toContain('find')
+    },
+  )
+})
+
+describe('a step that needs the answer of one that failed', () => {
+  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const made = (more: object): World =>
+    world(
+      workflowsOf(
+        workflow('a', {
+          prerequisites: [
+            { step: 1, tool: 'find', description: 'x', required: false },
+            { step: 2, tool: 'look', description: 'x', params: { id: '$steps.1.id' }, ...more },
+          ],
+        }),
+      ),
+      installed,
+      () => ({ ok: false, error: 'lost' }),
+    )
+
+  it('ends the call where it is required', async () => {
+    const { gate, calls } = made({})
+    await expect(gate(call(tool('s__go')))).rejects.toThrow(
+      "Workflow 'a' failed at step 2 (look): its parameters come from step 1",
+    )
+    expect(calls).toEqual(['s__find {}'])
+  })
+
+  it('is left out where it is not', async () => {
+    const { gate, calls } = made({ required: false })
+    const { steps } = await gate(call(tool('s__go')))
+    expect(steps.map(({ status }) => status)).toEqual(['failed', 'skipped'])
+    expect(calls).toEqual(['s__find {}'])
+  })
+
+  it('is suggested with it', async () => {
+    const { gate, notes } = made({})
+    const suggesting = workflowsOf(
+      workflow('a', {
+        mode: 'suggest',
+        prerequisites: [
+          { step: 1, tool: 'find', description: 'x' },
+          { step: 2, tool: 'look', description: 'x', params: { id: '$steps.1.id' } },
+          { step: 3, tool: 'look', description: 'y', params: { id: '$nothing.id' } },
+        ],
+      }),
+    )
+    const { steps } = await gate(call(tool('s__go')), { workflows: suggesting })
+    expect(steps.map(({ status }) => status)).toEqual(Array(3).fill('suggested'))
+    expect(notes).toEqual([
+      "Workflow 'a' suggests to run first\n  1. find: x\n  2. look: x\n  3. look: y",
+    ])
+  })
+})
+
+describe('the answer of a prerequisite', () => {
+  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const prerequisites = (reference: string): object[] => [
+    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
+    { step: 2, tool: 'look', description: 'x', params: { id: reference } },
+  ]
+
+  it.each<[string, string, string, string]>([
+    ['an object as text', ' {"id":7}', '$found.id', '7'],
+    ['a list as text', '\n[7]', '$found[0]', '7'],
+    ['a text', 'seven', '$found', '"seven"'],
+    ['a text that begins like JSON', '[seven', '$found', '"[seven"'],
+    ['a list in a text in quotes', '"[7]"', '$found', String.raw`"\"[7]\""`],
+    ['a text that is a number', '7', '$found', '"7"'],
+    ['a text with JSON in it', 'x {"id":7}', '$found', String.raw`"x {\"id\":7}"`],
+  ])('that is %s is used as what it says', async (_what, value, reference, id) => {
+    const { gate, calls } = world(
+      workflowsOf(workflow('a', { prerequisites: prerequisites(reference) })),
+      tools,
+      () => ({ ok: true, text: 'x', value }),
+    )
+    await gate(call(tool('s__go')))
+    expect(calls[1]).toBe(`s__look {"id":${id}}`)
+  })
+
+  it.each([
+    ['$call.id', undefined],
+    ['$found.id', { id: 7 }],
+  ])('is kept in the session only where a step refers to it: %s', async (reference, kept) => {
+    const { gate, session } = world(
+      workflowsOf(workflow('a', { prerequisites: prerequisites(reference) })),
+      tools,
+      () => ({ ok: true, text: 'x', value: { id: 7 } }),
+    )
+    await gate(call(tool('s__go'), { id: 1 }))
+    const { state } = await session.read()
+    expect(state.completed.get('a')?.get('find')?.[0]?.value).toEqual(kept)
+  })
+})
+
+it('makes stale what a failed prerequisite may have changed', async () => {
+  const { gate, session } = world(
+    workflowsOf(
+      workflow('a', {
+        prerequisites: [
+          { step: 1, tool: 'find', description: 'x', invalidated_by: ['look'] },
+          { step: 2, tool: 'look', description: 'x' },
+        ],
+      }),
+    ),
+    ['go', 'find', 'look'].map((name) => tool(`s__${name}`)),
+    ({ name }) =>
+      name === 'look' ? { ok: false, error: 'lost' } : { ok: true, text: '', value: null },
+  )
+  await expect(gate(call(tool('s__go'), {}, { instance: 'i' }))).rejects.toThrow('lost')
+  expect((await session.read()).state.completed.size).toBe(0)
+})
+
+it('says that it was cancelled, not that the prerequisite failed', async () => {
+  const controller = new AbortController()
+  const seen: (AbortSignal | undefined)[] = []
+  const { gate } = world(
+    workflowsOf(workflow('a')),
+    ['go', 'look'].map((name) => tool(`s__${name}`)),
+  )
+  const gated = gate(call(tool('s__go')), {
+    signal: controller.signal,
+    caller: async (_tool, _params, { signal }) => {
+      seen.push(signal)
+      controller.abort(new Error('stopped'))
+      return { ok: false, error: 'connection lost' }
+    },
+  })
+  await expect(gated).rejects.toThrow('stopped')
+  expect(seen).toEqual([controller.signal])
+})
+
+it('goes on with a session file that is damaged, since it is moved aside', async () => {
+  const { gate, calls, session } = world(
+    workflowsOf(workflow('a')),
+    ['go', 'look'].map((name) => tool(`s__${name}`)),
+  )
+  mkdirSync(dirname(session.path), { recursive: true })
+  writeFileSync(session.path, '{')
+  await gate(call(tool('s__go')))
+  await gate(call(tool('s__go')))
+  expect(calls).toEqual(['s__look {}'])
+})

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { completedCount, listSessions, openSession } from '../../src/workflow/index.ts'
+import { temporaryProject, testRuntime } from './helpers.ts'
+
+const hour = 3_600_000
+
+it('counts a prerequisite for each scope that it ran for, wherever it counts', async () => {
+  const options = { project: temporaryProject(), runtime: testRuntime() }
+  const session = openSession(options)
+  await session.record('safe', 'list_tables', { database: 'shop' }, 'one')
+  await session.record('safe', 'list_tables', { database: 'archive' }, 'two')
+  await session.record('safe', 'list_databases', {}, 'three')
+  expect(completedCount((await session.read()).state)).toBe(3)
+  expect(await listSessions(options)).toMatchObject([{ id: 'default', completed: 3 }])
+})
+
+it('begins when it was cleared, and not with the first call of the log that stays', async () => {
+  const runtime = testRuntime()
+  const session = openSession({ project: temporaryProject(), runtime })
+  await session.log({ tool: 'a__b', durationMs: 1, outcome: 'success', size: 0 })
+  runtime.clock.now += hour
+  await session.record('safe', 'list_tables', {}, 'one')
+  const begun = (await session.read()).begun ?? ''
+  runtime.clock.now += hour
+  expect(await session.clear()).toBe(true)
+  const after = await session.read()
+  expect(after.state.completed.size).toBe(0)
+  expect(Date.parse(after.begun ?? '')).toBe(Date.parse(begun) + hour)
+  expect(await session.clear({ log: true })).toBe(true)
+  expect((await session.read()).begun).toBeUndefined()
+})
