@@ -34,7 +34,7 @@ export interface AgentOptions {
   /** Whether skills and subagents of the project and the user are found; default true. */
   discover?: boolean | undefined
   subagents?: readonly SubagentConfig[] | undefined
-  /** Delegations that work at once; default 10. */
+  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
   concurrency?: number | undefined
   /** MCP servers whose tools are offered: `project`, names of configured ones, or ones of its own. */
   mcp?: McpChoice | undefined

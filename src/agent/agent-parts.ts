@@ -9,6 +9,7 @@ import { type McpPart, mcpPart } from './mcp-tools/mcp-part.ts'
 import type { AgentEvent } from './model.ts'
 import { promptText } from './prompt/template.ts'
 import { type AgentSession, openSession } from './session.ts'
+import { requireConcurrency } from './subagents/concurrency.ts'
 import { delegationPart } from './subagents/delegation-part.ts'
 import type { DiscoverAgentsOptions } from './subagents/discover-agents.ts'
 import { SubagentManager } from './subagents/manager.ts'
@@ -39,6 +40,7 @@ export interface AgentParts {
 export function createAgentParts(options: AgentOptions, context: AgentPartsContext): AgentParts {
   const { name, surroundings, ledger, emit } = context
   const { runtime, project } = surroundings
+  requireConcurrency(options.concurrency)
   const denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
   let agentSkills: AgentSkills | undefined
   let subagentManager: SubagentManager | undefined
@@ -100,7 +102,7 @@ export function createAgentParts(options: AgentOptions, context: AgentPartsConte
         start: options.startSkills,
         mode: options.permissionMode,
         resolveModel: (wanted) => surroundings.resolveModel(wanted),
-        serverTools: (server) => servers.serverTools(server),
+        serverTools: (server, signal) => servers.serverTools(server, signal),
         async fork(activation, run) {
           return requireSuccess(await subagents().fork(activation, run)).output
         },
@@ -125,10 +127,11 @@ export function createAgentParts(options: AgentOptions, context: AgentPartsConte
         isSubagent: false,
         model: () => surroundings.model(),
         resolveModel: (wanted) => surroundings.resolveModel(wanted),
-        ready: () => servers.ready(),
+        ready: (signal) => servers.ready(signal),
         tools: () => session.tools(),
         skills: () => agentSkills?.manager,
-        toolsOfSkill: async (activation) => (await agentSkills?.toolsOf(activation)) ?? [],
+        toolsOfSkill: async (activation, signal) =>
+          (await agentSkills?.toolsOf(activation, signal)) ?? [],
         approver: () => options.approver,
         denied,
         permissionMode: options.permissionMode,

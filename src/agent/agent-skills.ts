@@ -23,7 +23,7 @@ export interface AgentSkills {
    */
   ready(): Promise<void>
   /** Tools that an activation brings along, for a subagent that has the skill. */
-  toolsOf(activation: Activation): Promise<readonly AgentTool[]>
+  toolsOf(activation: Activation, signal?: AbortSignal): Promise<readonly AgentTool[]>
 }
 
 export interface AgentSkillsOptions {
@@ -58,10 +58,11 @@ export function createAgentSkills({
       ready ??= prepare()
       return ready
     },
-    async toolsOf(activation) {
+    async toolsOf(activation, signal) {
       const skill = await manager.get(activation.name)
       if (skill === undefined) return []
-      return (await activeSkill(activation, skill, options, () => undefined)).tools()
+      const run = { notice: () => undefined, signal }
+      return (await activeSkill(activation, skill, options, run)).tools()
     },
   }
 

@@ -55,6 +55,7 @@ export type { PermissionMode, SubagentConfig, SubagentOverrides } from './subage
 export type { DelegateOptions } from './subagents/delegate-options.ts'
 export type { DelegationHandle, DelegationStatus } from './subagents/delegation.ts'
 export { checkReferences, type DefinedAgent } from './subagents/check-references.ts'
+export { checkTools, type KnownTools } from './subagents/check-tools.ts'
 export {
   type AgentDiscovery,
   type AgentInfo,

@@ -12,7 +12,7 @@ export interface SessionPart {
   /** Told once, before anything else, whose part it is. */
   attach?: ((session: AgentSession) => void) | undefined
   /** What is added to the instructions; asked at the start of every run. */
-  instructions?: (() => Promise<string | undefined>) | undefined
+  instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
   /** What the model gets for a prompt of the user; the next part gets what this one returns. */
   prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
   /** Tools that are offered now; asked before every step. */
@@ -54,7 +54,7 @@ export interface PromptContext {
  */
 export interface JoinedParts {
   add(part: SessionPart): void
-  instructions(): Promise<readonly string[]>
+  instructions(run: PromptContext): Promise<readonly string[]>
   prompt(text: string, run: PromptContext): Promise<string>
   tools(): readonly AgentTool[]
   /** Those of the tools that every part offers. */
@@ -71,11 +71,11 @@ export function joinParts(): JoinedParts {
   const parts: SessionPart[] = []
   return {
     add: (part) => void parts.push(part),
-    async instructions() {
+    async instructions(run) {
       const texts: string[] = []
       for (const part of parts) {
         if (part.instructions === undefined) continue
-        const text = await part.instructions()
+        const text = await part.instructions(run)
         if (text !== undefined && text !== '') texts.push(text)
       }
       return texts
@@ -107,7 +107,10 @@ export function joinParts(): JoinedParts {
       if (!permission.allowed) return permission
       const used = permission.input ?? input
       for (const part of parts) {
-        if (part.beforeTool !== undefined) await part.beforeTool(tool, used, context)
+        if (part.beforeTool === undefined) continue
+        // Nothing begins for a call that nobody waits for any more.
+        context.signal.throwIfAborted()
+        await part.beforeTool(tool, used, context)
       }
       return { allowed: true, input: used }
     },

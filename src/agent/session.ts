@@ -24,7 +24,8 @@ export interface SessionOptions {
   parts?: readonly SessionPart[] | undefined
   /** Default 50. */
   maxTurns?: number | undefined
-  usage: UsageLedger
+  /** Where its model calls are booked. */
+  usage: Pick<UsageLedger, 'record'>
   /** A conversation to go on with; it is cloned. */
   messages?: readonly ModelMessage[] | undefined
   /** How long the conversation may get, and what then makes it shorter. */
@@ -49,7 +50,6 @@ export interface RunOptions {
 export interface AgentSession {
   readonly agent: string
   readonly delegation: string | undefined
-  readonly usage: UsageLedger
   /** Whether a run goes on. */
   readonly running: boolean
   /** The conversation until now, without the instructions. */
@@ -82,7 +82,6 @@ export function openSession(options: SessionOptions): AgentSession {
   const session: AgentSession = {
     agent,
     delegation,
-    usage,
     get running() {
       return running
     },
@@ -118,8 +117,9 @@ export function openSession(options: SessionOptions): AgentSession {
   async function oneTurn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
     const onEvent = run.onEvent ?? (() => undefined)
     const model = await options.model()
-    const added = await joined.instructions()
-    const text = await joined.prompt(prompt, { onEvent, signal: run.signal })
+    const context = { onEvent, signal: run.signal }
+    const added = await joined.instructions(context)
+    const text = await joined.prompt(prompt, context)
     history = [...history, { role: 'user', content: text }]
     const before = history
     const outcome = await runLoop({

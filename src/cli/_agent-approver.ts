@@ -22,7 +22,9 @@ export function commandApprover(context: CommandContext, approvesAll: boolean): 
       // The reason too: a yes to a tool is none to what it is asked for every time.
       const key = `${request.agent} ${request.tool.name} ${request.reason}`
       if (approvesAll || always.has(key)) return { approved: true }
-      const answer = canAsk() ? await context.ask(question(request)) : undefined
+      const { signal } = request
+      const answer = canAsk() ? await context.ask(question(request), signal) : undefined
+      if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
       if (answer === undefined) {
         unasked.add(request.tool.name)
         return { approved: false, reason: 'it needs an approval, and nobody is there to give one' }

@@ -29,21 +29,43 @@ export function declareModelOptions(program: Command): Command {
 /**
  * An agent as the options and the settings describe it.
  *
- * @throws {UsageError} when no model is named anywhere, and for numbers that are none.
+ * @throws {UsageError} when no model is named anywhere, for numbers that are none, and for options
+ *   that do not go together.
  */
 export function agentOptions(context: CommandContext, options: ModelOptions): AgentOptions {
   const { runtime, settings } = context
   const { mcp, mcpServer } = options
+  if (mcp === true && mcpServer !== undefined) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: '--mcp and --mcp-server do not go together',
+      hint: '--mcp offers the tools of all servers; --mcp-server, as often as you like, those of some.',
+    })
+  }
   return {
     model: modelName(context, options),
     runtime,
     settings,
     baseUrl: options.baseUrl,
-    builtIns: options.tools?.split(',').map((name) => name.trim()),
+    builtIns: toolNames(options.tools),
     mcp: mcp === true ? 'project' : mcpServer,
-    maxTurns: turnsOf(options.maxTurns) ?? settings.agent.maxTurns,
+    maxTurns: wholeNumber('--max-turns', options.maxTurns, 9999) ?? settings.agent.maxTurns,
     limits: { budget: settings.agent.contextTokens },
   }
+}
+
+/** `--mcp` without anything that it could offer is a remark; servers that are held back have their own. */
+export async function sayWhereNoServers(
+  context: CommandContext,
+  { mcp }: ModelOptions,
+): Promise<void> {
+  if (mcp !== true) return
+  const [{ serverConfiguration }, { NoServersError, unaskedServers }] = await Promise.all([
+    import('./_asked-servers.ts'),
+    import('../tools/index.ts'),
+  ])
+  const problem = unaskedServers(serverConfiguration(context))
+  if (problem instanceof NoServersError) context.output.note(`${problem.message}.`)
 }
 
 function modelName({ settings }: CommandContext, { model }: ModelOptions): string {
@@ -56,13 +78,23 @@ function modelName({ settings }: CommandContext, { model }: ModelOptions): strin
   })
 }
 
-function turnsOf(text: string | undefined): number | undefined {
+/** The names of `--tools`; an empty text has none. */
+export function toolNames(text: string | undefined): string[] | undefined {
+  return text?.split(',').flatMap((name) => name.trim() || [])
+}
+
+/** @throws {UsageError} for a text that is no such number. */
+export function wholeNumber(
+  option: string,
+  text: string | undefined,
+  most: number,
+): number | undefined {
   if (text === undefined) return undefined
-  const turns = Number(text)
-  if (/^\d{1,4}$/.test(text) && turns >= 1) return turns
+  const number = Number(text)
+  if (/^\d{1,6}$/.test(text) && number >= 1 && number <= most) return number
   throw new UsageError({
-    code: 'max-turns',
-    message: `--max-turns is ${text}; a whole number from 1 to 9999 is wanted`,
+    code: 'option-number',
+    message: `${option} is ${text}; a whole number from 1 to ${most} is wanted`,
   })
 }
 

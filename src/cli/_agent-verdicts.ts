@@ -13,27 +13,30 @@ export interface AgentVerdict {
 }
 
 /**
- * Checks the given files, or all that are found: their fields, the skills they name, and circles.
+ * Checks the given files, or all that are found: their fields, the tools and skills they name, and circles.
  *
  * @throws {UsageError} for a path where nothing is.
  */
 export async function verdictsOf(
-  { runtime, settings }: CommandContext,
+  context: CommandContext,
   paths: readonly string[],
 ): Promise<AgentVerdict[]> {
-  const { agentPlaces, checkReferences, readAgentAt } = await import('../agent/index.ts')
+  const { runtime, settings } = context
+  const [{ agentPlaces, checkReferences, checkTools, readAgentAt }, { serverConfiguration }] =
+    await Promise.all([import('../agent/index.ts'), import('./_asked-servers.ts')])
   const files =
     paths.length > 0
       ? paths.flatMap(filesAt)
       : agentPlaces({ runtime }).flatMap(({ directory }) => agentFilesIn(directory).files)
   const readings = [...new Set(files)].map((path) => ({ path, ...readAgentAt(path) }))
-  const usable = readings.flatMap(({ path, config }) =>
-    config === undefined ? [] : [{ path, config }],
+  const usable = readings.flatMap(({ path, config, places }) =>
+    config === undefined ? [] : [{ path, config, places }],
   )
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
-  const references = checkReferences(usable, skills)
+  const servers = serverConfiguration(context).servers.map(({ name }) => name)
+  const found = [...checkReferences(usable, skills), ...checkTools(usable, { servers })]
   return readings.map(({ path, config, diagnostics: own }) => {
-    const diagnostics = [...own, ...references.filter((one) => one.path === path)]
+    const diagnostics = [...own, ...found.filter((one) => one.path === path)]
     return { path, name: config?.name ?? null, valid: !hasErrors(diagnostics), diagnostics }
   })
 }

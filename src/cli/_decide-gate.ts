@@ -61,7 +61,7 @@ async function confirm(
     code: answer === undefined ? 'approval-needs-terminal' : 'approval-not-given',
     message:
       answer === undefined
-        ? `a person at a terminal must decide about ${step}; this is no terminal`
+        ? `a person at a terminal must decide about ${step}, and nobody did`
         : `nothing was decided about ${step}`,
     hint: `In a terminal: skillrail runs ${approved ? 'approve' : 'reject'} ${runId}`,
   })

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
-import { closeSync, mkdirSync, openSync } from 'node:fs'
+import { closeSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { makePrivateDirectory } from '../base/index.ts'
 
 /** This program once more, in the background. */
 export interface DetachedSelf {
@@ -10,7 +11,7 @@ export interface DetachedSelf {
 /** Starts this program again with other arguments, in a session of its own; `log` gets its words. */
 export function detachedSelf(args: readonly string[], cwd: string, log: string): DetachedSelf {
   const [, entry = ''] = process.argv
-  mkdirSync(dirname(log), { recursive: true, mode: 0o700 })
+  makePrivateDirectory(dirname(log))
   const descriptor = openSync(log, 'w', 0o600)
   try {
     const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {

@@ -1,5 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { type Diagnostic, UsageError } from '../base/index.ts'
+import { currentTrust, discoverOptionsFrom } from '../library/index.ts'
 import { SkillLoadError, SkillParseError } from '../skill/index.ts'
 import {
   type Injection,
@@ -28,12 +29,12 @@ export interface InjectionAnswer extends Injection {
 /** What a hook would inject for a prompt. A skill that is named counts as trusted by whoever names it. */
 export function injectionFor(context: CommandContext, request: InjectionRequest): InjectionAnswer {
   const { prompt, references, tokenBudget } = request
-  const { skills, diagnostics, untrusted } =
+  const { skills, diagnostics, mayInject } =
     references.length > 0 ? namedSkills(context, references) : installedSkills(context)
   const matching = matchPrompt(prompt, skills)
   const injection = planInjection(matching.matches, {
     tokenBudget,
-    mayInject: ({ path }) => !untrusted.has(path),
+    mayInject: ({ path }) => mayInject(path),
   })
   return {
     ...injection,
@@ -46,19 +47,31 @@ export function injectionFor(context: CommandContext, request: InjectionRequest)
 interface SkillSet {
   skills: readonly TriggerSkill[]
   diagnostics: readonly Diagnostic[]
-  /** Paths of skills whose text is not injected. */
-  untrusted: ReadonlySet<string>
+  /** Whether the text of the skill with this path is injected. */
+  mayInject: (path: string) => boolean
 }
 
 function installedSkills(context: CommandContext): SkillSet {
   const { skills, diagnostics } = skillsFor(context, [])
-  const untrusted = skills.filter(({ info }) => info.trustLevel === 'untrusted')
-  return { skills, diagnostics, untrusted: new Set(untrusted.map(({ path }) => path)) }
+  const options = discoverOptionsFrom(context.runtime, context.settings)
+  const byPath = new Map(skills.map(({ path, info }) => [path, info]))
+  const known = new Map<string, boolean>()
+  return { skills, diagnostics, mayInject }
+
+  /** Only what matched is compared with what was accepted and locked. */
+  function mayInject(path: string): boolean {
+    const info = byPath.get(path)
+    const may =
+      known.get(path) ??
+      (info?.trustLevel === 'trusted' && currentTrust(info, options).level === 'trusted')
+    known.set(path, may)
+    return may
+  }
 }
 
 /** A skill that cannot be installed yet, for want of a description say, can be tried all the same. */
 function namedSkills(context: CommandContext, references: readonly string[]): SkillSet {
-  const found = references.map((reference): Omit<SkillSet, 'untrusted'> => {
+  const found = references.map((reference): Omit<SkillSet, 'mayInject'> => {
     try {
       return skillsFor(context, [reference])
     } catch (error) {
@@ -74,7 +87,7 @@ function namedSkills(context: CommandContext, references: readonly string[]): Sk
   return {
     skills: found.flatMap(({ skills }) => skills),
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
-    untrusted: new Set(),
+    mayInject: () => true,
   }
 }
 

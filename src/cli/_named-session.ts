@@ -4,7 +4,6 @@ import {
   listSessions,
   SessionNotFoundError,
   type SessionReading,
-  type SessionState,
   type SessionStore,
 } from '../workflow/index.ts'
 import { openWorkflows, sessionOf } from './_workflow-project.ts'
@@ -36,9 +35,4 @@ export async function readSession(
   const { runtime } = context
   const known = (await listSessions({ project, runtime })).map((one) => one.id)
   throw new SessionNotFoundError(session.id, known, nearest(session.id, known))
-}
-
-/** Prerequisites that hold, whatever they hold for. */
-export function completedCount({ completed }: SessionState): number {
-  return [...completed.values()].reduce((sum, tools) => sum + tools.size, 0)
 }

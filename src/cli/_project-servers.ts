@@ -1,17 +1,18 @@
 import {
-  discoverOnce,
   openProjectServers,
   type ProjectServers,
+  remarksOn,
   requireServers,
   type ToolIndex,
 } from '../tools/index.ts'
+import { discoverTools } from './_discovery.ts'
 import type { CommandContext } from './command.ts'
 
 /** The servers of the project: those that `tools serve` keeps, else own ones, started when needed. */
-export function projectServers(context: CommandContext, project: string): ProjectServers {
+function projectServers(context: CommandContext, project: string): ProjectServers {
   const { runtime, settings, options, output } = context
   const pool = openProjectServers({ project, runtime, settings })
-  if (!options.json) output.diagnostics(pool.configuration.diagnostics)
+  if (!options.json) output.diagnostics(remarksOn(pool.configuration))
   return pool
 }
 
@@ -25,18 +26,10 @@ export async function askServers(
   project: string,
   index: ToolIndex | undefined,
 ): Promise<ToolIndex> {
-  const { runtime, signal } = context
   const pool = projectServers(context, project)
   try {
     requireServers(pool.configuration)
-    const enabled = pool.configuration.servers.filter(({ disabled }) => !disabled)
-    return await discoverOnce({
-      pool,
-      index,
-      trusted: new Set(enabled.flatMap(({ name, trusted }) => (trusted ? [name] : []))),
-      refreshedAt: new Date(runtime.now()).toISOString(),
-      signal,
-    })
+    return await discoverTools(context, pool, index)
   } finally {
     await pool.close()
   }

@@ -41,8 +41,8 @@ export function printRefreshReport(report: RefreshReport, output: Output): void 
 }
 
 function printChanges({ changes, held }: RefreshReport, output: Output): void {
-  const { added, removed, changed } = changes
-  const count = added.length + removed.length + changed.length
+  const { added, removed, changed, accepted } = changes
+  const count = added.length + removed.length + changed.length + accepted.length
   output.line(count > 0 ? 'Changes:' : 'Nothing changed.')
   printIds('added', added, output)
   printIds('removed', removed, output)
@@ -51,6 +51,7 @@ function printChanges({ changes, held }: RefreshReport, output: Output): void {
     changed.map(({ id, what }) => `${id} (${what.join(' and ')})`),
     output,
   )
+  printIds('accepted as they are now', accepted, output)
   if (held.length > 0) {
     output.line(
       `${amount(held.length, 'tool')} changed since first seen: look with \`skillrail tools list --changed\`,` +

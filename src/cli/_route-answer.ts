@@ -24,6 +24,8 @@ export interface RouteAnswer {
   mapping: Pick<PlannedCall, 'params' | 'missing'> | undefined
   router: Router
   options: RouteOptions
+  /** Candidates that changed and were not accepted since: a call of them is refused. */
+  heldBack: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
 
@@ -33,7 +35,7 @@ export async function routeAnswer(
   limit: number,
   context: CommandContext,
 ): Promise<RouteAnswer> {
-  const { router, tools, definition, meaning, diagnostics } = await routing(request, context)
+  const { router, tools, definition, held, meaning, diagnostics } = await routing(request, context)
   const options = { limit, meaning }
   // How many are shown decides nothing.
   const most = { limit: Math.max(limit, mostConsidered), meaning }
@@ -41,7 +43,8 @@ export async function routeAnswer(
   const decided = decideRequest(request, routeOf, { tools, definition })
   const route = { ...decided.route, candidates: decided.route.candidates.slice(0, limit) }
   const mapping = mappingOf(request, decided, definition)
-  return { request, route, mapping, router, options, diagnostics }
+  const heldBack = route.candidates.flatMap(({ tool }) => (held.has(tool) ? [tool] : []))
+  return { request, route, mapping, router, options, heldBack, diagnostics }
 }
 
 /** What the words give the tool; what another call would give it counts as missing. */
@@ -59,7 +62,7 @@ function mappingOf(
   return defined === undefined ? undefined : mapParameters(request, defined)
 }
 
-type Routing = Pick<ProjectRouting, 'router' | 'tools' | 'definition' | 'diagnostics'> &
+type Routing = Pick<ProjectRouting, 'router' | 'tools' | 'definition' | 'held' | 'diagnostics'> &
   Pick<RouteOptions, 'meaning'>
 
 /** As it was prepared; what else may be needed is loaded only where it is. */
@@ -83,7 +86,7 @@ export function explanationOf({ router, request, options }: RouteAnswer): RouteE
 
 /** The stable shape of `tools route --json`; additions only. */
 export function routeJson(answer: RouteAnswer, explanation: RouteExplanation | undefined): object {
-  const { route, mapping, diagnostics } = answer
+  const { route, mapping, heldBack, diagnostics } = answer
   const { decision, category, tool, margin, candidates, intent, slots, named } = route
   return {
     decision,
@@ -93,6 +96,7 @@ export function routeJson(answer: RouteAnswer, explanation: RouteExplanation | u
     missing: mapping?.missing,
     margin,
     candidates,
+    heldBack: heldBack.length === 0 ? undefined : heldBack,
     intent,
     slots,
     named,
@@ -126,12 +130,15 @@ export function printRoute(
     output.table(candidates.map(({ tool, score }) => [`  ${safeLine(tool)}`, score.toFixed(2)]))
   }
   if (explanation !== undefined) explanationTable(explanation, output)
-  for (const line of remarks(route)) output.note(line)
+  for (const line of remarks(answer)) output.note(line)
 }
 
-function remarks({ decision, candidates }: Route): string[] {
+function remarks({ route: { decision, candidates }, heldBack }: RouteAnswer): string[] {
   const [first] = candidates
-  const lines: string[] = []
+  const lines = heldBack.map(
+    (id) =>
+      `${id} changed since it was accepted and is not called. Look at it with \`skillrail tools show ${id}\`, then run \`skillrail tools refresh --accept\`.`,
+  )
   if (first?.unavailable !== undefined) {
     lines.push(`The server of ${first.tool} is configured but failing: ${first.unavailable}`)
   }

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../base/index.ts'
 import {
+  heldTools,
   keepRouting,
   projectRouter,
   type RouteOptions,
@@ -14,6 +15,7 @@ export interface RoutingFromIndex {
   router: Router
   tools: readonly string[]
   definition(id: string): ToolDefinition | undefined
+  held: ReadonlySet<string>
   meaning: RouteOptions['meaning']
   diagnostics: readonly Diagnostic[]
 }
@@ -33,6 +35,7 @@ export async function routingFromIndex(
     router,
     tools: index.tools.map(({ id }) => id),
     definition: (id) => index.definition(id),
+    held: new Set(heldTools(index)),
     meaning: await meaningIn(request, index, context),
     diagnostics: [...diagnostics, ...learned],
   }

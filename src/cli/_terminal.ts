@@ -14,15 +14,28 @@ export async function readStandardInput(): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** The answer of the person at the terminal, or undefined where nobody can be asked. */
-export async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * The answer of the person at the terminal. Undefined where nobody can be asked, where the question
+ * was withdrawn, and where the person ends the input (Ctrl-D) instead of answering. Rejects when
+ * `signal` ends the command.
+ */
+export async function ask(
+  question: string,
+  signal: AbortSignal,
+  withdrawn?: AbortSignal,
+): Promise<string | undefined> {
   if (!canAsk()) return undefined
   const { createInterface } = await import('node:readline/promises')
   const reader = createInterface({ input: process.stdin, output: process.stderr })
   // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
   reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
   try {
-    return await reader.question(question, { signal })
+    const signals = withdrawn === undefined ? [signal] : [signal, withdrawn]
+    return await reader.question(question, { signal: AbortSignal.any(signals) })
+  } catch (error) {
+    if (signal.aborted) throw error
+    process.stderr.write('\n')
+    return undefined
   } finally {
     reader.close()
   }

@@ -3,18 +3,19 @@ import { exitCode, type ExitCode, safeLine, safeText, UsageError } from '../base
 import {
   type CallContext,
   createSchemaChecker,
-  discoverOnce,
   indexDefinitions,
   loadToolIndex,
   openProjectServers,
   projectRouter,
   type ProjectServers,
+  remarksOn,
   requireServers,
   type SavePlace,
   type ServerRules,
   type ToolIndex,
   projectGate,
 } from '../tools/index.ts'
+import { discoverTools } from './_discovery.ts'
 import { canAsk } from './_terminal.ts'
 import { cautionText } from './_tool-caution.ts'
 import { amongAskedServers, toolProject } from './_tool-project.ts'
@@ -57,8 +58,7 @@ export async function withToolCalls(
     onLog: ({ server, message }) => output.detail(`${server}: ${message}`),
   })
   try {
-    const { diagnostics } = pool.configuration
-    if (!context.options.json) output.diagnostics(diagnostics)
+    if (!context.options.json) output.diagnostics(remarksOn(pool.configuration))
     const calls = openCalls(context, options, project, pool)
     return await amongAskedServers(context, () => work(calls))
   } catch (error) {
@@ -91,9 +91,7 @@ function openCalls(
     servers: pool,
     rules: rulesOf(pool, timeLimit(options.timeout)),
     async discover() {
-      const trusted = pool.definitions.flatMap((one) => (one.trusted ? [one.name] : []))
-      const refreshedAt = new Date(runtime.now()).toISOString()
-      index = await discoverOnce({ pool, index, trusted: new Set(trusted), refreshedAt, signal })
+      index = await discoverTools(context, pool, index)
       return index
     },
     hold({ id }) {

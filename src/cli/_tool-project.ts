@@ -16,14 +16,21 @@ export async function amongAskedServers(
   context: CommandContext,
   work: () => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  let code: ExitCode
+  const code = await foundAmongAsked(context, work)
+  if (code !== exitCode.notFound) return code
+  const { sayUnasked } = await import('./_asked-servers.ts')
+  return sayUnasked(context)
+}
+
+/** The same for a part of a command that ends with what it found, or with an error. */
+export async function foundAmongAsked<T>(
+  context: CommandContext,
+  find: () => T | Promise<T>,
+): Promise<T> {
   try {
-    code = await work()
+    return await find()
   } catch (error) {
     const { withUnasked } = await import('./_asked-servers.ts')
     throw withUnasked(error, context)
   }
-  if (code !== exitCode.notFound) return code
-  const { sayUnasked } = await import('./_asked-servers.ts')
-  return sayUnasked(context)
 }

@@ -6,7 +6,9 @@ import {
   type CallContext,
   type ChainResult,
   type DirectiveReading,
+  foreseeGuard,
   type ForeseenCall,
+  type ForeseenGuard,
   foreseeSteps,
   partialText,
   planLine,
@@ -18,7 +20,9 @@ import {
 } from '../tools/index.ts'
 import { boundedValue } from './_call-answer.ts'
 import { amount } from './_cells.ts'
+import { guardJson, guardLines } from './_foreseen-guard.ts'
 import type { CommandContext } from './command.ts'
+import type { Output } from './output.ts'
 
 /** @throws {ToolRequestError} for a text that cannot be read */
 export function stepsIn(reading: DirectiveReading, what: 'batch' | 'chain'): readonly ToolStep[] {
@@ -50,29 +54,51 @@ export function showSteps(context: CommandContext, total?: number): StepListener
 
 /**
  * What would be called, without calling it. Parameters that the schema of their tool refuses are
- * wrong use, as they are for `tools call`; so is a reference to what no earlier step keeps.
+ * wrong use, as they are for `tools call`; so is a reference to what no earlier step keeps. A call
+ * that would be refused makes it refused.
  */
 export async function answerDryRun(
   kind: 'batch' | 'chain',
   steps: readonly ToolStep[],
   calls: CallContext,
   context: CommandContext,
+  requestText?: string,
 ): Promise<ExitCode> {
   const { output, options } = context
-  const plan = await foreseeSteps(kind, steps, calls)
-  const wrong = plan.filter(({ unknown, problems }) => unknown.length + problems.length > 0)
-  if (options.json) output.json({ steps: plan.map((call) => ({ ...call, tool: call.tool.id })) })
-  else {
-    plan.forEach((call, index) => output.line(safeLine(`${index + 1}. ${foreseenLine(call)}`)))
+  const plan: (ForeseenCall & { guard: ForeseenGuard })[] = []
+  for (const call of await foreseeSteps(kind, steps, calls)) {
+    plan.push({ ...call, guard: await foreseeGuard(call.tool, call.params, calls, requestText) })
+  }
+  const wrong = plan.filter(({ unknown, problems, guard }) => {
+    return unknown.length + problems.length > 0 || guard.refused !== undefined
+  })
+  if (options.json) {
+    output.json({
+      steps: plan.map(({ guard, ...call }) => ({
+        ...call,
+        tool: call.tool.id,
+        ...guardJson(guard),
+      })),
+    })
+  } else {
+    plan.forEach((call, index) => printForeseen(call, index, output))
     const faulty = wrong.length === 0 ? '' : ` ${amount(wrong.length, 'call')} cannot be made so.`
     output.note(`${amount(plan.length, 'call')} planned; nothing was called.${faulty}`)
   }
+  if (plan.some(({ guard }) => guard.refused !== undefined)) return exitCode.refused
   return wrong.length === 0 ? exitCode.done : exitCode.usage
 }
 
-function foreseenLine({ tool, unknown, problems, notes, ...call }: ForeseenCall): string {
+function printForeseen(
+  call: ForeseenCall & { guard: ForeseenGuard },
+  index: number,
+  output: Output,
+): void {
+  const { tool, unknown, problems, notes, guard, ...rest } = call
   const fails = unknown.map((name) => `$${name} is unknown here`)
-  return planLine({ ...call, tool: tool.id, facts: [...fails, ...problems, ...notes] })
+  const line = planLine({ ...rest, tool: tool.id, facts: [...fails, ...problems, ...notes] })
+  output.line(safeLine(`${index + 1}. ${line}`))
+  for (const said of guardLines(guard)) output.line(`   ${said}`)
 }
 
 export async function answerBatch(
@@ -133,6 +159,8 @@ function printResult(result: BatchResult, index: number, { output }: CommandCont
 
 function saidOf(result: BatchResult): string {
   if (result.status === 'success') return summariseValue(result.result)
-  if (result.status === 'error') return `Error: ${safeLine(bareMessage(result.error))}`
-  return result.error
+  if (result.status === 'cancelled') return result.error
+  const hint = result.hint === undefined ? '' : ` ${result.hint.split('\n')[0]}`
+  const message = bareMessage(result.error)
+  return `Error: ${safeLine(hint === '' ? message : message.replace(/\.?$/, '.') + hint)}`
 }

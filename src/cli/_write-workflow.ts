@@ -10,7 +10,7 @@ import {
   WorkflowInvalidError,
 } from '../workflow/index.ts'
 import { unifiedDiff } from './_unified-diff.ts'
-import type { WorkflowProject } from './_workflow-project.ts'
+import { openWorkflows, type WorkflowProject } from './_workflow-project.ts'
 import { workflowBlocks } from './_workflow-trust.ts'
 import type { CommandContext } from './command.ts'
 
@@ -34,9 +34,18 @@ export async function writeWorkflow(
   if (isSame) output.line(`Workflow '${edit.name}' is like that already; nothing to write.`)
   else if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
   else output.line(done)
-  if (isRefused) {
-    output.note('Workflows act, so this change is to be accepted: skillrail trust')
-  }
+  if (isRefused) output.note(acceptanceText(edit, path, context))
+}
+
+/** A workflow that rests stands before no call, accepted or not; what is left of the file does. */
+function acceptanceText(edit: WorkflowEdit, path: string, context: CommandContext): string {
+  const lifts = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
+  if (!lifts) return 'Workflows act, so this change is to be accepted: skillrail trust'
+  const { workflows } = openWorkflows(context)
+  const others = workflows.filter((one) => one.path === path && one.enabled)
+  return others.length === 0
+    ? 'It stands before no call from now on.'
+    : 'It stands before no call from now on. The other workflows of this file are to be accepted again, since the file has changed: skillrail trust'
 }
 
 /**

@@ -18,8 +18,11 @@ export interface CommandContext {
   output: Output
   /** Standard input as text, read to its end when called. */
   readStandardInput(): Promise<string>
-  /** Asks the person at the terminal; undefined where there is none. */
-  ask(question: string): Promise<string | undefined>
+  /**
+   * Asks the person at the terminal; undefined where there is none, and when `signal` withdraws the
+   * question.
+   */
+  ask(question: string, signal?: AbortSignal): Promise<string | undefined>
   /** Aborted by Ctrl-C or TERM. */
   signal: AbortSignal
 }

@@ -151,7 +151,7 @@ function createContext(
     options: { ...options, trustWorkspace: trusted },
     output,
     readStandardInput,
-    ask: (question) => ask(question, signal),
+    ask: (question, withdrawn) => ask(question, signal, withdrawn),
     signal,
   }
 }

@@ -56,7 +56,13 @@ export { definitionOf, findTool } from './call/find-tool.ts'
 export { unsaid } from './call/fill-missing.ts'
 export { decideRequest, type RequestDecision } from './call/decide-request.ts'
 export { mostConsidered } from './call/fitting-candidate.ts'
-export { foreseeCall, type ForeseenCall, foreseeSteps } from './call/foresee.ts'
+export {
+  foreseeCall,
+  foreseeGuard,
+  type ForeseenCall,
+  type ForeseenGuard,
+  foreseeSteps,
+} from './call/foresee.ts'
 export { outcomeText, outcomeValue } from './call/outcome-value.ts'
 export { parsePassthrough, type PassthroughReading } from './call/passthrough.ts'
 export { planLine, type PlanLine, planText } from './call/plan-text.ts'
@@ -69,10 +75,16 @@ export { resolveTool, type ToolResolution } from './call/resolve-tool.ts'
 export { decideRetry, type FailureKind, type RetrySettings } from './call/retry-policy.ts'
 export { type SavedFile, type SavePlace, saveContent, saveText } from './call/save-content.ts'
 export { createSchemaChecker, type SchemaChecker } from './call/schema-checker.ts'
+export { stepCaller } from './call/step-caller.ts'
 export { suggestTools, toolNotFound, type ToolRanking } from './call/suggest-tools.ts'
 export { summarise, summariseValue, type Summary } from './call/summarise.ts'
 export { type RequestMeaning, understandRequest } from './call/understand-request.ts'
-export { workflowGate, type WorkflowGateOptions } from './call/workflow-gate.ts'
+export {
+  gatedCall,
+  requireTrusted,
+  workflowGate,
+  type WorkflowGateOptions,
+} from './call/workflow-gate.ts'
 export type {
   ServerClient,
   ServerConfiguration,
@@ -124,7 +136,12 @@ export {
   learnExample,
   readLearned,
 } from './route/learned-store.ts'
-export { keepRouting, type ProjectRouting, readRouting } from './route/project-routing.ts'
+export {
+  heldTools,
+  keepRouting,
+  type ProjectRouting,
+  readRouting,
+} from './route/project-routing.ts'
 export { projectRouter, type ProjectRouter } from './route/project-router.ts'
 export type {
   Candidate,
@@ -142,6 +159,7 @@ export {
   type RouterOptions,
 } from './route/router.ts'
 export {
+  isUnreadable,
   NoServersError,
   ServerNotFoundError,
   ServerNotTrustedError,
@@ -174,5 +192,5 @@ export {
   type StopResult,
 } from './server/served-status.ts'
 export { refuse as refuseServer } from './server/pooled-server.ts'
-export { isUntrusted, requireServers, unaskedServers } from './server/unasked-servers.ts'
+export { isUntrusted, remarksOn, requireServers, unaskedServers } from './server/unasked-servers.ts'
 export { projectGate } from './call/project-gate.ts'

@@ -66,6 +66,15 @@ export interface ToolOutcome {
   structured?: JsonValue | undefined
   /** Bytes of the answer as it was sent. */
   size: number
+  /** What was wrong with the answer and is not in it; only where something was. */
+  problems?: readonly AnswerProblem[] | undefined
+}
+
+/** A part of an answer that cannot be used. */
+export interface AnswerProblem {
+  code: 'answer-invalid' | 'answer-too-deep'
+  /** About the answer: `its structured content is nested deeper than 200 levels`. */
+  message: string
 }
 
 /** Why a call has no outcome. `delivered` says whether the server can have acted on it. */

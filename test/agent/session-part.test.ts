@@ -57,6 +57,38 @@ describe('the parts of a conversation', () => {
     expect(tool.seen).toEqual([])
   })
 
+  it.each(['permit', 'beforeTool'] as const)(
+    'begin nothing, and no tool runs, where the run was cancelled during %s',
+    async (slow) => {
+      const [controller, tool, begun] = [new AbortController(), echoTool('write'), new Set()]
+      let goOn = (): void => undefined
+      const late = new Promise<void>((resolve) => {
+        goOn = resolve
+      })
+      const cancelling = async (): Promise<void> => {
+        controller.abort()
+        await late
+      }
+      const parts: SessionPart[] = [
+        { tools: () => [tool] },
+        slow === 'permit'
+          ? { permit: () => cancelling().then(() => ({ allowed: true })) }
+          : { beforeTool: cancelling },
+        {
+          async beforeTool() {
+            begun.add('the next')
+          },
+        },
+      ]
+      const { session } = sessionWith([call('write'), says('Done.')], parts)
+      const { status } = await session.run('Go.', { signal: controller.signal })
+      goOn()
+      await new Promise((resolve) => setImmediate(resolve))
+      expect(status).toBe('cancelled')
+      expect([...begun, ...tool.seen]).toEqual([])
+    },
+  )
+
   it('can keep an allowed call from being made', async () => {
     const tool = echoTool()
     const part: SessionPart = {

@@ -72,11 +72,18 @@ it('refuses what nobody can approve, and ends with 4', async () => {
   const script: Script = [
     { calls: [{ name: 'shell', input: { command: 'touch made' } }] },
     'I could not do it.',
+    { calls: [{ name: 'shell', input: { command: 'touch made' } }] },
+    'I could not do it.',
   ]
   const place = await project(script)
   const refused = await place.run(['Make a file.', '--tools', 'shell'])
   expect(refused).toMatchObject({ code: 4, stdout: 'I could not do it.\n' })
   expect(refused.stderr).toContain('nobody could be asked: shell')
+  const report: unknown = JSON.parse(
+    (await place.run(['Make a file.', '--tools', 'shell', '--json'])).stdout,
+  )
+  expect(report).toMatchObject({ status: 'completed', refused: ['shell'] })
+  expect(report).toHaveProperty('error', expect.stringContaining('nobody could be asked: shell'))
   server?.clear()
 })
 
@@ -116,6 +123,7 @@ it('ends with 5 when the turns are used up, after a summary', async () => {
   const { code, stdout, stderr } = await run(['Read.', '--tools', 'read', '--max-turns', '2'])
   expect(stdout).toBe('Half done.\n')
   expect(stderr).toContain('Max turns exceeded')
+  expect(stderr).toContain('--max-turns gives it more')
   expect(code).toBe(5)
 })
 
@@ -124,6 +132,43 @@ it('ends with 1 when the model fails, and says how', async () => {
   const { code, stderr } = await run(['Go.'])
   expect(stderr).toContain('The model call failed (HTTP 400)')
   expect(code).toBe(1)
+})
+
+it('names the address where nothing listens, and where it is set', async () => {
+  const { run } = await project([])
+  const url = server?.url ?? ''
+  await server?.close()
+  server = undefined
+  const { code, stderr } = await run(['Go.'])
+  expect(stderr).toContain(`nothing listens at ${url}/v1/chat/completions.`)
+  expect(stderr).toContain('--base-url')
+  expect(code).toBe(1)
+})
+
+it('names the address that knows no such model', async () => {
+  const { run } = await project([{ error: { status: 404 } }])
+  const { stderr } = await run(['Go.'])
+  expect(stderr).toContain(`Asked was ${server?.url}/v1/chat/completions`)
+})
+
+it('lets as many subagents work at once as --concurrency or the setting says', async () => {
+  const { home, run } = await project((request) => {
+    const told = JSON.stringify(request.body)
+    if (told.includes('You help.')) return { text: 'Helped.', delayMs: 100 }
+    if (told.includes('Helped.')) return 'Done.'
+    const call = { name: 'delegate', input: { agent: 'helper', task: 'Help.' } }
+    return { calls: [call, { ...call, input: { ...call.input, task: 'Help again.' } }] }
+  })
+  mkdirSync(join(home, '.claude', 'agents'), { recursive: true })
+  const text = '---\nname: helper\ndescription: Helps.\n---\nYou help.\n'
+  writeFileSync(join(home, '.claude', 'agents', 'helper.md'), text)
+  const order = (stderr: string): string[] => stderr.match(/(?<=\[helper\] )\w+/g) ?? []
+  const both = await run(['Go.'])
+  expect(order(both.stderr)).toEqual(['started', 'started', 'completed', 'completed'])
+  const one = await run(['Go.', '--concurrency', '1'])
+  expect(order(one.stderr)).toEqual(['started', 'completed', 'started', 'completed'])
+  const set = await run(['Go.'], { SKILLRAIL_AGENT_CONCURRENCY: '1' })
+  expect(order(set.stderr)).toEqual(order(one.stderr))
 })
 
 it.each([
@@ -135,7 +180,14 @@ it.each([
   [['agent', 'Go.', '--model', 'mistral:x'], 3, 'npm install @ai-sdk/mistral'],
   [['agent', 'Go.', '--model', 'ollama:x', '--max-turns', '0'], 2, '--max-turns is 0'],
   [['agent', 'Go.', '--model', 'ollama:x', '--tools', 'raed'], 2, 'Did you mean read?'],
-  [['agent', ' ', '--model', 'ollama:x'], 2, 'The task is empty'],
+  [['agent', ' ', '--model', 'ollama:x', '--tools', ''], 2, 'The task is empty'],
+  [['agent', 'Go.', '--model', 'ollama:x', '--concurrency', 'x'], 2, '--concurrency is x'],
+  [
+    ['agent', 'Go.', '--model', 'ollama:x', '--base-url', 'localhost:1234'],
+    2,
+    'write http://localhost:1234',
+  ],
+  [['agent', 'Go.', '--model', 'ollama:x', '--base-url', 'ftp://a/v1'], 2, 'It looks like http://'],
 ])('refuses %j with %i', async (args, code, sentence) => {
   const home = mkdtempSync(join(tmpdir(), 'agent-command-'))
   const result = await runCli(args, { cwd: home, home })

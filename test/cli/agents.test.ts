@@ -127,7 +127,49 @@ describe('agents show', () => {
   })
 })
 
+describe('an agent whose file is broken', () => {
+  it.each([[['agents', 'show', 'late']], [['delegate', 'late', 'x', '--model', 'ollama:x']]])(
+    '%j says what is wrong in which line, by the name of the file or its own',
+    async (args) => {
+      const { write, cli } = place()
+      write('home/.claude/agents/slow.md', agent('late', 'max-turns: soon\n'))
+      const byName = await cli(args)
+      expect(byName.code).toBe(3)
+      expect(byName.stderr).toContain('The subagent late cannot be used')
+      expect(byName.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
+      const byFile = await cli(args.map((word) => (word === 'late' ? 'slow' : word)))
+      expect(byFile.stderr).toContain('slow.md:4:12: error: `max-turns` must be')
+    },
+  )
+})
+
+it('a changed file is not used until the change is accepted, and list says so', async () => {
+  const { write, cli } = place()
+  write('project/.claude/agents/local.md', agent('local', 'tools: Read\n'))
+  await cli(['trust', '--yes'])
+  expect((await cli(['agents', 'list'])).stdout).toContain('local')
+  write('project/.claude/agents/local.md', agent('local', 'tools: Read, Bash\n'))
+  const { stdout, stderr } = await cli(['agents', 'list'])
+  expect(stdout).not.toContain('local')
+  expect(stderr).toContain('has changed since its workspace was trusted')
+  expect(stderr).toContain('To see what changed and accept it: skillrail trust')
+})
+
 describe('agents validate', () => {
+  it('flags tools and servers that are not there, with the line', async () => {
+    const { write, cli } = place()
+    const tools = 'tools: Grpe, Read, Bash(git:*), shop.buy, mcp__fils__read, mcp__files, "*"\n'
+    write('home/.claude/agents/a.md', agent('a', tools))
+    write('project/.mcp.json', '{ "mcpServers": { "files": { "command": "node" } } }')
+    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('0 errors, 2 warnings')
+    expect(stderr).toContain('a.md:4:8: warning: `tools` names Grpe')
+    expect(stderr).toContain('Did you mean Grep?')
+    expect(stderr).toContain('there is no MCP server called fils')
+    expect(stderr).toContain('Did you mean mcp__files?')
+  })
+
   it('reports fields, missing skills and circles, and ends with 1', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', 'skills: [loop, nothing]\n'))
@@ -141,7 +183,7 @@ describe('agents validate', () => {
     expect(code).toBe(1)
     expect(stdout).toBe('3 subagents checked, 2 invalid: 3 errors, 1 warning\n')
     expect(stderr).toContain('agent:a -> skill:loop -> agent:a')
-    expect(stderr).toContain('there is no skill called nothing')
+    expect(stderr).toContain('a.md:4:9: error: there is no skill called nothing')
     expect(stderr).toContain('b.md:4:1: warning: `tolls` is no field')
     expect(stderr).toContain('c.md:4')
   })
@@ -198,6 +240,25 @@ describe('delegate', () => {
       usage: { inputTokens: 12, outputTokens: 3, requests: 1 },
       turns: 1,
     })
+  })
+
+  it('says which option gives a tool that its definition asks for', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper', 'tools: Read, Glob\n'))
+    const { url } = await modelServer('The answer.')
+    const model = ['--model', 'openai-compatible:mock', '--base-url', url]
+    const { stderr } = await cli(['delegate', 'helper', 'x', '--tools', 'list', ...model])
+    expect(stderr).toContain('The tool Read is not there')
+    expect(stderr).toContain('--tools read')
+    expect(stderr).not.toContain('Glob')
+  })
+
+  it('names the subagent that wants a skill which is not there', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper', 'skills: nothing\n'))
+    const { code, stderr } = await cli(['delegate', 'helper', 'x', '--model', 'ollama:x'])
+    expect(code).toBe(3)
+    expect(stderr).toContain('no skill called nothing, which the subagent helper is to have')
   })
 
   it('says what is wrong: no model, no such subagent, an empty task, an untrusted one', async () => {

@@ -115,6 +115,10 @@ describe('skillrail audit', () => {
       version: '2.1.0',
       runs: [{ tool: { driver: { name: 'Skillrail' } } }],
     })
+    const { rules }: { rules: { shortDescription?: { text: string } }[] } = JSON.parse(
+      result.stdout,
+    ).runs[0].tool.driver
+    expect(rules.filter(({ shortDescription }) => shortDescription === undefined)).toEqual([])
     expect(result.stdout).toContain(`"uri": "${uri}"`)
     expect(result.stdout).toContain(code === '' ? '"level": "error"' : `"ruleId": "${code}"`)
   })

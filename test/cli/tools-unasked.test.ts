@@ -148,6 +148,6 @@ describe('where no server is configured', () => {
     writeFileSync(path, '{"mcpServers": {,}')
     const { code, stderr } = await skillrail('tools', 'call', 'list_notes')
     expect(stderr).toContain(`${path}:1`)
-    expect(code).toBe(3)
+    expect(code).toBe(1)
   })
 })

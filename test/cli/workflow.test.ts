@@ -76,7 +76,7 @@ it.each([
   [['remove', 'absent', '--yes'], 3, "Workflow 'absent' not found."],
   [['enable', 'absent'], 3, "Workflow 'absent' not found."],
   [['disable', 'absent'], 3, "Workflow 'absent' not found."],
-  [['remove', 'there'], 4, "Workflow 'there' was not removed: there is no terminal to ask at"],
+  [['remove', 'there'], 4, "Workflow 'there' was not removed: nobody at a terminal agreed to it"],
   [['add', '--template', 'databse'], 2, 'there is no template databse\nDid you mean database?'],
   [['add'], 2, 'the workflow needs a name'],
   [['add', 'new'], 2, 'there is no terminal to open an editor at'],

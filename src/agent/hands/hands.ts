@@ -40,6 +40,14 @@ export function createHands(names: readonly string[], options: HandsOptions): Ag
   return hands.filter((hand) => wanted.has(hand))
 }
 
+/** What built-in tools there are, for questions about their names: they belong to no project. */
+export function handsAnywhere(): readonly AgentTool[] {
+  anywhere ??= allHands({ project: '', runtime: { env: {}, platform: process.platform } })
+  return anywhere
+}
+
+let anywhere: readonly AgentTool[] | undefined
+
 function handOf(name: string, hands: readonly AgentTool[]): AgentTool {
   const hand = hands.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
   if (hand !== undefined) return hand

@@ -87,6 +87,8 @@ async function carryOut(
   request: LoopRequest,
 ): Promise<Answer> {
   const permission = await request.permit(tool, input, context)
+  // Its answer would be that the run was cancelled before it was done.
+  context.signal.throwIfAborted()
   if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
   const used = permission.input ?? input
   const given = await attempt()

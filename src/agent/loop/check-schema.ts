@@ -19,6 +19,16 @@ export async function schemaProblem(
 
 /** Most tools without parameters say no more than that they take an object. */
 function constrains(schema: JsonObject): boolean {
+  const known = constraining.get(schema)
+  if (known !== undefined) return known
+  const answer = saysMore(schema)
+  constraining.set(schema, answer)
+  return answer
+}
+
+const constraining = new WeakMap<JsonObject, boolean>()
+
+function saysMore(schema: JsonObject): boolean {
   const says = Object.keys(schema).filter((key) => key !== '$schema')
   if (says.some((key) => key !== 'type' && key !== 'properties')) return true
   return schema['type'] !== 'object' || JSON.stringify(schema['properties'] ?? {}) !== '{}'

@@ -9,6 +9,8 @@ import {
   type OutputInterface,
   streamText,
   tool,
+  type ToolContent,
+  type ToolResultPart,
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
@@ -62,7 +64,7 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
   refuseGateway(model)
   const options = {
     model,
-    messages: [...messages],
+    messages: errorsAsText(messages, model),
     tools: toolSet(call.tools),
     telemetry: { isEnabled: false },
     ...(instructions === '' ? {} : { instructions }),
@@ -99,6 +101,28 @@ function refuseGateway(model: LanguageModel): void {
     hint: 'resolveModel makes a model of a name such as anthropic:claude-sonnet-4-5.',
   })
 }
+
+/**
+ * OpenAI's protocols have no mark for a call that failed, and its package puts the text of one into
+ * JSON instead. The text says by itself that it is an error, and is sent as it is.
+ */
+function errorsAsText(messages: readonly ModelMessage[], model: LanguageModel): ModelMessage[] {
+  const provider = typeof model === 'string' ? '' : model.provider
+  if (!provider.endsWith('.chat') && !provider.endsWith('.responses')) return [...messages]
+  return messages.map((message) => {
+    if (message.role !== 'tool' || !message.content.some(isErrorText)) return message
+    const content = message.content.map((part) =>
+      isErrorText(part) ? { ...part, output: { ...part.output, type: 'text' as const } } : part,
+    )
+    return { ...message, content }
+  })
+}
+
+function isErrorText(part: ToolContent[number]): part is ErrorText {
+  return part.type === 'tool-result' && part.output.type === 'error-text'
+}
+
+type ErrorText = ToolResultPart & { output: { type: 'error-text' } }
 
 /** The model's own name: what it is called where it runs. */
 export function modelName(model: LanguageModel): string {

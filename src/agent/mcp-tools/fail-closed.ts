@@ -1,44 +1,32 @@
-import { type CallGate, type ServerListFailure, ToolRefusedError } from '../../tools/index.ts'
 import {
-  matchWorkflows,
-  type WorkflowDefinition,
-  type WorkflowTool,
-} from '../../workflow/index.ts'
+  type CallAtGate,
+  gatedCall,
+  type ServerListFailure,
+  ToolRefusedError,
+} from '../../tools/index.ts'
+import { matchWorkflows, type WorkflowDefinition, type WorkflowTool } from '../../workflow/index.ts'
 
 export interface FailClosedOptions {
+  /** Those that bind: none that only suggests. */
   workflows: readonly WorkflowDefinition[]
   /** Servers that could not be listed; what they have is not known. */
   failures: readonly Pick<ServerListFailure, 'server' | 'message'>[]
-  tools: () => readonly WorkflowTool[]
+  installed: readonly WorkflowTool[]
 }
 
 /**
- * A workflow whose tools are nowhere is reported and lets the call pass. Where a server that may have
- * them cannot be used, because it is down or its project was never trusted, the call is refused.
+ * A workflow whose tools are nowhere is reported and lets the call pass.
+ * @throws {ToolRefusedError} where a server that may have them cannot be used.
  */
-export function failClosed(gate: CallGate, options: FailClosedOptions): CallGate {
-  const { workflows, failures, tools } = options
-  const binding = workflows.filter(({ mode }) => mode !== 'suggest')
-  if (failures.length === 0 || binding.length === 0) return gate
-  return {
-    async pass(call, callStep) {
-      const { notInstalled } = matchWorkflows(call, binding, tools())
-      const [first] = notInstalled
-      if (first !== undefined) throw refusal(first, failures)
-      await gate.pass(call, callStep)
-    },
-    after: (call, text) => gate.after(call, text),
-  }
-}
-
-function refusal(
-  { workflow, missing }: { workflow: string; missing: readonly string[] },
-  failures: FailClosedOptions['failures'],
-): ToolRefusedError {
+export function failClosed(call: CallAtGate, options: FailClosedOptions): void {
+  const { workflows, failures, installed } = options
+  if (failures.length === 0) return
+  const [first] = matchWorkflows(gatedCall(call), workflows, installed).notInstalled
+  if (first === undefined) return
   const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
-  return new ToolRefusedError({
+  throw new ToolRefusedError({
     code: 'workflow-servers',
-    message: `Workflow '${workflow}' must run first and cannot: it needs ${missing.join(', ')}, and ${reasons.join('; ')}`,
+    message: `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`,
     hint: 'skillrail tools servers says what is wrong with them.',
   })
 }

@@ -1,14 +1,20 @@
-import type { CallAtGate, StepCaller } from '../../tools/index.ts'
+import type { Runtime, Settings } from '../../base/index.ts'
+import type { CallAtGate } from '../../tools/index.ts'
+import { AgentUsageError } from '../agent-errors.ts'
+import { untilAborted } from '../loop/until-aborted.ts'
 import type { AgentTool } from '../model.ts'
 import type { SessionPart } from '../session-part.ts'
-import type { McpTools, McpToolsOptions } from './open-mcp-tools.ts'
+import type { McpTools } from './open-mcp-tools.ts'
+import type { McpWorld } from './mcp-world.ts'
 import type { McpChoice } from './server-choice.ts'
 
-export interface McpPartOptions extends Omit<
-  McpToolsOptions,
-  'requestText' | 'choice' | 'settings'
-> {
-  settings: () => McpToolsOptions['settings']
+export interface McpPartOptions {
+  /** A directory of the project. */
+  project: string
+  runtime: Runtime
+  settings: () => Pick<Settings, 'tools' | 'workspaceTrust'>
+  /** Remarks for a person: workflows, repeated attempts, servers that do not answer. */
+  note: (line: string) => void
   /** Undefined: no server, until a skill names one. */
   choice: McpChoice | undefined
 }
@@ -17,30 +23,41 @@ export interface McpPartOptions extends Omit<
 export interface McpPart extends SessionPart {
   /**
    * Starts the chosen servers, where that was not done yet; every run begins with it.
-   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for a name that cannot be had.
+   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for a name that cannot be had; the reason
+   *   of the signal.
    */
-  ready(): Promise<void>
+  ready(signal?: AbortSignal): Promise<void>
   /**
    * Tools of a configured server that a skill names: none when they are offered anyway.
-   * @throws {ServerNotFoundError} for a name that no configuration has.
+   * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
    */
-  serverTools(server: string): Promise<readonly AgentTool[]>
+  serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]>
 }
 
 /**
- * Offers the tools of MCP servers. Servers start with the first run, or when a skill names them, and
- * end with the session. Workflows that name one of the agent's own tools stand before it too.
+ * Offers the tools of MCP servers. Servers start with the first run, when a skill names them, or for
+ * the steps of a workflow, and end with the session. Workflows stand before every call, whether any
+ * server is offered or not.
  */
 export function mcpPart(options: McpPartOptions): McpPart {
   const { choice } = options
-  const named = new Map<string, Promise<McpTools>>()
-  let chosen: Promise<McpTools> | undefined
+  const closing = new AbortController()
+  const openings = new Map<string, Promise<McpTools>>()
+  const listed = new Set<McpTools>()
   let opened: McpTools | undefined
+  let world: Promise<McpWorld> | undefined
+  /** Nothing stands before any tool: known after the first call, and asked at every one. */
+  let isIdle = false
   let request: string | undefined
   return {
     ready,
-    async instructions() {
-      await ready()
+    async instructions({ signal }) {
+      try {
+        await ready(signal)
+      } catch (error) {
+        // What comes of a run that was cancelled is said by the run.
+        if (signal?.aborted !== true) throw error
+      }
       return undefined
     },
     async prompt(text) {
@@ -49,77 +66,113 @@ export function mcpPart(options: McpPartOptions): McpPart {
     },
     tools: () => opened?.tools ?? [],
     async beforeTool(tool, input, { signal }) {
-      if (opened === undefined || tool.origin.kind === 'mcp') return
-      const call = { ...atGate(tool), params: input, request, signal }
-      await opened.calls.gate?.pass(call, stepCaller(opened))
+      if (tool.origin.kind === 'mcp' || isIdle) return
+      const { gate } = await theWorld()
+      isIdle = gate.none
+      if (isIdle) return
+      await gate.pass(atGate(tool).map((one) => ({ ...one, params: input, request, signal })))
     },
     async afterTool(tool, input, output) {
-      if (opened === undefined || tool.origin.kind === 'mcp') return undefined
+      if (tool.origin.kind === 'mcp' || isIdle) return undefined
       const text = typeof output === 'string' ? output : JSON.stringify(output)
-      const { signal } = opened.calls
-      await opened.calls.gate?.after({ ...atGate(tool), params: input, request, signal }, text)
+      const { gate } = await theWorld()
+      const call = { params: input, request, signal: neverAborted }
+      await gate.after(
+        atGate(tool).map((one) => ({ ...one, ...call })),
+        text,
+      )
       return undefined
     },
-    async serverTools(server) {
+    async serverTools(server, signal) {
       if (opened?.tools.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {
         return []
       }
-      const opening = named.get(server) ?? open([server])
-      named.set(server, opening)
-      try {
-        return (await opening).tools
-      } catch (error) {
-        named.delete(server)
-        throw error
-      }
+      const opening = open(`server ${server}`, ({ choose }) => choose([server]), signal)
+      return (await opening).tools
     },
     async close() {
-      const all = chosen === undefined ? [...named.values()] : [chosen, ...named.values()]
-      chosen = undefined
+      closing.abort(
+        new AgentUsageError({
+          code: 'agent-closed',
+          message: 'The agent was closed, and its MCP servers have ended.',
+        }),
+      )
       opened = undefined
-      named.clear()
-      for (const opening of await Promise.allSettled(all)) {
-        if (opening.status === 'fulfilled') await opening.value.close()
-      }
+      await Promise.allSettled(openings.values())
+      await (await world)?.servers.close()
     },
   }
 
-  async function ready(): Promise<void> {
+  async function ready(signal?: AbortSignal): Promise<void> {
     if (choice === undefined) return
-    chosen ??= open(choice)
-    try {
-      opened = await chosen
-    } catch (error) {
-      chosen = undefined
-      throw error
-    }
+    opened = await open('chosen', ({ choose }) => choose(choice), signal)
   }
 
-  async function open(servers: McpChoice): Promise<McpTools> {
-    const { openMcpTools } = await import('./open-mcp-tools.ts')
-    const settings = options.settings()
-    return await openMcpTools({ ...options, settings, choice: servers, requestText: () => request })
+  /** Where all are offered they are listed already. */
+  async function everyServer(signal: AbortSignal): Promise<McpTools> {
+    if (choice === 'project') return await open('chosen', ({ choose }) => choose(choice), signal)
+    return await open('all', ({ all }) => all(), signal)
+  }
+
+  /** One opening for all who wait, each of whom may give up alone; one that failed is not kept. */
+  async function open(
+    key: string,
+    pick: (servers: McpWorld['servers']) => ReturnType<McpWorld['servers']['all']>,
+    signal: AbortSignal = neverAborted,
+  ): Promise<McpTools> {
+    closing.signal.throwIfAborted()
+    signal.throwIfAborted()
+    const known = openings.get(key)
+    if (known !== undefined) return await untilAborted(known, signal)
+    const opening = start(pick)
+    openings.set(key, opening)
+    opening.catch(() => openings.delete(key))
+    return await untilAborted(opening, signal)
+  }
+
+  async function start(
+    pick: (servers: McpWorld['servers']) => ReturnType<McpWorld['servers']['all']>,
+  ): Promise<McpTools> {
+    const { servers, list } = await theWorld()
+    closing.signal.throwIfAborted()
+    const tools = await list(pick(servers))
+    listed.add(tools)
+    return tools
+  }
+
+  function theWorld(): Promise<McpWorld> {
+    world ??= import('./mcp-world.ts').then(({ createMcpWorld }) =>
+      createMcpWorld({
+        ...options,
+        settings: options.settings(),
+        requestText: () => request,
+        offered: () => [...listed].flatMap(({ calls }) => calls.index.tools),
+        everyServer,
+        signal: closing.signal,
+      }),
+    )
+    return world
   }
 }
 
-/** A tool of the agent as workflows see one: it belongs to no server. */
-function atGate({
-  name,
-  description,
-  inputSchema,
-}: AgentTool): Pick<CallAtGate, 'tool' | 'instance'> {
-  return { tool: { id: name, server: '', name, description, inputSchema }, instance: 'agent' }
+const neverAborted = new AbortController().signal
+
+/**
+ * A tool of the agent as workflows see one, under each of its names: it belongs to no server, that of
+ * a skill is `skill.tool`, `skill__tool` and `tool`, and a built-in one is also what skills call it.
+ */
+function atGate(tool: AgentTool): readonly Pick<CallAtGate, 'tool' | 'instance'>[] {
+  const known = gated.get(tool)
+  if (known !== undefined) return known
+  const { name, aliases = [], description, inputSchema } = tool
+  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
+  const calls = [name, ...others].map((id) => ({
+    // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
+    tool: { id, server: '', name: id.replaceAll('.', '__'), description, inputSchema },
+    instance: 'agent',
+  }))
+  gated.set(tool, calls)
+  return calls
 }
 
-/** Prerequisites are called without a gate of their own. */
-function stepCaller({ calls }: McpTools): StepCaller {
-  return async (tool, params, signal) => {
-    const { callFailureText, callTool, outcomeText, outcomeValue } =
-      await import('../../tools/index.ts')
-    const context = { ...calls, gate: undefined, signal: signal ?? calls.signal }
-    const report = await callTool({ tool, params }, context)
-    if (report.status === 'error') return { ok: false, error: callFailureText(report) }
-    const { outcome } = report
-    return { ok: true, text: outcomeText(outcome), value: outcomeValue(outcome) }
-  }
-}
+const gated = new WeakMap<AgentTool, readonly Pick<CallAtGate, 'tool' | 'instance'>[]>()

@@ -3,94 +3,81 @@ import type { JsonValue } from '../../skill/index.ts'
 import {
   type CallContext,
   callFailureText,
+  type CallGate,
   callTool,
-  canonicalCategory,
   createSchemaChecker,
   indexDefinitions,
   type JsonObject,
   loadToolIndex,
-  openProjectServers,
   outcomeValue,
   readsOnly,
+  type ServerListFailure,
   type ServerPool,
   type ToolDefinition,
   type ToolIndex,
-  projectGate,
 } from '../../tools/index.ts'
-import { findWorkspace } from '../../trust/index.ts'
-import { loadWorkflows, openSession } from '../../workflow/index.ts'
+import type { SessionStore } from '../../workflow/index.ts'
 import type { AgentTool, ToolContext } from '../model.ts'
-import { chooseServers, type McpChoice } from './server-choice.ts'
 
 export interface McpToolsOptions {
-  choice: McpChoice
-  /** A directory of the project. */
+  pool: ServerPool
+  /** What every call of these tools passes. */
+  gate: CallGate
+  /** Where every call leaves its trace. */
+  session: Pick<SessionStore, 'log'>
+  /** The root of the project. */
   project: string
   runtime: Runtime
-  settings: Pick<Settings, 'tools' | 'workspaceTrust'>
+  settings: Pick<Settings, 'tools'>
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
-  /** Remarks for a person: workflows, repeated attempts, servers that do not answer. */
+  /** Remarks for a person: repeated attempts, servers that do not answer. */
   note: (line: string) => void
-  /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
-  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
-  signal?: AbortSignal | undefined
+  /** Servers of which it was said already that they cannot be used. */
+  told: Set<string>
+  /** Ends the start of servers. */
+  signal: AbortSignal
 }
 
 /** Tools of MCP servers that run. */
 export interface McpTools {
   readonly tools: readonly AgentTool[]
-  /** Everything that a call needs besides the call, for what else has to pass the same gate. */
+  /** Everything that a call needs besides the call. */
   readonly calls: CallContext
-  close(): Promise<void>
+  /** Servers that could not be listed; what they have is not known. */
+  readonly failures: readonly ServerListFailure[]
 }
 
 /**
  * Starts the servers and lists their tools, as `server.tool`. Every call goes through the tools room:
  * allow and deny lists, the check of its parameters, the gate of workflows, the session's log. A
  * server that cannot be listed is a note, and its tools are missing.
- *
- * @throws {ServerNotFoundError} for a name that no configuration has; {ServerNotTrustedError} and
- *   {ServerStartError} for a named server that is held back.
  */
 export async function openMcpTools(options: McpToolsOptions): Promise<McpTools> {
-  const { runtime, settings, note } = options
-  const project = findWorkspace(options.project, runtime)
-  const openProject = (): ReturnType<typeof openProjectServers> =>
-    openProjectServers({ project, runtime, settings })
-  const pool = chooseServers(options.choice, openProject, { runtime, project })
-  try {
-    const { tools, failures } = await pool.list({ signal: options.signal })
-    for (const { server, message } of failures) {
-      const hint = pool.definitions.find(({ name }) => name === server)?.blocked?.hint
-      const next = hint === undefined ? '' : `. ${hint}`
-      note(`The MCP server ${server} cannot be used: ${message}${next}`)
-    }
-    const trusted = new Set(pool.definitions.flatMap((one) => (one.trusted ? [one.name] : [])))
-    const known = loadToolIndex({ project, runtime }).index
-    const index = indexDefinitions(tools, { trusted, known })
-    const calls = callContext(pool, index, project, options)
-    return {
-      tools: tools.map((tool) => agentTool(tool, trusted.has(tool.server), calls, options)),
-      calls,
-      close: () => pool.close(),
-    }
-  } catch (error) {
-    await pool.close()
-    throw error
+  const { pool, project, runtime, note, told, signal } = options
+  const { tools, failures } = await pool.list({ signal })
+  for (const { server, message } of failures) {
+    if (told.has(server)) continue
+    told.add(server)
+    const hint = pool.definitions.find(({ name }) => name === server)?.blocked?.hint
+    const next = hint === undefined ? '' : `. ${hint}`
+    note(`The MCP server ${server} cannot be used: ${message}${next}`)
+  }
+  const trusted = new Set(pool.definitions.flatMap((one) => (one.trusted ? [one.name] : [])))
+  const known = loadToolIndex({ project, runtime }).index
+  const calls = callContext(indexDefinitions(tools, { trusted, known }), options)
+  return {
+    tools: tools.map((tool) => agentTool(tool, trusted.has(tool.server), calls, options)),
+    calls,
+    failures,
   }
 }
 
 function callContext(
-  pool: ServerPool,
   index: ToolIndex,
-  project: string,
-  { runtime, settings, note, ask }: McpToolsOptions,
+  { pool, gate, session, runtime, settings, note, signal }: McpToolsOptions,
 ): CallContext {
-  const { retryWaits, replaySafe, neverReplay, sessionHours } = settings.tools
-  const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
-  for (const { path, message } of diagnostics) note(`${path}: ${message}`)
-  const session = openSession({ project, runtime, lifetimeMs: sessionHours * 3_600_000, note })
+  const { retryWaits, replaySafe, neverReplay } = settings.tools
   return {
     index,
     servers: pool,
@@ -108,22 +95,12 @@ function callContext(
         hint: 'A person must look at it and run `skillrail tools refresh --accept`.',
       }
     },
-    gate: projectGate({
-      project,
-      workspaceTrust: settings.workspaceTrust,
-      workflows,
-      diagnostics,
-      session,
-      index: () => index,
-      ask,
-      note,
-      runtime,
-    }),
+    gate,
     log: (record) => session.log(record),
     retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
     schemas: createSchemaChecker(),
     runtime,
-    signal: new AbortController().signal,
+    signal,
     note,
   }
 }

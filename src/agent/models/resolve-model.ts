@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
 import { messageOf, nearest, type Runtime, systemCode, systemRuntime } from '../../base/index.ts'
 import { AgentUsageError, ModelNotFoundError } from '../agent-errors.ts'
-import { requireAddress } from './require-address.ts'
 import { compatibleKeyVariable, type ProviderDefinition, providerTable } from './providers.ts'
+import { requireAddress } from './require-address.ts'
 
 /** A model of the AI SDK; a bare name is not one. */
 export type ModelObject = Exclude<LanguageModel, string>
@@ -58,11 +58,15 @@ function splitModelName(
   const providerName = name.slice(0, colon)
   const modelName = name.slice(colon + 1)
   if (colon > 0 && modelName !== '') return { providerName, modelName }
+  const bare = name.replaceAll(':', '')
   const provider = options.baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
+  const example = providerNames(options).includes(bare)
+    ? `${bare}:NAME`
+    : `${provider}:${bare || 'NAME'}`
   throw new AgentUsageError({
     code: 'model-name',
     message: `The model ${JSON.stringify(name)} does not say whose it is.`,
-    hint: `Write it as provider:name, ${provider}:${name.replaceAll(':', '') || 'NAME'} say. Providers: ${providerNames(options).join(', ')}.`,
+    hint: `Write it as provider:name, ${example} say. Providers: ${providerNames(options).join(', ')}.`,
   })
 }
 

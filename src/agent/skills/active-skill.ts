@@ -3,6 +3,7 @@ import { messageOf } from '../../base/index.ts'
 import type { Activation, Skill } from '../../library/index.ts'
 import { readHooks, type SkillHook } from '../skill-hooks/read-hooks.ts'
 import type { AgentTool } from '../model.ts'
+import type { UseContext } from './conversation-skills.ts'
 import { programTools } from './program-tools.ts'
 import { scriptTools } from './script-tools.ts'
 import { serverNames } from './server-names.ts'
@@ -23,14 +24,15 @@ export async function activeSkill(
   activation: Activation,
   skill: Skill,
   options: SkillPartOptions,
-  notice: (message: string) => void,
+  run: Pick<UseContext, 'notice' | 'signal'>,
 ): Promise<ActiveSkill> {
+  const { notice } = run
   const { name, trustLevel, effects } = activation
   const trusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
   for (const problem of problems) notice(`Skill ${name}: ${problem}.`)
   const scripts = scriptTools(skill, options)
-  const servers = trusted ? await toolsOfServers(skill, options, notice) : []
+  const servers = trusted ? await toolsOfServers(skill, options, run) : []
   return {
     activation,
     skill,
@@ -52,14 +54,15 @@ function withoutTwins(own: readonly AgentTool[], scripts: readonly AgentTool[]):
 async function toolsOfServers(
   { info }: Skill,
   { serverTools }: SkillPartOptions,
-  notice: (message: string) => void,
+  { notice, signal }: Pick<UseContext, 'notice' | 'signal'>,
 ): Promise<readonly AgentTool[]> {
   const tools: AgentTool[] = []
   for (const server of serverNames(info.fields)) {
     try {
       if (serverTools === undefined) throw new Error('this agent has no MCP servers')
-      tools.push(...(await serverTools(server)))
+      tools.push(...(await serverTools(server, signal)))
     } catch (error) {
+      if (signal?.aborted === true) break
       notice(`Skill ${info.name} wants the MCP server ${server}: ${messageOf(error)}`)
     }
   }

@@ -17,6 +17,8 @@ export interface UseContext {
   contains: (text: string) => boolean
   fork: (activation: Activation) => Promise<string>
   notice: (message: string) => void
+  /** Ends the wait for servers; what is there by then is offered. */
+  signal: AbortSignal | undefined
 }
 
 /**
@@ -57,7 +59,7 @@ export function createConversationSkills(options: SkillPartOptions): Conversatio
       }
       const skill = await manager.get(prepared.name)
       if (skill === undefined) throw gone(name)
-      const ready = await activeSkill(prepared, skill, options, context.notice)
+      const ready = await activeSkill(prepared, skill, options, context)
       refuseCollisions(ready, context.otherTools, skills.active)
       active.set(prepared.name, ready)
       if (tracked) await manager.activate(prepared.name, argumentText, { source })

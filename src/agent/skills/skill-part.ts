@@ -157,6 +157,7 @@ export function createSkillPart(options: SkillPartOptions): SkillPart {
         otherTools: otherTools(),
         contains: (text) => session?.contains(text) ?? false,
         notice: (message) => onEvent({ type: 'notice', agent, message }),
+        signal,
         fork(activation) {
           if (options.fork === undefined) throw withoutSubagents(activation.name)
           return options.fork(activation, { onEvent, signal })
@@ -229,15 +230,13 @@ export function createSkillPart(options: SkillPartOptions): SkillPart {
   }
 
   async function references(prompt: string): Promise<string> {
-    const budget = options.referenceTokens ?? defaultReferenceTokens
     try {
       const all = await manager.list()
-      const found = promptReferences(
-        prompt,
-        all,
-        budget,
-        (text) => session?.contains(text) ?? false,
-      )
+      const found = await promptReferences(prompt, all, {
+        tokenBudget: options.referenceTokens ?? defaultReferenceTokens,
+        isPresent: (text) => session?.contains(text) ?? false,
+        confirm: (name) => manager.requireTrusted(name, 'put text before a prompt'),
+      })
       found.notices.forEach(notice)
       return found.text
     } catch (error) {

@@ -35,7 +35,9 @@ export interface SkillPartOptions {
   mode?: PermissionMode | undefined
   fork?: ForkSkill | undefined
   /** Tools of an MCP server that a skill names. */
-  serverTools?: ((server: string) => Promise<readonly AgentTool[]>) | undefined
+  serverTools?:
+    | ((server: string, signal: AbortSignal | undefined) => Promise<readonly AgentTool[]>)
+    | undefined
   /** The model that a skill asks for. */
   resolveModel?: ((name: string) => LanguageModel | Promise<LanguageModel>) | undefined
 }

@@ -1,5 +1,6 @@
 import { type Diagnostic, hasErrors } from '../../base/index.ts'
 import { readFrontmatter } from '../../skill/index.ts'
+import { fieldName } from './agent-fields.ts'
 import { checkConfig } from './check-config.ts'
 import type { SubagentConfig } from './config.ts'
 import { readAgentFields } from './read-fields.ts'
@@ -8,7 +9,16 @@ import { readAgentFields } from './read-fields.ts'
 export interface AgentFileReading {
   /** Undefined where the file cannot be used. */
   config: SubagentConfig | undefined
+  /** As it is written; undefined where it cannot be read. */
+  name?: string | undefined
+  /** Where the values of its fields are, by the names of the documentation. */
+  places?: ReadonlyMap<string, FieldPlace> | undefined
   diagnostics: readonly Diagnostic[]
+}
+
+export interface FieldPlace {
+  line: number
+  column: number
 }
 
 export interface ReadAgentFileOptions {
@@ -61,5 +71,16 @@ export function readAgentFile(
     }
   })
   const diagnostics = [...reading.diagnostics, ...found, ...problems]
-  return { config: hasErrors(diagnostics) ? undefined : config, diagnostics }
+  const places = new Map(
+    reading.root.entries.map(({ key, value: { line, column } }) => [
+      fieldName(key.text),
+      { line, column },
+    ]),
+  )
+  return {
+    config: hasErrors(diagnostics) ? undefined : config,
+    name: fields.name,
+    places,
+    diagnostics,
+  }
 }

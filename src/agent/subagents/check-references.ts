@@ -1,5 +1,6 @@
 import { type Diagnostic, nearest } from '../../base/index.ts'
 import type { SkillInfo } from '../../library/index.ts'
+import type { FieldPlace } from './agent-file.ts'
 import type { SubagentConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
 import { splitSkill } from './load-skills.ts'
@@ -9,6 +10,8 @@ import { referenceGraph } from './reference-graph.ts'
 export interface DefinedAgent {
   config: SubagentConfig
   path: string
+  /** Where its fields are, for diagnostics with a line. */
+  places?: ReadonlyMap<string, FieldPlace> | undefined
 }
 
 /** What is wrong with the skills that subagents have from the start: not there, or in a circle. */
@@ -18,7 +21,8 @@ export function checkReferences(
 ): Diagnostic[] {
   const names = skills.map(({ name }) => name)
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
-  return agents.flatMap(({ config, path }) => {
+  return agents.flatMap(({ config, path, places }) => {
+    const place = places?.get('skills')
     const missing = (config.skills ?? [])
       .map((entry) => splitSkill(entry).name)
       .filter((name) => !names.includes(name))
@@ -29,6 +33,7 @@ export function checkReferences(
           severity: 'error',
           message: `there is no skill called ${name}, which the subagent is to have`,
           path,
+          ...place,
           hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
         }
       })
@@ -40,6 +45,7 @@ export function checkReferences(
       severity: 'error',
       message: `skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}`,
       path,
+      ...place,
       hint: 'Take the skill out of `skills`, or let the skill fork to another subagent.',
     }
     return [...missing, circle]

@@ -4,10 +4,10 @@ import type { AgentTool, TokenUsage, UsageEntry } from '../model.ts'
 import type { ModelObject } from '../models/resolve-model.ts'
 import { type AgentSession, openSession } from '../session.ts'
 import { jsonSchemaOf } from '../tool.ts'
-import { createUsageLedger } from '../usage/ledger.ts'
+import { resourceTool } from '../skills/resource-tool.ts'
 import { addUsage, noUsage } from '../usage/token-usage.ts'
 import { defaultMaxTurns, type SubagentConfig } from './config.ts'
-import type { DelegateOptions } from './delegate-options.ts'
+import { type DelegateOptions, timeoutOf } from './delegate-options.ts'
 import { guardPart, strictest } from './guard-part.ts'
 import { childInstructions } from './instructions.ts'
 import { loadSkills } from './load-skills.ts'
@@ -35,6 +35,8 @@ export interface ChildInput {
   config: SubagentConfig
   parent: SubagentParent
   options: DelegateOptions
+  /** Ends the wait for servers that a skill names. */
+  signal?: AbortSignal | undefined
   /** Skills that are part of the task rather than of the definition: one that forks. */
   forked?: readonly Activation[] | undefined
   onUsage: (entry: UsageEntry) => void
@@ -50,9 +52,8 @@ export async function createChild(input: ChildInput): Promise<Child> {
   const { id, config, parent, options } = input
   const skills = await loadSkills(config.skills ?? [], parent.skills(), config.name)
   const active = [...skills, ...(input.forked ?? [])]
-  const ofSkills = active.length === 0 ? [] : await toolsOf(active, parent)
+  const ofSkills = active.length === 0 ? [] : await toolsOf(active, input)
   let selection = select()
-  const ledger = createUsageLedger()
   let used = noUsage
   const session = openSession({
     agent: config.name,
@@ -73,7 +74,7 @@ export async function createChild(input: ChildInput): Promise<Child> {
       }),
     ],
     maxTurns: options.maxTurns ?? config.maxTurns ?? defaultMaxTurns,
-    usage: { ...ledger, record },
+    usage: { record },
     messages: contextHistory(options.contextMessages ?? []),
     callSettings: config.config?.callSettings,
   })
@@ -82,7 +83,7 @@ export async function createChild(input: ChildInput): Promise<Child> {
     config,
     session,
     outputSchema: schemaOf(config, options),
-    timeoutMs: options.timeoutMs ?? config.config?.timeoutMs,
+    timeoutMs: timeoutOf(config, options),
     notices: () => selection.notices,
     refresh: () => {
       selection = select()
@@ -100,7 +101,6 @@ export async function createChild(input: ChildInput): Promise<Child> {
   }
 
   function record(entry: UsageEntry): void {
-    ledger.record(entry)
     used = addUsage(used, entry.usage)
     input.onUsage(entry)
   }
@@ -108,12 +108,26 @@ export async function createChild(input: ChildInput): Promise<Child> {
 
 async function toolsOf(
   skills: readonly Activation[],
-  parent: SubagentParent,
+  { parent, signal }: ChildInput,
 ): Promise<readonly AgentTool[]> {
   const tools = await Promise.all(
-    skills.map(async (skill) => (await parent.toolsOfSkill?.(skill)) ?? []),
+    skills.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
   )
-  return tools.flat()
+  return [...tools.flat(), ...(await resourcesOf(skills, parent))]
+}
+
+/** What the content of a skill refers to can be read, and no further skill can be activated. */
+async function resourcesOf(
+  skills: readonly Activation[],
+  parent: SubagentParent,
+): Promise<readonly AgentTool[]> {
+  const manager = parent.skills()
+  if (manager === undefined) return []
+  const loaded = await Promise.all(skills.map(async ({ name }) => await manager.get(name)))
+  const withFiles = loaded
+    .filter((skill) => skill !== undefined)
+    .filter(({ resources: { files } }) => files.length > 0)
+  return withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
 }
 
 async function modelOf({ config, options, parent }: ChildInput): Promise<ModelObject> {

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../tools/index.ts'
 import type { AgentEvent } from '../model.ts'
 import type { ModelObject } from '../models/resolve-model.ts'
 import type { SchemaType } from '../tool.ts'
+import type { SubagentConfig } from './config.ts'
 
 /** What a delegation can be given besides its task; everything is optional. */
 export interface DelegateOptions {
@@ -24,4 +25,11 @@ export interface DelegateOptions {
   onEvent?: ((event: AgentEvent) => void) | undefined
   /** Whether text events come while its model writes; default false. */
   stream?: boolean | undefined
+}
+
+export function timeoutOf(
+  { config }: Pick<SubagentConfig, 'config'>,
+  { timeoutMs }: DelegateOptions,
+): number | undefined {
+  return timeoutMs ?? config?.timeoutMs
 }

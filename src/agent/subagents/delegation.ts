@@ -6,7 +6,8 @@ import type { Child } from './child.ts'
 import { createEventLog } from './event-log.ts'
 import { inSubagent } from './nesting.ts'
 import type { Queue } from './queue.ts'
-import { type EndReason, resultOf, type SubagentResult } from './result.ts'
+import { resultOf, type SubagentResult } from './result.ts'
+import type { Stopper } from './stopper.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
@@ -39,19 +40,19 @@ export interface DelegationInput {
   runtime: Pick<Runtime, 'elapsed'>
   /** The parent's name, for the event that says where a delegation stands. */
   parent: string
-  signal: AbortSignal | undefined
+  /** Runs already; ended with the delegation. */
+  stopping: Stopper
   onEvent: (event: AgentEvent) => void
   stream: boolean
   onEnd: (result: SubagentResult) => void
 }
 
-/** Starts a run of a subagent, with a controller of its own. */
+/** Starts a run of a subagent. */
 export function startDelegation(input: DelegationInput): DelegationHandle {
-  const { child, task, prompt, queue, runtime, parent } = input
+  const { child, task, prompt, queue, runtime, parent, stopping } = input
   const { id, session } = child
   const subagent = child.config.name
   const log = createEventLog()
-  const stopping = stopper(input.signal, child.timeoutMs)
   const began = runtime.elapsed()
   const before = child.used()
   let status: DelegationStatus = 'queued'
@@ -132,42 +133,6 @@ export function startDelegation(input: DelegationInput): DelegationHandle {
     } catch {
       // its own affair
     }
-  }
-}
-
-type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
-
-interface Stopper {
-  readonly signal: AbortSignal
-  stop(reason: StopReason): void
-  /** The first reason for which it was stopped. */
-  reason(): StopReason | undefined
-  /** Takes away the timer and the listener. */
-  end(): void
-}
-
-function stopper(parent: AbortSignal | undefined, timeoutMs: number | undefined): Stopper {
-  const controller = new AbortController()
-  let first: StopReason | undefined
-  let over = false
-  const stop = (reason: StopReason): void => {
-    if (first !== undefined || over) return
-    first = reason
-    controller.abort(new DOMException('The delegation was stopped.', 'AbortError'))
-  }
-  const withParent = (): void => stop('parent-cancelled')
-  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, 'timeout')
-  if (parent?.aborted === true) withParent()
-  else parent?.addEventListener('abort', withParent, { once: true })
-  return {
-    signal: controller.signal,
-    stop,
-    reason: () => first,
-    end() {
-      over = true
-      clearTimeout(timer)
-      parent?.removeEventListener('abort', withParent)
-    },
   }
 }
 

@@ -45,12 +45,20 @@ export interface WithheldAgent {
   hint: string
 }
 
+/** A file that cannot be used. */
+export interface BrokenAgent {
+  path: string
+  /** What it calls itself, where that can be read. */
+  name?: string | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
 export interface AgentDiscovery {
   /** One of each name, in order of precedence, then code-point order of paths. */
   agents: readonly AgentInfo[]
   withheld: readonly WithheldAgent[]
   /** Files that cannot be used. */
-  broken: readonly { path: string; diagnostics: readonly Diagnostic[] }[]
+  broken: readonly BrokenAgent[]
   /** Everything that was found, with that of each file. */
   diagnostics: readonly Diagnostic[]
 }
@@ -69,7 +77,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   })
   const agents = new Map<string, AgentInfo>()
   const withheld: WithheldAgent[] = []
-  const broken: { path: string; diagnostics: readonly Diagnostic[] }[] = []
+  const broken: BrokenAgent[] = []
   const diagnostics: Diagnostic[] = [...ofPolicy]
   for (const place of agentPlaces(options)) {
     const { files, problems } = agentFilesIn(place.directory)
@@ -83,7 +91,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
     const { config } = reading
     diagnostics.push(...reading.diagnostics)
     if (config === undefined) {
-      broken.push({ path, diagnostics: reading.diagnostics })
+      broken.push({ path, name: reading.name, diagnostics: reading.diagnostics })
       return
     }
     const refused = untrusted(config, path, place, policy)

@@ -25,9 +25,22 @@ export async function loadSkills(
   for (const entry of entries) {
     const { name, argumentText } = splitSkill(entry)
     if (manager === undefined) throw withoutSkills(name, subagent)
-    loaded.push(await manager.prepare(name, argumentText, { source: 'code' }))
+    try {
+      loaded.push(await manager.prepare(name, argumentText, { source: 'code' }))
+    } catch (error) {
+      throw error instanceof SkillNotFoundError ? wantedBy(subagent, name, error) : error
+    }
   }
   return loaded
+}
+
+function wantedBy(subagent: string, name: string, error: SkillNotFoundError): SkillNotFoundError {
+  return new SkillNotFoundError({
+    code: error.code,
+    message: `There is no skill called ${name}, which the subagent ${subagent} is to have.`,
+    hint: error.hint,
+    cause: error,
+  })
 }
 
 function withoutSkills(name: string, subagent: string): SkillNotFoundError {

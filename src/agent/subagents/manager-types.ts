@@ -7,7 +7,7 @@ import type { SubagentResult } from './result.ts'
 export interface SubagentManagerOptions {
   /** Where files that define subagents are looked for; default: nowhere. */
   files?: DiscoverAgentsOptions | undefined
-  /** Delegations that work at once; the others wait in order. Default 10. */
+  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
   concurrency?: number | undefined
   /** Finished delegations that can be resumed; the oldest is forgotten first. Default 20. */
   resumable?: number | undefined

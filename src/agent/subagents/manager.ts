@@ -5,7 +5,7 @@ import { requireConfig } from './check-config.ts'
 import { type Child, createChild } from './child.ts'
 import type { SubagentConfig } from './config.ts'
 import { type ReferenceNode, refuseCycle } from './cycles.ts'
-import type { DelegateOptions } from './delegate-options.ts'
+import { type DelegateOptions, timeoutOf } from './delegate-options.ts'
 import { type DelegationHandle, startDelegation } from './delegation.ts'
 import { createFinished, type FinishedChildren } from './finished.ts'
 import { forkName, forkOf } from './fork.ts'
@@ -13,10 +13,12 @@ import type { Subagent, SubagentListing, SubagentManagerOptions } from './manage
 import { refuseNesting } from './nesting.ts'
 import { notKept, stillRunning, subagentNotFound } from './not-found.ts'
 import type { SubagentParent } from './parent.ts'
+import { requireConcurrency } from './concurrency.ts'
 import { createQueue, type Queue } from './queue.ts'
 import { createRegistry, type SubagentRegistry } from './registry.ts'
 import type { SubagentResult } from './result.ts'
 import { referenceGraph } from './reference-graph.ts'
+import { type Stopper, stopper } from './stopper.ts'
 import { requireTask, taskPrompt } from './task-context.ts'
 
 /**
@@ -34,7 +36,10 @@ export class SubagentManager {
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
 
-  /** @throws {SubagentConfigError} for a definition that cannot be used. */
+  /**
+   * @throws {SubagentConfigError} for a definition that cannot be used; {AgentUsageError} for a
+   *   concurrency that is no whole number of at least 1.
+   */
   constructor(
     parent: SubagentParent,
     configs: readonly SubagentConfig[] = [],
@@ -42,7 +47,7 @@ export class SubagentManager {
   ) {
     this.#parent = parent
     this.#registry = createRegistry(options.files)
-    this.#queue = createQueue(options.concurrency ?? 10)
+    this.#queue = createQueue(requireConcurrency(options.concurrency))
     this.#finished = createFinished(options.resumable ?? 20)
     for (const config of configs) this.#registry.add(config)
   }
@@ -84,7 +89,9 @@ export class SubagentManager {
    *   skill that it is to have and that is not there.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    const child = await this.#childOf(name, task, options)
+    refuseNesting(this.#parent, name)
+    const config = await this.#required(name)
+    const child = await this.#create(config, task, options, options.signal)
     return {
       id: child.id,
       name: child.config.name,
@@ -103,8 +110,8 @@ export class SubagentManager {
     task: string,
     options: DelegateOptions = {},
   ): Promise<SubagentResult> {
-    const child = await this.#create(requireConfig(config), task, options)
-    return await this.#start(child, task, options).result()
+    const handle = await this.#begin(requireConfig(config), task, options)
+    return await handle.result()
   }
 
   /**
@@ -126,8 +133,8 @@ export class SubagentManager {
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    const child = await this.#childOf(name, task, options)
-    return this.#start(child, task, options)
+    refuseNesting(this.#parent, name)
+    return await this.#begin(await this.#required(name), task, options)
   }
 
   /**
@@ -151,8 +158,7 @@ export class SubagentManager {
     const named = agent === undefined ? undefined : await this.#required(agent)
     await this.#refuseCycle({ kind: 'skill', name: activation.name }, activation)
     const { config, task } = forkOf(activation, named)
-    const child = await this.#create(config, task, options, activation)
-    return this.#start(child, task, options)
+    return await this.#begin(config, task, options, activation)
   }
 
   /**
@@ -197,9 +203,21 @@ export class SubagentManager {
     return await Promise.all(handles.map((handle) => handle.result()))
   }
 
-  async #childOf(name: string, task: string, options: DelegateOptions): Promise<Child> {
-    refuseNesting(this.#parent, name)
-    return await this.#create(await this.#required(name), task, options)
+  /** Its time includes the start of servers that its tools come from. */
+  async #begin(
+    config: SubagentConfig,
+    task: string,
+    options: DelegateOptions,
+    forked?: Activation,
+  ): Promise<DelegationHandle> {
+    const stopping = stopper(options.signal, timeoutOf(config, options))
+    try {
+      const child = await this.#create(config, task, options, stopping.signal, forked)
+      return this.#start(child, task, options, stopping)
+    } catch (error) {
+      stopping.end()
+      throw error
+    }
   }
 
   async #required(name: string): Promise<SubagentConfig> {
@@ -207,13 +225,14 @@ export class SubagentManager {
     const config = this.#registry.get(name)
     if (config !== undefined) return config
     const known = this.#registry.all().map((other) => other.name)
-    throw subagentNotFound(name, known, this.#registry.withheld)
+    throw subagentNotFound(name, known, this.#registry)
   }
 
   async #create(
     config: SubagentConfig,
     task: string,
     options: DelegateOptions,
+    signal: AbortSignal | undefined,
     forked?: Activation,
   ): Promise<Child> {
     refuseNesting(this.#parent, config.name)
@@ -221,12 +240,18 @@ export class SubagentManager {
     if (forked === undefined && (config.skills?.length ?? 0) > 0) {
       await this.#refuseCycle({ kind: 'agent', name: config.name }, config)
     }
-    await this.#parent.ready?.()
+    try {
+      await this.#parent.ready?.(signal)
+    } catch (error) {
+      // What comes of a delegation that was stopped is its result.
+      if (signal?.aborted !== true) throw error
+    }
     return await createChild({
       id: this.#parent.runtime.id(),
       config,
       parent: this.#parent,
       options,
+      signal,
       forked: forked === undefined ? [] : [forked],
       onUsage: (entry) => this.#book(entry),
     })
@@ -240,7 +265,12 @@ export class SubagentManager {
     )
   }
 
-  #start(child: Child, task: string, options: DelegateOptions): DelegationHandle {
+  #start(
+    child: Child,
+    task: string,
+    options: DelegateOptions,
+    stopping: Stopper = stopper(options.signal, child.timeoutMs),
+  ): DelegationHandle {
     const onEvent = options.onEvent ?? ((event: AgentEvent) => this.#parent.onEvent(event))
     const handle = startDelegation({
       child,
@@ -249,7 +279,7 @@ export class SubagentManager {
       queue: this.#queue,
       runtime: this.#parent.runtime,
       parent: this.#parent.name,
-      signal: options.signal,
+      stopping,
       onEvent,
       stream: options.stream ?? false,
       onEnd: () => {

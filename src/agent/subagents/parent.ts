@@ -22,14 +22,16 @@ export interface SubagentParent {
   model: () => ModelObject | Promise<ModelObject>
   /** The model of a name such as `provider:name`; throws what says how to get it. */
   resolveModel: (name: string) => ModelObject | Promise<ModelObject>
-  /** Waits for what `tools` needs first: MCP servers that it has not started yet. */
-  ready?: (() => Promise<void>) | undefined
+  /** Waits for what `tools` needs first: MCP servers that it has not started yet. The signal ends the wait. */
+  ready?: ((signal?: AbortSignal) => Promise<void>) | undefined
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
   /** Where its skills are; undefined when it has none. */
   skills: () => SkillManager | undefined
   /** Tools of a skill that is loaded into a subagent: those of the program, and its scripts. */
-  toolsOfSkill?: ((activation: Activation) => Promise<readonly AgentTool[]>) | undefined
+  toolsOfSkill?:
+    | ((activation: Activation, signal?: AbortSignal) => Promise<readonly AgentTool[]>)
+    | undefined
   /** What it may never call, which holds for its subagents too. */
   denied?: readonly AllowedTool[] | undefined
   /** Who is asked before something is changed; undefined: nobody, and it is refused. */

@@ -4,6 +4,7 @@ import { requireConfig } from './check-config.ts'
 import type { SubagentConfig } from './config.ts'
 import {
   type AgentInfo,
+  type BrokenAgent,
   discoverAgents,
   type DiscoverAgentsOptions,
   type WithheldAgent,
@@ -20,6 +21,7 @@ export interface SubagentRegistry {
   search(again: boolean): Promise<void>
   readonly agents: readonly AgentInfo[]
   readonly withheld: readonly WithheldAgent[]
+  readonly broken: readonly BrokenAgent[]
   readonly diagnostics: readonly Diagnostic[]
 }
 
@@ -29,6 +31,7 @@ export function createRegistry(files: DiscoverAgentsOptions | undefined): Subage
   let searched: Promise<void> | undefined
   let agents: readonly AgentInfo[] = []
   let withheld: readonly WithheldAgent[] = []
+  let broken: readonly BrokenAgent[] = []
   let diagnostics: readonly Diagnostic[] = []
 
   return {
@@ -58,6 +61,9 @@ export function createRegistry(files: DiscoverAgentsOptions | undefined): Subage
     get withheld() {
       return withheld
     },
+    get broken() {
+      return broken
+    },
     get diagnostics() {
       return diagnostics
     },
@@ -78,6 +84,7 @@ export function createRegistry(files: DiscoverAgentsOptions | undefined): Subage
     const discovery = discoverAgents(files)
     agents = discovery.agents
     withheld = discovery.withheld
+    broken = discovery.broken
     diagnostics = discovery.diagnostics
   }
 }

@@ -1,5 +1,6 @@
 import { nearest } from '../../base/index.ts'
 import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
+import { handsAnywhere } from '../hands/hands.ts'
 import type { AgentTool } from '../model.ts'
 import { type ToolSelector, toolSelectors } from './tool-selector.ts'
 
@@ -99,6 +100,12 @@ function unique(tools: readonly AgentTool[]): AgentTool[] {
 
 function missing(name: ToolSelector, ceiling: readonly AgentTool[]): string[] {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
+  const hand = handsAnywhere().find(name.selects)?.name
+  if (hand !== undefined) {
+    return [
+      `The tool ${name.text} is not there: the agent that delegates was not given it (--tools ${hand}, or builtIns in a program).`,
+    ]
+  }
   const meant = nearest(
     name.text,
     ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),

@@ -23,8 +23,6 @@ export interface UsageReport {
 export interface UsageLedger {
   record(entry: UsageEntry): void
   report(): UsageReport
-  /** The sum of one delegation; zeros for an unknown one. */
-  ofDelegation(delegation: string): TokenUsage
 }
 
 export function createUsageLedger(): UsageLedger {
@@ -38,7 +36,6 @@ export function createUsageLedger(): UsageLedger {
       entries[index] = { ...entry, usage: addUsage(used, entry.usage) }
     },
     report: () => reportOf([...entries]),
-    ofDelegation: (delegation) => sumOf(entries.filter((entry) => entry.delegation === delegation)),
   }
 
   function indexOf({ model, agent, delegation }: UsageEntry): number {

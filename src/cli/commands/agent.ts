@@ -1,7 +1,14 @@
 import { exitCode, type ExitCode, safeText } from '../../base/index.ts'
 import { Agent, type AgentEvent, type AgentResult } from '../../agent/index.ts'
 import { commandApprover } from '../_agent-approver.ts'
-import { agentOptions, declareModelOptions, type ModelOptions } from '../_agent-options.ts'
+import { type Ending, endingOf } from '../_agent-ending.ts'
+import {
+  agentOptions,
+  declareModelOptions,
+  type ModelOptions,
+  sayWhereNoServers,
+  wholeNumber,
+} from '../_agent-options.ts'
 import { agentProgress, usageLines } from '../_agent-progress.ts'
 import { inputText } from '../_input-text.ts'
 import { collect } from '../_workflow-project.ts'
@@ -12,6 +19,7 @@ interface AgentCommandOptions extends ModelOptions {
   /** `--no-skills` */
   skills: boolean
   instructions?: string | undefined
+  concurrency?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
@@ -19,6 +27,7 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
     declareModelOptions(program)
       .argument('<task>', 'what to do: text, @FILE, or - for standard input')
       .option('--skill <name>', 'a skill that is active from the start; may be repeated', collect)
+      .option('--concurrency <number>', 'subagents that work at once')
       .option('--no-skills', 'offer no skills and no subagents')
       .option('--instructions <text>', 'what it is told before the task: text or @FILE')
       .addHelpText(
@@ -36,9 +45,13 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
     Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
     const approver = commandApprover(context, options.yes === true)
     const progress = agentProgress(context)
+    await sayWhereNoServers(context, options)
     const calls: CalledTool[] = []
     const agent = new Agent({
       ...agentOptions(context, options),
+      concurrency:
+        wholeNumber('--concurrency', options.concurrency, 1000) ??
+        context.settings.agent.concurrency,
       instructions: await instructionsOf(options, context),
       approver: approver.approve,
       ...(options.skills ? { skills: [], subagents: [], startSkills: options.skill } : {}),
@@ -50,8 +63,9 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
     try {
       const result = await agent.generate(task, { signal: context.signal, stream: true })
       progress.finish()
-      report(agent, result, calls, context)
-      return codeOf(result, approver.unasked, context)
+      const ending = endingOf(result.error, approver)
+      report(agent, result, calls, ending, context)
+      return codeOf(result, ending)
     } finally {
       await agent.close()
     }
@@ -81,13 +95,14 @@ function noteCall(event: AgentEvent, calls: CalledTool[]): void {
 
 function report(
   agent: Agent,
-  { status, text, turns, error, durationMs }: AgentResult,
+  { status, text, turns, durationMs }: AgentResult,
   tools: readonly CalledTool[],
+  { error, refused }: Ending,
   { output, options }: CommandContext,
 ): void {
   const { usage } = agent
   if (options.json) {
-    output.json({ status, text, error, turns, durationMs, tools, usage })
+    output.json({ status, text, error, refused, turns, durationMs, tools, usage })
     return
   }
   if (!output.isTerminal && text !== '') output.line(safeText(text))
@@ -96,20 +111,9 @@ function report(
 }
 
 /** A task whose calls nobody could approve was not done, whatever the model says of it. */
-function codeOf(
-  { status }: AgentResult,
-  unasked: readonly string[],
-  { output, options }: CommandContext,
-): ExitCode {
+function codeOf({ status }: AgentResult, { refused }: Ending): ExitCode {
   if (status === 'cancelled') return exitCode.interrupted
-  if (unasked.length > 0) {
-    if (!options.json) {
-      output.failure(
-        `Refused, because nobody could be asked: ${unasked.join(', ')}. Run it at a terminal, or with --yes.`,
-      )
-    }
-    return exitCode.refused
-  }
+  if (refused !== undefined) return exitCode.refused
   if (status === 'capped') return exitCode.budget
   return status === 'completed' ? exitCode.done : exitCode.badAnswer
 }

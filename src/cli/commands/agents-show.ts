@@ -11,14 +11,14 @@ export const command: LoadedCommand = defineCommand({
   },
   async run(context, [name = '']) {
     const { output } = context
-    const { agents, withheld } = await agentFiles(context)
+    const { agents, withheld, broken } = await agentFiles(context)
     const agent = agents.find(({ config }) => config.name === name)
     if (agent === undefined) {
       const { subagentNotFound } = await import('../../agent/index.ts')
       throw subagentNotFound(
         name,
         agents.map(({ config }) => config.name),
-        withheld,
+        { withheld, broken },
       )
     }
     const { config, path, scope, source, shadows, diagnostics } = agent

@@ -1,8 +1,15 @@
 import { exitCode, type ExitCode, safeText, UsageError } from '../../base/index.ts'
 import type { SubagentResult } from '../../agent/index.ts'
 import { commandApprover } from '../_agent-approver.ts'
+import { type Ending, endingOf } from '../_agent-ending.ts'
 import { agentFiles } from '../_agent-files.ts'
-import { agentOptions, declareModelOptions, type ModelOptions } from '../_agent-options.ts'
+import {
+  agentOptions,
+  declareModelOptions,
+  type ModelOptions,
+  sayWhereNoServers,
+  wholeNumber,
+} from '../_agent-options.ts'
 import { agentProgress, usageText } from '../_agent-progress.ts'
 import { inputText } from '../_input-text.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -33,17 +40,11 @@ export const command: LoadedCommand = defineCommand<Options>({
       options.context === undefined ? undefined : await inputText(options.context, context)
     const approver = commandApprover(context, options.yes === true)
     const result = await delegate(context, name, options, approver.approve, { task, more })
-    if (context.options.json) context.output.json(reportOf(result))
-    else print(context, result)
+    const ending = endingOf(result.success ? undefined : (result.error ?? result.status), approver)
+    if (context.options.json) context.output.json({ ...reportOf(result), ...ending })
+    else print(context, result, ending)
     if (context.signal.aborted) return exitCode.interrupted
-    if (approver.unasked.length > 0) {
-      const tools = approver.unasked.join(', ')
-      context.output.failure(
-        `Refused, because nobody could be asked: ${tools}. Run it at a terminal, or with --yes.`,
-      )
-      return exitCode.refused
-    }
-    return codeOf(result)
+    return ending.refused === undefined ? codeOf(result) : exitCode.refused
   },
 })
 
@@ -58,6 +59,7 @@ async function delegate(
   Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
   const { Agent } = await import('../../agent/index.ts')
   const progress = agentProgress(context)
+  await sayWhereNoServers(context, options)
   const defined = await definedModel(context, name)
   const agent = new Agent({
     ...agentOptions(context, { tools: 'all', ...options, model: options.model ?? defined }),
@@ -71,8 +73,8 @@ async function delegate(
       signal: context.signal,
       context: more,
       model: options.model,
-      maxTurns: numberOf('--max-turns', options.maxTurns),
-      timeoutMs: milliseconds(numberOf('--timeout', options.timeout)),
+      maxTurns: wholeNumber('--max-turns', options.maxTurns, 9999),
+      timeoutMs: milliseconds(wholeNumber('--timeout', options.timeout, 999_999)),
     })
   } finally {
     progress.finish()
@@ -87,9 +89,9 @@ async function definedModel(context: CommandContext, name: string): Promise<stri
   return typeof model === 'string' ? model : undefined
 }
 
-function print({ output }: CommandContext, result: SubagentResult): void {
+function print({ output }: CommandContext, result: SubagentResult, { error }: Ending): void {
   if (result.output !== '') output.line(safeText(result.output))
-  if (!result.success) output.failure(`${result.subagentName}: ${result.error ?? result.status}`)
+  if (error !== undefined) output.failure(`${result.subagentName}: ${error}`)
   output.note(usageText('used', result.usage))
 }
 
@@ -100,15 +102,6 @@ function reportOf({ result, ...facts }: SubagentResult): object {
 function codeOf({ success, endReason }: SubagentResult): ExitCode {
   if (success) return exitCode.done
   return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.badAnswer
-}
-
-function numberOf(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text)
-  throw new UsageError({
-    code: 'option-number',
-    message: `${option} is ${text}; a whole number from 1 is wanted`,
-  })
 }
 
 function emptyTask(name: string): UsageError {

@@ -1,6 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
+import { completedCount } from '../../workflow/index.ts'
 import { amount } from '../_cells.ts'
-import { completedCount, readSession } from '../_named-session.ts'
+import { readSession } from '../_named-session.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

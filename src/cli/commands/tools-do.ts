@@ -56,7 +56,8 @@ export const command: LoadedCommand = defineCommand<Options>({
         toValue: async (report: Succeeded) => valueOfReport(report, place),
       }
       if (options.dryRun === true) {
-        return await answerMeaning(await understandRequest(request, world), calls, context)
+        const meaning = await understandRequest(request, world)
+        return await answerMeaning(meaning, request, calls, context)
       }
       return await answerRequest(await doRequest(request, world), place, context, options)
     })

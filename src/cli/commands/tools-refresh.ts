@@ -1,15 +1,17 @@
 import { type Diagnostic, exitCode, safeLine } from '../../base/index.ts'
 import {
   type ListingEvent,
+  isUnreadable,
+  openProjectServers,
   openServers,
   refreshToolIndex,
+  remarksOn,
   requireServers,
   type ServerDefinition,
   ServerNotFoundError,
   ToolError,
 } from '../../tools/index.ts'
 import { amount } from '../_cells.ts'
-import { projectServers } from '../_project-servers.ts'
 import { printRefreshReport } from '../_refresh-report.ts'
 import { toolProject } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -32,9 +34,10 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, _positionals, options) {
     const { output, runtime, signal } = context
     const project = toolProject(context)
-    const all = projectServers(context, project)
+    const all = openProjectServers({ project, runtime, settings: context.settings })
     const { servers, diagnostics } = all.configuration
     if (options.server === undefined) requireReadable(diagnostics)
+    if (!context.options.json) output.diagnostics(remarksOn(all.configuration))
     const asked = chosen(servers, options.server)
     requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
     const pool = options.server === undefined ? all : openServers(asked, { runtime, project })
@@ -69,9 +72,7 @@ export const command: LoadedCommand = defineCommand<Options>({
 
 /** The tools of servers in a file that cannot be read would look as if they were gone. */
 function requireReadable(diagnostics: readonly Diagnostic[]): void {
-  const unreadable = diagnostics.filter(
-    ({ code, severity }) => severity === 'error' && /^(?:servers-syntax|file-)/.test(code),
-  )
+  const unreadable = diagnostics.filter(isUnreadable)
   if (unreadable.length === 0) return
   throw new ToolError({
     code: 'configuration-unreadable',

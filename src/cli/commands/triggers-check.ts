@@ -6,7 +6,7 @@ import {
   UsageError,
 } from '../../base/index.ts'
 import { validationRules } from '../../skill/index.ts'
-import { checkOverlap } from '../../trigger/index.ts'
+import { checkOverlap, triggerRules } from '../../trigger/index.ts'
 import { checkedSkills } from '../_checked-skills.ts'
 import { caseLines, type CaseVerdict, checkPrompts } from '../_prompt-verdicts.ts'
 import { type CheckedFile, checkLines } from '../_trigger-verdicts.ts'
@@ -47,7 +47,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     if (format === 'json') output.json(report(files, prompts?.verdicts, diagnostics))
     else if (format === 'sarif') {
       const found = files.flatMap(({ check }) => check.diagnostics)
-      printSarif(context, validationRules, [...found, ...diagnostics])
+      printSarif(context, [...triggerRules, ...validationRules], [...found, ...diagnostics])
     } else {
       for (const line of checkLines(files)) output.line(line)
       for (const line of caseLines(prompts?.verdicts)) output.line(line)

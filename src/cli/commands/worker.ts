@@ -48,7 +48,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const host = options.host ?? restate.workerHost
     const patience = numberOf('--patience', options.patience, 86_400) ?? restate.patience
     const address = options.register ?? restate.workerAddress
-    const { model: models = [] } = options
+    const models = options.model ?? restate.models
     const allowance = { clients: clientsOf(options.via ?? restate.via), models }
     const byModel =
       models.length === 0

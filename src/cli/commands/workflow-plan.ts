@@ -9,6 +9,7 @@ import {
   type PlannedStep,
 } from '../../workflow/index.ts'
 import { installedTools, openWorkflows, sessionOf } from '../_workflow-project.ts'
+import { foundAmongAsked } from '../_tool-project.ts'
 import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -33,7 +34,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const params = readParams(text)
     const { project, workflows, diagnostics } = openWorkflows(context)
     const { tools = [], message } = installedTools(context, project)
-    const tool = findTool(name, tools, message)
+    const tool = await foundAmongAsked(context, () => findTool(name, tools, message))
     const { state, diagnostics: damaged } = await sessionOf(
       context,
       project,

@@ -40,7 +40,7 @@ async function agreed(context: CommandContext, name: string): Promise<boolean> {
   if (answer !== undefined) return /^y(?:es)?$/i.test(answer.trim())
   throw new WorkflowNotConfirmedError({
     code: 'workflow-not-confirmed',
-    message: `Workflow '${name}' was not removed: there is no terminal to ask at`,
+    message: `Workflow '${name}' was not removed: nobody at a terminal agreed to it`,
     hint: 'Give --yes.',
   })
 }

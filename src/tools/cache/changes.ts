@@ -10,6 +10,8 @@ export interface ToolChanges {
   added: readonly string[]
   removed: readonly string[]
   changed: readonly ChangedTool[]
+  /** Tools that had the mark of an earlier change, or would have it now, and were accepted. */
+  accepted: readonly string[]
 }
 
 export interface ChangedTool {
@@ -48,10 +50,13 @@ export function trackTools(input: TrackInput): {
   const before = new Map(record?.tools.map((tool) => [tool.id, tool]))
   const tools = new Map<string, RecordedTool>()
   const changed: ChangedTool[] = []
+  const accepted: string[] = []
   for (const tool of input.listed) {
     const known = before.get(tool.id)
     const now = { id: tool.id, ...digestTool(tool), category: generated.get(tool.id) }
-    tools.set(tool.id, { ...now, before: markOf(now, known, input) })
+    const mark = markOf(now, known, input)
+    tools.set(tool.id, { ...now, before: input.accept ? undefined : mark })
+    if (input.accept && mark !== undefined) accepted.push(tool.id)
     const what = known === undefined ? textChange(tool, cached.get(tool.id)) : parts(now, known)
     if (what.length > 0) changed.push({ id: tool.id, what })
   }
@@ -60,6 +65,7 @@ export function trackTools(input: TrackInput): {
     const gone = current.has(id) ? undefined : (known.removedAt ?? at)
     const mark = input.accept ? undefined : known.before
     tools.set(id, { ...known, before: mark, removedAt: gone })
+    if (input.accept && known.before !== undefined && gone === undefined) accepted.push(id)
   }
   const sorted = [...tools.values()].toSorted((a, b) => compareText(a.id, b.id))
   return {
@@ -67,6 +73,7 @@ export function trackTools(input: TrackInput): {
       added: [...current].filter((id) => !cached.has(id)).toSorted(compareText),
       removed: [...cached.keys()].filter((id) => !current.has(id)).toSorted(compareText),
       changed: changed.toSorted((a, b) => compareText(a.id, b.id)),
+      accepted: accepted.toSorted(compareText),
     },
     tools: sorted,
   }
@@ -77,9 +84,9 @@ type Digests = Pick<RecordedTool, 'description' | 'schema'>
 function markOf(
   now: Digests & { id: string },
   known: RecordedTool | undefined,
-  { at, accept, earlier }: TrackInput,
+  { at, earlier }: TrackInput,
 ): RecordedTool['before'] {
-  if (known === undefined || accept) return undefined
+  if (known === undefined) return undefined
   const { description, schema } = known.before ?? known
   if (parts(now, { description, schema }).length === 0) return undefined
   return known.before ?? { description, schema, changedAt: at, definition: earlier(now.id) }

@@ -1,5 +1,5 @@
 import { indexDefinitions } from './index-definitions.ts'
-import type { ListingPool } from './list-servers.ts'
+import type { ListingOptions, ListingPool } from './list-servers.ts'
 import type { ToolIndex } from './model.ts'
 import { acceptDefinitions } from './_accept-definitions.ts'
 
@@ -10,6 +10,8 @@ export interface DiscoveryOptions {
   /** Names of the servers whose annotations are believed. */
   trusted: ReadonlySet<string>
   refreshedAt: string
+  /** How long a server is waited for; undefined: as long as its own limits say. */
+  patienceMs?: ListingOptions['patienceMs']
   signal?: AbortSignal | undefined
 }
 
@@ -31,8 +33,8 @@ export function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
 }
 
 async function discover(options: DiscoveryOptions): Promise<ToolIndex> {
-  const { pool, index, trusted, refreshedAt, signal } = options
-  const { tools, failures } = await pool.list({ signal })
+  const { pool, index, trusted, refreshedAt, patienceMs, signal } = options
+  const { tools, failures } = await pool.list({ signal, patienceMs })
   const listed = acceptDefinitions(tools).tools
   const failed = new Set(failures.map(({ server }) => server))
   const kept = (index?.tools ?? []).flatMap((tool) => {

@@ -2,9 +2,15 @@ import { type Diagnostic, messageOf } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
 import type { ServerFailure } from './model.ts'
 
+export interface ListingOptions {
+  signal?: AbortSignal | undefined
+  /** How long a server is waited for; undefined: as long as its own limits say. */
+  patienceMs?: ((server: string) => number) | undefined
+}
+
 /** The part of a pool of servers that listing needs. */
 export interface ListingPool {
-  list(options?: { signal?: AbortSignal | undefined }): Promise<ListedTools>
+  list(options?: ListingOptions): Promise<ListedTools>
   /** Settles when the server runs; asked only to say how far a listing is. */
   get?(name: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }

@@ -1,4 +1,10 @@
-import { type Diagnostic, messageOf, readRegularFile } from '../../base/index.ts'
+import {
+  deepestJson,
+  type Diagnostic,
+  messageOf,
+  readRegularFile,
+  tooDeepAt,
+} from '../../base/index.ts'
 import { cacheLimits, newestReadable, type ToolCache } from './cache-model.ts'
 import { isObject, parseCategories, parseTools, readStrings } from './_cache-parts.ts'
 
@@ -88,6 +94,10 @@ function readDate(value: unknown): string {
 type JsonParsing = { ok: true; value: unknown } | { ok: false; reading: CacheReading }
 
 function parseJson(text: string, path: string): JsonParsing {
+  if (tooDeepAt(text) !== undefined) {
+    const problem = `it is nested deeper than ${deepestJson} levels`
+    return { ok: false, reading: corrupt(path, 'cache-malformed', problem) }
+  }
   try {
     const value: unknown = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
     return { ok: true, value }

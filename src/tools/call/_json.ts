@@ -1,3 +1,4 @@
+import { deepestJson, messageOf, tooDeepAt } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 
@@ -14,11 +15,16 @@ export function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !isList(value)
 }
 
-/** The text as JSON, or undefined. */
-export function parseJson(text: string): JsonValue | undefined {
+/** The text as JSON that can be walked through and written again, or what it is instead. */
+export function readJson(
+  text: string,
+): { ok: true; value: JsonValue } | { ok: false; problem: string } {
+  if (tooDeepAt(text) !== undefined) {
+    return { ok: false, problem: `nested deeper than ${deepestJson} levels` }
+  }
   try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+    return { ok: true, value: JSON.parse(text) }
+  } catch (error) {
+    return { ok: false, problem: `no JSON: ${messageOf(error)}` }
   }
 }

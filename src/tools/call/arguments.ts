@@ -1,9 +1,8 @@
-import { messageOf } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'
 import { type Parameter, parametersOf } from '../parameters/parameter.ts'
-import { isObject } from './_json.ts'
+import { isObject, readJson } from './_json.ts'
 import { ToolRequestError } from './errors.ts'
 
 /**
@@ -12,13 +11,9 @@ import { ToolRequestError } from './errors.ts'
  * @throws {ToolRequestError}
  */
 export function parseParameters(json: string): JsonObject {
-  let value: JsonValue
-  try {
-    value = JSON.parse(json)
-  } catch (error) {
-    throw wrongParameters(`the parameters are no JSON: ${messageOf(error)}`)
-  }
-  if (isObject(value)) return value
+  const reading = readJson(json)
+  if (!reading.ok) throw wrongParameters(`the parameters are ${reading.problem}`)
+  if (isObject(reading.value)) return reading.value
   throw wrongParameters('the parameters must be a JSON object')
 }
 

@@ -1,4 +1,4 @@
-import { SkillrailError } from '../../base/index.ts'
+import { exitCode, SkillrailError } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import { ToolCallError } from '../errors.ts'
 import { callTool } from './call-tool.ts'
@@ -13,12 +13,13 @@ import type { CallReport } from './report.ts'
 export const longestBatch = 10
 
 /**
- * The seed's shape, and `cancelled` for what a cancellation stopped or did not let begin; `note` only
- * where there is something to say, such as that a retry was needed.
+ * The seed's shape, and `cancelled` for what a cancellation stopped or did not let begin; `hint` where
+ * a call was refused and what to do about it is known, such as to trust a workflow; `note` only where there
+ * is something to say, such as that a retry was needed or that a part of the answer cannot be used.
  */
 export type BatchResult =
   | { tool: string; status: 'success'; result: JsonValue; note?: string }
-  | { tool: string; status: 'error' | 'cancelled'; error: string; note?: string }
+  | { tool: string; status: 'error' | 'cancelled'; error: string; hint?: string; note?: string }
 
 /** Told of every member: before it is called without, after it with its result. */
 export type StepListener = (event: {
@@ -104,7 +105,8 @@ export async function runStep(
   try {
     await beforeCall?.({ tool, params })
     const report = await callTool({ tool, params, requestText }, context)
-    const note = noteOf([...notes, ...report.notes])
+    const warnings = report.diagnostics.map(({ message }) => message)
+    const note = noteOf([...notes, ...report.notes, ...warnings])
     if (report.status === 'error') {
       return { result: { tool, status: 'error', error: report.failure.message, ...note }, report }
     }
@@ -119,7 +121,9 @@ export async function runStep(
       }
     }
     if (!(error instanceof SkillrailError)) throw error
-    return { result: { tool, status: 'error', error: error.message, ...note } }
+    const isRefused = error.exitCode === exitCode.refused
+    const hint = isRefused && error.hint !== undefined ? { hint: error.hint } : {}
+    return { result: { tool, status: 'error', error: error.message, ...hint, ...note } }
   }
 }
 

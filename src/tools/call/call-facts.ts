@@ -59,16 +59,22 @@ function resourceTexts(outcome: ToolOutcome): string[] {
   )
 }
 
-/** The value itself, or the longest list among its members. */
+/**
+ * The value itself, or the one list that an object is there to carry: beside it there is at most what
+ * tells of the list, such as a count or a cursor. An object that has an identity, parts or several
+ * lists of its own is an object.
+ */
 function listIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (isList(value)) return value
-  if (typeof value !== 'object' || value === null) return undefined
-  let longest: readonly JsonValue[] | undefined
-  for (const member of Object.values(value)) {
-    if (isList(member) && member.length >= (longest?.length ?? 0)) longest = member
-  }
-  return longest
+  if (!isObject(value) || identifyingKeys.some((key) => Object.hasOwn(value, key))) return undefined
+  const lists = Object.values(value).filter(isList)
+  const hasParts = Object.entries(value).some(
+    ([key, member]) => isObject(member) && !paging.test(key),
+  )
+  return lists.length === 1 && !hasParts ? lists[0] : undefined
 }
+
+const paging = /^(?:page_?info|pagination|paging|meta(?:data)?|_?links)$/i
 
 /** Keys by which people tell things apart, the most telling first. */
 const identifyingKeys = [

@@ -10,7 +10,7 @@ export const longestChain = 5
 /** The seed's shape; `failed` only where a step failed, `cancelled` where a cancellation stopped one. */
 export interface ChainResult {
   completed: { tool: string; result: JsonValue; note?: string }[]
-  failed?: { tool: string; error: string; note?: string }
+  failed?: { tool: string; error: string; hint?: string; note?: string }
   cancelled?: { tool: string; error: string; note?: string }
   skipped: string[]
 }
@@ -40,7 +40,8 @@ export async function runToolChain(
     options.onStep?.({ index, tool, result, report })
     const note = result.note === undefined ? {} : { note: result.note }
     if (result.status !== 'success') {
-      const ended = { tool, error: result.error, ...note }
+      const hint = result.hint === undefined ? {} : { hint: result.hint }
+      const ended = { tool, error: result.error, ...hint, ...note }
       if (result.status === 'error') chain.failed = ended
       else chain.cancelled = ended
       chain.skipped = steps.slice(index + 1).map((later) => later.tool)

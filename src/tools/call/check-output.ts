@@ -6,43 +6,41 @@ import type { SchemaChecker } from './schema-checker.ts'
 const largeAnswer = 65_536
 
 /**
- * Compares an answer with the output schema that its tool promised. What is wrong is a warning: the
- * answer is there, and a person decides what it is worth.
+ * What is wrong with an answer: parts that cannot be used, and what breaks the output schema that its
+ * tool promised. It is a warning: the answer is there, and a person decides what it is worth.
  */
 export async function checkOutput(
   tool: ToolDefinition,
   outcome: ToolOutcome,
   schemas: SchemaChecker,
 ): Promise<Diagnostic[]> {
-  if (tool.outputSchema === undefined) return []
-  if (outcome.structured === undefined) {
-    return [
-      warning('output-not-structured', `${tool.id} promises structured content and sent none`),
-    ]
+  const found = [...brokenParts(tool, outcome), ...(await schemaBreaches(tool, outcome, schemas))]
+  return found.map(([code, message]) => ({ code, severity: 'warning', message, path: tool.id }))
+}
+
+type Finding = readonly [code: string, message: string]
+
+function brokenParts(tool: ToolDefinition, { problems = [] }: ToolOutcome): Finding[] {
+  return problems.map(({ code, message }) => [code, `the answer of ${tool.id}: ${message}`])
+}
+
+async function schemaBreaches(
+  { id, outputSchema }: ToolDefinition,
+  { structured, size }: ToolOutcome,
+  schemas: SchemaChecker,
+): Promise<Finding[]> {
+  if (outputSchema === undefined) return []
+  if (structured === undefined) {
+    return [['output-not-structured', `${id} promises structured content and sent none`]]
   }
-  const { structured, size } = outcome
-  const verdict = await schemas.check(tool.outputSchema, structured, size > largeAnswer)
+  const verdict = await schemas.check(outputSchema, structured, size > largeAnswer)
   if (!verdict.checked) {
-    return [
-      warning(
-        'output-schema-unusable',
-        `the answer of ${tool.id} was not checked: ${verdict.reason}`,
-      ),
-    ]
+    return [['output-schema-unusable', `the answer of ${id} was not checked: ${verdict.reason}`]]
   }
   const wrong = verdict.problems.map(
     ({ path, message }) => `${path.join('.') || 'the whole'} ${message}`,
   )
-  return wrong.length === 0
-    ? []
-    : [
-        warning(
-          'output-schema-mismatch',
-          `the answer of ${tool.id} breaks its own schema: ${wrong.slice(0, 5).join('; ')}`,
-        ),
-      ]
-
-  function warning(code: string, message: string): Diagnostic {
-    return { code, severity: 'warning', message, path: tool.id }
-  }
+  if (wrong.length === 0) return []
+  const breaches = wrong.slice(0, 5).join('; ')
+  return [['output-schema-mismatch', `the answer of ${id} breaks its own schema: ${breaches}`]]
 }

@@ -1,5 +1,6 @@
 import type { Runtime } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
+import type { PlannedStep, WorkflowMode } from '../../workflow/index.ts'
 import type { JsonObject, ToolDefinition, ToolProgress, ToolServer, ToolSummary } from '../model.ts'
 import type { FailureKind, RetrySettings } from './retry-policy.ts'
 import type { SchemaChecker } from './schema-checker.ts'
@@ -55,6 +56,11 @@ export interface ServerRules {
 export interface CallGate {
   /** Throws when a required step failed; the tool is then not called. */
   pass(call: CallAtGate, callStep: StepCaller): Promise<void>
+  /**
+   * What would come first, in as far as that is known before anything is called. Throws where the
+   * call would be refused. A gate without it cannot say.
+   */
+  foresee?: ((call: CallToForesee) => Promise<ForeseenGate | undefined>) | undefined
   /** After the tool was called; `text` is the answer of a call that succeeded. */
   after(call: CallAtGate, text: string | undefined): Promise<void>
 }
@@ -69,6 +75,19 @@ export interface CallAtGate {
   instance: string
   signal: AbortSignal
 }
+
+/** A call that is not made, of a server that need not run. */
+export type CallToForesee = Omit<CallAtGate, 'instance' | 'signal'>
+
+/** The workflow before a call. */
+export interface ForeseenGate {
+  workflow: string
+  mode: WorkflowMode
+  /** Those that would run, in order. */
+  prerequisites: readonly ForeseenStep[]
+}
+
+export type ForeseenStep = Pick<PlannedStep, 'step' | 'tool' | 'id' | 'params' | 'required'>
 
 /** Calls a prerequisite: the same path, without the gate. */
 export type StepCaller = (

@@ -1,7 +1,7 @@
-import { messageOf, nearest } from '../../base/index.ts'
+import { nearest } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { isList, isObject, objectOf } from './_json.ts'
+import { isList, isObject, objectOf, readJson } from './_json.ts'
 import { endOfJson } from './json-in-text.ts'
 
 /** One member of a batch or a chain, as it was written. */
@@ -58,12 +58,9 @@ function parseText(text: string, wanted: DirectiveKind): DirectiveReading {
 }
 
 function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
-  let list: JsonValue
-  try {
-    list = JSON.parse(json)
-  } catch (error) {
-    return broken(kind, `its list is no JSON: ${messageOf(error)}`)
-  }
+  const reading = readJson(json)
+  if (!reading.ok) return broken(kind, `its list is ${reading.problem}`)
+  const list = reading.value
   if (!isList(list)) return broken(kind, 'it must be a list')
   const steps: ToolStep[] = []
   for (const [index, item] of list.entries()) {

@@ -42,6 +42,7 @@ export function partialText(results: readonly BatchResult[]): string | undefined
   const counts = `${head}: ${succeeded.length} succeeded, ${failed.length} failed`
   const list = (name: string, tools: readonly string[]): string[] =>
     tools.length === 0 ? [] : [`${name}: [${tools.join(', ')}]`]
+  const isHinted = results.every((result) => result.status === 'success' || 'hint' in result)
   return [
     isStopped ? `${counts}, ${cancelled.length} cancelled` : counts,
     ...list('Succeeded', succeeded),
@@ -49,7 +50,9 @@ export function partialText(results: readonly BatchResult[]): string | undefined
     ...list('Cancelled', cancelled),
     isStopped
       ? 'Next: run what is left, after a look at what was under way'
-      : 'Next: retry failed items with adjusted params',
+      : isHinted
+        ? 'Next: do what is said of the failed items, then call them again'
+        : 'Next: retry failed items with adjusted params',
   ].join('\n')
 }
 

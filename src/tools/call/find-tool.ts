@@ -1,7 +1,7 @@
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { CallContext } from './context.ts'
 import { ToolRequestError } from './errors.ts'
-import { resolveLoosely, resolveTool } from './resolve-tool.ts'
+import { isRespelt, resolveLoosely, resolveTool } from './resolve-tool.ts'
 import { toolNotFound } from './suggest-tools.ts'
 
 /** What an id or a name was found to mean. */
@@ -28,8 +28,10 @@ export async function findNamedTool(id: string, context: CallContext): Promise<F
       ? resolveTool(id, context.index)
       : first
   switch (resolution.kind) {
-    case 'found':
-      return { tool: resolution.tool }
+    case 'found': {
+      const { tool } = resolution
+      return isRespelt(id, tool) ? { tool, note: looseNote(id, tool) } : { tool }
+    }
     case 'unknown': {
       const tool = resolveLoosely(id, context.index)
       if (tool === undefined) throw toolNotFound(id, context.index.tools, context.rank)

@@ -1,9 +1,11 @@
 import { readsOnly } from '../cache/reads-only.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { foreseenProblems } from './check-parameters.ts'
-import type { CallContext } from './context.ts'
+import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
+import { ToolRefusedError } from './errors.ts'
 import { definitionOf, findNamedTool } from './find-tool.ts'
+import { refuseForbidden } from './permission.ts'
 import { referencedNames, referencePaths } from './references.ts'
 import { unknownParameters } from './unknown-parameters.ts'
 
@@ -47,6 +49,34 @@ export async function foreseeSteps(
     if (outputAs !== undefined) known.add(outputAs)
   }
   return calls
+}
+
+/** What stands before a call that is not made: what the real one would say first. */
+export interface ForeseenGuard {
+  /** The steps of a workflow that would run before it. */
+  before?: ForeseenGate | undefined
+  /** Why it would be refused. */
+  refused?: ToolRefusedError | undefined
+}
+
+/** What the lists of its server, a change of the tool and the workflows say of a call. */
+export async function foreseeGuard(
+  tool: ToolDefinition,
+  params: JsonObject,
+  context: CallContext,
+  requestText?: string,
+): Promise<ForeseenGuard> {
+  try {
+    const { tool: summary } = await findNamedTool(tool.id, context)
+    refuseForbidden(summary, context)
+    const { category } = summary
+    return {
+      before: await context.gate?.foresee?.({ tool, category, params, request: requestText }),
+    }
+  } catch (error) {
+    if (error instanceof ToolRefusedError) return { refused: error }
+    throw error
+  }
 }
 
 /** `later`: the paths of values that an earlier answer will give. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../skill/index.ts'
+import { answerJson } from '../../workflow/index.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
-import { parseJson } from './_json.ts'
 
 /**
  * The answer as a value for variables and `--json`: the structured content; else a single text, read
@@ -15,7 +15,7 @@ export function outcomeValue(
   if (only === undefined) return null
   if (outcome.content.every((block) => block.type === 'text')) {
     const text = outcomeText(outcome)
-    return /^\s*[[{]/.test(text) ? (parseJson(text) ?? text) : text
+    return /^\s*[[{]/.test(text) ? (answerJson(text) ?? text) : text
   }
   const values = outcome.content.map((block) => blockValue(block, pathOf?.(block)))
   return values.length === 1 ? (values[0] ?? null) : values

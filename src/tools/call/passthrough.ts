@@ -1,7 +1,5 @@
-import { messageOf } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
-import { isObject } from './_json.ts'
+import { isObject, readJson } from './_json.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson } from './json-in-text.ts'
 import { resolveTool } from './resolve-tool.ts'
@@ -22,6 +20,8 @@ export type PassthroughReading =
 
 /** A run of the characters that ids are made of. */
 const token = /[A-Za-z0-9_.-]+/g
+/** An id, the prefix of a client and the punctuation around it are never as long. */
+const longestToken = 1000
 
 /** What may stand between the name and its parameters. */
 const between = /^\s*(?:with\s+)?(?:the\s+)?(?:params|parameters|arguments|args)?\s*[:=]?\s*$/i
@@ -76,7 +76,7 @@ function knownTools(
   find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string; end: number }[] {
   return [...text.matchAll(token)].flatMap((found) => {
-    if (!found[0].includes('__')) return []
+    if (found[0].length > longestToken || !found[0].includes('__')) return []
     const hit = knownTool(found[0], find)
     return hit === undefined
       ? []
@@ -112,10 +112,7 @@ function paramsAfter(text: string, after: number): ParamsReading {
     return { ok: true, value: undefined, end: after }
   const end = endOfJson(text, start)
   if (end === undefined) return { ok: false, message: 'its parameters are never closed' }
-  try {
-    const value: JsonValue = JSON.parse(text.slice(start, end))
-    return { ok: true, value: isObject(value) ? value : undefined, end }
-  } catch (error) {
-    return { ok: false, message: `its parameters are no JSON: ${messageOf(error)}` }
-  }
+  const reading = readJson(text.slice(start, end))
+  if (!reading.ok) return { ok: false, message: `its parameters are ${reading.problem}` }
+  return { ok: true, value: isObject(reading.value) ? reading.value : undefined, end }
 }

@@ -1,4 +1,5 @@
-import { type Diagnostic, hasErrors, type Runtime, type Settings } from '../../base/index.ts'
+import type { Diagnostic, Runtime, Settings } from '../../base/index.ts'
+import { workflowsPath } from '../../workflow/index.ts'
 import { fileTrust, type FileTrust } from '../config/file-trust.ts'
 import type { CallGate } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
@@ -19,21 +20,33 @@ export interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' 
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
   const { project, runtime, workspaceTrust, diagnostics } = options
-  if (hasErrors(diagnostics)) return closedGate
+  const problem = diagnostics.find(({ severity }) => severity === 'error')
+  if (problem !== undefined) return closedGate(problem, project)
   let trust: FileTrust | undefined
   const blockOf: WorkflowGateOptions['blockOf'] = (path) =>
     (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path)
   return workflowGate({ ...options, blockOf })
 }
 
-const closedGate: CallGate = {
-  pass: () =>
-    Promise.reject(
-      new ToolRefusedError({
-        code: 'workflows-unreadable',
-        message: 'nothing is called, because a workflow of this project cannot be read',
-        hint: 'skillrail workflow check says what is wrong, and where.',
-      }),
-    ),
-  after: () => Promise.resolve(),
+function closedGate(problem: Diagnostic, project: string): CallGate {
+  const refuse = (): Promise<never> => Promise.reject(refusal(problem, project))
+  return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
+}
+
+/** A file of the tool cache that cannot be read at all is made anew by a refresh. */
+function refusal({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
+  const at = line === undefined ? path : `${path}:${line}`
+  const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
+  if (!isUnreadable || path === workflowsPath(project)) {
+    return new ToolRefusedError({
+      code: 'workflows-unreadable',
+      message: `nothing is called, because a workflow of this project cannot be read (${at})`,
+      hint: 'skillrail workflow check says what is wrong, and where.',
+    })
+  }
+  return new ToolRefusedError({
+    code: 'workflows-unreadable',
+    message: `nothing is called, because the tool cache ${at} cannot be read and may hold a workflow that comes first`,
+    hint: 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.',
+  })
 }

@@ -28,11 +28,23 @@ export function resolveTool<Tool extends Named>(
     names.exact.get(short) ??
     names.folded.get(fold(id)) ??
     names.folded.get(fold(short))
-  const same = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
-  const [tool, ...others] = same.flatMap((position) => index.tools[position] ?? [])
+  const bare = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
+  const fitting = bare.flatMap((position) => index.tools[position] ?? [])
+  const exact = fitting.filter((tool) => isWrittenSo(tool, short))
+  const [tool, ...others] = exact.length > 0 ? exact : fitting
   if (tool === undefined) return { kind: 'unknown' }
+  // Of several that differ in their spelling alone none is the one that was meant.
+  const isGuess = exact.length === 0 && others.length === 0
+  if (isGuess && index.tools.some((other) => other !== tool && isSpeltLike(other, tool))) {
+    return { kind: 'unknown' }
+  }
   if (others.length === 0) return { kind: 'found', tool }
   return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
+}
+
+/** Whether a name is not as its server writes it: then the answer says which tool was taken. */
+export function isRespelt(written: string, tool: Named): boolean {
+  return !isWrittenSo(tool, written.replace(clientPrefix, '')) && !isWrittenSo(tool, written)
 }
 
 /**
@@ -48,6 +60,16 @@ export function resolveLoosely<Tool extends Named>(
     (tool) => wanted.has(loosely(tool.id)) || wanted.has(loosely(tool.name)),
   )
   return fitting.length === 1 ? fitting[0] : undefined
+}
+
+/** As its server writes it, but for the characters that clients replace. */
+function isWrittenSo({ id, name }: Named, written: string): boolean {
+  const plain = replaced(written)
+  return plain === replaced(id) || plain === replaced(name)
+}
+
+function isSpeltLike(one: Named, other: Named): boolean {
+  return loosely(one.id) === loosely(other.id)
 }
 
 function loosely(name: string): string {
@@ -95,5 +117,9 @@ function namesIn(tools: readonly Named[]): Names {
 }
 
 function fold(text: string): string {
-  return text.toLowerCase().replaceAll(/[^a-z0-9_-]/g, '_')
+  return replaced(text).toLowerCase()
+}
+
+function replaced(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
 }

@@ -41,6 +41,7 @@ const pointless: ReadonlySet<FailureKind> = new Set([
   'invalid-parameters',
   'input-required',
   'permission-denied',
+  'not-found',
   'too-large',
   'cancelled',
 ])

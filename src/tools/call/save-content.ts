@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  writeSync,
-} from 'node:fs'
+import { closeSync, constants, fsyncSync, openSync, realpathSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInside, messageOf, systemCode } from '../../base/index.ts'
+import { isInside, makePrivateDirectory, messageOf, systemCode } from '../../base/index.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
 
@@ -77,7 +69,7 @@ function saveBytes(data: Uint8Array, stem: string, extension: string, place: Sav
 }
 
 function usableDirectory({ directory, within }: SavePlace): string {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makePrivateDirectory(directory)
   if (within === undefined || isInside(realpathSync.native(within), realpathSync.native(directory)))
     return directory
   throw unsaved(`${directory} leads out of the project`)

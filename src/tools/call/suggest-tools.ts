@@ -7,8 +7,8 @@ import { serverOf } from './resolve-tool.ts'
 export type ToolRanking = (text: string) => readonly string[]
 
 /**
- * The ids of three to five tools that may have been meant: the nearest names, then what the words of
- * the id mean, then the tools of its server. Fewer only where fewer exist.
+ * The ids of at most five tools that may have been meant: the nearest names, then what the words of
+ * the id mean, then the tools of its server, up to three. None where nothing is near.
  */
 export function suggestTools(
   id: string,
@@ -23,7 +23,7 @@ export function suggestTools(
     ...nearestSome(id, tools, (tool) => tool.id),
     ...nearestSome(name, tools, (tool) => tool.name),
   ]
-  const all = [...close.slice(0, 3), ...rank(id), ...(own.length > 0 ? own : tools).map(idOf)]
+  const all = [...close.slice(0, 3), ...rank(id), ...own.map(idOf)]
   return [...new Set(all)].slice(0, close.length > 2 ? 5 : 3)
 }
 
@@ -65,6 +65,8 @@ function notFound(
         .join(', ')}`,
     )
   }
+  if (suggestions.length === 0)
+    lines.push('No name is near; skillrail tools search looks by meaning.')
   lines.push(`Next: ${advice} or run skillrail tools refresh.`)
   return new ToolNotFoundError(id, lines.join('\n'), suggestions)
 }

@@ -12,6 +12,8 @@ const wordings: readonly RegExp[] = [
   /^Error: (?:a|no active) (?:performance trace|screencast)(?: recording)? (?:is already|to stop)/,
   // chrome-devtools-mcp: comments
   /^Failed to (?:open DevTools: |resolve comment thread ")/,
+  // context7
+  /^Error (?:fetching library context\. Please try again later\.|searching libraries: )/,
   // Playwright
   /^### Error\n/,
   // Puppeteer and Playwright, in the words of a browser: `page.goto: net::ERR_… at http://…`

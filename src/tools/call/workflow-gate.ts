@@ -2,12 +2,15 @@ import type { Runtime } from '../../base/index.ts'
 import {
   afterCall,
   type GatedCall,
+  planGate,
+  type PlannedStep,
+  type StepStatus,
   runGate,
   type SessionStore,
   type WorkflowDefinition,
   workflowTool,
 } from '../../workflow/index.ts'
-import type { CallAtGate, CallGate, CallIndex } from './context.ts'
+import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 
 export interface WorkflowGateOptions {
@@ -33,7 +36,7 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
   return {
     async pass(call, callStep) {
       const tools = index().tools.map(workflowTool)
-      await runGate(gated(call), {
+      await runGate(gatedCall(call), {
         workflows,
         tools,
         session,
@@ -46,20 +49,44 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
         signal: call.signal,
       })
     },
+    async foresee(call) {
+      const { state } = await session.read()
+      const plan = planGate(gatedCall(call), workflows, state, index().tools.map(workflowTool))
+      const { workflow } = plan
+      const open = plan.steps.filter(({ status }) => openStatuses.has(status))
+      if (workflow === undefined || open.length === 0) return undefined
+      const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
+      if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, options)
+      const prerequisites = acts ? open.map(foreseenStep) : []
+      return { workflow: workflow.name, mode: workflow.mode, prerequisites }
+    },
     async after(call, text) {
-      await afterCall(gated(call), session, workflows, text)
+      await afterCall(gatedCall(call), session, workflows, text)
     },
   }
 }
 
-function requireTrusted(workflow: WorkflowDefinition, { blockOf }: WorkflowGateOptions): void {
+/** @throws {ToolRefusedError} where the file of a workflow may make no calls. */
+export function requireTrusted(
+  workflow: WorkflowDefinition,
+  { blockOf }: Pick<WorkflowGateOptions, 'blockOf'>,
+): void {
   const block = blockOf(workflow.path)
   if (block === undefined) return
   const message = `Workflow '${workflow.name}' must run first and may not: ${block.message}`
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
 
-function gated({ tool, category, params, request, instance }: CallAtGate): GatedCall {
+/** What is not done yet. */
+const openStatuses: ReadonlySet<StepStatus> = new Set(['run', 'waits', 'blocked'])
+
+function foreseenStep({ step, tool, id, params, required }: PlannedStep): ForeseenStep {
+  return { step, tool, id, params, required }
+}
+
+/** A call as workflows see it: its category is one of the tool. */
+export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall {
+  const { tool, category, params, request, instance } = call
   const { id, server, name } = tool
   return { tool: { id, server, name, category }, params, request, instance }
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { messageOf } from '../../base/index.ts'
+import { deepestJson, messageOf, placesIn, tooDeepAt } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 import { isObject } from './fields.ts'
@@ -30,8 +30,14 @@ const treeLimit = 262_144
 
 function readJson(text: string): DocumentReading {
   if (text.trim() === '') return document({}, [], () => undefined)
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    const message = `it is nested deeper than ${deepestJson} levels`
+    return { ok: false, message, ...placesIn(text)(deep) }
+  }
   const quick = text.length > treeLimit ? parsePlain(text) : undefined
-  if (quick !== undefined) return document(quick, [], (place) => lineInJson(text, place))
+  if (quick !== undefined) return document(quick, [], linesInJson(text))
+  const placeOf = placesIn(text)
   const parser = jsonc()
   const errors: Jsonc.ParseError[] = []
   const tree = parser.parseTree(text, errors, { allowTrailingComma: true })
@@ -39,12 +45,13 @@ function readJson(text: string): DocumentReading {
   if (error !== undefined) {
     const name = parser.printParseErrorCode(error.error)
     const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
-    return { ok: false, message: `it is no JSON: ${words}`, ...position(text, error.offset) }
+    return { ok: false, message: `it is no JSON: ${words}`, ...placeOf(error.offset) }
   }
   const repeated: RepeatedKey[] = []
-  const root = tree === undefined ? undefined : valueOf(tree, [], repeated, text)
+  const lineAt = (offset: number): number => placeOf(offset).line
+  const root = tree === undefined ? undefined : valueOf(tree, [], { repeated, lineAt })
   if (!isObject(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
-  return document(root, repeated, (place) => lineInJson(text, place))
+  return document(root, repeated, linesInJson(text, tree))
 }
 
 function document(
@@ -68,12 +75,11 @@ function parsePlain(text: string): JsonObject | undefined {
 function valueOf(
   node: Jsonc.Node,
   place: readonly string[],
-  repeated: RepeatedKey[],
-  text: string,
+  found: { repeated: RepeatedKey[]; lineAt(offset: number): number },
 ): JsonValue {
   if (node.type === 'array') {
     return (node.children ?? []).map((child, index) =>
-      valueOf(child, [...place, String(index)], repeated, text),
+      valueOf(child, [...place, String(index)], found),
     )
   }
   if (node.type !== 'object') return scalarOf(node.value)
@@ -83,8 +89,8 @@ function valueOf(
     if (key === undefined || child === undefined) continue
     const name = String(key.value)
     const inner = [...place, name]
-    if (entries.has(name)) repeated.push({ place: inner, line: position(text, key.offset).line })
-    entries.set(name, valueOf(child, inner, repeated, text))
+    if (entries.has(name)) found.repeated.push({ place: inner, line: found.lineAt(key.offset) })
+    entries.set(name, valueOf(child, inner, found))
   }
   return Object.fromEntries(entries)
 }
@@ -95,16 +101,35 @@ function scalarOf(value: unknown): JsonValue {
     : null
 }
 
-/** The line of the innermost key on the way that is there. */
-function lineInJson(text: string, place: readonly string[]): number | undefined {
-  const parser = jsonc()
-  const tree = parser.parseTree(text)
-  if (tree === undefined) return undefined
-  for (let length = place.length; length > 0; length--) {
-    const node = parser.findNodeAtLocation(tree, place.slice(0, length))
-    if (node !== undefined) return position(text, (node.parent ?? node).offset).line
+/** The line of the innermost key on the way that is there. A file may have thousands to ask for. */
+function linesInJson(
+  text: string,
+  parsed?: Jsonc.Node,
+): (place: readonly string[]) => number | undefined {
+  const placeOf = placesIn(text)
+  const members = new Map<Jsonc.Node, ReadonlyMap<string, Jsonc.Node>>()
+  let root = parsed
+  return (place) => {
+    root ??= jsonc().parseTree(text)
+    let node = root
+    let property: Jsonc.Node | undefined
+    for (const key of place) {
+      const next: Jsonc.Node | undefined = node && membersOf(node).get(key)
+      if (next === undefined) break
+      property = next
+      node = next.children?.[1]
+    }
+    return property && placeOf(property.offset).line
   }
-  return undefined
+
+  function membersOf(node: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> {
+    const known = members.get(node)
+    if (known !== undefined) return known
+    const all = (node.children ?? []).toReversed()
+    const found = new Map(all.map((child) => [String(child.children?.[0]?.value), child]))
+    members.set(node, found)
+    return found
+  }
 }
 
 function readToml(text: string): DocumentReading {
@@ -144,11 +169,6 @@ function lineInToml(text: string, place: readonly string[]): number | undefined 
 function sameTable(line: string, place: readonly string[]): boolean {
   const name = line.trim().replace(/^\[+|\]+.*$/g, '')
   return name.replace(/["'\s]/g, '') === place.join('.').replace(/["'\s]/g, '')
-}
-
-function position(text: string, offset: number): { line: number; column: number } {
-  const before = text.slice(0, offset)
-  return { line: before.split('\n').length, column: offset - before.lastIndexOf('\n') }
 }
 
 /** Both are loaded only when there is a file to read. */

@@ -4,6 +4,7 @@ import type { RawServer, ServerTransport } from './model.ts'
 import {
   expandVariables,
   type VariableContext,
+  variableIn,
   type VariableDialect,
   type VariableProblem,
 } from './variables.ts'
@@ -42,7 +43,7 @@ export function resolveServer(
   function passedOn(): Record<string, string> {
     return Object.fromEntries(
       raw.envNames.flatMap((name) => {
-        const value = context.env[name]
+        const value = variableIn(context.env, name)
         return value === undefined ? [] : [[name, value]]
       }),
     )
@@ -51,7 +52,7 @@ export function resolveServer(
   function headersFromEnv(): Record<string, string> {
     const headers: Record<string, string> = {}
     for (const [name, variable] of Object.entries(raw.envHeaders)) {
-      const value = context.env[variable]
+      const value = variableIn(context.env, variable)
       if (value !== undefined) headers[name] = value
       else
         problems.push({
@@ -60,7 +61,7 @@ export function resolveServer(
         })
     }
     if (raw.tokenName === undefined) return headers
-    const token = context.env[raw.tokenName]
+    const token = variableIn(context.env, raw.tokenName)
     if (token) return { ...headers, Authorization: `Bearer ${token}` }
     problems.push({
       message: `the variable ${raw.tokenName}, which holds its token, is not set`,

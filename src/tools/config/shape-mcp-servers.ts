@@ -42,7 +42,7 @@ export function readStandardServer(fields: Fields): RawServer | undefined {
       ? command === undefined
         ? 'http'
         : 'stdio'
-      : transportOf[type.toLowerCase()]
+      : transportOf.get(type.toLowerCase())
   if (transport === undefined) {
     fields.wrong(`its type "${type}" is unknown; allowed are ${allowedTypes}`, 'type')
     return undefined
@@ -71,13 +71,13 @@ export function readStandardServer(fields: Fields): RawServer | undefined {
   }
 }
 
-const transportOf: Readonly<Record<string, RawServer['transport']>> = {
-  stdio: 'stdio',
-  local: 'stdio',
-  http: 'http',
-  'streamable-http': 'http',
-  streamablehttp: 'http',
-  remote: 'http',
-  sse: 'sse',
-}
+const transportOf: ReadonlyMap<string, RawServer['transport']> = new Map([
+  ['stdio', 'stdio'],
+  ['local', 'stdio'],
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamablehttp', 'http'],
+  ['remote', 'http'],
+  ['sse', 'sse'],
+])
 const allowedTypes = 'stdio, http, streamable-http and sse'

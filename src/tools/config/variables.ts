@@ -68,7 +68,7 @@ const dialects: Readonly<Record<VariableDialect, Dialect | undefined>> = {
   claude: {
     sign: '${',
     pattern: /\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g,
-    value: (name, fallback, { env }) => env[name] ?? fallback ?? unset(name),
+    value: (name, fallback, { env }) => variableIn(env, name) ?? fallback ?? unset(name),
   },
   gemini: {
     sign: '$',
@@ -76,14 +76,16 @@ const dialects: Readonly<Record<VariableDialect, Dialect | undefined>> = {
     value(braced, plain, { env }) {
       const [name = '', ...rest] = (plain ?? braced).split(':-')
       const fallback = rest.length > 0 ? rest.join(':-') : undefined
-      return env[name] ?? fallback ?? unset(name)
+      return variableIn(env, name) ?? fallback ?? unset(name)
     },
   },
   opencode: {
     sign: '{',
     pattern: /\{(env|file):([^}]+)\}/g,
     value: (kind, name = '', context) =>
-      kind === 'env' ? (context.env[name] ?? unset(name, '')) : fileContent(name, context),
+      kind === 'env'
+        ? (variableIn(context.env, name) ?? unset(name, ''))
+        : fileContent(name, context),
   },
   cursor: { sign: '${', pattern: /\$\{([^}]+)\}/g, value: editorValue },
   windsurf: { sign: '${', pattern: /\$\{([^}]+)\}/g, value: editorValue },
@@ -104,7 +106,7 @@ function editorValue(
 ): string | Missing {
   if (name.startsWith('env:')) {
     const variable = name.slice('env:'.length)
-    return context.env[variable] ?? unset(variable, '')
+    return variableIn(context.env, variable) ?? unset(variable, '')
   }
   switch (name) {
     case 'workspaceFolder':
@@ -133,6 +135,11 @@ function inputValue(id: string, context: VariableContext): string | Missing {
     hint: `Set ${inputVariable(id)} to its value.`,
     fatal: true,
   }
+}
+
+/** The value of a variable that a stranger named: `constructor` is none. */
+export function variableIn(env: VariableContext['env'], name: string): string | undefined {
+  return Object.hasOwn(env, name) ? env[name] : undefined
 }
 
 /** The variable that stands for an answer to VS Code's `inputs`. */

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../skill/index.ts'
+import { answerJson } from '../../workflow/index.ts'
 import { elementIn } from './_element.ts'
 
 /** How a value is taken from what an earlier call returned. */
@@ -64,13 +65,11 @@ function itemsOf(text: string): string[] {
 }
 
 function jsonNames(text: string): string[] | undefined {
-  try {
-    const names: string[] = []
-    collect(JSON.parse(text), names, 0)
-    return names
-  } catch {
-    return undefined
-  }
+  const value = answerJson(text)
+  if (value === undefined) return undefined
+  const names: string[] = []
+  collect(value, names, 0)
+  return names
 }
 
 function collect(value: unknown, names: string[], depth: number): void {

@@ -11,6 +11,7 @@ import { readRefreshRecord } from '../cache/record.ts'
 import { readSidecar, type Sidecar } from '../cache/sidecar.ts'
 import { isStale, refreshAdvice } from '../cache/staleness.ts'
 import { nameInServer, serverOfId } from '../cache/tool-id.ts'
+import type { ToolIndex } from '../cache/model.ts'
 import type { ToolDefinition } from '../model.ts'
 import { routeExamples } from './learned-example.ts'
 import { readLearned } from './learned-store.ts'
@@ -24,6 +25,8 @@ export interface ProjectRouting {
   /** Ids of every tool, in code-point order. */
   tools: readonly string[]
   definition(id: string): ToolDefinition | undefined
+  /** Ids of tools that changed and were not accepted since: they are not called. */
+  held: ReadonlySet<string>
   /** What to tell the user about the age of the cache. */
   message?: string | undefined
   /** What is wrong with the file of learned examples; routing goes on without them. */
@@ -51,6 +54,7 @@ export function readRouting(place: ProjectPlace): ProjectRouting | undefined {
     router: routerOf(file.routed, options),
     tools: file.routed.tools.map(({ id }) => id),
     definition: definitions(facts.servers, place),
+    held: new Set(facts.held),
     message: isStale(facts.refreshedAt, facts.listed, now) ? refreshAdvice : undefined,
     diagnostics,
   }
@@ -79,6 +83,7 @@ export function keepRouting(place: ProjectPlace): void {
       record.servers.find((server) => server.name === name)?.digest ?? '',
     ]),
     unavailable,
+    held: heldTools(index),
     categories: index.categories.map(({ name, keywords }) => ({ name, keywords })),
   }
   const routed = routedTools(inOneOrder(index.tools), (id) => index.definition(id))
@@ -90,6 +95,11 @@ export function keepRouting(place: ProjectPlace): void {
   } catch {
     // A disk that is full or read-only costs the next command time, and nothing else.
   }
+}
+
+/** Ids of the tools that changed and were not accepted since. */
+export function heldTools(index: Pick<ToolIndex, 'tools' | 'caution'>): string[] {
+  return index.tools.flatMap(({ id }) => (index.caution(id)?.kind === 'changed' ? [id] : []))
 }
 
 /** Everything that a tool index is made from. */
@@ -124,12 +134,13 @@ interface Facts {
   listed: { listedAt: string; ttlMs: number | undefined }[]
   servers: [name: string, digest: string][]
   unavailable: [server: string, message: string][]
+  held: readonly string[]
   categories: { name: string; keywords: string[] }[]
 }
 
 function readFacts(value: unknown): Facts | undefined {
   if (!isObject(value)) return undefined
-  const { refreshedAt, listed, servers, unavailable, categories } = value
+  const { refreshedAt, listed, servers, unavailable, held, categories } = value
   if (typeof refreshedAt !== 'string') return undefined
   return {
     refreshedAt,
@@ -139,6 +150,7 @@ function readFacts(value: unknown): Facts | undefined {
     })),
     servers: pairs(servers),
     unavailable: pairs(unavailable),
+    held: readStrings(held),
     categories: objects(categories).map(({ name, keywords }) => ({
       name: String(name),
       keywords: readStrings(keywords),

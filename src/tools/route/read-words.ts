@@ -53,6 +53,12 @@ export function readWords(request: string): RequestWords {
   return { words, weak, spelled, slots, intent }
 }
 
+/** What people say before an address when they want its page; tools call it to navigate. */
+const going =
+  /(?<![\p{L}\p{N}])(?:(?:go|head|jump|browse|surf)(?: over)? to|browse|open(?: up)?|visit)(?=(?: the)?(?: (?:web ?)?(?:page|site|address|url))?(?: at)?\s*$)/iu
+/** An address that is not to take the place of the page that is open. */
+const elsewhere = /^\s*in (?:a|another) (?:new )?(?:tab|window)/i
+
 function expanded(word: string): readonly string[] {
   const meant = abbreviations.get(word)
   return meant === undefined ? [] : scoredWords(meant)
@@ -100,7 +106,9 @@ function* pieces(text: string, slots: readonly Slot[]): Generator<Piece> {
   let from = 0
   for (const { kind, start, end } of slots) {
     if (!values.has(kind) || start < from) continue
-    yield { text: text.slice(from, start), weight: 1 }
+    const before = text.slice(from, start)
+    const isGone = kind === 'url' && !elsewhere.test(text.slice(end, end + 100))
+    yield { text: isGone ? before.replace(going, 'navigate to') : before, weight: 1 }
     yield { text: text.slice(start, end), weight: weights.typedPiece, kind }
     from = end
   }

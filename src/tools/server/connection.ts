@@ -8,7 +8,8 @@ import { ToolCallError } from '../errors.ts'
 import type { CallRecords } from './_call-record.ts'
 import { readOutcome } from './_read-outcome.ts'
 import { readTools } from './_read-tools.ts'
-import { callFailure, isHeaderMismatch, isSessionGone } from './call-failure.ts'
+import { callFailure, hasCode, isHeaderMismatch, isSessionGone } from './call-failure.ts'
+import { ServerStartError } from './errors.ts'
 import { inputRequiredText, readInputRequired } from './input-required.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 import { openHttp } from './open-http.ts'
@@ -109,7 +110,7 @@ function connectionOf(
     let ttlMs: number | undefined
     let cursor: string | undefined
     for (let page = 0; page < maxPages && listed.length < maxTools; page++) {
-      const result = await request('tools/list', cursor === undefined ? {} : { cursor }, { signal })
+      const result = await listPage(cursor === undefined ? {} : { cursor }, signal)
       const { tools, nextCursor, ttlMs: ttl } = result
       if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
@@ -122,6 +123,17 @@ function connectionOf(
     const { tools, problems } = readListed(listed)
     const endless = `its list of tools has no end; ${tools.length} were read`
     return { tools, problems: [...problems, endless] }
+  }
+
+  async function listPage(parameters: JsonObject, signal?: AbortSignal): Promise<JsonObject> {
+    try {
+      return await request('tools/list', parameters, { signal })
+    } catch (error) {
+      if (!hasCode(error, 'REQUEST_TIMEOUT')) throw error
+      const { name: server, callTimeoutMs } = definition
+      const message = `The server ${server} runs and did not list its tools within ${callTimeoutMs / 1000} s`
+      throw new ServerStartError({ server, message, kind: 'timeout' }, { cause: error })
+    }
   }
 
   function readListed(listed: readonly unknown[]): ListedServer {
@@ -142,7 +154,7 @@ function connectionOf(
     const timeoutMs = options.timeoutMs ?? definition.callTimeoutMs
     try {
       const result = await callWithHeaders(tool, given, { ...options, timeoutMs })
-      return readOutcome(result, record.size || Buffer.byteLength(JSON.stringify(result)))
+      return readOutcome(result, record.size)
     } catch (error) {
       if (error instanceof ToolCallError) throw error
       const cancelled = signal?.aborted === true

@@ -71,24 +71,56 @@ export class ServersNotTrustedError extends ToolError {
   }
 }
 
-/** No server could be asked, because none is configured, or all are disabled. Exit code 3. */
+/**
+ * No server could be asked, because none is configured, or all are disabled (exit code 3), or because
+ * the configuration cannot be read (exit code 1).
+ */
 export class NoServersError extends ToolError {
+  readonly #exitCode: ExitCode
+
+  /** `diagnostics`: the errors of the configuration. */
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
-    super({
-      code: 'no-servers',
-      message:
-        disabled.length === 0
-          ? 'No MCP server is configured for this project'
-          : `Every MCP server of this project is disabled: ${disabled.join(', ')}`,
-      hint:
-        'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; ' +
-        'skillrail tools import --all shows every file where servers are looked for.',
-      diagnostics,
-    })
+    const broken = diagnostics.find(isUnreadable)
+    super(broken === undefined ? noServers(disabled, diagnostics) : unreadable(broken, diagnostics))
+    this.#exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
   }
 
   override get exitCode(): ExitCode {
-    return exitCode.notFound
+    return this.#exitCode
+  }
+}
+
+function noServers(
+  disabled: readonly string[],
+  diagnostics: readonly Diagnostic[],
+): SkillrailErrorFacts {
+  return {
+    code: 'no-servers',
+    message:
+      disabled.length === 0
+        ? 'No MCP server is configured for this project'
+        : `Every MCP server of this project is disabled: ${disabled.join(', ')}`,
+    hint:
+      'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; ' +
+      'skillrail tools import --all shows every file where servers are looked for.',
+    diagnostics,
+  }
+}
+
+/** Whether a file was not read as a whole, so that its servers would look as if they were gone. */
+export function isUnreadable({ code, severity }: Diagnostic): boolean {
+  return severity === 'error' && /^(?:servers-syntax|file-)/.test(code)
+}
+
+function unreadable(broken: Diagnostic, diagnostics: readonly Diagnostic[]): SkillrailErrorFacts {
+  const others = diagnostics.filter((diagnostic) => diagnostic !== broken)
+  const { path, line } = broken
+  const place = line === undefined ? path : `${path}:${line}`
+  return {
+    code: 'configuration-unreadable',
+    message: `No server is known, because ${place} cannot be read: ${broken.message}`,
+    hint: 'Mend the file; skillrail tools import shows which servers are found then.',
+    diagnostics: others,
   }
 }
 

@@ -91,13 +91,22 @@ class StartTimeout extends Error {}
 
 function reasonOf(error: unknown, status: number | undefined, timeoutMs: number): string {
   if (error instanceof StartTimeout) return `it gave no answer within ${timeoutMs} ms`
-  const unreached = neverReached(error)
+  const unreached = neverReached(error) ?? fetchFailure(error)
   if (unreached !== undefined) return `nothing answers there (${unreached})`
   if (status !== undefined) return `it answers with HTTP ${status}`
   if (hasCode(error, 'REQUEST_TIMEOUT')) return `it gave no answer within ${timeoutMs} ms`
   if (hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT'))
     return 'it answers with something that is no message of the protocol, such as a web page'
   return messageOf(error)
+}
+
+/** What `fetch` says of a connection that did not come about: a code, else the words of its cause. */
+function fetchFailure(error: unknown): string | undefined {
+  const messages: string[] = []
+  for (let at: unknown = error; at instanceof Error; at = at.cause) messages.push(at.message)
+  if (!messages.some((message) => message.includes('fetch failed'))) return undefined
+  const said = (messages.at(-1) ?? '').replace(/^.*fetch failed:? ?/s, '')
+  return /\bE[A-Z_]{4,}\b/.exec(said)?.[0] ?? (said === '' ? 'fetch failed' : said)
 }
 
 function watchSending(channel: Transport, records: CallRecords): void {

@@ -44,7 +44,11 @@ export interface ServerPool {
    */
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
   /** The tools of every enabled server, all started at once. */
-  list(options?: { signal?: AbortSignal | undefined }): Promise<ToolListing>
+  list(options?: {
+    signal?: AbortSignal | undefined
+    /** How long each server is waited for; one that takes longer goes on and counts as failed. */
+    patienceMs?: ((server: string) => number) | undefined
+  }): Promise<ToolListing>
   /** Ends every process; resolves when nothing is left of them. */
   close(): Promise<void>
 }
@@ -92,7 +96,7 @@ export function openServers(
       await server.start(signal)
       return server
     },
-    list: ({ signal } = {}) => listAll(current, pooled, signal),
+    list: ({ signal, patienceMs } = {}) => listAll(current, pooled, signal, patienceMs),
     async listOne(name, signal) {
       const server = pooled(name)
       const listed = await server.listWithProblems({ signal })
@@ -150,12 +154,17 @@ export async function listAll(
   definitions: readonly ServerDefinition[],
   serverOf: (name: string) => Pick<PooledServer, 'listWithProblems'>,
   signal: AbortSignal | undefined,
+  patienceMs?: (server: string) => number,
 ): Promise<ToolListing> {
   const enabled = definitions.filter(({ disabled }) => !disabled)
   const results = await Promise.all(
     enabled.map(async ({ name, source }) => {
       try {
-        const { tools, problems, ttlMs } = await serverOf(name).listWithProblems({ signal })
+        const { tools, problems, ttlMs } = await within(
+          serverOf(name).listWithProblems({ signal }),
+          patienceMs?.(name),
+          name,
+        )
         const diagnostics = problems.map((message): Diagnostic => {
           return {
             code: 'tools-listed',
@@ -177,6 +186,24 @@ export async function listAll(
     failures: results.flatMap(({ failures }) => failures),
     diagnostics: results.flatMap(({ diagnostics }) => diagnostics),
     ttlMs: new Map(results.flatMap(({ kept }) => kept)),
+  }
+}
+
+/** What comes in time, or a failure; the work goes on until its pool is closed. */
+async function within<T>(work: Promise<T>, waitMs: number | undefined, name: string): Promise<T> {
+  if (waitMs === undefined) return await work
+  work.catch(() => undefined)
+  let timer: NodeJS.Timeout | undefined
+  const over = new Promise<never>((_, reject) => {
+    const message = `The server ${name} gave no answer within ${waitMs / 1000} s and was not waited for`
+    const late = (): void =>
+      reject(new ServerStartError({ server: name, message, kind: 'timeout' }))
+    timer = setTimeout(late, waitMs)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
   }
 }
 

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { statSync, unlinkSync } from 'node:fs'
-import type { Server } from 'node:http'
 import {
   acquireFileLock,
+  type LocalServer,
+  openLocalServer,
   ownIdentity,
   type Runtime,
   type Settings,
@@ -13,7 +14,7 @@ import { findWorkspace } from '../../trust/index.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type ServerEvent } from './pool.ts'
 import { type ServedRecord, servedRecordPath } from './served-record.ts'
-import { answerRequests } from './served-requests.ts'
+import { largestRequest, servedRoutes } from './served-requests.ts'
 
 export interface ServeProjectOptions {
   /** A directory of the project. */
@@ -78,19 +79,21 @@ async function startServing(
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
   const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
-  const { createServer } = await import('node:http')
-  const server = createServer(
-    answerRequests({
-      token,
-      pool,
-      status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
-      stop: () => stop.abort('stopped'),
-      refresh,
-      busy: idle.busy,
-    }),
-  )
+  const routes = servedRoutes({
+    pool,
+    status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
+    stop: () => stop.abort('stopped'),
+    refresh,
+  })
+  let server: LocalServer | undefined
   try {
-    const port = await listen(server)
+    server = await openLocalServer({
+      token,
+      routes,
+      largestBody: largestRequest,
+      onRequest: idle.busy,
+    })
+    const { port } = server
     const record: ServedRecord = {
       version: 1,
       project,
@@ -128,20 +131,10 @@ async function startServing(
   async function endAll(): Promise<void> {
     idle.end()
     // Nobody new; those who are being answered still get their answer, if only that it is over.
-    server.close()
+    server?.stop()
     await pool.close()
-    server.closeAllConnections()
+    server?.destroy()
   }
-}
-
-function listen(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      if (typeof address === 'object' && address !== null) resolve(address.port)
-    })
-  })
 }
 
 /** Tells whether a file changed, appeared or went. */

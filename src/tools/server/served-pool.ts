@@ -30,7 +30,7 @@ export function servedPool(
       await server.start(signal)
       return server
     },
-    list: ({ signal } = {}) =>
+    list: ({ signal, patienceMs } = {}) =>
       listAll(
         definitions,
         (name) => {
@@ -39,6 +39,7 @@ export function servedPool(
           return servedServer(client, definition)
         },
         signal,
+        patienceMs,
       ),
     close() {
       client.close()

@@ -1,7 +1,7 @@
 import { messageOf, SkillrailError } from '../../base/index.ts'
 import { isObject } from '../config/fields.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
-import type { CallFailure, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
+import type { AnswerProblem, CallFailure, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
 import {
   ServerNotFoundError,
   ServerNotTrustedError,
@@ -68,12 +68,20 @@ export function encodeOutcome(outcome: ToolOutcome): object {
 export function decodeOutcome(value: unknown): ToolOutcome {
   const outcome: JsonObject = isObject(value) ? value : {}
   const blocks = Array.isArray(outcome['content']) ? outcome['content'] : []
+  const problems = Array.isArray(outcome['problems']) ? outcome['problems'].flatMap(problem) : []
   return {
     isError: outcome['isError'] === true,
     content: blocks.flatMap((block) => (isObject(block) ? decodeBlock(block) : [])),
     structured: outcome['structured'],
     size: typeof outcome['size'] === 'number' ? outcome['size'] : 0,
+    ...(problems.length === 0 ? {} : { problems }),
   }
+}
+
+function problem(value: unknown): AnswerProblem[] {
+  if (!isObject(value) || typeof value['message'] !== 'string') return []
+  const code = value['code'] === 'answer-too-deep' ? value['code'] : 'answer-invalid'
+  return [{ code, message: value['message'] }]
 }
 
 function decodeBlock(block: JsonObject): ToolContent[] {

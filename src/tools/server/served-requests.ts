@@ -1,5 +1,5 @@
-import { timingSafeEqual } from 'node:crypto'
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { LocalRoute } from '../../base/index.ts'
 import { isObject } from '../config/fields.ts'
 import { ToolError } from '../errors.ts'
 import type { JsonObject } from '../model.ts'
@@ -7,108 +7,79 @@ import type { KeptServers } from './pool.ts'
 import { encodeError, encodeOutcome, type ServedLine } from './served-protocol.ts'
 
 export interface ServedParts {
-  token: string
   pool: KeptServers
   status(): object
   stop(): void
   /** Called before every request that reaches a server. */
   refresh(): Promise<void>
-  /** Marks a request as going on until the returned function is called. */
-  busy(): () => void
 }
 
-const maxBodyBytes = 64 * 1024 * 1024
+/** Bytes: parameters may hold a whole file. */
+export const largestRequest: number = 64 * 1024 * 1024
 
-/** Answers those who have the token, and no page of a browser: its host and its type are wrong. */
-export function answerRequests(parts: ServedParts): RequestListener {
-  return (request, response) => {
-    const refusal = refusalOf(request, parts.token)
-    if (refusal !== undefined) {
-      response.writeHead(refusal).end()
-      return
-    }
-    const done = parts.busy()
-    void answer(parts, request, response).finally(done)
+/** What a request is answered with, besides the progress that is written on the way. */
+type Answer = (
+  body: JsonObject,
+  options: { signal: AbortSignal; write: (line: ServedLine) => void },
+) => Promise<unknown>
+
+/** What a local server answers for those who want to use the servers of a project. */
+export function servedRoutes(parts: ServedParts): Readonly<Record<string, LocalRoute>> {
+  const { pool } = parts
+  return {
+    '/status': route(async () => parts.status()),
+    '/stop': route(async () => {
+      setImmediate(() => parts.stop())
+      return {}
+    }),
+    '/list': route(async (body, { signal }) => {
+      await parts.refresh()
+      return await pool.listOne(text(body, 'server'), signal)
+    }),
+    '/start': route(async (body, { signal }) => {
+      await parts.refresh()
+      const server = await pool.get(text(body, 'server'), { signal })
+      return { instance: server.instance() }
+    }),
+    '/call': route(async (body, { signal, write }) => {
+      await parts.refresh()
+      const server = await pool.get(text(body, 'server'), { signal })
+      const { parameters, timeoutMs, progress, inputSchema } = body
+      const outcome = await server.call(
+        text(body, 'tool'),
+        isObject(parameters) ? parameters : {},
+        {
+          signal,
+          timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
+          inputSchema: isObject(inputSchema) ? inputSchema : undefined,
+          onProgress: progress === true ? (step) => write({ progress: step }) : undefined,
+        },
+      )
+      return { outcome: encodeOutcome(outcome), instance: server.instance() }
+    }),
   }
 }
 
-function refusalOf(request: IncomingMessage, token: string): number | undefined {
-  const { host, origin, authorization = '' } = request.headers
-  if (host !== `127.0.0.1:${request.socket.localPort}` || origin !== undefined) return 403
-  if (!isSame(authorization, `Bearer ${token}`)) return 401
-  if (request.method !== 'POST') return 405
-  return request.headers['content-type'] === 'application/json' ? undefined : 415
+function route(perform: Answer): LocalRoute {
+  return {
+    method: 'POST',
+    answer: (body, response) => answer(perform, isObject(body) ? body : {}, response),
+  }
 }
 
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
-  return a.length === b.length && timingSafeEqual(a, b)
-}
-
-async function answer(
-  parts: ServedParts,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
+async function answer(perform: Answer, body: JsonObject, response: ServerResponse): Promise<void> {
   const given = new AbortController()
   response.on('close', () => given.abort())
   const write = (line: ServedLine): void => {
     if (!response.writableEnded && !response.destroyed) response.write(`${JSON.stringify(line)}\n`)
   }
+  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   try {
-    const body = await readBody(request)
-    response.writeHead(200, { 'content-type': 'application/x-ndjson' })
-    write({ done: await perform(parts, request.url ?? '', body, { signal: given.signal, write }) })
+    write({ done: await perform(body, { signal: given.signal, write }) })
   } catch (error) {
-    if (!response.headersSent) response.writeHead(200, { 'content-type': 'application/x-ndjson' })
     write({ error: encodeError(error) })
   }
   response.end()
-}
-
-async function perform(
-  parts: ServedParts,
-  path: string,
-  body: JsonObject,
-  { signal, write }: { signal: AbortSignal; write: (line: ServedLine) => void },
-): Promise<unknown> {
-  if (path === '/status') return parts.status()
-  if (path === '/stop') {
-    setImmediate(() => parts.stop())
-    return {}
-  }
-  await parts.refresh()
-  const name = text(body, 'server')
-  if (path === '/list') return await parts.pool.listOne(name, signal)
-  const server = await parts.pool.get(name, { signal })
-  if (path === '/start') return { instance: server.instance() }
-  if (path !== '/call')
-    throw new ToolError({ code: 'unknown-request', message: `There is no request ${path}` })
-  const { parameters, timeoutMs, progress, inputSchema } = body
-  const outcome = await server.call(text(body, 'tool'), isObject(parameters) ? parameters : {}, {
-    signal,
-    timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
-    inputSchema: isObject(inputSchema) ? inputSchema : undefined,
-    onProgress: progress === true ? (step) => write({ progress: step }) : undefined,
-  })
-  return { outcome: encodeOutcome(outcome), instance: server.instance() }
-}
-
-async function readBody(request: IncomingMessage): Promise<JsonObject> {
-  const parts: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of request) {
-    const part = Buffer.from(chunk)
-    bytes += part.length
-    if (bytes > maxBodyBytes)
-      throw new ToolError({
-        code: 'request-too-large',
-        message: `A request may have ${maxBodyBytes} bytes`,
-      })
-    parts.push(part)
-  }
-  const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}')
-  return isObject(value) ? value : {}
 }
 
 function text(body: JsonObject, key: string): string {

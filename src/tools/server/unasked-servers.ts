@@ -1,4 +1,4 @@
-import { compareText } from '../../base/index.ts'
+import { compareText, type Diagnostic } from '../../base/index.ts'
 import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
 import { NoServersError, ServersNotTrustedError } from './errors.ts'
 
@@ -26,6 +26,13 @@ export function unaskedServers({
     servers.map(({ name }) => name),
     diagnostics.filter(({ severity }) => severity === 'error'),
   )
+}
+
+/** What is wrong with a configuration, but for what {@link unaskedServers} says of it. */
+export function remarksOn(configuration: Configured): readonly Diagnostic[] {
+  const { diagnostics } = configuration
+  const isSaid = unaskedServers(configuration) instanceof NoServersError
+  return isSaid ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
 }
 
 /**

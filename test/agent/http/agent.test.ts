@@ -15,6 +15,7 @@ import { defineSkill } from '../../../src/library/index.ts'
 import { lastUserText, readRequest, toolResults } from '../../model-server/read-request.ts'
 import type { Script } from '../../model-server/server.ts'
 import type { ModelTurn } from '../../model-server/turn.ts'
+import { resultTexts } from '../mock-replies.ts'
 import { protocols, serve, type Served } from './_protocols.ts'
 
 let home: string
@@ -25,7 +26,7 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 const usage = { input: 100, output: 10 }
 
-describe.each(protocols)('an agent over %s', (_protocol, modelAt) => {
+describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
   async function agentOn(
     script: Script,
     options: Partial<AgentOptions> = {},
@@ -133,10 +134,26 @@ describe.each(protocols)('an agent over %s', (_protocol, modelAt) => {
     const [, second] = server.prompts()
     if (second === undefined) throw new Error('the model was asked once')
     const [malformed, wrong, unknown] = toolResults(second)
-    // A provider package may put the text into JSON, or read a string where there is no object.
-    expect(malformed).toMatch(/Error: math\.add was not called: (?:the|its) arguments/)
-    expect(wrong).toMatch(/Error: math\.add was not called: a /)
-    expect(unknown).toContain('Error: there is no tool called math__subtract.')
+    // A provider package may read a string where there is no object.
+    expect(malformed).toMatch(/^Error: math\.add was not called: (?:the|its) arguments/)
+    expect(wrong).toMatch(/^Error: math\.add was not called: a /)
+    expect(unknown).toMatch(/^Error: there is no tool called math__subtract\./)
+  })
+
+  it('tells the model why a tool failed, once, as text, and marked as an error where that is possible', async () => {
+    const sentence = 'The disk "C:\\data" is full.\nFree some space.'
+    const full = adder(() => Promise.reject(new Error(sentence)))
+    const { agent, server, told } = await agentOn(
+      [{ calls: [{ name: 'math__add', input: { a: 1, b: 2 } }] }, 'It is full.', 'Yes.'],
+      { tools: [full] },
+    )
+    await agent.generate('Add.')
+    await agent.generate('Really?')
+    for (const prompt of server.prompts().slice(1)) {
+      expect(toolResults(prompt)).toEqual([`Error: ${sentence}`])
+    }
+    expect(/"is_error":true/.test(JSON.stringify(told()[1]?.body))).toBe(protocol === 'messages')
+    expect(agent.messages.flatMap(resultTexts)).toEqual([`Error: ${sentence}`])
   })
 
   it('asks again after 429 and 500, and gives up with what was said', async () => {

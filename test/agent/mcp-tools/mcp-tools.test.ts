@@ -1,75 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Agent, type AgentOptions, type McpServer } from '../../../src/agent/index.ts'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { call, calls, echoTool, type Reply, resultTexts, says, scripted } from '../mock-replies.ts'
+import { call, calls, echoTool, says } from '../mock-replies.ts'
+import { closeAgents, place, results } from './_place.ts'
 
-const program = fileURLToPath(new URL('../../fixtures/programs/tool-server.ts', import.meta.url))
-
-const agents: Agent[] = []
-
-afterEach(async () => {
-  await Promise.all(agents.splice(0).map((agent) => agent.close()))
-})
-
-interface Place {
-  root: string
-  server: McpServer
-  /** The calls that reached the server. */
-  reached(): string[]
-  agent(replies: readonly Reply[], options: Partial<AgentOptions>): Agent
-  notices: string[]
-}
-
-function place(): Place {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-mcp-')))
-  const [root, home, record] = ['project', 'home', 'calls'].map((name) => join(directory, name))
-  if (root === undefined || home === undefined || record === undefined) throw new Error('no place')
-  mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(join(root, '.skillrail'))
-  mkdirSync(home)
-  const args = ['--disable-warning=ExperimentalWarning', program, record]
-  const notices: string[] = []
-  const env = { PATH: process.env['PATH'], SKILLRAIL_TOOLS_RETRY_WAITS: '0,0' }
-  writeFileSync(
-    join(root, '.mcp.json'),
-    JSON.stringify({ mcpServers: { things: { command: process.execPath, args } } }),
-  )
-  return {
-    root,
-    notices,
-    server: { name: 'own', command: process.execPath, args },
-    reached: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
-    agent(replies, options) {
-      const agent = new Agent({
-        model: scripted(replies),
-        runtime: systemRuntime({ cwd: root, home, env }),
-        workspaceTrust: 'trusted',
-        onEvent: (event) => {
-          if (event.type === 'notice') notices.push(event.message)
-        },
-        ...options,
-      })
-      agents.push(agent)
-      return agent
-    },
-  }
-}
-
-/** What the model read as results of its calls. */
-function results(agent: Agent): string[] {
-  return agent.messages.flatMap(resultTexts)
-}
+afterEach(closeAgents)
 
 describe('MCP servers of an agent', () => {
   it('offer their tools by server and name, and answer', async () => {
@@ -117,12 +52,12 @@ describe('MCP servers of an agent', () => {
   })
 
   it('start nothing for a project that is not trusted', async () => {
-    const { agent, reached, notices } = place()
+    const { agent, started, notices } = place()
     const reader = agent([says('Done.')], { mcp: 'project', workspaceTrust: 'ask' })
     await reader.generate('Go.')
     expect(reader.tools).toEqual([])
     expect(notices.join()).toContain('The MCP server things cannot be used')
-    expect(reached()).toEqual([])
+    expect(started()).toEqual([])
   })
 
   it('pass the gate of workflows, and so does a tool of the agent that one names', async () => {
@@ -189,5 +124,138 @@ describe('MCP servers of an agent', () => {
     await expect(half.generate('Go.')).rejects.toThrow('needs either a command or a url')
     const twice = agent([], { mcp: [server, server] })
     await expect(twice.generate('Go.')).rejects.toThrow('Two MCP servers are called own.')
+  })
+})
+
+describe('workflows of a project stand before a tool of the agent itself while no server is offered', () => {
+  const workflow = {
+    description: 'Looks first.',
+    mode: 'enforce',
+    triggers: { tools: ['publish'] },
+    prerequisites: [{ step: 1, tool: 'list_things', description: 'The things.', required: true }],
+  }
+  const write = (root: string, workflows: object | string): void => {
+    const text = typeof workflows === 'string' ? workflows : JSON.stringify(workflows)
+    writeFileSync(join(root, '.skillrail', 'workflows.json'), text)
+  }
+  const names = (lines: readonly string[]): (string | undefined)[] =>
+    lines.map((line) => /\w+/.exec(line)?.[0])
+
+  it('and run its steps on the servers of the project, once', async () => {
+    const { root, agent, reached, notices } = place()
+    write(root, { look: workflow })
+    const [publish, other] = [echoTool('publish'), echoTool('other')]
+    const writer = agent(
+      [call('other'), call('publish'), call('publish', { again: true }), says('Done.')],
+      { tools: [publish, other] },
+    )
+    await writer.generate('Publish.')
+    expect(names(reached())).toEqual(['list_things'])
+    expect(publish.seen).toHaveLength(2)
+    expect(notices.join()).toContain("Workflow 'look' triggered")
+    expect(writer.tools.map(({ name }) => name)).toEqual(['publish', 'other'])
+  })
+
+  it('start nothing for calls that no workflow stands before', async () => {
+    const { root, agent, started, notices } = place()
+    write(root, { look: { ...workflow, triggers: { tools: ['deploy'] } } })
+    const publish = echoTool('publish')
+    await agent([call('publish'), says('Done.')], { tools: [publish] }).generate('Publish.')
+    expect(publish.seen).toHaveLength(1)
+    expect(started()).toEqual([])
+    expect(notices).toEqual([])
+  })
+
+  it('and before the same tool in a subagent', async () => {
+    const { root, agent, reached } = place()
+    write(root, { look: workflow })
+    const publish = echoTool('publish')
+    const writer = agent([call('publish'), says('Published.')], {
+      tools: [publish],
+      subagents: [{ name: 'helper', description: 'Helps.', tools: ['publish'] }],
+    })
+    expect(await writer.delegate('helper', 'Publish.')).toMatchObject({ success: true })
+    expect(names(reached())).toEqual(['list_things'])
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('by the names that the tool of a skill has', async () => {
+    for (const name of ['greet.wave', 'greet__wave', 'wave']) {
+      const { root, agent, reached } = place()
+      write(root, { look: { ...workflow, triggers: { tools: [name] } } })
+      const wave = echoTool('greet.wave')
+      await agent([call('greet__wave'), says('Done.')], { tools: [wave] }).generate('Wave.')
+      expect(names(reached())).toEqual(['list_things'])
+    }
+  })
+
+  it('by the names that skills give to built-in tools, once', async () => {
+    const { root, agent, reached } = place()
+    write(root, { look: { ...workflow, triggers: { tools: ['Glob', 'Ls', 'list'] } } })
+    writeFileSync(join(root, 'a.md'), '')
+    await agent([call('list', { pattern: '*.md' }), says('Done.')], {
+      builtIns: ['list'],
+    }).generate('List.')
+    expect(names(reached())).toEqual(['list_things'])
+  })
+
+  it('and hold again what a call of another tool makes stale', async () => {
+    const { root, agent, reached } = place()
+    const [step] = workflow.prerequisites
+    write(root, { look: { ...workflow, prerequisites: [{ ...step, invalidated_by: ['touch'] }] } })
+    const answers = ['publish', 'publish', 'touch', 'publish'].map((name) => call(name))
+    const tools = [echoTool('publish'), echoTool('touch')]
+    await agent([...answers, says('Done.')], { tools }).generate('Publish.')
+    expect(names(reached())).toEqual(['list_things', 'list_things'])
+  })
+
+  it('and refuse the call in a project that is not trusted, without a server', async () => {
+    const { root, agent, started } = place()
+    write(root, { look: workflow })
+    const [publish, other] = [echoTool('publish'), echoTool('other')]
+    const writer = agent([call('publish'), call('other'), says('Done.')], {
+      tools: [publish, other],
+      workspaceTrust: 'ask',
+    })
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toMatch(/^Error: Workflow 'look' must run first and may not: /)
+    expect(publish.seen).toEqual([])
+    expect(other.seen).toHaveLength(1)
+    expect(started()).toEqual([])
+  })
+
+  it('and refuse every call while a workflow cannot be read', async () => {
+    const { root, agent, started } = place()
+    write(root, '{ "look": ')
+    const other = echoTool('other')
+    const writer = agent([call('other'), says('Done.')], { tools: [other] })
+    await writer.generate('Go.')
+    expect(results(writer)[0]).toMatch(/^Error: nothing is called, because a workflow/)
+    expect(other.seen).toEqual([])
+    expect(started()).toEqual([])
+  })
+
+  it('and refuse the call while a server that may have its steps cannot be used', async () => {
+    const { root, agent } = place()
+    write(root, { look: workflow })
+    const broken = { mcpServers: { things: { command: join(root, 'not-there') } } }
+    writeFileSync(join(root, '.mcp.json'), JSON.stringify(broken))
+    const publish = echoTool('publish')
+    const writer = agent([call('publish'), says('Done.')], { tools: [publish] })
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toMatch(
+      /^Error: Workflow 'look' must run first and cannot: it needs list_things, and things cannot/,
+    )
+    expect(publish.seen).toEqual([])
+  })
+
+  it('and say so where their steps are installed nowhere', async () => {
+    const { root, agent, notices } = place()
+    write(root, { look: workflow })
+    writeFileSync(join(root, '.mcp.json'), '{}')
+    const publish = echoTool('publish')
+    await agent([call('publish'), says('Done.')], { tools: [publish] }).generate('Publish.')
+    expect(publish.seen).toHaveLength(1)
+    expect(notices.join()).toMatch(/look.*list_things/)
   })
 })

@@ -42,6 +42,31 @@ describe('resolveModel', () => {
   })
 
   it.each([
+    ['localhost:1234', 'write http://localhost:1234'],
+    ['127.0.0.1:1234/v1', 'write http://127.0.0.1:1234/v1'],
+    ['//a/v1', 'It looks like http://127.0.0.1:11434/v1.'],
+    ['ftp://a/v1', 'It looks like http://127.0.0.1:11434/v1.'],
+    ['', 'It looks like http://127.0.0.1:11434/v1.'],
+    ['localhost:1234?key=open', 'write http://localhost:1234'],
+    [['http://me:', 'word@127.0.0.1/v1'].join(''), 'SKILLRAIL_AGENT_API_KEY'],
+    [['me:', 'word@127.0.0.1/v1'].join(''), 'SKILLRAIL_AGENT_API_KEY'],
+  ])('refuses the address %j of a provider, and says what to write', async (baseUrl, hint) => {
+    for (const name of ['ollama:x', 'anthropic:x']) {
+      await expect(resolveModel(name, { baseUrl, runtime })).rejects.toMatchObject({
+        code: 'base-url',
+        exitCode: 2,
+        hint: expect.stringContaining(hint),
+      })
+    }
+  })
+
+  it('takes the name of a provider alone for one that lacks its model', async () => {
+    await expect(resolveModel('ollama', { runtime })).rejects.toMatchObject({
+      hint: expect.stringMatching(/^Write it as provider:name, ollama:NAME say\./),
+    })
+  })
+
+  it.each([
     ['gpt-5', { code: 'model-name', exitCode: 2 }],
     ['anthropic:', { code: 'model-name' }],
     [':x', { code: 'model-name' }],

@@ -7,7 +7,7 @@ import {
   SubagentNotFoundError,
   SubagentTimeoutError,
 } from '../../../src/agent/errors.ts'
-import type { AgentEvent } from '../../../src/agent/index.ts'
+import { Agent, type AgentEvent } from '../../../src/agent/index.ts'
 import { requireSuccess } from '../../../src/agent/subagents/require-success.ts'
 import { call, echoTool, type Reply, says, scripted, tokens } from '../mock-replies.ts'
 import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
@@ -107,6 +107,13 @@ describe('US-009: spawning', () => {
       expect(output).toContain(`Task number ${index}.`)
     }
     expect(model.doGenerateCalls.every(({ prompt }) => prompt.length === 2)).toBe(true)
+  })
+
+  it.each([0, -1, 1.5, Number.NaN, Infinity])('%d at once is refused', (concurrency) => {
+    const options = { model: scripted([]), discover: false, concurrency }
+    const sentence = /^concurrency is .*; a whole number of at least 1 is wanted/
+    expect(() => new Agent(options)).toThrow(sentence)
+    expect(() => delegating({ options: { concurrency } })).toThrow(sentence)
   })
 
   it('6.3 row 2: 10 and more work at once, and no more than the limit', async () => {

@@ -42,6 +42,32 @@ const write = echoTool('write', {
 const delegate = echoTool('delegate', { origin: { kind: 'agent' } })
 
 describe('US-011: skills that a subagent has from the start', () => {
+  it('complaint 1: it reads their files, and neither those of other skills nor another skill', async () => {
+    const { manager, model } = skilled(
+      (place) => {
+        place.skill('home/.claude/skills/style', { body: 'Read references/rules.md.' })
+        place.write({ 'home/.claude/skills/style/references/rules.md': 'THE RULES' })
+        place.skill('home/.claude/skills/other', { body: 'Other.' })
+        place.write({ 'home/.claude/skills/other/references/secret.md': 'THE SECRET' })
+      },
+      {
+        configs: [worker({ skills: ['style'] })],
+        replies: [
+          call('skill_resource', { skill: 'style', path: 'references/rules.md' }),
+          call('skill_resource', { skill: 'other', path: 'references/secret.md' }, 'second'),
+          call('skill', { name: 'other' }, 'third'),
+          says('Done.'),
+        ],
+      },
+    )
+    expect(await manager.delegate('worker', 'Go.')).toMatchObject({ success: true })
+    expect(toolsOffered(model, 0)).toEqual(['skill_resource'])
+    const [rules, secret, activation] = textsOf(model, 3, 'tool')
+    expect(rules).toContain('THE RULES')
+    expect(secret).toMatch(/^Error: skill_resource was not called: /)
+    expect(activation).toMatch(/^Error: there is no tool called skill\./)
+  })
+
   it('US-011 AC1, US-011 AC2, US-011 AC4, US-008 AC12, 10.2 together 1, complaint 1: their whole content is in the system prompt, with arguments in place', async () => {
     const { manager, model, skills } = skilled(
       (place) => {

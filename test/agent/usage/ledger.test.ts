@@ -43,7 +43,6 @@ describe('a ledger', () => {
         expect(addUsage(...Object.values(byModel))).toEqual(sum)
         expect(addUsage(...Object.values(byAgent))).toEqual(sum)
         expect(addUsage(...Object.values(byDelegation))).toEqual(descendants)
-        expect(ledger.ofDelegation('d1')).toEqual(byDelegation['d1'] ?? noUsage)
         expect(subtractUsage(total, own)).toEqual(descendants)
       }),
     )

@@ -222,7 +222,12 @@ describe('a refresh', () => {
       servers,
       only: 'weather',
     })
-    expect(report.changes).toEqual({ added: ['weather__get_wind'], removed: [], changed: [] })
+    expect(report.changes).toEqual({
+      added: ['weather__get_wind'],
+      removed: [],
+      changed: [],
+      accepted: [],
+    })
     const index = loadToolIndex(world).index
     expect(index?.tools).toHaveLength(5)
     expect(index?.definition('github__get_issue')).toBeDefined()
@@ -271,7 +276,9 @@ describe('a refresh', () => {
     expect(again.changes.changed).toEqual([])
     expect(again.held).toEqual(['github__list_issues'])
     expect(loadToolIndex(world).index?.caution('github__list_issues')?.kind).toBe('changed')
-    expect((await refresh(evil, true)).held).toEqual([])
+    const accepting = await refresh(evil, true)
+    expect(accepting.held).toEqual([])
+    expect(accepting.changes.accepted).toEqual(['github__list_issues'])
     expect(loadToolIndex(world).index?.caution('github__list_issues')).toBeUndefined()
   })
 

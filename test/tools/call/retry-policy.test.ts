@@ -13,6 +13,7 @@ const pointless: readonly FailureKind[] = [
   'tool-not-found',
   'invalid-parameters',
   'permission-denied',
+  'not-found',
   'too-large',
   'cancelled',
 ]
@@ -23,7 +24,6 @@ const others: readonly FailureKind[] = [
   'protocol',
   'rate-limited',
   'element-missing',
-  'not-found',
   'execution',
 ]
 const delivered = ['no', 'unknown', 'yes'] as const

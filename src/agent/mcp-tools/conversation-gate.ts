@@ -1,0 +1,169 @@
+import { hasErrors, type Runtime, type Settings } from '../../base/index.ts'
+import {
+  type CallAtGate,
+  callTool,
+  canonicalCategory,
+  fileTrust,
+  gatedCall,
+  projectGate,
+  requireTrusted,
+  stepCaller,
+} from '../../tools/index.ts'
+import {
+  afterCall,
+  loadWorkflows,
+  matchWorkflows,
+  runGate,
+  type SessionStore,
+  type WorkflowDefinition,
+  type WorkflowTool,
+  workflowTool,
+} from '../../workflow/index.ts'
+import { failClosed } from './fail-closed.ts'
+import type { McpTools } from './open-mcp-tools.ts'
+
+export interface ConversationGateOptions {
+  /** The root of the project. */
+  project: string
+  runtime: Runtime
+  settings: Pick<Settings, 'workspaceTrust'>
+  session: SessionStore
+  /** Tools of servers that run anyway. */
+  offered: () => McpTools['calls']['index']['tools']
+  /** Starts every server that may have a step, and lists what it has. */
+  servers: (signal: AbortSignal) => Promise<McpTools>
+  note: (line: string) => void
+}
+
+/** The workflows of a project before every call of a conversation, of a server's tool or of its own. */
+export interface ConversationGate {
+  /** The project has no workflow, and no file of any that cannot be read. */
+  readonly none: boolean
+  /**
+   * One call under each of the names that its tool has: it passes once.
+   * @throws {ToolRefusedError}, {WorkflowPrerequisiteError}: the call must not be made.
+   */
+  pass(calls: readonly CallAtGate[]): Promise<void>
+  /** What a call that was made means for the steps of workflows. */
+  after(calls: readonly CallAtGate[], text: string | undefined): Promise<void>
+}
+
+/**
+ * Whatever servers are offered, all of the project are there for the steps of a workflow. They start
+ * with the first call that one which binds stands before, and for nothing else.
+ */
+export function conversationGate(options: ConversationGateOptions): ConversationGate {
+  const { project, runtime, settings, session, note } = options
+  const { workspaceTrust } = settings
+  const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
+  for (const { path, message } of diagnostics) note(`${path}: ${message}`)
+  const unreadable = hasErrors(diagnostics)
+  const binding = workflows.filter(({ mode }) => mode !== 'suggest')
+  const suggesting = workflows.filter(({ mode }) => mode === 'suggest')
+  const gateOf = (tools: McpTools | undefined): ReturnType<typeof projectGate> =>
+    projectGate({
+      project,
+      workspaceTrust,
+      workflows,
+      diagnostics,
+      session,
+      index: () => tools?.calls.index ?? { tools: [], definition: () => undefined },
+      note,
+      runtime,
+    })
+  return {
+    none: !unreadable && workflows.length === 0,
+    async pass(calls) {
+      const [first] = calls
+      if (first === undefined) return
+      if (unreadable) return await gateOf(undefined).pass(first, noSteps)
+      if (!(await mayBind(calls))) return await suggest(calls)
+      const servers = await options.servers(first.signal)
+      const installed = servers.calls.index.tools.map(workflowTool)
+      const { failures } = servers
+      for (const call of calls) failClosed(call, { workflows: binding, failures, installed })
+      const call =
+        matching(calls, binding, installed) ?? standing(calls, binding, installed) ?? first
+      await gateOf(servers).pass(call, stepCaller(servers.calls, callTool))
+    },
+    async after(calls, text) {
+      for (const call of calls) await afterCall(gatedCall(call), session, workflows, text)
+    },
+  }
+
+  /** @throws {ToolRefusedError} where a workflow stands before the call whose file may make no calls. */
+  async function mayBind(calls: readonly CallAtGate[]): Promise<boolean> {
+    const offered = options.offered().map(workflowTool)
+    const before = binding.filter((one) => standing(calls, [one], offered) !== undefined)
+    const unclear = binding.filter((one) => calls.some((call) => isUnclear(call, one, offered)))
+    if (before.length === 0 && unclear.length === 0) return false
+    const trust = fileTrust(project, runtime, workspaceTrust)
+    for (const workflow of before) requireTrusted(workflow, trust)
+    return before.length > 0 || unclear.some(({ path }) => trust.blockOf(path) === undefined)
+  }
+
+  /** A suggestion is a remark: what it names need not be there, and nothing is started for it. */
+  async function suggest(calls: readonly CallAtGate[]): Promise<void> {
+    const offered = options.offered().map(workflowTool)
+    const call = standing(calls, suggesting, offered)
+    if (call === undefined) return
+    const { notInstalled } = matchWorkflows(gatedCall(call), suggesting, offered)
+    const named = notInstalled.flatMap(({ missing }) => missing)
+    await runGate(gatedCall(call), {
+      workflows: suggesting,
+      tools: [...offered, ...named.map((name) => ({ id: name, server: '', name }))],
+      session,
+      caller: noSteps,
+      note,
+      runtime,
+      signal: call.signal,
+    })
+  }
+}
+
+const noSteps = (): Promise<never> => Promise.reject(new Error('No step is called here.'))
+
+/** The call under the name that the first of the workflows matches whose tools are there. */
+function matching(
+  calls: readonly CallAtGate[],
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): CallAtGate | undefined {
+  return byFirst(calls, workflows, (call, workflow) => {
+    return matchWorkflows(gatedCall(call), [workflow], installed).matched !== undefined
+  })
+}
+
+/** The same, be the tools of the workflow there or not. */
+function standing(
+  calls: readonly CallAtGate[],
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): CallAtGate | undefined {
+  return byFirst(calls, workflows, (call, workflow) => {
+    const { matched, notInstalled } = matchWorkflows(gatedCall(call), [workflow], installed)
+    return matched !== undefined || notInstalled.length > 0
+  })
+}
+
+function byFirst(
+  calls: readonly CallAtGate[],
+  workflows: readonly WorkflowDefinition[],
+  isMeant: (call: CallAtGate, workflow: WorkflowDefinition) => boolean,
+): CallAtGate | undefined {
+  for (const workflow of workflows) {
+    const call = calls.find((one) => isMeant(one, workflow))
+    if (call !== undefined) return call
+  }
+  return undefined
+}
+
+/** Whether a keyword means a server's tool is not known before all servers are listed. */
+function isUnclear(
+  call: CallAtGate,
+  workflow: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+): boolean {
+  if (call.tool.server === '') return false
+  return matchWorkflows(gatedCall(call), [workflow], installed).keywordOnly.length > 0
+}

@@ -1,0 +1,193 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { mcpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
+import { loadConfiguration } from '../../../src/base/index.ts'
+import { wireName } from '../../../src/agent/tool-names.ts'
+import { call, echoTool, says } from '../mock-replies.ts'
+import { closeAgents, linesOf, type Place, place, results } from './_place.ts'
+
+afterEach(closeAgents)
+
+const step = { step: 1, tool: 'list_things', description: 'The things.', required: true }
+
+function workflow(tools: readonly string[], change: object = {}): object {
+  const triggers = { tools }
+  return { description: 'Looks.', mode: 'enforce', triggers, prerequisites: [step], ...change }
+}
+
+/** A server that is started and says nothing, and the file that it makes. */
+function silent({ root }: Place): { name: string; command: string; args: string[]; made: string } {
+  const made = join(root, 'made')
+  const script = `require('node:fs').writeFileSync(process.argv[1], ''); setInterval(() => {}, 1000)`
+  return { name: 'silent', command: process.execPath, args: ['-e', script, made], made }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+describe('a step on a server of the project that is not offered', () => {
+  /** The calls that reached a second server, which has the step. */
+  function withOthers(given: Place): () => string[] {
+    const { root, server } = given
+    const reached = join(root, 'others')
+    const { command, args = [] } = server
+    const others = { command, args: [...args.slice(0, 2), reached] }
+    const things = { command, args }
+    writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: { things, others } }))
+    const prerequisites = [{ ...step, tool: 'others__list_things' }]
+    given.workflows({ look: workflow(['publish', 'get_echo'], { prerequisites }) })
+    return () => linesOf(reached)
+  }
+
+  it.each([
+    ['none is', () => []],
+    ['one of the program is', ({ server }: Place) => [server]],
+    ['another one is', () => ['things']],
+  ])('is called before a tool of the agent where %s', async (_, choose) => {
+    const here = place()
+    const reached = withOthers(here)
+    const publish = echoTool('publish')
+    const options = { mcp: choose(here), tools: [publish] }
+    const agent = here.agent([call('publish'), says('Done.')], options)
+    await agent.generate('Publish.')
+    expect(reached()).toEqual(['list_things {}'])
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('is called before a tool of one that is, which keeps its process', async () => {
+    const here = place()
+    const reached = withOthers(here)
+    const answers = [call('things__get_echo', { message: 'hi' }), says('Done.')]
+    const agent = here.agent(answers, { mcp: ['things'] })
+    await agent.generate('Echo.')
+    expect(results(agent)).toEqual(['hi 1'])
+    expect(reached()).toEqual(['list_things {}'])
+    expect(here.started()).toHaveLength(1)
+    expect(agent.tools.some(({ name }) => name.startsWith('others.'))).toBe(false)
+  })
+
+  it('is called before a tool of one that a skill names', async () => {
+    const here = place()
+    const reached = withOthers(here)
+    const skill = join(here.home, '.claude', 'skills', 'echo')
+    mkdirSync(skill, { recursive: true })
+    const fields = 'name: echo\ndescription: Echoes.\nmetadata:\n  mcp-servers: things'
+    writeFileSync(join(skill, 'SKILL.md'), `---\n${fields}\n---\nEcho.\n`)
+    const answers = [call('things__get_echo', { message: 'hi' }), says('Done.')]
+    const agent = here.agent(answers, { skills: [], startSkills: ['echo'] })
+    await agent.generate('Echo.')
+    expect(results(agent)).toEqual(['hi 1'])
+    expect(reached()).toEqual(['list_things {}'])
+  })
+
+  it('keeps the call from being made while that server cannot be used', async () => {
+    const here = place()
+    withOthers(here)
+    const { command, args } = here.server
+    const mcpServers = { things: { command, args }, others: { command: join(here.root, 'none') } }
+    writeFileSync(join(here.root, '.mcp.json'), JSON.stringify({ mcpServers }))
+    const answers = [call('things__get_echo', { message: 'hi' }), says('Done.')]
+    const agent = here.agent(answers, { mcp: ['things'] })
+    await agent.generate('Echo.')
+    expect(results(agent)[0]).toMatch(/^Error: Workflow 'look' must run first and cannot: /)
+    expect(here.reached()).toEqual([])
+  })
+})
+
+describe('a call', () => {
+  it.each(['ask', 'trusted'] as const)(
+    'starts no server for a workflow that only suggests (%s)',
+    async (workspaceTrust) => {
+      const { home, server, workflows, agent, started, notices } = place()
+      const { command, args } = server
+      const mcpServers = { mine: { command, args } }
+      writeFileSync(join(home, '.claude.json'), JSON.stringify({ mcpServers }))
+      workflows({ look: workflow(['publish'], { mode: 'suggest' }) })
+      const publish = echoTool('publish')
+      const options = { tools: [publish], workspaceTrust }
+      await agent([call('publish'), says('Done.')], options).generate('Publish.')
+      expect(publish.seen).toHaveLength(1)
+      expect(started()).toEqual([])
+      expect(notices).toEqual([
+        "Workflow 'look' suggests to run first\n  1. list_things: The things.",
+      ])
+    },
+  )
+
+  it('of a tool with several names passes once', async () => {
+    const { workflows, agent, notices } = place()
+    workflows({ look: workflow(['Glob', 'LS', 'list'], { mode: 'suggest' }) })
+    const options = { builtIns: ['list' as const] }
+    await agent([call('list', { pattern: '*' }), says('Done.')], options).generate('List.')
+    expect(notices).toHaveLength(1)
+  })
+
+  it('passes the workflow that can run, whichever of its names that means', async () => {
+    const { workflows, agent, reached } = place()
+    const prerequisites = [{ ...step, tool: 'nowhere' }]
+    workflows({ lost: workflow(['Glob'], { prerequisites }), look: workflow(['list']) })
+    const options = { builtIns: ['list' as const] }
+    await agent([call('list', { pattern: '*' }), says('Done.')], options).generate('List.')
+    expect(reached()).toEqual(['list_things {}'])
+  })
+
+  it.each(['publish-everything', `${'long-'.repeat(12)}name__publish-everything`])(
+    'of the tool of a skill with a long name is meant by %s',
+    async (name) => {
+      const { workflows, agent, reached } = place()
+      workflows({ look: workflow([name]) })
+      const tool = echoTool(`${'long-'.repeat(12)}name.publish-everything`)
+      await agent([call(wireName(tool.name)), says('Done.')], { tools: [tool] }).generate('Go.')
+      expect(reached()).toEqual(['list_things {}'])
+    },
+  )
+})
+
+describe('a run that was cancelled', () => {
+  it('does not wait for servers that start', async () => {
+    const here = place()
+    const server = silent(here)
+    const controller = new AbortController()
+    const agent = here.agent([says('Done.')], { mcp: [server] })
+    const running = agent.generate('Go.', { signal: controller.signal })
+    await until(() => existsSync(server.made))
+    controller.abort()
+    expect(await running).toMatchObject({ status: 'cancelled', turns: 0 })
+  })
+
+  it('is a delegation too, of which the time includes the start of servers', async () => {
+    const here = place()
+    const server = silent(here)
+    const subagents = [{ name: 'helper', description: 'Helps.' }]
+    const agent = here.agent([says('Done.')], { mcp: [server], subagents })
+    const late = await agent.delegate('helper', 'Go.', { timeoutMs: 1 })
+    expect(late).toMatchObject({ success: false, endReason: 'timeout' })
+    const controller = new AbortController()
+    const running = agent.delegate('helper', 'Go.', { signal: controller.signal })
+    await until(() => existsSync(server.made))
+    controller.abort()
+    expect(await running).toMatchObject({ success: false, endReason: 'parent-cancelled' })
+  })
+})
+
+it('nothing is started after the conversation was closed', async () => {
+  const { root, runtime, workflows, started } = place()
+  workflows({ look: workflow(['publish']) })
+  const { settings } = loadConfiguration(runtime)
+  const part = mcpPart({
+    project: root,
+    runtime,
+    settings: () => ({ ...settings, workspaceTrust: 'trusted' }),
+    note: () => undefined,
+    choice: 'project',
+  })
+  await part.close?.()
+  const { signal } = new AbortController()
+  const context = { toolCallId: '1', signal, onEvent: () => undefined }
+  await expect(part.ready()).rejects.toThrow('The agent was closed')
+  await expect(part.serverTools('things')).rejects.toThrow('The agent was closed')
+  await expect(part.beforeTool?.(echoTool('publish'), {}, context)).rejects.toThrow('was closed')
+  expect(started()).toEqual([])
+})

@@ -1,0 +1,131 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { emptyWorld } from '../agent/_agent-world.ts'
+import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
+import { inTerminal, noTerminal, type TerminalSession } from './_terminal-session.ts'
+
+let server: ModelServer | undefined
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+interface Place {
+  project: string
+  session: TerminalSession
+}
+
+async function agentInTerminal(script: Script, words: readonly string[]): Promise<Place> {
+  const { project, home } = emptyWorld()
+  server = await startModelServer(script)
+  const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
+  const session = inTerminal(['agent', ...words, ...model], { cwd: project, home })
+  return { project, session }
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
+}
+
+function writing(name: string): Script {
+  return [
+    {
+      text: 'I write it.',
+      calls: [{ name: 'write', input: { file_path: name, content: 'x\n' } }],
+    },
+    'That was it.',
+  ]
+}
+
+const task = ['Write a file.', '--tools', 'write']
+
+describe.skipIf(noTerminal !== undefined)(
+  `agent in a terminal${noTerminal === undefined ? '' : ` (skipped: ${noTerminal})`}`,
+  () => {
+    it('shows text as it comes, each tool, and what was used', async () => {
+      const words = 'one two three four five six'.split(' ').map((word) => `${word} `)
+      const { session } = await agentInTerminal([{ text: words.join(''), pauseMs: 40 }], ['Count.'])
+      await session.until('one')
+      const early = session.shown()
+      await session.until('six')
+      expect(early).not.toContain('six')
+      expect(await session.code).toBe(0)
+      expect(session.shown()).toContain('used: 1 request')
+    })
+
+    it('asks before a change, and makes it after a yes', async () => {
+      const { project, session } = await agentInTerminal(writing('made.txt'), task)
+      await session.until('The agent wants to call write')
+      await session.until('[N]o, or say what to do instead:')
+      expect(existsSync(join(project, 'made.txt'))).toBe(false)
+      session.type('y\r')
+      await session.until('That was it.')
+      expect(await session.code).toBe(0)
+      expect(existsSync(join(project, 'made.txt'))).toBe(true)
+      expect(session.shown()).toContain('write {"file_path":"made.txt"')
+    })
+
+    it('does not make it after a no, and tells the model', async () => {
+      const { project, session } = await agentInTerminal(writing('made.txt'), task)
+      await session.until('[N]o, or say what to do instead:')
+      session.type('n\r')
+      await session.until('That was it.')
+      expect(await session.code).toBe(0)
+      expect(existsSync(join(project, 'made.txt'))).toBe(false)
+      expect(JSON.stringify(server?.prompts()[1]?.body)).toContain('did not approve')
+    })
+
+    it('ends with 130 on Ctrl-C while it asks, and changes nothing', async () => {
+      const { project, session } = await agentInTerminal(writing('made.txt'), task)
+      await session.until('[N]o, or say what to do instead:')
+      session.type('\u0003')
+      expect(await session.code).toBe(130)
+      expect(existsSync(join(project, 'made.txt'))).toBe(false)
+      expect(session.shown()).not.toContain('That was it.')
+    })
+
+    it('ends with 130 on Ctrl-C while the model is silent, and leaves no process', async () => {
+      const mark = `skillrail-silent-${process.pid}`
+      const { session } = await agentInTerminal([{ silent: true }], [mark])
+      await until(() => server?.prompts().length === 1)
+      session.type('\u0003')
+      expect(await session.code).toBe(130)
+      expect(spawnSync('pgrep', ['-f', mark], { encoding: 'utf8' }).stdout).toBe('')
+    })
+
+    it('withdraws the question when the time of a subagent is up', async () => {
+      const place = emptyWorld()
+      place.write({
+        'home/.claude/agents/writer.md':
+          '---\nname: writer\ndescription: Writes.\ntools: Write\n---\nWrite.\n',
+      })
+      server = await startModelServer(writing('made.txt'))
+      const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
+      // Long enough for the question to come on a machine that has other work, too.
+      const words = ['delegate', 'writer', 'Write a file.', '--timeout', '5', ...model]
+      const session = inTerminal(words, { cwd: place.project, home: place.home })
+      await session.until('The subagent writer wants to call write')
+      await session.until('took longer than it may')
+      expect(await session.code).toBe(5)
+      expect(existsSync(join(place.project, 'made.txt'))).toBe(false)
+    })
+
+    it('ends the command of a tool with itself', async () => {
+      const mark = `73${process.pid}`
+      const left = (): string =>
+        spawnSync('pgrep', ['-fx', `sleep ${mark}`], { encoding: 'utf8' }).stdout
+      const command = `sleep ${mark} & echo $! > started; wait`
+      const { project, session } = await agentInTerminal(
+        [{ calls: [{ name: 'shell', input: { command } }] }, 'Done.'],
+        ['Wait.', '--tools', 'shell', '--yes'],
+      )
+      await until(() => existsSync(join(project, 'started')) && left() !== '')
+      session.type('\u0003')
+      expect(await session.code).toBe(130)
+      expect(left()).toBe('')
+    })
+  },
+)

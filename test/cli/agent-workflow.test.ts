@@ -1,0 +1,97 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, expect, it } from 'vitest'
+import { toolResults } from '../model-server/read-request.ts'
+import { type ModelServer, startModelServer } from '../model-server/server.ts'
+import { type CliResult, runCli } from './run-cli.ts'
+
+const program = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
+
+let server: ModelServer | undefined
+
+afterEach(async () => {
+  await server?.close()
+  server = undefined
+})
+
+/** An agent that writes a file, in a project with a server and these workflows. */
+async function write(
+  workflows: string,
+  flags: readonly string[],
+): Promise<{
+  result: CliResult
+  told: string
+  written: boolean
+  reached: string
+  started: boolean
+}> {
+  server = await startModelServer([
+    { calls: [{ name: 'write', input: { file_path: 'made.txt', content: 'x' } }] },
+    'Finished.',
+  ])
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-workflow-')))
+  const [root, home] = [join(directory, 'project'), join(directory, 'home')]
+  const [record, starts] = [join(directory, 'calls'), join(directory, 'starts')]
+  mkdirSync(join(root, '.git'), { recursive: true })
+  mkdirSync(join(root, '.skillrail'))
+  mkdirSync(home)
+  const args = ['--disable-warning=ExperimentalWarning', program, record, starts]
+  const things = { command: process.execPath, args }
+  writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: { things } }))
+  writeFileSync(join(root, '.skillrail', 'workflows.json'), workflows)
+  const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
+  const result = await runCli(
+    ['agent', 'Write it.', ...model, '--tools', 'write', '--yes', ...flags],
+    { cwd: root, home },
+  )
+  const last = server.prompts().at(-1)
+  return {
+    result,
+    told: last === undefined ? '' : (toolResults(last).at(-1) ?? ''),
+    written: existsSync(join(root, 'made.txt')),
+    reached: existsSync(record) ? readFileSync(record, 'utf8') : '',
+    started: existsSync(starts),
+  }
+}
+
+const look = JSON.stringify({
+  look: {
+    description: 'Looks first.',
+    mode: 'enforce',
+    triggers: { tools: ['write'] },
+    prerequisites: [{ step: 1, tool: 'list_things', description: 'The things.', required: true }],
+  },
+})
+
+it('a workflow that names a built-in tool stands before it though no server is offered', async () => {
+  const { result, written, reached, started } = await write(look, ['--trust-workspace'])
+  expect(result.stderr).toContain("Workflow 'look' triggered")
+  expect(reached).toMatch(/^list_things/)
+  expect(started).toBe(true)
+  expect(written).toBe(true)
+  expect(result.code).toBe(0)
+})
+
+it('one of a project that was never trusted keeps the call from being made, and starts nothing', async () => {
+  const { told, written, started } = await write(look, [])
+  expect(told).toMatch(/^Error: Workflow 'look' must run first and may not: /)
+  expect(told).toContain('skillrail trust')
+  expect(written).toBe(false)
+  expect(started).toBe(false)
+})
+
+it('while a file of workflows cannot be read, no tool is called', async () => {
+  const { told, written, started } = await write('{ "look": ', ['--trust-workspace'])
+  expect(told).toMatch(/^Error: nothing is called, because a workflow of this project/)
+  expect(written).toBe(false)
+  expect(started).toBe(false)
+})

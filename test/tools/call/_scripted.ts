@@ -1,0 +1,76 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type CliResult, runCli } from '../../cli/run-cli.ts'
+
+const program = fileURLToPath(
+  new URL('../../fixtures/programs/scripted-server.ts', import.meta.url),
+)
+
+export interface ScriptedTool {
+  description?: string
+  inputSchema?: object
+  /** The text of the result as it is sent, which need not be one. */
+  result?: string
+}
+
+export interface ScriptedProject {
+  root: string
+  home: string
+  /** An entry of `.mcp.json`: a server of its own with these tools. */
+  server(name: string, tools: Readonly<Record<string, ScriptedTool>>): object
+  /** Writes the servers of the project. */
+  configure(servers: Readonly<Record<string, object>>): void
+  /** The calls that reached a server, in order. */
+  calls(): string[]
+  /** Trusted, and without waits between attempts. */
+  run(args: readonly string[], env?: Record<string, string>): Promise<CliResult>
+  /** As the workspace's own trust is. */
+  runAsIs(args: readonly string[]): Promise<CliResult>
+}
+
+/** A project whose servers answer as they are told, and remember what reached them. */
+export function scriptedProject(tools?: Readonly<Record<string, ScriptedTool>>): ScriptedProject {
+  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'scripted-')))
+  const root = join(directory, 'project')
+  const home = join(directory, 'home')
+  const record = join(directory, 'calls')
+  mkdirSync(join(root, '.git'), { recursive: true })
+  mkdirSync(home)
+  const project: ScriptedProject = {
+    root,
+    home,
+    server(name, its) {
+      const script = join(directory, `${name}.json`)
+      writeFileSync(script, JSON.stringify(its))
+      const args = ['--disable-warning=ExperimentalWarning', program, script, record]
+      return { command: process.execPath, args }
+    },
+    configure(servers) {
+      writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
+    },
+    calls: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
+    run: (words, env = {}) =>
+      runCli(['--trust-workspace', ...words], {
+        cwd: root,
+        home,
+        env: { SKILLRAIL_TOOLS_RETRY_WAITS: '0,0', ...env },
+      }),
+    runAsIs: (words) => runCli(words, { cwd: root, home }),
+  }
+  if (tools !== undefined) project.configure({ things: project.server('things', tools) })
+  return project
+}
+
+/** The text of a result with one block of text. */
+export function textResult(text: string): string {
+  return JSON.stringify({ content: [{ type: 'text', text }] })
+}

@@ -1,0 +1,65 @@
+import { expect, it } from 'vitest'
+import { ToolCallError, type ToolOutcome } from '../../../src/tools/index.ts'
+import { readOutcome } from '../../../src/tools/server/_read-outcome.ts'
+
+const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
+const text = (value: unknown): object => ({ type: 'text', text: value })
+const image = (data: string): object => ({ type: 'image', mimeType: 'image/png', data })
+
+/** As it comes from a server: whatever JSON there is. */
+function read(result: object): ToolOutcome {
+  return readOutcome(Object.fromEntries(Object.entries(result)), 0)
+}
+
+it.each([
+  ['a text as its content', { content: 'not a list' }, 'its `content` is no list of blocks'],
+  ['null as its content', { content: null }, 'its `content` is no list of blocks'],
+  ['an image that is no base64', { content: [image('***')] }, 'block 1 of its content is an image'],
+  ['an image without bytes', { content: [image('')] }, 'block 1 of its content is an image'],
+  ['a text without text', { content: [text(undefined)] }, 'block 1 of its content is a text'],
+  ['a number as a block', { content: [7] }, 'block 1 of its content is no object'],
+  ['a block without end', { content: [{ type: 'odd', deep }] }, 'deeper than 200 levels'],
+  ['only a value without end', { structuredContent: deep }, 'deeper than 200 levels'],
+])('refuses an answer with %s', (_, result, message) => {
+  expect(() => read(result)).toThrow(ToolCallError)
+  expect(() => read(result)).toThrow(message)
+})
+
+it('reports what cannot be used beside what can', () => {
+  expect(read({ content: [text('half'), 7, image('***')] })).toMatchObject({
+    isError: false,
+    content: [text('half')],
+    problems: [
+      { code: 'answer-invalid', message: 'block 2 of its content is no object' },
+      { code: 'answer-invalid', message: 'block 3 of its content is an image without base64 data' },
+    ],
+  })
+  expect(read({ content: [text('flat')], structuredContent: deep })).toMatchObject({
+    content: [text('flat')],
+    structured: undefined,
+    problems: [{ code: 'answer-too-deep' }],
+  })
+})
+
+it('leaves a deep text as it is, and says that it is not read', () => {
+  const json = '['.repeat(201) + ']'.repeat(201)
+  expect(read({ content: [text(json)] })).toMatchObject({
+    content: [text(json)],
+    problems: [{ code: 'answer-too-deep' }],
+  })
+  const prose = `["${'['.repeat(300)}"]`
+  expect(read({ content: [text(prose)] })).not.toHaveProperty('problems')
+})
+
+it('takes an answer whose isError is no boolean as one of a failure', () => {
+  const outcome = read({ content: [text('no')], isError: 'true' })
+  expect(outcome.isError).toBe(true)
+  expect(outcome.problems).toHaveLength(1)
+  expect(read({ content: [text('yes')], isError: null }).isError).toBe(false)
+})
+
+it('takes structured content alone, and none where it is null', () => {
+  expect(read({ structuredContent: { a: 1 } })).toMatchObject({ structured: { a: 1 }, content: [] })
+  const both = read({ content: [text('whole')], structuredContent: null })
+  expect(both.structured).toBeUndefined()
+})

@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest'
+import type { ToolOutcome } from '../../../src/tools/model.ts'
+import { decodeOutcome, encodeOutcome } from '../../../src/tools/server/served-protocol.ts'
+
+it('an answer comes through the process that keeps a server as it was', () => {
+  const outcome: ToolOutcome = {
+    isError: false,
+    content: [
+      { type: 'text', text: 'a' },
+      { type: 'image', mimeType: 'image/png', data: Buffer.from([0, 255]) },
+      { type: 'link', uri: 'file:///a', name: 'a', mimeType: undefined },
+    ],
+    structured: { a: [1] },
+    size: 12,
+    problems: [
+      { code: 'answer-invalid', message: 'its part 2 is no block' },
+      { code: 'answer-too-deep', message: 'its JSON is nested too deep; it stays text' },
+    ],
+  }
+  expect(decodeOutcome(JSON.parse(JSON.stringify(encodeOutcome(outcome))))).toEqual(outcome)
+})

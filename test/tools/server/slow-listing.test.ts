@@ -1,0 +1,47 @@
+import { afterEach, expect, it } from 'vitest'
+import { systemRuntime } from '../../../src/base/index.ts'
+import { openServers, type ServerDefinition, type ServerPool } from '../../../src/tools/index.ts'
+import { definition } from './_servers.ts'
+
+const answerInitialize = `
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line)
+  if (method !== 'initialize') return
+  const result = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+  console.log(JSON.stringify({ jsonrpc: '2.0', id, result }))
+})`
+
+function silent(more: Partial<ServerDefinition>): ServerDefinition {
+  const args = ['-e', answerInitialize]
+  return definition('silent', { kind: 'stdio', command: process.execPath, args, env: {} }, more)
+}
+
+let pool: ServerPool
+afterEach(async () => {
+  await pool.close()
+})
+
+it('says in a sentence what timed out when a server lists no tools', async () => {
+  pool = openServers([silent({ callTimeoutMs: 1000 })], { runtime: systemRuntime() })
+  const { failures } = await pool.list()
+  expect(failures).toMatchObject([
+    { server: 'silent', message: 'The server silent runs and did not list its tools within 1 s' },
+  ])
+})
+
+it('waits no longer for a server than its caller has patience', async () => {
+  pool = openServers([silent({})], { runtime: systemRuntime() })
+  const { failures } = await pool.list({ patienceMs: () => 50 })
+  expect(failures).toMatchObject([
+    { message: 'The server silent gave no answer within 0.05 s and was not waited for' },
+  ])
+})
+
+it.each([
+  ['http', 'http://127.0.0.1:9/mcp', 'bad port'],
+  ['sse', 'http://127.0.0.1:9/sse', 'bad port'],
+] as const)('says over %s that nothing answers there', async (kind, url, why) => {
+  pool = openServers([definition('down', { kind, url, headers: {} })], { runtime: systemRuntime() })
+  const { failures } = await pool.list()
+  expect(failures[0]?.message).toContain(`cannot be used: nothing answers there (${why})`)
+})
