@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -5,6 +6,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // Most tests wait for processes: on two cores one worker leaves half of them idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     env: { NO_COLOR: '1' },
     coverage: {
       include: ['src/**/*.ts'],

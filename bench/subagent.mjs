@@ -26,7 +26,7 @@ if (!existsSync(path.join(root, folder, `agent/index.${ending}`))) {
 }
 globalThis.AI_SDK_LOG_WARNINGS = false
 const { Agent } = await import(path.join(root, folder, `agent/index.${ending}`))
-const { systemRuntime } = await import(path.join(root, folder, `base/index.${ending}`))
+const { systemRuntime } = await import(path.join(root, folder, `index.${ending}`))
 
 const usage = {
   inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },

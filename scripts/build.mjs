@@ -42,8 +42,29 @@ await bundleHook()
 async function bundle(input, output, options = {}) {
   const external = (name) => !/^[./]/.test(name)
   const build = await rolldown({ input, platform: 'node', external, ...options })
-  await build.write(output)
+  const { output: written } = await build.write(output)
   await build.close()
+  refuseCircles(written)
+}
+
+/**
+ * Files that load each other find the other one half done. Modules grouped by hand make such circles
+ * where there was none; the group then lacks a module.
+ *
+ * @param {readonly { fileName: string, imports?: readonly string[] }[]} files
+ */
+function refuseCircles(files) {
+  const imports = new Map(files.map((file) => [file.fileName, file.imports ?? []]))
+  const done = new Set()
+  const visit = (name, way) => {
+    if (way.includes(name)) {
+      throw new Error(`files of dist load each other: ${[...way, name].join(' > ')}`)
+    }
+    if (done.has(name)) return
+    for (const next of imports.get(name) ?? []) visit(next, [...way, name])
+    done.add(name)
+  }
+  for (const name of imports.keys()) visit(name, [])
 }
 
 /**
@@ -65,6 +86,7 @@ function loadedTogether() {
     /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
     /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
     /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,
+    /\/src\/workflow\/answer-json\.ts$/,
   ]
   const group = (name, patterns) => ({
     name,

@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { loadConfiguration, messageOf, userDirectories } from '../base/index.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
-import { findWorkspace, openTrustStore } from '../trust/index.ts'
+import { findWorkspace, openTrustStore, readLock } from '../trust/index.ts'
 import { amount } from './_cells.ts'
 import { findProgram } from './_find-program.ts'
 import type { CommandContext } from './command.ts'
@@ -79,6 +79,23 @@ export function checkLibrary({ runtime, settings }: CommandContext): Check[] {
       advice: hint,
     })),
   ]
+}
+
+/** Nothing where the project has no lock. Only read: comparing would hash every skill. */
+export function checkSkillLock({ runtime }: CommandContext): Check[] {
+  const lock = readLock(findWorkspace(runtime.cwd, runtime))
+  if (lock.state === 'none') return []
+  const advice = 'skillrail trust --lock --check compares the skills with it.'
+  if (lock.state === 'read') {
+    const found = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
+    return [{ name: 'skill lock', status: 'ok', found, advice }]
+  }
+  return lock.diagnostics.map(({ path, line, message, hint }) => ({
+    name: 'skill lock',
+    status: 'problem',
+    found: `${[path, line].filter((part) => part !== undefined).join(':')}: ${message}`,
+    advice: hint,
+  }))
 }
 
 export function checkTrust({ runtime, settings, options }: CommandContext): Check[] {

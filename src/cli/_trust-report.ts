@@ -26,6 +26,8 @@ interface SkillReport {
   fork?: string | undefined
   hooks?: unknown
   scripts: readonly PartReport[]
+  /** Where the text is held too. */
+  texts?: readonly PartReport[] | undefined
 }
 
 interface PartReport {
@@ -88,6 +90,7 @@ export function trustReport(input: TrustReportInput): TrustReport {
 
 function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[]): SkillReport {
   const { run, allowedTools, chain, context, agent, hooks } = skill.fields
+  const texts = parts.filter((part) => part.kind === 'text')
   return {
     name: skill.name,
     path,
@@ -98,6 +101,7 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),
+    texts: texts.length === 0 ? undefined : texts.map(partReport),
   }
 }
 
@@ -131,8 +135,16 @@ function serversIn(text: string): string[] | undefined {
     const words = [command, args, url].flat().filter((word) => typeof word === 'string')
     const variables = isObject(env) ? Object.keys(env) : []
     const given = variables.length === 0 ? '' : `, with ${variables.join(', ')} set`
-    return `${name}: ${words.join(' ')}${given}`
+    return `${name}: ${withoutPasswords(words.join(' '))}${given}`
   })
+}
+
+/**
+ * Only what nothing but a password can be: a part that is hidden from the person who decides could
+ * be what acts.
+ */
+function withoutPasswords(text: string): string {
+  return text.replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {
@@ -172,6 +184,7 @@ function skillLines(skill: SkillReport): string[] {
     ['subagent', skill.fork],
     ['hooks', skill.hooks === undefined ? undefined : JSON.stringify(skill.hooks)],
     ...skill.scripts.map((part): [string, string] => ['script', partWords(part, skill.path)]),
+    ...(skill.texts ?? []).map((part): [string, string] => ['text', partWords(part, skill.path)]),
   ]
   return rows.flatMap(([label, value]) =>
     value === undefined ? [] : [`    ${label.padEnd(14)} ${safeLine(value)}`],

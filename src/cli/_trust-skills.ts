@@ -18,18 +18,26 @@ export interface TrustScope {
   place: string
   /** What was accepted before. */
   acceptance: Acceptance | undefined
+  /** Directories of the skills in the project's lock, relative to the workspace. */
+  locked: readonly string[]
+}
+
+export interface SkillsToTrust {
+  skills: SkillInfo[]
+  /** Those, and what was given by path; only what lies in the workspace can be locked. */
+  lockable: SkillInfo[]
 }
 
 /**
  * The project's skills that trusting a workspace is about: those that are found from `place`, those
- * that lie below it where it is not the whole workspace, and those that were accepted before. The
- * last keep a command that starts in one folder from forgetting the skills of another.
+ * that lie below it where it is not the whole workspace, and those that were accepted or locked
+ * before. The last keep a command that starts in one folder from forgetting the skills of another.
  */
 export function skillsToTrust(
   runtime: Runtime,
   settings: Settings,
-  { workspace, place, acceptance }: TrustScope,
-): SkillInfo[] {
+  { workspace, place, acceptance, locked }: TrustScope,
+): SkillsToTrust {
   const options = discoverOptionsFrom({ ...runtime, cwd: place }, settings)
   const { skills, shadowed, conflicts } = discoverSkills(options)
   const found = [...skills, ...shadowed, ...conflicts]
@@ -39,7 +47,7 @@ export function skillsToTrust(
   const named = place === workspace ? [] : [...findSkillFiles(folderOf(place))]
   const places = [
     ...named.map((file) => file.directory),
-    ...[...accepted].map((owner) => join(workspace, owner)),
+    ...[...accepted, ...locked].map((owner) => join(workspace, owner)),
   ]
   const known = new Set(found.map((skill) => skill.realDirectory))
   for (const directory of places) {
@@ -48,7 +56,10 @@ export function skillsToTrust(
     known.add(skill.realDirectory)
     found.push(skill)
   }
-  return found.filter((skill) => skill.scope === 'project')
+  const own = found.filter((skill) => skill.scope === 'project')
+  // A folder of the project that its own configuration names is held to the lock too.
+  const given = found.filter((skill) => skill.scope === 'custom')
+  return { skills: own, lockable: [...own, ...given] }
 
   function skillIfUsable(directory: string): SkillInfo | undefined {
     try {

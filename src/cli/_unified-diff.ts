@@ -1,8 +1,13 @@
-/** A unified diff of two texts with three lines of context; empty where they are the same. */
+import { safeLine } from '../base/index.ts'
+
+/**
+ * A unified diff of two texts with three lines of context; empty where they are the same. A path is
+ * one line of it, whatever characters the name of a file has.
+ */
 export function unifiedDiff(path: string, before: string, after: string): string {
   if (before === after) return ''
   const edits = lineEdits(splitLines(before), splitLines(after))
-  const shown = path.replaceAll('\\', '/').replace(/^\/+/, '')
+  const shown = safeLine(path.replaceAll('\\', '/').replace(/^\/+/, ''))
   return [`--- a/${shown}`, `+++ b/${shown}`, ...hunks(edits)].join('\n')
 }
 

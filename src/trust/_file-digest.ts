@@ -4,32 +4,83 @@ import { digestOf, messageOf, openSha256, systemCode } from '../base/index.ts'
 
 export type FileDigest =
   | { ok: true; digest: string; size: number; executable: boolean; text: string | undefined }
-  | { ok: false; problem: string }
+  | ({ ok: false } & FileProblem)
+
+/** Why a file has no digest; `size`: the bytes of it that were read, `tooLarge`: the limit is why. */
+export interface FileProblem {
+  problem: string
+  size: number
+  tooLarge: boolean
+}
+
+/** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
+export const maxFileBytes: number = 64 * 1024 * 1024
 
 /** Texts up to this size are kept for previews and diffs. */
 const keptTextBytes = 64 * 1024
 const chunkBytes = 256 * 1024
 
 /**
- * Hashes a file of any size and content without following a link at its end and without waiting on
- * a FIFO or a device.
+ * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
+ * a device.
  */
-export function digestFile(path: string): FileDigest {
+export function digestFile(path: string, maxBytes: number = maxFileBytes): FileDigest {
+  const hash = openSha256()
+  const kept: Buffer[] = []
+  let size = 0
+  const take = (bytes: Buffer): void => {
+    hash.update(bytes)
+    size += bytes.length
+    if (size <= keptTextBytes) kept.push(bytes)
+  }
+  const reading = readInChunks(path, take, maxBytes)
+  if (!reading.ok) return reading
+  const text = size <= keptTextBytes ? asText(Buffer.concat(kept)) : undefined
+  return { ok: true, digest: digestOf(hash), size, executable: reading.executable, text }
+}
+
+/**
+ * Gives the bytes of a regular file in order, as {@link digestFile} reads it. One that says it is
+ * larger than `maxBytes` is not read at all, and one that turns out to be is not read on.
+ */
+export function readInChunks(
+  path: string,
+  take: (bytes: Buffer) => void,
+  maxBytes: number = maxFileBytes,
+): { ok: true; executable: boolean } | ({ ok: false } & FileProblem) {
+  let size = 0
   let descriptor: number
   try {
     const flags = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
     descriptor = openSync(path, constants.O_RDONLY | flags)
   } catch (error) {
-    return { ok: false, problem: `cannot be read: ${systemCode(error) ?? messageOf(error)}` }
+    return failed(`cannot be read: ${systemCode(error) ?? messageOf(error)}`)
   }
   try {
-    return digestOpened(descriptor)
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return failed('is no regular file')
+    if (stats.size > maxBytes) return failed(tooLarge, true)
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, stats.size + 1))
+      const count = readSync(descriptor, chunk)
+      if (count === 0) break
+      size += count
+      if (size > maxBytes) return failed(tooLarge, true)
+      take(chunk.subarray(0, count))
+    }
+    return { ok: true, executable: (stats.mode & 0o111) !== 0 }
   } catch (error) {
-    return { ok: false, problem: `cannot be read: ${systemCode(error) ?? messageOf(error)}` }
+    return failed(`cannot be read: ${systemCode(error) ?? messageOf(error)}`)
   } finally {
     closeSync(descriptor)
   }
+
+  function failed(problem: string, isTooLarge = false): { ok: false } & FileProblem {
+    return { ok: false, problem, size, tooLarge: isTooLarge }
+  }
 }
+
+const tooLarge = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`
 
 /** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */
 export function fileHead(path: string, bytes: number): string {
@@ -43,30 +94,6 @@ export function fileHead(path: string, bytes: number): string {
     return ''
   } finally {
     if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
-function digestOpened(descriptor: number): FileDigest {
-  const stats = fstatSync(descriptor)
-  if (!stats.isFile()) return { ok: false, problem: 'is no regular file' }
-  const hash = openSha256()
-  const kept: Buffer[] = []
-  let size = 0
-  for (;;) {
-    const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, stats.size + 1))
-    const count = readSync(descriptor, chunk)
-    if (count === 0) break
-    const bytes = chunk.subarray(0, count)
-    hash.update(bytes)
-    size += count
-    if (size <= keptTextBytes) kept.push(bytes)
-  }
-  return {
-    ok: true,
-    digest: digestOf(hash),
-    size,
-    executable: (stats.mode & 0o111) !== 0,
-    text: size <= keptTextBytes ? asText(Buffer.concat(kept)) : undefined,
   }
 }
 

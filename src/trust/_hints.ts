@@ -7,11 +7,18 @@ export function allowingHint(
   skill: TrustSubject,
   policy: TrustPolicy,
 ): string {
-  const command = `skillrail trust ${shellWord(placeOf(skill, policy))}`
+  const place = shellWord(placeOf(skill, policy))
+  const command = `skillrail trust ${place}`
   if (reason === 'workspace-not-accepted') {
     return `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`
   }
   if (reason === 'workspace-changed') return `To see what changed and accept it: ${command}`
+  if (reason === 'lock-drift') {
+    return `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`
+  }
+  if (reason === 'lock-unreadable') {
+    return `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`
+  }
   const directory = shellWord(skill.realDirectory ?? skill.directory)
   return `To allow it, add ${directory} to skills.trustedPaths in your own configuration file.`
 }

@@ -1,19 +1,18 @@
-import { mkdirSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFile, redactText, sha256 } from '../base/index.ts'
-import type { Acceptance, ActingPart } from './model.ts'
+import { makePrivateDirectory, readRegularFile, redactText, sha256 } from '../base/index.ts'
 
 const maxTextBytes = 64 * 1024
 
 /**
- * Keeps the accepted texts, each in a file named by its digest, so that a later change can be shown
- * line by line, and drops those that no workspace needs any more. A text that seems to hold a
- * secret is not copied. Call only while holding the lock of the record.
+ * Keeps texts, each in a file named by its digest, so that a later change can be shown line by line,
+ * and drops those whose digest is not among `needed` any more. A text that seems to hold a secret is
+ * not copied. Call only while holding the lock of what the texts belong to.
  */
 export function keepTexts(
   directory: string,
-  parts: readonly ActingPart[],
-  acceptances: readonly Acceptance[],
+  parts: readonly { digest: string; text?: string | undefined }[],
+  needed: readonly string[],
 ): void {
   const present = new Set(namesIn(directory))
   for (const { digest, text } of parts) {
@@ -21,10 +20,8 @@ export function keepTexts(
     if (sha256(text) !== digest || redactText(text) !== text) continue
     write(directory, nameOf(digest), text)
   }
-  const needed = new Set(
-    acceptances.flatMap((item) => item.parts.map((part) => nameOf(part.digest))),
-  )
-  for (const name of present) if (!needed.has(name)) remove(join(directory, name))
+  const kept = new Set(needed.map(nameOf))
+  for (const name of present) if (!kept.has(name)) remove(join(directory, name))
 }
 
 /** A text that does not have its digest any more counts as gone. */
@@ -39,7 +36,7 @@ export function readKeptText(directory: string, digest: string): string | undefi
  * is missing then, and waiting for the disk would cost seconds for a large workspace.
  */
 function write(directory: string, name: string, text: string): void {
-  mkdirSync(directory, { recursive: true })
+  makePrivateDirectory(directory)
   const temporary = join(directory, `${name}.tmp`)
   writeFileSync(temporary, text, { mode: 0o600 })
   renameSync(temporary, join(directory, name))

@@ -1,10 +1,13 @@
-import { readdirSync, readlinkSync, type Stats, statSync } from 'node:fs'
+import { isUtf8 } from 'node:buffer'
+import { readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInside, sha256 } from '../base/index.ts'
+import { isInside } from '../base/index.ts'
 import { canAct, interpreterOf } from './_code-files.ts'
 import { entryStats } from './_entry-stats.ts'
-import { digestFile, fileHead } from './_file-digest.ts'
+import { digestFile, fileHead, maxFileBytes } from './_file-digest.ts'
+import { linkDigest, linkTarget } from './_link.ts'
 import { realPathOf } from './_real-path.ts'
+import { workspaceRelative } from './_relative.ts'
 import { unreadableDigest } from './assess.ts'
 import type { ActingPart } from './model.ts'
 
@@ -16,10 +19,15 @@ export interface SkillFilesOptions {
   run?: string | undefined
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
+  /** Names in the directory itself that are none of the skill. */
+  leftOut?: readonly string[] | undefined
 }
 
 /** A skill with more entries than this cannot be vouched for. */
 const maxEntries = 20_000
+
+/** Nor can one with more bytes to hash: every call would wait for them. */
+const maxBytes = 256 * 1024 * 1024
 
 /**
  * The files of a skill that can act: below `scripts/`, named by `run`, executable, or code by their
@@ -32,15 +40,18 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
   // By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`.
   const run = options.run === undefined ? undefined : realPathOf(join(directory, options.run))
   let entries = 0
+  let left = maxBytes
   visit(directory, '', false, new Set([directory]))
   if (entries > maxEntries) files.push(tooMany())
+  const outside = runLeftOut(directory, options, run)
+  if (outside !== undefined) files.push(outside)
   return files
 
   function visit(real: string, way: string, acting: boolean, above: ReadonlySet<string>): void {
     for (const name of namesIn(real, way)) {
       entries++
-      if (entries > maxEntries) return
-      if (name === '.git') continue
+      if (entries > maxEntries || left < 0) return
+      if (way === '' && options.leftOut?.includes(name) === true) continue
       const path = way === '' ? name : `${way}/${name}`
       const place = join(real, name)
       const acts = acting || path.toLowerCase() === 'scripts' || place === run
@@ -68,7 +79,11 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
   }
 
   function followLink(link: string, path: string, acts: boolean, above: ReadonlySet<string>): void {
-    const target = readlinkSync(link)
+    const target = linkTarget(link)
+    if (target === undefined) {
+      files.push({ ...unreadable(path), problem: 'is a link whose target is not UTF-8' })
+      return
+    }
     const real = realPathOf(link)
     const stats = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false })
     if (real === undefined || stats === undefined || !isInside(directory, real)) {
@@ -82,13 +97,35 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
     }
   }
 
+  /** Bytes that are no text could stand for another name, whose file would be looked at instead. */
   function namesIn(real: string, way: string): string[] {
+    let names: Buffer[]
     try {
-      return readdirSync(real)
+      names = readdirSync(real, { encoding: 'buffer' })
     } catch {
       files.push({ ...unreadable(way === '' ? '.' : way), problem: 'cannot be listed' })
       return []
     }
+    const bad = names.find((name) => !isUtf8(name))
+    if (bad !== undefined) {
+      const path = way === '' ? bad.toString() : `${way}/${bad.toString()}`
+      files.push({ ...unreadable(path), problem: 'has a name that is not UTF-8' })
+    }
+    return names.filter((name) => isUtf8(name)).map((name) => name.toString())
+  }
+
+  function fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
+    const file = digestFile(real, Math.min(maxFileBytes, left))
+    left -= file.size
+    if (!file.ok) {
+      const isLast = file.tooLarge && left < maxFileBytes
+      if (isLast) left = -1
+      return { ...unreadable(path), problem: isLast ? skillTooLarge : file.problem }
+    }
+    const { digest, size, text } = file
+    if (kind === 'text') return { path, kind, digest, size, text }
+    const head = text?.slice(0, 128) ?? fileHead(real, 128)
+    return { path, kind, digest, size, text, interpreter: interpreterOf(path, head) }
   }
 }
 
@@ -97,24 +134,34 @@ function linkOf(path: string, target: string, content: string): SkillFile {
   return {
     path,
     kind: 'script',
-    digest: sha256(`link ${target}\n${content}`),
+    digest: linkDigest(target, content),
     size: 0,
     link: target,
   }
 }
 
-function fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
-  const file = digestFile(real)
-  if (!file.ok) return { ...unreadable(path), problem: file.problem }
-  const { digest, size, text } = file
-  if (kind === 'text') return { path, kind, digest, size, text }
-  const head = text?.slice(0, 128) ?? fileHead(real, 128)
-  return { path, kind, digest, size, text, interpreter: interpreterOf(path, head) }
+/** What is left out can change unseen, so nothing of it may be what the skill runs. */
+function runLeftOut(
+  directory: string,
+  { run, leftOut = [] }: SkillFilesOptions,
+  real: string | undefined,
+): SkillFile | undefined {
+  if (run === undefined) return undefined
+  const path = join(directory, run)
+  const isOut = leftOut.some((name) => {
+    const place = join(directory, name)
+    return isInside(place, path) || (real !== undefined && isInside(place, real))
+  })
+  if (!isOut) return undefined
+  const problem = 'is run by the skill and lies where nobody can vouch for it'
+  return { ...unreadable(workspaceRelative(directory, path)), problem }
 }
 
 function tooMany(): SkillFile {
   return { ...unreadable('.'), problem: `has more than ${maxEntries} files and directories` }
 }
+
+const skillTooLarge = `is too large to vouch for: with it the skill has more than ${maxBytes / 1024 / 1024} MiB`
 
 function unreadable(path: string): SkillFile {
   return { path, kind: 'script', digest: unreadableDigest, size: 0 }

@@ -1,6 +1,7 @@
 import { isAbsolute } from 'node:path'
 import { StateFileError } from '../base/index.ts'
 import { type JsonPlace, offsetOf, syntaxErrorOffset } from './_json-offset.ts'
+import { isDigest } from './_link.ts'
 import type { AcceptedPart, Acceptance, ActingKind } from './model.ts'
 
 const version = 1
@@ -51,7 +52,7 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     if (typeof owner !== 'string') return fail([...place, 'owner'], 'it must be text')
     if (typeof file !== 'string') return fail([...place, 'path'], 'it must be text')
     if (!isKind(kind)) return fail([...place, 'kind'], `it must be one of ${[...kinds].join(', ')}`)
-    if (typeof digest !== 'string' || !/^sha256:[0-9a-f]{64}$/.test(digest)) {
+    if (!isDigest(digest)) {
       return fail([...place, 'digest'], 'it must be a SHA-256 digest')
     }
     if (typeof size !== 'number') return fail([...place, 'size'], 'it must be a number')

@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { agentFileParts } from './_agent-files.ts'
 import { allowingHint } from './_hints.ts'
 import { realPathOf } from './_real-path.ts'
+import { workspaceRelative } from './_relative.ts'
 import { assessWorkspace } from './assess.ts'
 import { decideTrust } from './decide.ts'
 import type { Acceptance, SkillScope, TrustPolicy, TrustVerdict } from './model.ts'
@@ -40,9 +41,8 @@ export function agentTrust(
 function isChanged(path: string, acceptance: Acceptance): boolean {
   const { workspace, pinned } = acceptance
   const parts = agentFileParts(workspace, path, { text: pinned })
-  const paths = new Set(parts.map((part) => part.path))
-  const accepted = acceptance.parts.filter(
-    (part) => part.owner === '' && paths.has(part.path) && ['agent', 'text'].includes(part.kind),
-  )
+  // By its own path: a file that lost its frontmatter has no parts left, and has changed.
+  const file = workspaceRelative(workspace, path)
+  const accepted = acceptance.parts.filter((part) => part.owner === '' && part.path === file)
   return assessWorkspace({ ...acceptance, parts: accepted }, parts).state !== 'trusted'
 }

@@ -69,7 +69,11 @@ export function collectSkillParts(
   const directory = skill.realDirectory ?? realPathOf(skill.directory)
   if (directory === undefined) return []
   const owner = workspaceRelative(workspace, directory)
-  const files = skillFiles(directory, { run: skill.fields.run, text: options.text ?? false })
+  const files = skillFiles(directory, {
+    run: skill.fields.run,
+    text: options.text ?? false,
+    leftOut: directory === workspace ? ['.git'] : [],
+  })
   const inWorkspace = files.map(({ path, ...file }) => ({
     ...file,
     path: workspaceRelative(workspace, join(directory, path)),

@@ -9,6 +9,8 @@ export interface TrustFacts {
   policy: TrustPolicy
   /** Whether a part that acts differs from what was accepted; false where nobody has looked. */
   changed: boolean
+  /** What the skill is by the lock of its project; undefined where there is none to hold it to. */
+  lock?: 'drifted' | 'unreadable' | undefined
 }
 
 /**
@@ -16,9 +18,30 @@ export interface TrustFacts {
  * its inputs, so neither can raise its own trust.
  */
 export function decideTrust(facts: TrustFacts): TrustVerdict {
-  const code = reasonOf(facts)
+  const byPlace = reasonOf(facts)
+  const code = verdicts[byPlace].level === 'trusted' ? underLock(byPlace, facts) : byPlace
   const { level, reason } = verdicts[code]
   return { level, code, reason }
+}
+
+/** A lock is a file of the project: it takes trust away from the project's skills and gives none. */
+function underLock(code: TrustReason, facts: TrustFacts): TrustReason {
+  const { lock } = facts
+  if (lock === undefined || !isUnderLock(facts)) return code
+  return lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
+}
+
+/**
+ * By where the skill lies, and not by how it was found: a project can name a folder of its own in
+ * `skills.paths`. Only what the user or a program put there has nothing to do with a project.
+ */
+export function isUnderLock({
+  scope,
+  directory,
+  policy,
+}: Pick<TrustFacts, 'scope' | 'directory' | 'policy'>): boolean {
+  if (scope === 'user' || scope === 'code' || directory === undefined) return false
+  return isInside(policy.workspace, directory)
 }
 
 /** Whether a skill of level `upper` may hide one of level `lower` that has the same name. */
@@ -50,6 +73,14 @@ const verdicts = {
   'workspace-changed': {
     level: 'untrusted',
     reason: 'something of it that acts has changed since its workspace was trusted',
+  },
+  'lock-drift': {
+    level: 'untrusted',
+    reason: 'it is not as the lock file of its project has it',
+  },
+  'lock-unreadable': {
+    level: 'untrusted',
+    reason: 'the lock file of its project cannot be read',
   },
   'outside-workspace': {
     level: 'untrusted',

@@ -20,6 +20,15 @@ export { assessWorkspace } from './assess.ts'
 export { collectActingParts, collectSkillParts } from './collect.ts'
 export { mayShadow } from './decide.ts'
 export { SkillNotTrustedError, WorkspaceNotTrustedError } from './errors.ts'
+export {
+  type InstalledReading,
+  type InstalledState,
+  installedStates,
+  readInstalledLock,
+} from './installed-lock.ts'
+export type { CurrentSkill, LockChange, LockFileChange, LockReading } from './lock-model.ts'
+export { type LockStore, openLockStore } from './lock-store.ts'
+export { currentSkills, lockDrift, readLock } from './lock.ts'
 export { readTrustPolicy, type TrustPolicyOptions, type TrustPolicyReading } from './policy.ts'
 export { confirmTrust, requireTrusted, skillTrust, trustRefusal } from './skill-trust.ts'
 export { openTrustStore, type TrustReading, type TrustStore } from './store.ts'

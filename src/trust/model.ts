@@ -18,6 +18,8 @@ export type TrustReason =
   | 'workspace-option'
   | 'workspace-not-accepted'
   | 'workspace-changed'
+  | 'lock-drift'
+  | 'lock-unreadable'
   | 'outside-workspace'
   | 'directory-unreadable'
   | 'custom-path'
@@ -74,7 +76,7 @@ export interface AcceptedPart {
   /** Relative to the workspace, with `/` on every platform. */
   path: string
   kind: ActingKind
-  /** `sha256:…`, or `unreadable`, which never equals anything. */
+  /** `sha256:…`, `link-sha256:…` of a link, or `unreadable`, which never equals anything. */
   digest: string
   /** Bytes of a file; 0 for a field. */
   size: number

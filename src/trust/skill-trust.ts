@@ -2,8 +2,9 @@ import { allowingHint } from './_hints.ts'
 import { realPathOf } from './_real-path.ts'
 import { assessSkill } from './assess.ts'
 import { collectSkillParts } from './collect.ts'
-import { decideTrust, type TrustFacts } from './decide.ts'
+import { decideTrust, isUnderLock, type TrustFacts } from './decide.ts'
 import { SkillNotTrustedError } from './errors.ts'
+import { lockStateOf } from './lock.ts'
 import type { ActingSkill, TrustPolicy, TrustSubject, TrustVerdict } from './model.ts'
 
 /**
@@ -20,23 +21,32 @@ export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdi
 
 /**
  * The level of a skill now: as {@link skillTrust}, and for a project skill in an accepted workspace
- * everything of it that acts is compared with what was accepted (its text too, where pinned).
+ * everything of it that acts is compared with what was accepted (its text too, where pinned). Where
+ * the project has a lock, whoever vouches for a skill of it, all of the skill must be as locked.
  * Reads the files of this one skill.
  */
 export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPolicy): TrustVerdict {
   const facts = factsOf(skill, policy)
-  const verdict = decideTrust({ ...facts, changed: false })
-  const { acceptance, workspace } = policy
-  if (verdict.code !== 'workspace-accepted' || acceptance === undefined) return verdict
   const { directory } = facts
-  if (directory === undefined) return verdict
+  const verdict = decideTrust({ ...facts, changed: false })
+  if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
+  const changed = verdict.code === 'workspace-accepted' && hasChanged(skill, directory, policy)
+  const lock = changed ? undefined : lockStateOf(policy.workspace, directory)
+  return decideTrust({ ...facts, changed, lock })
+}
+
+function hasChanged(
+  skill: ActingSkill,
+  directory: string,
+  { acceptance, workspace }: TrustPolicy,
+): boolean {
+  if (acceptance === undefined) return true
   const parts = collectSkillParts(
     workspace,
     { ...skill, realDirectory: directory },
     { text: acceptance.pinned },
   )
-  const { changes } = assessSkill(acceptance, directory, parts)
-  return decideTrust({ ...facts, changed: changes.length > 0 })
+  return assessSkill(acceptance, directory, parts).changes.length > 0
 }
 
 /**

@@ -100,7 +100,8 @@ export function openTrustStore(runtime: Runtime): TrustStore {
         if (after.length > 0 || before.length > 0) {
           await writeFileAtomic(path, serializeTrust(after), { mode: 0o600 })
         }
-        keepTexts(texts, parts, after)
+        const needed = after.flatMap((item) => item.parts.map(({ digest }) => digest))
+        keepTexts(texts, parts, needed)
         return others.length < before.length
       },
       { waitMs },

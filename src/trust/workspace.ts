@@ -12,7 +12,7 @@ export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>)
   const start = realPathOf(directory) ?? directory
   const home = realPathOf(runtime.home) ?? runtime.home
   for (let candidate = start; ; candidate = dirname(candidate)) {
-    if (candidate !== start && isInside(candidate, home)) return start
+    if (isInside(candidate, home)) return start
     if (existsSync(join(candidate, '.git'))) return candidate
     if (dirname(candidate) === candidate) return start
   }

@@ -41,9 +41,20 @@ it('shows what may act, and without a terminal and --yes trusts nothing', () => 
   expect(status).toBe(4)
   expect(stdout).toContain(`deploy  ${skill}\n    allowed-tools  Bash(git:*)\n`)
   expect(stdout).toContain('    script         scripts/run.sh (sh, 19 B)\n')
-  expect(stderr).toContain('there is no terminal to ask at')
+  expect(stderr).toContain('nobody at a terminal agreed to it')
   expect(stderr).toContain('--yes')
   expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
+})
+
+it('shows what a server would start, without the password of an address', () => {
+  const { workspace, run } = project()
+  const address = ['postgresql://shop', 'p4ss%21@127.0.0.1:5432/shop'].join(':')
+  const hidden = 'https://a:$(echo x)@b.test'
+  const server = { command: 'npx', args: ['database', address, hidden] }
+  write(join(workspace, '.mcp.json'), JSON.stringify({ mcpServers: { shop: server } }))
+  const { stdout } = run()
+  expect(stdout).toContain('shop: npx database postgresql://shop:[redacted]@127.0.0.1:5432/shop')
+  expect(stdout).toContain(hidden)
 })
 
 it('trusts with --yes, from a folder below too, and says so the next time', () => {

@@ -181,7 +181,7 @@ it.skipIf(!isBuilt)(
     write('.agents/skills/saw/a.md', 'FLOW')
     await installHook(runtime, 'claude', { scope: 'user' })
     const launcher = join(home, '.local/share/skillrail/hook/skillrail-hook')
-    expect(statSync(launcher).mode & 0o111).toBe(0o111)
+    expect(statSync(launcher).mode & 0o777).toBe(0o700)
     const input = JSON.stringify({ prompt: '/saw', cwd: project })
     const run = (env: Record<string, string>) =>
       spawnSync(launcher, ['claude'], { input, encoding: 'utf8', env: { HOME: home, ...env } })

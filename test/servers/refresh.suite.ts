@@ -63,7 +63,7 @@ describe('refresh over all servers', () => {
     expect(code).toBe(0)
     expect(stdout).toMatch(/^Nothing changed\.$/m)
     const { answer } = await world.project.json(['tools', 'refresh'])
-    expect(answer.changes).toEqual({ added: [], removed: [], changed: [] })
+    expect(answer.changes).toEqual({ added: [], removed: [], changed: [], accepted: [] })
     for (const { name, tools, failure } of answer.servers) {
       expect(failure).toBeUndefined()
       addServerRow(name, tools)

@@ -2,6 +2,12 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/base/index.ts'
+import {
+  type ChainDeclaration,
+  defaultChainPolicy,
+  type SkillFields,
+} from '../../src/skill/index.ts'
 import { assessWorkspace, collectActingParts, collectSkillParts } from '../../src/trust/index.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -133,7 +139,82 @@ describe('the files of a skill that act', () => {
   })
 })
 
+describe('the fields of a skill that act', () => {
+  const chain: ChainDeclaration = {
+    steps: [
+      { name: 'a', line: 7 },
+      { name: 'b', line: 8 },
+    ],
+    gates: ['b'],
+    line: 6,
+    policy: defaultChainPolicy,
+  }
+
+  it.each<[string, Partial<SkillFields>, unknown]>([
+    ['run', { run: 'scripts/a.sh' }, 'scripts/a.sh'],
+    ['run', { run: 'a.sh', sandbox: true }, { run: 'a.sh', sandbox: true }],
+    ['hooks', { hooks: { Stop: [] } }, { Stop: [] }],
+    ['allowed-tools', { allowedTools: [{ tool: 'Read' }] }, [{ tool: 'Read' }]],
+    ['chain', { chain }, { steps: ['a', 'b'], gates: ['b'], policy: defaultChainPolicy }],
+    ['fork', { context: 'fork', agent: 'general' }, { context: 'fork', agent: 'general' }],
+    ['fork', { context: 'fork' }, { context: 'fork' }],
+  ])('count as what they say: %s %j', (kind, fields, value) => {
+    const workspace = temporaryDirectory()
+    const directory = join(workspace, 'skills/a')
+    mkdirSync(directory, { recursive: true })
+    const text = `${JSON.stringify(value, undefined, 2)}\n`
+    expect(collectSkillParts(workspace, skillIn(directory, fields))).toEqual([
+      {
+        owner: 'skills/a',
+        skill: 'deploy',
+        path: 'skills/a/SKILL.md',
+        kind,
+        digest: sha256(text),
+        size: 0,
+        text,
+      },
+    ])
+  })
+
+  it.each<[Partial<SkillFields>]>([
+    [{}],
+    [{ agent: 'general' }],
+    [{ context: undefined, agent: 'general', model: 'm' }],
+    [{ arguments: ['a'], metadata: { a: 'b' } }],
+  ])('are not %j', (fields) => {
+    const directory = temporaryDirectory()
+    expect(collectSkillParts(directory, skillIn(directory, fields))).toEqual([])
+  })
+
+  it.each([
+    ['SKILL.md', 'SKILL.md'],
+    ['skill.md', 'skill.md'],
+    [undefined, 'SKILL.md'],
+  ])('are those of the document %s', (name, path) => {
+    const directory = temporaryDirectory()
+    const skill = skillIn(directory, { run: 'a.sh' })
+    const given = name === undefined ? skill : { ...skill, path: join(directory, name) }
+    expect(collectSkillParts(directory, given).map((part) => part.path)).toEqual([path])
+  })
+})
+
 describe('the parts of a workspace', () => {
+  it('are none of a skill that is gone', () => {
+    const workspace = temporaryDirectory()
+    expect(collectActingParts(workspace, [skillIn(join(workspace, 'gone'))])).toEqual([])
+  })
+
+  it('never equal what was accepted where they cannot be read', () => {
+    const workspace = temporaryDirectory()
+    symlinkSync('nowhere', join(workspace, '.mcp.json'))
+    const parts = collectActingParts(workspace, [])
+    const accepted = { workspace, acceptedAt: '', pinned: false, parts }
+    expect(assessWorkspace(accepted, parts)).toMatchObject({
+      state: 'changed',
+      changes: [{ change: 'changed', part: { path: '.mcp.json' } }],
+    })
+  })
+
   it('are its configuration and those of every skill, once, in one order', () => {
     const workspace = temporaryDirectory()
     writeFiles(workspace, {

@@ -18,6 +18,8 @@ import {
   requireTrusted,
   SkillNotTrustedError,
   skillTrust,
+  trustRefusal,
+  WorkspaceNotTrustedError,
 } from '../../src/trust/index.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -153,6 +155,33 @@ describe('a project skill', () => {
     },
   )
 
+  it('passes where it is trusted, and gives no refusal', async () => {
+    const { skill, policyNow } = await acceptedProject()
+    expect(() => requireTrusted(skill, policyNow(), 'run its script')).not.toThrow()
+    expect(trustRefusal(skill, policyNow(), 'run its script')).toBeUndefined()
+  })
+
+  it('is judged beside others by its own parts', async () => {
+    const { runtime, workspace, directory, skill, policyNow } = await acceptedProject()
+    const other = skillIn(join(workspace, '.skillrail/skills/other'))
+    writeFiles(other.directory, { 'scripts/run.sh': 'echo other\n' })
+    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [skill, other]))
+    writeFileSync(join(other.directory, 'scripts/run.sh'), 'echo more\n')
+    expect(confirmTrust(skill, policyNow()).code).toBe('workspace-accepted')
+    expect(confirmTrust(other, policyNow()).code).toBe('workspace-changed')
+    rmSync(join(directory, 'scripts/run.sh'))
+    expect(confirmTrust(skill, policyNow()).code).toBe('workspace-changed')
+  })
+
+  it('may not act when it loses its sandbox', async () => {
+    const { runtime, workspace, directory, policyNow } = await acceptedProject()
+    const before = skillIn(directory, { run: 'scripts/run.sh', sandbox: true })
+    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
+    expect(confirmTrust(before, policyNow()).level).toBe('trusted')
+    const after = skillIn(directory, { run: 'scripts/run.sh' })
+    expect(confirmTrust(after, policyNow()).code).toBe('workspace-changed')
+  })
+
   it('that was never seen before may not act, although its workspace is trusted', async () => {
     const { workspace, policyNow } = await acceptedProject()
     const directory = join(workspace, '.skillrail/skills/other')
@@ -207,7 +236,38 @@ describe('a workspace', () => {
   })
 })
 
+describe('the word of the caller for a workspace that nobody accepted', () => {
+  it('covers its skills, and none that a link brings in from outside', () => {
+    const root = temporaryDirectory()
+    const workspace = join(root, 'project')
+    for (const path of ['project/a', 'outside']) mkdirSync(join(root, path), { recursive: true })
+    symlinkSync(join(root, 'outside'), join(workspace, 'borrowed'))
+    const { policy } = readTrustPolicy(runtimeIn(root), { workspace, workspaceTrust: 'trusted' })
+    const code = (name: string): string => skillTrust(skillIn(join(workspace, name)), policy).code
+    expect(code('a')).toBe('workspace-option')
+    expect(code('borrowed')).toBe('outside-workspace')
+    expect(code('missing')).toBe('directory-unreadable')
+  })
+})
+
+it('a skill is judged by its real path where the caller knows it', async () => {
+  const { root, skill, policyNow } = await acceptedProject()
+  const real = { ...skill, realDirectory: join(root, 'elsewhere') }
+  expect(skillTrust(real, policyNow()).code).toBe('outside-workspace')
+})
+
+it('nobody was there to trust a workspace: exit code 4', () => {
+  const error = new WorkspaceNotTrustedError({ code: 'workspace-not-trusted', message: 'No.' })
+  expect(error.exitCode).toBe(4)
+})
+
 describe('a custom path', () => {
+  it('that leads nowhere is one all the same', async () => {
+    const { root, policyNow } = await acceptedProject()
+    const skill = { ...skillIn(join(root, 'missing')), scope: 'custom' as const }
+    expect(skillTrust(skill, policyNow()).code).toBe('custom-path')
+  })
+
   it('US-006 AC8: is trusted below a trusted path, by real paths only', () => {
     const root = temporaryDirectory()
     const runtime = runtimeIn(root)

@@ -50,6 +50,7 @@ describe('the store', () => {
       pinned: true,
       parts: [{ kind: 'script', digest: sha256('two'), size: 3 }],
     })
+    expect(store.find('/w/b')).toMatchObject({ workspace: '/w/b', pinned: false, parts: [] })
     expect(store.read().acceptances.map((item) => item.workspace)).toEqual(['/w/a', '/w/b'])
     expect(await store.revoke('/w/a')).toBe(true)
     expect(await store.revoke('/w/a')).toBe(false)
@@ -75,6 +76,31 @@ describe('the store', () => {
     expect(store.acceptedText(sha256('two'))).toBeUndefined()
   })
 
+  it('finds the texts that earlier versions kept', async () => {
+    const store = newStore()
+    const texts = join(dirname(store.path), 'trust')
+    await store.accept('/w/a', [part('one')])
+    expect(readdirSync(texts)).toEqual([`${sha256('one').slice('sha256:'.length)}.txt`])
+  })
+
+  it('copies no text that is not what was hashed, and drops none that is needed', async () => {
+    const store = newStore()
+    const texts = join(dirname(store.path), 'trust')
+    await store.accept('/w/a', [part('one')])
+    await store.accept('/w/b', [part('one'), part('another', { path: 'x', digest: sha256('two') })])
+    expect(store.acceptedText(sha256('one'))).toBe('one')
+    expect(readdirSync(texts)).toHaveLength(1)
+  })
+
+  it('writes nothing where there was nothing to take back, and an empty record after the last', async () => {
+    const store = newStore()
+    expect(await store.revoke('/w/a')).toBe(false)
+    expect(statSync(store.path, { throwIfNoEntry: false })).toBeUndefined()
+    await store.accept('/w/a', [])
+    await store.revoke('/w/a')
+    expect(JSON.parse(readFileSync(store.path, 'utf8'))).toEqual({ version: 1, workspaces: [] })
+  })
+
   it('copies no text that holds a secret', async () => {
     const store = newStore()
     const text = 'API_KEY=abcdefghijklmnop\n'
@@ -91,12 +117,16 @@ describe('the store', () => {
     expect(store.acceptedText('../../../etc/passwd')).toBeUndefined()
   })
 
-  it('accepts no part that cannot be read', async () => {
+  it.each([
+    ['is no regular file', 'is no regular file'],
+    [undefined, 'cannot be read'],
+  ])('accepts no part that cannot be read: %s', async (problem, said) => {
     const store = newStore()
-    const broken = part('', { digest: 'unreadable', problem: 'is no regular file' })
-    await expect(store.accept('/w/a', [broken])).rejects.toMatchObject({
+    const broken = part('', { digest: 'unreadable', problem })
+    await expect(store.accept('/w/a', [part('one'), broken])).rejects.toMatchObject({
       code: 'trust-part-unreadable',
-      message: '.skillrail/skills/a/scripts/run.sh is no regular file, so nobody can vouch for it',
+      message: `.skillrail/skills/a/scripts/run.sh ${said}, so nobody can vouch for it`,
+      hint: 'Remove it or make it readable, then trust the workspace again.',
     })
     expect(store.find('/w/a')).toBeUndefined()
   })

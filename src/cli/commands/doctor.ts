@@ -4,6 +4,7 @@ import {
   checkAgents,
   checkLibrary,
   checkMachine,
+  checkSkillLock,
   checkTrust,
 } from '../_doctor-checks.ts'
 import { checkEngine } from '../_doctor-engine.ts'
@@ -32,6 +33,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       await checkSandbox(context),
       ...checkLibrary(context),
       ...checkTrust(context),
+      ...checkSkillLock(context),
       ...checkAgents(context),
       ...(await checkHooks(context, options.probe === true)),
       ...(await checkEngine(context, options)),

@@ -1,18 +1,12 @@
-import { realpathSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { exitCode, type ExitCode, safeLine, UsageError } from '../../base/index.ts'
-import {
-  type ActingPart,
-  assessWorkspace,
-  collectActingParts,
-  findWorkspace,
-  openTrustStore,
-  type TrustStore,
-  WorkspaceNotTrustedError,
-} from '../../trust/index.ts'
+import { findWorkspace, openLockStore, openTrustStore, type TrustStore } from '../../trust/index.ts'
 import { amount } from '../_cells.ts'
-import { trustReport, type TrustReport, trustReportLines } from '../_trust-report.ts'
-import { skillsToTrust } from '../_trust-skills.ts'
+import { checkLock } from '../_trust-check.ts'
+import { compareWithLock, lockReportLines } from '../_trust-lock-report.ts'
+import { lockSkills, textOf, unlockSkills } from '../_trust-lock.ts'
+import { type TrustReport, trustReportLines } from '../_trust-report.ts'
+import { agree, standingOf } from '../_trust-standing.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -21,6 +15,9 @@ interface Options {
   pin?: boolean | undefined
   yes?: boolean | undefined
   dryRun?: boolean | undefined
+  lock?: boolean | undefined
+  check?: boolean | undefined
+  unlock?: boolean | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -31,17 +28,26 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--revoke', 'take the trust back')
       .option('--pin', 'hold on to the text of the skills too, not only to what acts')
       .option('--no-pin', 'let the text change freely again')
+      .option('--lock', 'hold every skill to a lock file in the project, written as they are now')
+      .option('--check', 'with --lock: compare with the lock files; write nothing')
+      .option('--unlock', 'remove the lock file')
       .option('--yes', 'do not ask')
       .option('--dry-run', 'show what would be trusted and what changed; record nothing')
       .addHelpText(
         'after',
-        '\nExamples:\n  $ skillrail trust\n  $ skillrail trust ../service --pin\n  $ skillrail trust --list\n',
+        '\nExamples:\n  $ skillrail trust\n  $ skillrail trust ../service --pin\n  $ skillrail trust --list\n  $ skillrail trust --lock\n  $ skillrail trust --lock --check   # in CI\n',
       )
   },
   async run(context, [path], options) {
     const store = openTrustStore(context.runtime)
     if (options.list === true) return listTrusted(context, store)
     if (options.revoke === true) return await revoke(context, store, path)
+    if (options.unlock === true) return await unlockSkills(context, store, path)
+    if (options.check === true) {
+      requireLock(options)
+      return checkLock(context, store, path)
+    }
+    if (options.lock === true) return await lockSkills(context, store, path, options)
     return await trust(context, store, path, options)
   },
 })
@@ -52,50 +58,53 @@ async function trust(
   path: string | undefined,
   options: Options,
 ): Promise<ExitCode> {
-  const { runtime, settings, output, options: globals } = context
-  const place = existingPlace(resolve(runtime.cwd, path ?? '.'))
-  const workspace = findWorkspace(place, runtime)
-  const acceptance = store.find(workspace)
-  const skills = skillsToTrust(runtime, settings, { workspace, place, acceptance })
-  const known = acceptance?.pinned ?? false
-  const pinned = options.pin ?? known
-  const collect = (text: boolean): ActingPart[] =>
-    collectActingParts(workspace, skills, { text, from: place, accepted: acceptance })
-  const parts = collect(known)
-  const assessment = assessWorkspace(acceptance, parts)
-  const acceptedText = (digest: string): string | undefined => store.acceptedText(digest)
-  const report = trustReport({ workspace, pinned, skills, parts, assessment, acceptedText })
-  if (!globals.json) for (const line of trustReportLines(report)) output.line(line)
-  const settled = assessment.state === 'trusted' && pinned === known
-  const accepted =
-    settled || options.dryRun === true ? false : await agree(context, report, options)
+  const { runtime, output, options: globals } = context
+  const standing = standingOf(context, store, path, options)
+  const { report, settled } = standing
+  const lockStore = openLockStore(runtime, standing.workspace)
+  const lock = compareWithLock(standing, (digest) => textOf(digest, lockStore, store))
+  if (!globals.json) {
+    for (const line of [...trustReportLines(report), ...lockReportLines(lock.report)]) {
+      output.line(line)
+    }
+    output.diagnostics(lock.report.diagnostics)
+  }
+  const nothingToDo = settled || options.dryRun === true
+  const accepted = nothingToDo ? false : await agreeToTrust(context, report, options)
   if (accepted) {
-    const accept = pinned === known ? parts : collect(pinned)
-    await store.accept(workspace, accept, { pinned })
+    await standing.accept()
+    if (lock.report.state === 'locked') await lockStore.keep(lock.current)
   }
   const state = accepted ? 'trusted' : report.state
-  if (globals.json) output.json({ ...report, state, was: report.state, accepted })
-  else if (accepted) output.line(`\nTrusted${pinned ? ', with its text' : ''}.`)
-  if (settled || accepted || options.dryRun === true) return exitCode.done
+  if (globals.json) {
+    const isNone = lock.report.state === 'none' && !standing.lockIsGone
+    const held = isNone ? undefined : lock.report
+    output.json({ ...report, state, was: report.state, accepted, lock: held })
+  } else if (accepted) output.line(`\nTrusted${report.pinned ? ', with its text' : ''}.`)
+  if (lock.report.state === 'drifted') {
+    output.note(
+      'What differs from the lock is not trusted until it is locked: skillrail trust --lock',
+    )
+  }
+  if (settled)
+    return lock.report.state === 'none' || lock.report.state === 'locked'
+      ? exitCode.done
+      : exitCode.badAnswer
+  if (accepted || options.dryRun === true) return exitCode.done
   output.note('Nothing was trusted.')
   return exitCode.refused
 }
 
-/** @throws {WorkspaceNotTrustedError} where nobody can be asked. */
-async function agree(
+function agreeToTrust(
   context: CommandContext,
   report: TrustReport,
-  options: Options,
+  { yes }: Options,
 ): Promise<boolean> {
-  if (options.yes === true) return true
   const question = report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace'
-  const answer = await context.ask(`\n${question}? [y/N] `)
-  if (answer !== undefined) return /^y(?:es)?$/i.test(answer.trim())
-  throw new WorkspaceNotTrustedError({
-    code: 'workspace-not-trusted',
-    message: `${report.workspace} was not trusted: there is no terminal to ask at`,
-    hint: 'Look at what it may do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
-  })
+  const message = `${report.workspace} was not trusted: nobody at a terminal agreed to it`
+  const hint =
+    'Look at what it may do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.'
+  return agree(context, question, { yes, refusal: { message, hint } })
 }
 
 function listTrusted({ output, options }: CommandContext, store: TrustStore): ExitCode {
@@ -134,16 +143,11 @@ async function revoke(
   return exitCode.done
 }
 
-/** The real directory of a path that a person gave. */
-function existingPlace(path: string): string {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) {
-    throw new UsageError({
-      code: 'path-missing',
-      message: `there is nothing at ${path}`,
-      hint: 'Give a directory. skillrail trust --list shows what is trusted.',
-    })
-  }
-  const real = realpathSync.native(path)
-  return stats.isDirectory() ? real : dirname(real)
+function requireLock({ lock }: Options): void {
+  if (lock === true) return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: '--check belongs to --lock',
+    hint: 'skillrail trust --lock --check compares the skills with the lock files.',
+  })
 }

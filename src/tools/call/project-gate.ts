@@ -3,6 +3,7 @@ import { workflowsPath } from '../../workflow/index.ts'
 import { fileTrust, type FileTrust } from '../config/file-trust.ts'
 import type { CallGate } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
+import { areAsAccepted } from './loaded-workflow.ts'
 import { workflowGate, type WorkflowGateOptions } from './workflow-gate.ts'
 
 export interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' | 'runtime'> {
@@ -23,9 +24,22 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   const problem = diagnostics.find(({ severity }) => severity === 'error')
   if (problem !== undefined) return closedGate(problem, project)
   let trust: FileTrust | undefined
-  const blockOf: WorkflowGateOptions['blockOf'] = (path) =>
-    (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path)
+  const asAccepted = new Map<string, boolean>()
+  const blockOf: WorkflowGateOptions['blockOf'] = (path) => {
+    const block = (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path)
+    if (block !== undefined || workspaceTrust === 'trusted') return block
+    const known = asAccepted.get(path) ?? areAsAccepted(project, runtime, path, options.workflows)
+    asAccepted.set(path, known)
+    return known ? undefined : notAsAccepted(path)
+  }
   return workflowGate({ ...options, blockOf })
+}
+
+function notAsAccepted(path: string): { message: string; hint: string } {
+  return {
+    message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
+    hint: 'Start again, so that the file is read anew. To see what it holds: skillrail trust',
+  }
 }
 
 function closedGate(problem: Diagnostic, project: string): CallGate {

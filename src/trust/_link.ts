@@ -1,0 +1,22 @@
+import { isUtf8 } from 'node:buffer'
+import { readlinkSync } from 'node:fs'
+import { sha256 } from '../base/index.ts'
+
+/**
+ * The digest of a link, by where it leads and what is there. It has a prefix of its own, since any
+ * text that is hashed for a link could be the content of a file as well.
+ */
+export function linkDigest(target: string, content: string): string {
+  return `link-${sha256(`${target}\0${content}`)}`
+}
+
+/** Whether a value has the form of a digest that a record or a lock may hold: of a file or a link. */
+export function isDigest(value: unknown): value is string {
+  return typeof value === 'string' && /^(?:link-)?sha256:[0-9a-f]{64}$/.test(value)
+}
+
+/** Where a link leads, or undefined where its bytes are no text: two of them could look the same. */
+export function linkTarget(path: string): string | undefined {
+  const target = readlinkSync(path, { encoding: 'buffer' })
+  return isUtf8(target) ? target.toString() : undefined
+}

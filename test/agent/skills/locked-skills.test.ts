@@ -1,0 +1,52 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { currentSkills, openLockStore } from '../../../src/trust/index.ts'
+import { emptyWorld, withAgent } from '../_agent-world.ts'
+import { call, says } from '../mock-replies.ts'
+
+const skill = 'project/.claude/skills/ship'
+
+async function lockedWorld() {
+  const place = emptyWorld()
+  const triggers = 'triggers:\n  - match: deploy\n    inject: deploy.md\nallowed-tools: Read'
+  place.skill(skill, { more: triggers })
+  place.write({ [`${skill}/deploy.md`]: 'Deploy on Fridays only.' })
+  const realDirectory = join(place.root, skill)
+  const lock = openLockStore(place.runtime, place.project)
+  await lock.write(currentSkills(place.project, [{ name: 'ship', realDirectory }]))
+  return place
+}
+
+it('a skill that is as locked puts its references before the prompt', async () => {
+  const agent = withAgent(await lockedWorld(), [says('ok')])
+  await agent.ask('please deploy')
+  expect(agent.prompted(0)).toContain('Deploy on Fridays only.')
+})
+
+it('a skill that differs from the lock gives no text by itself, and nothing of it is approved', async () => {
+  const place = await lockedWorld()
+  place.write({ [`${skill}/deploy.md`]: 'Deploy at once.' })
+  const agent = withAgent(place, [says('ok'), call('skill', { name: 'ship' }), says('ok')])
+  await agent.ask('please deploy')
+  expect(agent.prompted(0)).toBe('please deploy')
+  expect(agent.notices().join()).toContain('the skill is not trusted')
+  await agent.ask('now use it')
+  expect(agent.notices().join()).toContain('untrusted')
+})
+
+it('a skill that is gone withholds its own references, and no others', async () => {
+  const place = emptyWorld()
+  const more = (file: string): string => `triggers:\n  - match: deploy\n    inject: ${file}`
+  for (const name of ['aa', 'bb']) {
+    place.skill(`project/.claude/skills/${name}`, { more: more('deploy.md') })
+    place.write({ [`project/.claude/skills/${name}/deploy.md`]: `Text of ${name}.` })
+  }
+  const agent = withAgent(place, [says('ok'), says('ok')])
+  await agent.ask('please deploy')
+  expect(agent.prompted(0)).toContain('Text of bb.')
+  rmSync(join(place.root, 'project/.claude/skills/bb'), { recursive: true })
+  place.write({ 'project/.claude/skills/aa/deploy.md': 'New text of aa.' })
+  await agent.ask('deploy again')
+  expect(agent.prompted(1)).toContain('New text of aa.')
+})

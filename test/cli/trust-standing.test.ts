@@ -1,0 +1,58 @@
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { loadConfiguration } from '../../src/base/index.ts'
+import { standingOf } from '../../src/cli/_trust-standing.ts'
+import { trustReportLines } from '../../src/cli/_trust-report.ts'
+import { openTrustStore, type TrustStore } from '../../src/trust/index.ts'
+import { runtimeIn, temporaryDirectory, writeFiles } from '../trust/_project.ts'
+
+const skill = '.claude/skills/deploy'
+const document = '---\nname: deploy\ndescription: Deploys. Use when asked to.\n---\nDo it.\n'
+
+function project() {
+  const root = temporaryDirectory()
+  const workspace = join(root, 'project')
+  const write = (path: string, text: string): void => {
+    writeFiles(workspace, { [`${skill}/${path}`]: text })
+  }
+  writeFiles(workspace, { '.git/HEAD': '' })
+  write('SKILL.md', document)
+  write('guide.md', 'one\n')
+  const runtime = { ...runtimeIn(root), cwd: workspace }
+  const { settings } = loadConfiguration(runtime)
+  const store: TrustStore = openTrustStore(runtime)
+  const standing = (options: { pin?: boolean }) =>
+    standingOf({ runtime, settings }, store, undefined, options)
+  return { write, standing }
+}
+
+it('accepts the text that was there when the report was made, and shows which text that is', async () => {
+  const { write, standing } = project()
+  const shown = standing({ pin: true })
+  const lines = trustReportLines(shown.report).join('\n')
+  expect(lines).toContain('    text           guide.md (4 B)')
+  write('guide.md', 'written while a person reads\n')
+  write('scripts/late.sh', '#!/bin/sh\n')
+  await shown.accept()
+  const { report } = standing({})
+  expect(report).toMatchObject({ state: 'changed', pinned: true })
+  expect(report.changes.map(({ change, path }) => `${change} ${path}`)).toEqual([
+    `changed ${skill}/guide.md`,
+    `added ${skill}/scripts/late.sh`,
+  ])
+})
+
+it('accepts no script that came while it was asked whether text may change again', async () => {
+  const { write, standing } = project()
+  await standing({ pin: true }).accept()
+  const shown = standing({ pin: false })
+  write('scripts/late.sh', '#!/bin/sh\n')
+  await shown.accept()
+  expect(standing({}).report).toMatchObject({
+    state: 'changed',
+    pinned: false,
+    changes: [{ change: 'added', path: `${skill}/scripts/late.sh` }],
+  })
+  write('guide.md', 'two\n')
+  expect(standing({}).report.changes).toHaveLength(1)
+})

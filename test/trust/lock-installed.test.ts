@@ -1,0 +1,110 @@
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/base/index.ts'
+import { installedStates, readInstalledLock } from '../../src/trust/index.ts'
+import { temporaryDirectory, writeFiles } from './_project.ts'
+
+// Made by skills 1.7.4, `skills add ./pack -a codex`, from the files below.
+const recorded = 'e5fb81deda80974207f877c39a970906793d2ff388b29484447d4ca763fce52a'
+const files = {
+  'SKILL.md': '---\nname: alpha\ndescription: Alpha. Use when asked.\n---\nDo it.\n',
+  'scripts/run.sh': 'echo a\n',
+  'A.txt': 'x\n',
+  'b.txt': 'y\n',
+  '_c.txt': 'z\n',
+  'ä.txt': 'ü\n',
+}
+
+function installed(lock: unknown = { version: 1, skills: { alpha: { computedHash: recorded } } }) {
+  const project = temporaryDirectory()
+  const directory = join(project, '.agents/skills/alpha')
+  writeFiles(directory, files)
+  const text = typeof lock === 'string' ? lock : JSON.stringify(lock, undefined, 2)
+  writeFiles(project, { 'skills-lock.json': text })
+  const reading = () => readInstalledLock(project)
+  const states = (...directories: string[]) =>
+    installedStates(reading().skills, directories.length === 0 ? [directory] : directories)
+  return { project, directory, reading, states }
+}
+
+describe('skills-lock.json', () => {
+  it('has the hash that the skills command gave, in its own order of files', () => {
+    const { states } = installed()
+    expect(states()).toMatchObject([{ name: 'alpha', state: 'same' }])
+  })
+
+  it('does not count what the command does not: links, .git, node_modules', () => {
+    const { directory, states } = installed()
+    writeFiles(directory, { '.git/config': 'x', 'node_modules/x/index.js': 'x' })
+    symlinkSync('b.txt', join(directory, 'link.txt'))
+    expect(states()).toMatchObject([{ state: 'same' }])
+  })
+
+  it.each([
+    ['one byte', (directory: string) => writeFileSync(join(directory, 'b.txt'), 'Y\n')],
+    ['a file more', (directory: string) => writeFileSync(join(directory, 'new.txt'), '')],
+    ['a file less', (directory: string) => rmSync(join(directory, '_c.txt'))],
+  ])('says that a skill is not as installed: %s', (_, change) => {
+    const { directory, states } = installed()
+    change(directory)
+    expect(states()).toMatchObject([{ state: 'changed', directories: [directory] }])
+  })
+
+  it('compares every copy, finds a skill by the name of its directory, and misses one that is gone', () => {
+    const { project, directory, states } = installed({
+      version: 1,
+      skills: { 'Al pha!': { source: 'a/b', computedHash: recorded } },
+    })
+    expect(states()).toMatchObject([{ state: 'missing', source: 'a/b', directories: [] }])
+    const copies = ['.claude', '.codex'].map((place) => join(project, place, 'skills/al-pha'))
+    for (const copy of copies) writeFiles(copy, files)
+    expect(states(directory, ...copies)).toMatchObject([{ state: 'same', directories: copies }])
+    writeFiles(copies[1] ?? '', { 'b.txt': 'other' })
+    expect(states(directory, ...copies)).toMatchObject([
+      { state: 'changed', directories: [copies[1]] },
+    ])
+  })
+
+  it.skipIf(process.getuid?.() === 0)('says why a copy cannot be read', () => {
+    const { directory, states } = installed()
+    chmodSync(join(directory, 'b.txt'), 0)
+    expect(states()).toMatchObject([{ state: 'changed', problem: 'b.txt cannot be read: EACCES' }])
+  })
+
+  it.each([
+    ['a newer version', { version: 2, skills: {} }, 'installed-lock-version', 2],
+    ['no version', { skills: {} }, 'installed-lock-version', 1],
+    ['no skills', { version: 1, skills: [] }, 'installed-lock-corrupt', 3],
+    ['no JSON', '{\n"version": 1', 'installed-lock-corrupt', 2],
+    ['a name twice', '{"version": 1, "skills": {"a": {},\n"a": {}}}', 'installed-lock-corrupt', 2],
+  ])('with %s is a diagnostic with its line', (_, lock, code, line) => {
+    expect(installed(lock).reading()).toMatchObject({
+      state: 'unreadable',
+      skills: [],
+      diagnostics: [{ code, line, severity: 'error' }],
+    })
+  })
+
+  it('loses only the entry that has no hash', () => {
+    const { reading } = installed(
+      `{"version": 1, "skills": {"alpha": {"computedHash": "${recorded}"},\n"beta": {"computedHash": "../x"},\n"__proto__": {"computedHash": "${recorded}"}}}`,
+    )
+    const { skills, diagnostics } = reading()
+    expect(skills.map(({ name }) => name)).toEqual(['__proto__', 'alpha'])
+    expect(diagnostics).toMatchObject([{ code: 'installed-lock-entry', line: 2 }])
+  })
+
+  it('is none where there is none, and unreadable where it is a link', () => {
+    const { project, reading } = installed()
+    const path = join(project, 'skills-lock.json')
+    rmSync(path)
+    expect(reading()).toMatchObject({ state: 'none', diagnostics: [] })
+    writeFiles(project, { 'other.json': sha256('x') })
+    symlinkSync('other.json', path)
+    expect(reading()).toMatchObject({ state: 'unreadable' })
+    rmSync(path)
+    mkdirSync(path)
+    expect(reading()).toMatchObject({ state: 'unreadable' })
+  })
+})

@@ -1,0 +1,79 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { openTrustStore, readTrustPolicy } from '../../src/trust/index.ts'
+import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
+
+it('asks, and trusts no path and no workspace, where nobody said otherwise', () => {
+  const workspace = temporaryDirectory()
+  expect(readTrustPolicy(runtimeIn(workspace), { workspace })).toEqual({
+    policy: { workspace, workspaceTrust: 'ask', trustedPaths: [], acceptance: undefined },
+    diagnostics: [],
+  })
+})
+
+it('takes the word of the caller for the workspace', () => {
+  const workspace = temporaryDirectory()
+  const options = { workspace, workspaceTrust: 'trusted' } as const
+  expect(readTrustPolicy(runtimeIn(workspace), options).policy.workspaceTrust).toBe('trusted')
+})
+
+it('takes what was accepted for this workspace, among others', async () => {
+  const root = temporaryDirectory()
+  const runtime = runtimeIn(root)
+  const store = openTrustStore(runtime)
+  for (const name of ['a', 'b', 'c']) {
+    mkdirSync(join(root, name))
+    await store.accept(join(root, name), [], { pinned: name === 'b' })
+  }
+  const { policy } = readTrustPolicy(runtime, { workspace: join(root, 'b') })
+  expect(policy.acceptance).toMatchObject({ workspace: join(root, 'b'), pinned: true })
+  expect(store.find(join(root, 'b'))?.workspace).toBe(join(root, 'b'))
+  expect(store.find(join(root, 'd'))).toBeUndefined()
+})
+
+it('knows a workspace that is gone by the path it was given', () => {
+  const root = temporaryDirectory()
+  const workspace = join(root, 'gone')
+  expect(readTrustPolicy(runtimeIn(root), { workspace }).policy.workspace).toBe(workspace)
+})
+
+it('trusts the home and what is below it, absolute paths, and none that leads nowhere', () => {
+  const root = temporaryDirectory()
+  const runtime = runtimeIn(root)
+  mkdirSync(join(runtime.home, 'mine'))
+  mkdirSync(join(root, '~'))
+  const trustedPaths = ['~', '~/mine', join(root, '~'), join(root, 'missing'), '~/missing']
+  const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: root, trustedPaths })
+  expect(policy.trustedPaths).toEqual([runtime.home, join(runtime.home, 'mine'), join(root, '~')])
+  expect(diagnostics).toEqual([])
+})
+
+it.each(['skills', './skills', '~other/skills', ''])('ignores the path %j, and says so', (path) => {
+  const workspace = temporaryDirectory()
+  mkdirSync(join(workspace, 'skills'))
+  const reading = readTrustPolicy(runtimeIn(workspace), { workspace, trustedPaths: [path] })
+  expect(reading.policy.trustedPaths).toEqual([])
+  expect(reading.diagnostics).toEqual([
+    {
+      code: 'trusted-path-relative',
+      severity: 'warning',
+      message: `the trusted path "${path}" is relative and was ignored`,
+      path: 'skills.trustedPaths',
+      hint: 'Give an absolute path or one that begins with ~/.',
+    },
+  ])
+})
+
+it('trusts no workspace where the record is damaged, and says so first', () => {
+  const workspace = temporaryDirectory()
+  const runtime = runtimeIn(workspace)
+  const { path } = openTrustStore(runtime)
+  writeFiles('/', { [path]: '{' })
+  const { policy, diagnostics } = readTrustPolicy(runtime, { workspace, trustedPaths: ['x'] })
+  expect(policy.acceptance).toBeUndefined()
+  expect(diagnostics.map(({ code, severity }) => `${severity} ${code}`)).toEqual([
+    'error trust-file-corrupt',
+    'warning trusted-path-relative',
+  ])
+})
