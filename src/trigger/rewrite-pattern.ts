@@ -1,5 +1,6 @@
 import { toJavaScript } from './_to-javascript.ts'
 import { plainText } from './_plain-text.ts'
+import { compilePattern } from './pattern.ts'
 import { parsePattern } from './parse-pattern.ts'
 import type { PatternNode } from './pattern-tree.ts'
 import { foldLetters } from './_fold-letters.ts'
@@ -7,9 +8,15 @@ import type { PortabilityNote } from './portability.ts'
 
 /**
  * The pattern in the portable subset, with the same meaning; undefined where it is portable already
- * or has no portable spelling. The meaning is compared, not assumed.
+ * or has no portable spelling that is accepted. The meaning is compared, not assumed.
  */
 export function portableRewrite(source: string): string | undefined {
+  const rewritten = rewriteOf(source)
+  // It is longer, and may be longer than a pattern may be.
+  return rewritten !== undefined && compilePattern(rewritten).ok ? rewritten : undefined
+}
+
+function rewriteOf(source: string): string | undefined {
   const folded = foldLetters(source)
   const from = folded ?? source
   const parsed = parsePattern(from)

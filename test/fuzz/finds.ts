@@ -22,6 +22,11 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
   },
   {
     target: 'pattern',
+    input: `${'{'.repeat(400)}\n%%\na`,
+    was: 'a portable spelling was offered that is too long to be accepted',
+  },
+  {
+    target: 'pattern',
     input: '[[:alpha:_-]{x:]\n%%\na',
     was: 'accepted: a class whose name RE2 reads up to a later `:]`',
   },
