@@ -20,7 +20,7 @@ export function checkMarkdown({ file, text, placeOf }: AuditedText, findings: Fi
   }
 }
 
-/** Verbs and names with which an agent is told to do something; not "TODO" or a linter's options. */
+/** Verbs and names with which an agent is told to do something; an author's own notes have none. */
 const speaksToReader =
   /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?)\b/i
 

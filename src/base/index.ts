@@ -48,3 +48,4 @@ export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif
 export { type Setting, type Settings, settingTable } from './settings.ts'
 export { placesIn, type TextPlaces } from './text-places.ts'
 export { type UserDirectories, userDirectories } from './user-directories.ts'
+export { isObject } from './is-object.ts'

@@ -1,3 +1,4 @@
+import { collect } from './_collect.ts'
 import type { Command } from 'commander'
 import { UsageError } from '../base/index.ts'
 import type { AgentOptions } from '../agent/index.ts'
@@ -96,8 +97,4 @@ export function wholeNumber(
     code: 'option-number',
     message: `${option} is ${text}; a whole number from 1 to ${most} is wanted`,
   })
-}
-
-function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
 }

@@ -1,3 +1,4 @@
+import { collect } from './_collect.ts'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { isInside, safeLine, UsageError, userDirectories } from '../base/index.ts'
@@ -98,8 +99,4 @@ function grantsOf(project: ChainProject, texts: readonly string[]): Grants {
   if (first === undefined) return grants
   const { grant, message, hint } = first
   throw new UsageError({ code: 'wrong-use', message: `--grant ${grant}: ${message}`, hint })
-}
-
-function collect(value: string, before: readonly string[] | undefined): readonly string[] {
-  return [...(before ?? []), value]
 }

@@ -1,5 +1,5 @@
 import { relative, sep } from 'node:path'
-import { safeLine, safeText } from '../base/index.ts'
+import { safeLine, safeText, isObject } from '../base/index.ts'
 import type { SkillInfo } from '../library/index.ts'
 import { formatAllowedTools } from '../skill/index.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../trust/index.ts'
@@ -145,10 +145,6 @@ function serversIn(text: string): string[] | undefined {
  */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** The report for a person, line by line; every word of the project made harmless. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { UsageError } from '../base/index.ts'
 import { type JsonObject, type WorkflowMode, workflowModes } from '../workflow/index.ts'
-import { collect } from './_workflow-project.ts'
+import { collect } from './_collect.ts'
 
 /** A workflow as options describe it. */
 export interface WorkflowFlags {

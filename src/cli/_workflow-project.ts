@@ -55,8 +55,3 @@ export function sessionOf(
   const lifetimeMs = settings.tools.sessionHours * 3_600_000
   return openSession({ project, runtime, id, lifetimeMs, note: (line) => output.note(line) })
 }
-
-/** For options that may be given several times. */
-export function collect(value: string, before: readonly string[] = []): string[] {
-  return [...before, value]
-}

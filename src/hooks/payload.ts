@@ -1,3 +1,4 @@
+import { isObject } from '../base/index.ts'
 import { fingerprint } from './index-place.ts'
 
 /** What a client tells its hook about a prompt. */
@@ -65,8 +66,4 @@ function promptOf(value: Readonly<Record<string, unknown>>): string | undefined 
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

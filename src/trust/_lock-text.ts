@@ -1,4 +1,4 @@
-import { compareText, StateFileError } from '../base/index.ts'
+import { compareText, StateFileError, isObject } from '../base/index.ts'
 import type { JsonPlace } from './_json-offset.ts'
 import { isDigest } from './_link.ts'
 import { type JsonProblem, parseProjectJson, problemAt } from './_project-json.ts'
@@ -104,10 +104,6 @@ export function pathTwice(path: string): StateFileError {
 function isPlainPath(path: string): boolean {
   if (path.includes('\0')) return false
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Carries a problem out of nested readers; never leaves this file. */

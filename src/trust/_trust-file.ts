@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { StateFileError } from '../base/index.ts'
+import { StateFileError, isObject } from '../base/index.ts'
 import { type JsonPlace, offsetOf, syntaxErrorOffset } from './_json-offset.ts'
 import { isDigest } from './_link.ts'
 import type { AcceptedPart, Acceptance, ActingKind } from './model.ts'
@@ -95,10 +95,6 @@ function newer(path: string, found: number): StateFileError {
 
 function isKind(value: unknown): value is ActingKind {
   return typeof value === 'string' && kinds.has(value)
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 const kindTable = {

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path'
-import { compareText, type Diagnostic, readRegularFile } from '../base/index.ts'
+import { compareText, type Diagnostic, readRegularFile, isObject } from '../base/index.ts'
 import { installedHash } from './_installed-hash.ts'
 import type { JsonPlace } from './_json-offset.ts'
 import { type JsonProblem, parseProjectJson, problemAt } from './_project-json.ts'
@@ -130,8 +130,4 @@ function readEntry(name: string, entry: unknown): InstalledSkill | undefined {
 function directoryName(name: string): string {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9._]+/g, '-')
   return plain.replaceAll(/^[.-]+|[.-]+$/g, '').slice(0, 255) || 'unnamed-skill'
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

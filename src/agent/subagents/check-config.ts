@@ -1,4 +1,4 @@
-import { type Diagnostic, nearest } from '../../base/index.ts'
+import { type Diagnostic, nearest, isObject } from '../../base/index.ts'
 import { SubagentConfigError } from '../errors.ts'
 import { permissionModes, type SubagentConfig } from './config.ts'
 
@@ -118,10 +118,6 @@ function unknownFields(values: Readonly<Record<string, unknown>>): ConfigProblem
         meant === undefined ? `There are ${fields.join(', ')}.` : `Did you mean ${meant}?`
       return { field: key, message: `\`${key}\` is no field of a subagent`, hint }
     })
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isTool(value: unknown): boolean {

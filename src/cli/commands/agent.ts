@@ -11,7 +11,7 @@ import {
 } from '../_agent-options.ts'
 import { agentProgress, usageLines } from '../_agent-progress.ts'
 import { inputText } from '../_input-text.ts'
-import { collect } from '../_workflow-project.ts'
+import { collect } from '../_collect.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface AgentCommandOptions extends ModelOptions {

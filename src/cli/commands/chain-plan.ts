@@ -1,3 +1,4 @@
+import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
 import { openProject, planNamed } from '../_chain-project.ts'
 import { answerPlan } from '../_plan-answer.ts'
@@ -45,7 +46,3 @@ export const command: LoadedCommand = defineCommand<Options>({
     return answerPlan(context, planNamed(openProject(context), reference, changes), format)
   },
 })
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
-}

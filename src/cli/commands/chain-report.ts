@@ -1,3 +1,4 @@
+import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
 import { reportStep } from '../../chain/index.ts'
 import type { StepOutput } from '../../exec/index.ts'
@@ -67,8 +68,4 @@ function metricOf(text: string): [string, number] {
     code: 'wrong-use',
     message: `--metric ${text}: a name and a number are needed, as in tests=12`,
   })
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }

@@ -1,3 +1,4 @@
+import { collect } from '../_collect.ts'
 import { openProject, planNamed, usablePlan } from '../_chain-project.ts'
 import { declareConfinement } from '../_confinement.ts'
 import { declareEngine, type EngineOptions, startOn } from '../_engine.ts'
@@ -73,7 +74,3 @@ export const command: LoadedCommand = defineCommand<Options>({
     )
   },
 })
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
-}

@@ -1,3 +1,4 @@
+import { collect } from '../_collect.ts'
 import { exitCode, safeLine, UsageError } from '../../base/index.ts'
 import { startWorker } from '../../chain/restate/index.ts'
 import type { AgentCliName } from '../../exec/index.ts'
@@ -110,8 +111,4 @@ function numberOf(option: string, text: string | undefined, maximum: number): nu
 
 function clientsOf(names: readonly string[]): AgentCliName[] {
   return [...new Set(names)].flatMap((name) => clientNamed(name) ?? [])
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }

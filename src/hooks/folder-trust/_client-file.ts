@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
-import { readRegularFile } from '../../base/index.ts'
+import { readRegularFile, isObject } from '../../base/index.ts'
 import type { FolderTrust } from '../folder-trust.ts'
 
 export type ClientFile =
@@ -41,8 +41,4 @@ export function valueAt(value: unknown, ...keys: readonly string[]): unknown {
 
 export function unreadable(reason: string): FolderTrust {
   return { state: 'unknown', reason }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
