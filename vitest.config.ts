@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
+    globalSetup: ['test/built.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Most tests wait for processes: on two cores one worker leaves half of them idle.

@@ -5,5 +5,9 @@ const area = mutationAreas[process.env['SKILLRAIL_MUTATION_AREA'] ?? '']
 
 /** The tests of one area, for `npm run mutation`. */
 export default defineConfig({
-  test: { include: area?.tests ?? [], testTimeout: 20_000, env: { NO_COLOR: '1' } },
+  test: {
+    include: area?.tests ?? [],
+    testTimeout: 20_000,
+    env: { NO_COLOR: '1', SKILLRAIL_TEST_SOURCES: '1' },
+  },
 })

@@ -2,9 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { bin } from '../command-line.ts'
 
-const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
 const preload = new URL('_fault-preload.mjs', import.meta.url).href
 
 export interface ProjectSkill {
@@ -93,10 +92,16 @@ function start(args: readonly string[], cwd: string, home: string, fault: string
     pid: child.pid ?? 0,
     kill: (signal) => void child.kill(signal),
     ended: new Promise((resolve) => {
+      let ending: Awaited<Cli['ended']> | undefined
+      const end = (): void => {
+        if (ending !== undefined) resolve({ ...ending, stdout, stderr })
+      }
       child.on('exit', (code, signal) => {
-        // What the process left alive may hold the pipes open.
-        setTimeout(() => resolve({ code, signal, stdout, stderr }), 30)
+        ending = { code, signal, stdout, stderr }
+        // What a killed process left alive may hold the pipes open; what it said is not asked for.
+        setTimeout(end, signal === null ? 5_000 : 30).unref()
       })
+      child.on('close', end)
     }),
   }
 }

@@ -64,7 +64,7 @@ describe('a run that is killed', { timeout: 60_000 + kills * 10_000 }, () => {
       const recorded = new Map<string, number>()
       for (let done = false; !done;) {
         const child = project.start(run === undefined ? ['run', 'main'] : ['runs', 'resume', run])
-        const timer = setTimeout(() => child.kill('SIGKILL'), 120 + Math.random() * 600)
+        const timer = setTimeout(() => child.kill('SIGKILL'), 30 + Math.random() * 450)
         const { signal } = await child.ended
         clearTimeout(timer)
         run = theRun(project)

@@ -9,6 +9,7 @@ import { checkStepName } from '../../src/chain/resolve.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 import { type CommandJson, runCommand } from './_command.ts'
 import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+import { bin } from '../command-line.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -188,7 +189,6 @@ it('without trust and sandbox nothing runs, and the exit code is 4 whatever else
   project.write('main', chainOf('a', 'gone'))
   project.write('a', script)
   const { spawnSync } = await import('node:child_process')
-  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
   const { status, stderr } = spawnSync(process.execPath, ['--no-warnings', bin, 'run', 'main'], {
     cwd: project.directory,
     env: {

@@ -1,8 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import type { CliOptions } from './run-cli.ts'
-
-const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
+import { bin } from '../command-line.ts'
 
 /** Why nothing can be run in a terminal here; undefined where it can. */
 export const noTerminal: string | undefined =
@@ -39,7 +37,6 @@ export function inTerminal(
       TERM: 'xterm-256color',
       SHELL: '/bin/sh',
       NO_COLOR: '1',
-      NODE_DISABLE_COMPILE_CACHE: '1',
       NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
     },
   })

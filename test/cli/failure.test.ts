@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { SkillrailError } from '../../src/base/index.ts'
 import { failureReport, failureText } from '../../src/cli/failure.ts'
 import { type CliResult, runCli } from './run-cli.ts'
+import { bin } from '../command-line.ts'
 
 let root: string
 
@@ -71,7 +72,6 @@ describe('a configuration file that was named', () => {
 })
 
 it.runIf(existsSync('/dev/full'))('a full disk behind standard output is a failure', () => {
-  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
   const { status, stderr } = spawnSync(
     'sh',
     ['-c', '"$0" "$1" schema > /dev/full', process.execPath, bin],
@@ -86,7 +86,6 @@ it.runIf(existsSync('/dev/full'))('a full disk behind standard output is a failu
 })
 
 it('a reader that has gone is no failure', () => {
-  const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
   const command = 'set -o pipefail 2>/dev/null; "$0" "$1" schema | true'
   const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, bin], {
     cwd: root,

@@ -14,8 +14,8 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { serverProgram } from '../tools/server/_servers.ts'
+import { bin } from '../command-line.ts'
 
-const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
 const joined = (...parts: string[]): string => parts.join('')
 
 /** Values that are secrets by their shape, and one that only the name of its key tells. */

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process'
-
-const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
+import { bin } from '../command-line.ts'
 
 export interface CliResult {
   code: number | null
@@ -23,7 +22,6 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     env: {
       PATH: process.env['PATH'],
       HOME: options.home,
-      NODE_DISABLE_COMPILE_CACHE: '1',
       // `npm run coverage` gathers what processes like this one reach.
       NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
       ...options.env,

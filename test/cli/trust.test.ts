@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { bin } from '../command-line.ts'
 
-const bin = new URL('../../src/cli/bin.ts', import.meta.url).pathname
 const skill = '.skillrail/skills/deploy'
 
 function project() {

@@ -1,15 +1,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { agentClis, isAgentCli } from '../../src/exec/index.ts'
 import { installClients, type InstalledClient, type TestedClient } from './cache.ts'
 import { recipes } from './clients.ts'
 import { makeHome, type TestHome, write } from './home.ts'
 import { startModelServer } from '../model-server/server.ts'
+import { bin } from '../command-line.ts'
 
 // Real clients as the executor of a chain's step, against a mock model. Arguments: names of clients.
-const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
 const names = process.argv.slice(2)
 const clients = (names.length > 0 ? names : Object.keys(agentClis)).filter(isAgentCli)
 let failed = 0

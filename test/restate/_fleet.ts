@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { installServer, type Server, startServer } from '../../scripts/restate.mjs'
 import type { Cli, TestProject } from '../chain/_project.ts'
+import { bin } from '../command-line.ts'
 
-const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
 const clock = new URL('_clock-preload.mjs', import.meta.url).href
 
 /** A server of our own on free ports of this machine. */

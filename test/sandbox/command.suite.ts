@@ -2,16 +2,14 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSandbox } from '../../src/exec/index.ts'
 import { type CommandAnswer, type CommandWorld, runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { nobody } from './_outside.ts'
+import { bin } from '../command-line.ts'
 
 const probe = await openSandbox()
-const bin = fileURLToPath(new URL('../../src/cli/bin.ts', import.meta.url))
-
 let project: TestProject
 beforeEach(() => {
   project = makeProject()

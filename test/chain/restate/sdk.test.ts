@@ -1,8 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-
-const bin = fileURLToPath(new URL('../../../src/cli/bin.ts', import.meta.url))
+import { bin } from '../../command-line.ts'
 
 const withoutSdk = `import { registerHooks } from 'node:module'
 registerHooks({

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process'
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { toolProject, type ToolProject } from './_project.ts'
+import { bin } from '../../command-line.ts'
 
 let shared: ToolProject
 beforeAll(async () => {
@@ -287,7 +287,6 @@ it('shows on Ctrl-C what a batch and a chain had done', async () => {
 
 /** Runs a command of `tools` and presses Ctrl-C when `get_slow` is called. */
 async function interrupted(words: readonly string[]): Promise<{ code: unknown; stdout: string }> {
-  const bin = fileURLToPath(new URL('../../../src/cli/bin.ts', import.meta.url))
   const args = [
     '--disable-warning=ExperimentalWarning',
     bin,
