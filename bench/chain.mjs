@@ -91,10 +91,33 @@ function makeNx() {
   return ['run', `all:s${count - 1}`, '--parallel=1']
 }
 
+/** The scripts as those of packages that depend on each other: what nx finds in a workspace by itself. */
+function makeNxPackages() {
+  const workspace = join(base, 'packages-of-nx')
+  const manifest = (folder, value) => {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(value))
+  }
+  manifest(workspace, { name: 'bench', private: true, workspaces: ['packages/*'] })
+  for (let index = 0; index < count; index++) {
+    manifest(join(workspace, `packages/s${index}`), {
+      name: `s${index}`,
+      version: '1.0.0',
+      scripts: { go: join(base, `.skillrail/skills/s${index}/scripts/run.sh`) },
+      dependencies: index === 0 ? {} : { [`s${index - 1}`]: '1.0.0' },
+    })
+  }
+  const settings = { analytics: false, neverConnectToCloud: true }
+  const targetDefaults = { go: { dependsOn: ['^go'], cache: false } }
+  writeFileSync(join(workspace, 'nx.json'), JSON.stringify({ ...settings, targetDefaults }))
+  symlinkSync(join(peers, 'node_modules'), join(workspace, 'node_modules'))
+  return { cwd: workspace, args: ['run-many', '-t', 'go', '--parallel=1'] }
+}
+
 /** CPU of a command and all its children, in ms. */
-function cpu(file, args) {
+function cpu(file, args, cwd = base) {
   const script = 'T=$( { TIMEFORMAT="%U %S"; time "$0" "$@" >/dev/null 2>&1; } 2>&1 ); echo "$T"'
-  const text = execFileSync('bash', ['-c', script, file, ...args], { cwd: base, encoding: 'utf8' })
+  const text = execFileSync('bash', ['-c', script, file, ...args], { cwd, encoding: 'utf8' })
   const [user, system] = text.trim().split(' ').map(Number)
   return (user + system) * 1000
 }
@@ -123,6 +146,12 @@ function scripts() {
       `  ${name.padEnd(10)} ${median(values).toFixed(0).padStart(5)} ms  ${ratio.toFixed(2)} x make`,
     )
   }
+  if (nx === undefined) return
+  const own = median(samples.skillrail)
+  console.log(`  nx, one project: ${(median(samples.nx) / own).toFixed(1)} x skillrail`)
+  const packages = makeNxPackages()
+  const once = cpu(join(peers, 'node_modules/.bin/nx'), packages.args, packages.cwd)
+  console.log(`  nx, scripts of packages, once: ${(once / own).toFixed(0)} x skillrail`)
 }
 
 const load = (path) => import(pathToFileURL(join(root, `src/${path}.ts`)).href)
@@ -207,7 +236,7 @@ function resume() {
     spawnSync(node, ['--no-warnings', bin, '--trust-workspace', ...args], {
       cwd: base,
       encoding: 'utf8',
-      timeout: 700,
+      timeout: 1_500,
       killSignal: 'SIGKILL',
     })
   const times = []

@@ -68,31 +68,71 @@ function refuseCircles(files) {
 }
 
 /**
- * A file more costs every start a third of a millisecond: what every command needs is one file, and
- * what routes a request, which is done for every prompt, is another. A module that is missing here
- * becomes a file of its own.
+ * A file more costs every start a third of a millisecond. What every command needs is one file; so is
+ * what reads a skill, what finds skills and their trust, what plans a chain, what runs one, and what
+ * routes a request, which is done for every prompt. A module that is missing here becomes a file of
+ * its own.
  */
 function loadedTogether() {
-  const start = [
-    /\/src\/base\/(?!sarif|journal)/,
-    /\/src\/trust\/(?:workspace|_real-path)\.ts$/,
-    /\/src\/cli\/(?:command-table\/.+|main|commands?|help|interrupt|sink|failure|output|version)\.ts$/,
-    /\/src\/cli\/(?:_cells|_file-error|_input-text|_limit-option|_terminal|_tool-project)\.ts$/,
-  ]
-  const routing = [
-    /\/src\/tools\/parameters\//,
-    /\/src\/tools\/route\/(?!meaning|[a-z]+-embedding)/,
-    /\/src\/tools\/call\/(?:decide-request|fitting-candidate|named-in-words|propose|resolve-tool)\.ts$/,
-    /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
-    /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
-    /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,
-    /\/src\/workflow\/answer-json\.ts$/,
-  ]
-  const group = (name, patterns) => ({
+  const groups = {
+    main: [
+      /\/src\/base\/(?!sarif|journal)/,
+      /\/src\/trust\/(?:workspace|_real-path)\.ts$/,
+      /\/src\/cli\/(?:command-table\/.+|main|commands?|help|interrupt|sink|failure|output|version)\.ts$/,
+      /\/src\/cli\/(?:_cells|_file-error|_input-text|_limit-option|_terminal|_tool-project)\.ts$/,
+    ],
+    reading: [
+      /\/src\/skill\/(?:fast-yaml|yaml-library)\//,
+      /\/src\/skill\/_(?:argument-syntax|rules-(?:fields|reference|format)|(?:format-)?finding)\.ts$/,
+      /\/src\/skill\/_(?:field-(?:values|chain|triggers|hooks)|yaml-limits|core-schema)\.ts$/,
+      /\/src\/skill\/(?:allowed-tools|errors|fields?|field-table|frontmatter|parse|read-yaml)\.ts$/,
+      /\/src\/skill\/(?:references|tokens)\.ts$/,
+      /\/src\/library\/(?:_real-path|_sort-text|list-skill-files|_listing|walk)\.ts$/,
+    ],
+    finding: [
+      /\/src\/trust\/(?:_agent-files|_code-files|_entry-stats|_field-parts|_file-digest|_hints)\.ts$/,
+      /\/src\/trust\/(?:_json-offset|_kept-texts|_link|_lock-text|_project-json|_relative)\.ts$/,
+      /\/src\/trust\/_(?:skill-files|skill-tree|trust-file|workspace-files)\.ts$/,
+      /\/src\/trust\/(?:agent-places|assess|collect|decide|errors|lock|policy|skill-trust|store)\.ts$/,
+      /\/src\/library\/_(?:decode|fields-codec|index-columns|metadata|no-fields|read-)/,
+      /\/src\/library\/_(?:same-content|skill-name)\.ts$/,
+      /\/src\/library\/(?:discover|find-skill|load-skill|location-index|locations|resolve-names)\.ts$/,
+      /\/src\/library\/(?:scan-location|select-skill|self-reference|settings-options)\.ts$/,
+    ],
+    planning: [
+      /\/src\/base\/journal-file\.ts$/,
+      /\/src\/exec\/(?:agent-clis|find-script|interpreter-for)\.ts$/,
+      /\/src\/chain\/(?:_plan-steps|check-policy|disk-lookup|errors|journal-records|plan)\.ts$/,
+      /\/src\/chain\/(?:plan-model|policy-table|render-plan|resolve|run-journal|run-store)\.ts$/,
+      /\/src\/chain\/(?:select|skill-digest|trust-check)\.ts$/,
+      /\/src\/cli\/_(?:chain-project|collect|instructions|plan-answer|via)\.ts$/,
+    ],
+    running: [
+      /\/src\/exec\/sandbox\//,
+      /\/src\/exec\/_(?:descriptors|launcher-|output-block|plain-value|process-group|supervision)/,
+      /\/src\/exec\/(?:capture|environment|launcher|model|orphans|output-protocol|process|script)\.ts$/,
+      /\/src\/chain\/_(?:confinement-record|halt|journal-launch|outcome|pass-gate|time-limit)\.ts$/,
+      /\/src\/chain\/(?:attempt|cancel-run|driven-executor|gates|interpreter|journal-engine)\.ts$/,
+      /\/src\/chain\/(?:policy|record-writer|result|reuse|run-arguments|run-chain)\.ts$/,
+      /\/src\/chain\/(?:script-executor|state|step-files|step-runner|timeline|walk-result)\.ts$/,
+      /\/src\/chain\/report\//,
+      /\/src\/cli\/_(?:confinement|engine|execute-run|progress|report-format|require-writable)\.ts$/,
+      /\/src\/cli\/_run-(?:answer|reports|settings)\.ts$/,
+    ],
+    routing: [
+      /\/src\/tools\/parameters\//,
+      /\/src\/tools\/route\/(?!meaning|[a-z]+-embedding)/,
+      /\/src\/tools\/call\/(?:decide-request|fitting-candidate|named-in-words|propose|resolve-tool)\.ts$/,
+      /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
+      /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
+      /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,
+      /\/src\/workflow\/answer-json\.ts$/,
+    ],
+  }
+  return Object.entries(groups).map(([name, patterns]) => ({
     name,
     test: (id) => patterns.some((pattern) => pattern.test(id)),
-  })
-  return [group('main', start), group('routing', routing)]
+  }))
 }
 
 /**

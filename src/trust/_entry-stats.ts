@@ -9,10 +9,11 @@ export type EntryStats =
 /** What lies at a path, a link being a link. Throws for nothing that a disk may hold. */
 export function entryStats(path: string): EntryStats {
   try {
-    return { kind: 'there', stats: lstatSync(path) }
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    return stats === undefined ? { kind: 'missing' } : { kind: 'there', stats }
   } catch (error) {
     const code = systemCode(error)
-    if (code === 'ENOENT' || code === 'ENOTDIR') return { kind: 'missing' }
+    if (code === 'ENOTDIR') return { kind: 'missing' }
     return { kind: 'unreadable', problem: `cannot be read: ${code ?? messageOf(error)}` }
   }
 }

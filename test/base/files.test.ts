@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isInside, readRegularFile, resolveInside, userDirectories } from '../../src/base/index.ts'
 
@@ -77,6 +78,18 @@ describe('isInside', () => {
     ['/', '/x', true],
   ])('of %s and %s is %s', (root, path, expected) => {
     expect(isInside(root, path)).toBe(expected)
+  })
+
+  it('says of any text what the resolved paths say', () => {
+    const part = fc.constantFrom('', '.', '..', '...', 'a', 'b', '.git', 'a.')
+    const path = fc.array(part, { maxLength: 5 }).map((parts) => `/${parts.join('/')}`)
+    fc.assert(
+      fc.property(path, path, fc.boolean(), (root, rest, below) => {
+        const asked = below ? `${root}${rest}` : rest
+        const way = relative(root, asked)
+        expect(isInside(root, asked)).toBe(way !== '..' && !way.startsWith('../'))
+      }),
+    )
   })
 })
 
