@@ -6,11 +6,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { runGuided } from '../test/fuzz/_guided.ts'
 import { randomFrom } from '../test/skill/_fuzz-text.ts'
 
-const { bundle, counters, branches, literals, seconds, corpus, finds, seed, slow, state, input } =
+const { bundle, counters, branches, literals, seconds, corpus, finds, seed, state, input } =
   workerData
 const counted = new Uint8Array(branches)
 globalThis[counters] = counted
-const { name, seeds, words, fuzz } = await import(bundle)
+const { name, seeds, words, fuzz, readings = 1 } = await import(bundle)
+const slow = workerData.slow * readings
 mkdirSync(corpus, { recursive: true })
 mkdirSync(finds, { recursive: true })
 const known = readdirSync(corpus).map((file) => readFileSync(path.join(corpus, file)))

@@ -3,6 +3,7 @@ import type * as Yaml from 'yaml'
 import { frontmatterLines } from './_frontmatter-lines.ts'
 import { SkillParseError } from './errors.ts'
 import type { JsonValue } from './model.ts'
+import { guarded } from './yaml-library/guarded.ts'
 
 /** New values by field name, in the order in which new fields are written; undefined removes one. */
 export type FrontmatterEdits = Readonly<Record<string, JsonValue | undefined>>
@@ -51,7 +52,9 @@ function edit(
   const range = (pair.value ?? pair.key).range ?? [start, start, start]
   const isOneLine = yaml.isScalar(pair.value) && range[1] > range[0] && !isBlock(pair.value)
   if (isOneLine && value !== undefined && (typeof value !== 'object' || value === null)) {
-    return source.slice(0, range[0]) + inlineText(yaml, value) + source.slice(range[1])
+    const before = source.slice(0, range[0])
+    const gap = before.endsWith(':') ? ' ' : ''
+    return before + gap + inlineText(yaml, value) + source.slice(range[1])
   }
   const replacement = value === undefined ? '' : entryText(yaml, name, value)
   return source.slice(0, start) + replacement + source.slice(endOfEntry(source, start, range[1]))
@@ -75,14 +78,16 @@ function endOfEntry(source: string, start: number, end: number): number {
 }
 
 function readMapping(yaml: typeof Yaml, source: string): Yaml.Document.Parsed {
-  const document = yaml.parseDocument(source)
-  const [problem] = document.errors
-  if (problem === undefined && (document.contents === null || yaml.isMap(document.contents))) {
+  const document = guarded(() => yaml.parseDocument(source))
+  const problem = document?.errors[0]
+  const contents = document?.contents
+  if (document && problem === undefined && (contents === null || yaml.isMap(contents))) {
     return document
   }
+  const reason = document === undefined ? 'it is nested too deeply' : 'it is no mapping'
   throw new SkillParseError({
     code: 'yaml-invalid',
-    message: `The frontmatter cannot be edited: ${problem?.message ?? 'it is no mapping'}.`,
+    message: `The frontmatter cannot be edited: ${problem?.message ?? reason}.`,
     hint: 'Mend it first; `skillrail validate` shows the line.',
   })
 }

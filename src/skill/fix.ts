@@ -3,7 +3,7 @@ import { quotableLines, scalarInterior } from './_fix-quoting.ts'
 import { sameTree } from './_same-tree.ts'
 import { type FrontmatterLines, frontmatterLines } from './_frontmatter-lines.ts'
 import { quoteText } from './_quote.ts'
-import { formatAllowedTools, hasCommas, parseAllowedTools } from './allowed-tools.ts'
+import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { readYaml } from './read-yaml.ts'
 import type { YamlMap } from './yaml-tree.ts'
 
@@ -28,7 +28,7 @@ export function fixSkill(text: string): SkillFix {
   const changes: FixChange[] = []
   let fixed = text
   if (fixed.startsWith('\ufeff')) {
-    fixed = fixed.slice(1)
+    fixed = fixed.replace(/^\ufeff+/, '')
     changes.push({ line: 1, message: 'removed the byte order mark' })
   }
   if (fixed.includes('\r\n')) {
@@ -36,12 +36,12 @@ export function fixSkill(text: string): SkillFix {
     fixed = fixed.replaceAll(/\r+\n/g, '\n')
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
+  let found = frontmatterLines(fixed)
   for (const fix of [quoteValues, trimLines, rewriteTools]) {
-    const found = frontmatterLines(fixed)
-    if (found === undefined) break
-    const result = fix(found)
+    const result = found === undefined ? undefined : fix(found)
     if (result === undefined) continue
     fixed = result.lines.join('\n')
+    found = frontmatterLines(fixed)
     changes.push(...result.changes)
   }
   return { text: fixed, changes }
@@ -52,10 +52,16 @@ interface LineFix {
   changes: FixChange[]
 }
 
+/** Each fix asks, and few change anything: the same lines are read once. */
+const readings = new WeakMap<readonly string[], YamlMap | undefined>()
+
 function read({ lines, close }: FrontmatterLines): YamlMap | undefined {
+  if (readings.has(lines)) return readings.get(lines)
   const source = lines.slice(1, close).join('\n')
   const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: '' })
-  return root?.kind === 'map' && !hasErrors(diagnostics) ? root : undefined
+  const map = root?.kind === 'map' && !hasErrors(diagnostics) ? root : undefined
+  readings.set(lines, map)
+  return map
 }
 
 /** Only where the frontmatter cannot be read, and only if it can be afterwards. */
@@ -98,6 +104,8 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
     return undefined
   }
   const { key, value } = entry
+  // Without its end a pattern is no permission; to close it would make one.
+  if (!isBalanced(value)) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
   if (!isForeign || (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar'))) {
     return undefined

@@ -4,13 +4,15 @@ import type { PatternNode } from './pattern-tree.ts'
 /** RE2's limit for a repetition, and for repetitions inside one another. */
 const mostRepetitions = 1000
 
+const interval = /\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/y
+
 /** `{n}`, `{n,}` or `{n,m}` at an offset; undefined where the brace is text, as RE2 reads it. */
 export function readInterval(
   source: string,
   at: number,
 ): { min: number; max: number; end: number } | undefined {
-  if (source[at] !== '{') return undefined
-  const match = /^\{(0|[1-9]\d*)(?:(,)(0|[1-9]\d*)?)?\}/.exec(source.slice(at, at + 24))
+  interval.lastIndex = at
+  const match = interval.exec(source)
   if (match === null) return undefined
   const [written, low = '', comma, high] = match
   const min = Number(low)

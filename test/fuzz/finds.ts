@@ -17,6 +17,16 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
   },
   {
     target: 'output-protocol',
+    input: `1{"status":"failure",${'"'.repeat(65_000)}`,
+    was: 'thousands of errors of the YAML library took seconds, each with a stack of its own',
+  },
+  {
+    target: 'output-protocol',
+    input: `0output:\n  metrics:\n z:\n  metrics:\n    a: | a: "}  | ${'$resu'.repeat(13_000)}`,
+    was: 'an error that quotes the whole output was longer than a result may be',
+  },
+  {
+    target: 'output-protocol',
     input: `0{"status":"success","result":${nested(5000)}}`,
     was: 'a deep result exhausted the stack of what never throws',
   },
@@ -24,6 +34,11 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     target: 'pattern',
     input: `${'{'.repeat(400)}\n%%\na`,
     was: 'a portable spelling was offered that is too long to be accepted',
+  },
+  {
+    target: 'pattern',
+    input: `a{${'9'.repeat(21)},5}\n%%\na`,
+    was: 'an interval of more than 23 characters was taken for text',
   },
   {
     target: 'pattern',
@@ -64,6 +79,26 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     target: 'settings',
     input: `{${listed(3000, (at) => `"unknown-setting-${at}":1`)}}`,
     was: 'every unknown setting counted the lines from the beginning and was compared with all',
+  },
+  {
+    target: 'skill',
+    input: `---\n    inject: ${'maxDe: '.repeat(4600)}\n---\n`,
+    was: 'mappings in mappings on one line exhausted the stack of the YAML library',
+  },
+  {
+    target: 'skill',
+    input: '---\ndescription:\rb\n---',
+    was: 'an edit took away the only blank behind a colon',
+  },
+  {
+    target: 'skill',
+    input: '\ufeff\ufeff',
+    was: 'of two byte order marks one was left',
+  },
+  {
+    target: 'skill',
+    input: '---\ndescription: b\nallowed-tools:\n- h(\n---',
+    was: 'a pattern without its end became a permission when it was mended',
   },
   {
     target: 'skill',

@@ -5,6 +5,8 @@ export interface FuzzTarget {
   seeds: readonly string[]
   /** Words of the language, beside those that the code itself compares with. */
   words: readonly string[]
+  /** How often it reads an input, each time within the limit of the processor's time; default 1. */
+  readings?: number
   /** Throws where something does not hold. */
   fuzz(data: Uint8Array): void
 }

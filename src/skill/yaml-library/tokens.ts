@@ -12,6 +12,8 @@ interface Check {
   diagnostics: Diagnostic[]
 }
 
+export const tooDeep: string = `Lists and mappings lie more than ${yamlLimits.depth} levels inside one another.`
+
 /**
  * Refuses anchors, aliases, tags and whatever is too deep or too long, before anything is built
  * from the tokens: building is recursive and follows aliases.
@@ -37,8 +39,7 @@ function checkToken(token: CST.Token | null | undefined, depth: number, check: C
   }
   if (!('items' in token)) return
   if (depth > yamlLimits.depth) {
-    const message = `Lists and mappings lie more than ${yamlLimits.depth} levels inside one another.`
-    return refuse(check, 'yaml-too-deep', token, message)
+    return refuse(check, 'yaml-too-deep', token, tooDeep)
   }
   for (const item of token.items) {
     checkProperties(item.start, check)

@@ -92,9 +92,11 @@ function placeholderAt(
   at: number,
   known: ReadonlyMap<string, string>,
 ): Placeholder | undefined {
-  const rest = body.slice(at + 1, at + 400)
-  const item = /^ARGUMENTS\[(\d+)\]/.exec(rest)
+  const indexed = /ARGUMENTS\[(\d+)\]/y
+  indexed.lastIndex = at + 1
+  const item = indexed.exec(body)
   if (item !== null) return { kind: 'item', text: `$${item[0]}`, value: item[1] ?? '' }
+  const rest = body.slice(at + 1, at + 16)
   if (/^ARGUMENTS(?![A-Za-z0-9_])/.test(rest)) {
     return { kind: 'whole', text: '$ARGUMENTS', value: '' }
   }

@@ -27,6 +27,9 @@ export const words: readonly string[] = [
   '](',
 ]
 
+/** Two validations and two fixes of several readings each, beside those for an edit. */
+export const readings = 4
+
 const path = 'a/SKILL.md'
 
 /** Nothing throws; errors and a skill exclude one another; a fix changes no meaning and is done at once. */
@@ -35,7 +38,7 @@ export function fuzz(data: Uint8Array): void {
   const { skill, diagnostics } = parseSkill(text, { path })
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   demand(skill !== undefined || errors.length > 0, 'no skill and no error')
-  const lines = text.split('\n').length
+  const lines = text.split(/\r\n|\r|\n/).length
   for (const profile of ['spec', 'reference'] as const) {
     const validation = validateSkill(text, { path, directoryName: 'a-b', profile })
     const wrong = validation.diagnostics.some(({ severity }) => severity === 'error')
