@@ -5,9 +5,13 @@
 export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: string[] }>> = {
   trust: {
     sources: ['src/trust/!(*lock*|_installed-hash|_project-json|_skill-tree).ts'],
-    // Not those of the lock file, not that of 20,000 files (too slow for every mutant), and not those
+    // Not that of 20,000 files (too slow for every mutant), and not those
     // that start processes, which no mutant reaches.
-    tests: ['test/trust/**/!(*-processes|large-skill|lock|lock-installed).test.ts'],
+    tests: ['test/trust/**/!(*-processes|large-skill|lock*).test.ts'],
+  },
+  lock: {
+    sources: ['src/trust/{*lock*,_installed-hash,_project-json,_skill-tree}.ts'],
+    tests: ['test/trust/{lock*,link-digests,outside-skill,removed-while-read}.test.ts'],
   },
   chain: {
     sources: [

@@ -38,6 +38,7 @@ export {
 export { pageRoute } from './local-server/page-route.ts'
 export { deepestJson, tooDeepAt } from './json-depth.ts'
 export { nearest } from './nearest.ts'
+export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './outside-skill.ts'
 export { makePrivateDirectory } from './private-directory.ts'
 export { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { outsideSkill } from './outside-skill.ts'
 
 export type InsideResolution =
   | { ok: true; path: string }
@@ -8,6 +9,7 @@ export type InsideResolution =
 export type InsideCode =
   | 'path-absolute'
   | 'path-escapes'
+  | 'path-left-out'
   | 'path-missing'
   | 'path-not-regular'
   | 'path-nul'
@@ -23,8 +25,9 @@ export function isInside(root: string, path: string): boolean {
 const unresolved = sep === '/' ? /\/\.{0,2}(?:\/|$)/ : /^/
 
 /**
- * Resolves a path that a skill names to a regular file inside `root`, following links only to find
- * out that they stay inside. Backslashes are refused so that one skill means the same everywhere.
+ * Resolves a path that a skill names to a regular file inside `root`, the skill's directory, following
+ * links only to find out that they stay inside. Backslashes are refused so that one skill means the
+ * same everywhere, and so is what no digest of a skill has; see `outsideSkill`.
  */
 export function resolveInside(root: string, path: string): InsideResolution {
   if (path.includes('\0')) return refusal('path-nul', `the path contains a NUL character`)
@@ -42,7 +45,10 @@ function resolveLinks(root: string, path: string): InsideResolution {
   let real: string
   try {
     real = realpathSync.native(resolve(root, path))
-    if (!isInside(realpathSync.native(root), real)) return escapes(root, path)
+    const realRoot = realpathSync.native(root)
+    if (!isInside(realRoot, real)) return escapes(root, path)
+    const outside = outsideSkill(relative(realRoot, real))
+    if (outside !== undefined) return refusal('path-left-out', `${path} in ${root} ${outside}`)
     if (!statSync(real).isFile()) {
       return refusal('path-not-regular', `${path} in ${root} is no regular file`)
     }

@@ -10,8 +10,8 @@ import {
   type TrustStore,
 } from '../trust/index.ts'
 import { amount } from './_cells.ts'
+import { keptTexts } from './_text-change.ts'
 import { compareWithLock, lockReportLines } from './_trust-lock-report.ts'
-import { textOf } from './_trust-lock.ts'
 import { type Standing, standingOf } from './_trust-standing.ts'
 import type { CommandContext } from './command.ts'
 
@@ -27,11 +27,11 @@ export function checkLock(
   const { runtime, output, options: globals } = context
   const standing = standingOf(context, store, path, {})
   const lockStore = openLockStore(runtime, standing.workspace)
-  const lock = compareWithLock(standing, (digest) => textOf(digest, lockStore, store)).report
+  const lock = compareWithLock(standing, keptTexts(store, lockStore)).report
   const reading = readInstalledLock(installedPlace(standing))
   const installed = installedStates(reading.skills, skillDirectories(standing))
   const hasNone = lock.state === 'none' && reading.state === 'none'
-  const missing = hasNone && !standing.lockIsGone ? [missingLock(lock.path)] : []
+  const missing = hasNone && lock.diagnostics.length === 0 ? [missingLock(lock.path)] : []
   const diagnostics = [...missing, ...lock.diagnostics, ...reading.diagnostics]
   const differing = installed.filter(({ state }) => state !== 'same')
   const ok = diagnostics.length === 0 && lock.state !== 'drifted' && differing.length === 0
@@ -44,7 +44,7 @@ export function checkLock(
       output.line(line)
     }
     output.diagnostics(diagnostics)
-    if (lock.state === 'none' && missing.length === 0 && !standing.lockIsGone) {
+    if (lock.state === 'none' && diagnostics.length === 0) {
       output.note('The project has no lock of its own: skillrail trust --lock writes one.')
     }
   }

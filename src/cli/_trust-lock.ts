@@ -1,13 +1,8 @@
 import { relative } from 'node:path'
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
-import {
-  currentSkills,
-  type CurrentSkill,
-  type LockStore,
-  openLockStore,
-  type TrustStore,
-} from '../trust/index.ts'
+import { currentSkills, type CurrentSkill, openLockStore, type TrustStore } from '../trust/index.ts'
 import { amount } from './_cells.ts'
+import { keptTexts } from './_text-change.ts'
 import { compareWithLock, lockReportLines } from './_trust-lock-report.ts'
 import { trustReportLines } from './_trust-report.ts'
 import { agree, type Standing, standingOf } from './_trust-standing.ts'
@@ -29,7 +24,7 @@ export async function lockSkills(
   const { output, options: globals } = context
   const standing = standingOf(context, store, path, options)
   const lockStore = openLockStore(context.runtime, standing.workspace)
-  const comparison = compareWithLock(standing, (digest) => textOf(digest, lockStore, store))
+  const comparison = compareWithLock(standing, keptTexts(store, lockStore))
   const { report } = comparison
   const isNew = report.state === 'none'
   const current = isNew ? currentSkills(standing.workspace, standing.lockable) : comparison.current
@@ -55,7 +50,8 @@ export async function lockSkills(
   if (!standing.settled) for (const line of trustReportLines(standing.report)) say(line)
   for (const line of isNew ? newLockLines(standing, current) : lockReportLines(report)) say(line)
   if (options.dryRun === true) return done(report.state, false, exitCode.done)
-  const inStep = report.state === 'locked'
+  lockStore.requireLockable(current)
+  const inStep = report.state === 'locked' && report.withoutBits === 0
   if (inStep && standing.settled) {
     await lockStore.keep(current)
     return done('locked', false, exitCode.done)
@@ -91,11 +87,6 @@ export async function unlockSkills(
   return exitCode.done
 }
 
-/** The text of a digest in the lock: as it was locked here, or as it was accepted. */
-export function textOf(digest: string, lock: LockStore, store: TrustStore): string | undefined {
-  return lock.lockedText(digest) ?? store.acceptedText(digest)
-}
-
 function agreeToLock(
   context: CommandContext,
   { report, settled }: Standing,
@@ -113,8 +104,10 @@ function newLockLines({ report }: Standing, current: readonly CurrentSkill[]): s
   return [
     `${amount(current.length, 'skill')} of ${safeLine(report.workspace)} to lock:`,
     ...current.map(({ name, path, tree }) => {
-      const digest = tree.digest?.slice(0, 'sha256:'.length + 16) ?? 'cannot be locked'
-      return `  ${safeLine(`${name}  ${path}`)}  ${digest}  ${amount(tree.files.length, 'file')}`
+      const bad = tree.files.find(({ problem }) => problem !== undefined)
+      const why = bad === undefined ? '' : `: ${bad.path} ${bad.problem}`
+      const digest = tree.digest?.slice(0, 'sha256:'.length + 16) ?? `cannot be locked${why}`
+      return `  ${safeLine(`${name}  ${path}  ${digest}`)}  ${amount(tree.files.length, 'file')}`
     }),
   ]
 }

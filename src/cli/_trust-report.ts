@@ -4,7 +4,7 @@ import type { SkillInfo } from '../library/index.ts'
 import { formatAllowedTools } from '../skill/index.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../trust/index.ts'
 import { amount, bytes } from './_cells.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { type KeptTexts, textChange } from './_text-change.ts'
 
 /** Everything that a person decides on; also what `--json` prints, without the texts. */
 export interface TrustReport {
@@ -47,6 +47,8 @@ interface ChangeReport {
   path: string
   /** Of a text that was kept: a unified diff. */
   diff?: string | undefined
+  /** Why there is none. */
+  note?: string | undefined
 }
 
 export interface TrustReportInput {
@@ -55,12 +57,11 @@ export interface TrustReportInput {
   skills: readonly SkillInfo[]
   parts: readonly ActingPart[]
   assessment: WorkspaceAssessment
-  /** The text that a digest stood for when it was accepted. */
-  acceptedText: (digest: string) => string | undefined
+  kept: KeptTexts
 }
 
 export function trustReport(input: TrustReportInput): TrustReport {
-  const { workspace, pinned, skills, parts, assessment, acceptedText } = input
+  const { workspace, pinned, skills, parts, assessment, kept } = input
   const byOwner = new Map<string, ActingPart[]>()
   for (const part of parts) byOwner.set(part.owner, [...(byOwner.get(part.owner) ?? []), part])
   return {
@@ -77,14 +78,17 @@ export function trustReport(input: TrustReportInput): TrustReport {
 
   function changeReport(change: PartChange): ChangeReport {
     const { kind, path } = change.part
-    return { change: change.change, kind, path, diff: diffOf(change) }
+    return { change: change.change, kind, path, ...contentOf(change) }
   }
 
-  function diffOf(change: PartChange): string | undefined {
-    if (change.change === 'removed') return undefined
-    const { path, text } = change.part
-    const before = change.change === 'added' ? '' : acceptedText(change.accepted.digest)
-    return before === undefined || text === undefined ? undefined : unifiedDiff(path, before, text)
+  function contentOf(change: PartChange): { diff?: string | undefined; note?: string | undefined } {
+    if (change.change === 'removed') return {}
+    const { path } = change.part
+    const before =
+      change.change === 'added'
+        ? 'new'
+        : { digest: change.accepted.digest, verb: 'accepted' as const }
+    return textChange(path, change.part, before, kept)
   }
 }
 
@@ -204,7 +208,11 @@ function serverLines(part: PartReport): string[] {
   return (part.servers ?? []).map((server) => `    server         ${safeLine(server)}`)
 }
 
-function changeLines({ change, kind, path, diff }: ChangeReport): string[] {
-  const lines = diff?.split('\n').slice(2) ?? []
-  return [`  ${change}: ${kind} ${safeLine(path)}`, ...lines.map((line) => `    ${safeText(line)}`)]
+function changeLines({ change, kind, path, diff, note }: ChangeReport): string[] {
+  const lines = diff === undefined || diff === '' ? [] : diff.split('\n').slice(2)
+  const words = note === undefined ? path : `${path} (${note})`
+  return [
+    `  ${change}: ${kind} ${safeLine(words)}`,
+    ...lines.map((line) => `    ${safeText(line)}`),
+  ]
 }

@@ -13,6 +13,7 @@ import {
   type TrustStore,
   WorkspaceNotTrustedError,
 } from '../trust/index.ts'
+import { keptTexts } from './_text-change.ts'
 import { trustReport, type TrustReport } from './_trust-report.ts'
 import { skillsToTrust } from './_trust-skills.ts'
 import type { CommandContext } from './command.ts'
@@ -60,7 +61,6 @@ export function standingOf(
   const acting = found.filter((part) => part.kind !== 'text')
   const parts = known ? found : acting
   const assessment = assessWorkspace(acceptance, parts)
-  const acceptedText = (digest: string): string | undefined => store.acceptedText(digest)
   return {
     workspace,
     place,
@@ -72,7 +72,7 @@ export function standingOf(
       skills,
       parts: pinned ? found : acting,
       assessment,
-      acceptedText,
+      kept: keptTexts(store),
     }),
     lock,
     lockIsGone: lock.state === 'none' && openLockStore(runtime, workspace).wasLocked(),

@@ -1,6 +1,7 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import {
+  isInside,
   loadConfiguration,
   makePrivateDirectory,
   type Runtime,
@@ -140,7 +141,8 @@ function trustMarks(
   return skills.map((info) => {
     if (skillTrust(info, policy).level !== 'trusted') return '-'
     // Of a project: what was accepted may have changed, and a lock may say so too.
-    return info.scope === 'project' ? '?' : '+'
+    const isInProject = info.scope === 'custom' && isInside(policy.workspace, info.realDirectory)
+    return info.scope === 'project' || isInProject ? '?' : '+'
   })
 }
 

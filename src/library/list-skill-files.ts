@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, statSync, type Stats } from 'node:fs'
 import { join } from 'node:path'
-import { isInside } from '../base/index.ts'
+import { foldersOutsideSkill, isInside, isLeftBehind } from '../base/index.ts'
 import type { SkillFile } from '../skill/index.ts'
 import { orderOf } from './_sort-text.ts'
 import type { ResourceTree } from './model.ts'
@@ -8,8 +8,8 @@ import type { ResourceTree } from './model.ts'
 /**
  * The files below a skill's directory with sizes and run bits, `SKILL.md` included, in code-point
  * order. A link counts when it leads to a regular file inside the directory; other links, pipes,
- * `.git` and `node_modules` are left out. Reads no file and never throws: a directory that cannot
- * be read is empty.
+ * `.git`, `node_modules` and what editors leave behind are left out. Reads no file and never throws:
+ * a directory that cannot be read is empty.
  */
 export function listSkillFiles(directory: string): SkillFile[] {
   return [...walkFiles(directory, true)].toSorted((a, b) => orderOf(a.path, b.path))
@@ -44,15 +44,21 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
       for (const entry of entries) {
         const path = parent === '' ? entry.name : `${parent}/${entry.name}`
         if (entry.isDirectory()) {
-          if (entry.name !== '.git' && entry.name !== 'node_modules') next.push(path)
+          if (!closed(parent, entry.name)) next.push(path)
           continue
         }
+        if (isLeftBehind(entry.name)) continue
         const stats = statsOf(directory, path, entry)
         if (stats !== undefined) yield { path, executable: isExecutable(stats), size: stats.size }
       }
     }
     level = next
   }
+}
+
+function closed(parent: string, name: string): boolean {
+  if (name === '.git' || name === 'node_modules') return true
+  return parent === '' && foldersOutsideSkill.includes(name)
 }
 
 function entriesOf(directory: string): Dirent[] {

@@ -1,4 +1,4 @@
-import { readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { makePrivateDirectory, readRegularFile, redactText, sha256 } from '../base/index.ts'
 
@@ -6,8 +6,8 @@ const maxTextBytes = 64 * 1024
 
 /**
  * Keeps texts, each in a file named by its digest, so that a later change can be shown line by line,
- * and drops those whose digest is not among `needed` any more. A text that seems to hold a secret is
- * not copied. Call only while holding the lock of what the texts belong to.
+ * and drops those whose digest is not among `needed` any more. Of a text that seems to hold a secret
+ * only that is remembered. Call only while holding the lock of what the texts belong to.
  */
 export function keepTexts(
   directory: string,
@@ -16,19 +16,25 @@ export function keepTexts(
 ): void {
   const present = new Set(namesIn(directory))
   for (const { digest, text } of parts) {
-    if (text === undefined || present.has(nameOf(digest))) continue
-    if (sha256(text) !== digest || redactText(text) !== text) continue
-    write(directory, nameOf(digest), text)
+    if (text === undefined || namesOf(digest).some((name) => present.has(name))) continue
+    if (sha256(text) !== digest) continue
+    if (redactText(text) === text) write(directory, nameOf(digest), text)
+    else write(directory, secretName(digest), '')
   }
-  const kept = new Set(needed.map(nameOf))
+  const kept = new Set(needed.flatMap(namesOf))
   for (const name of present) if (!kept.has(name)) remove(join(directory, name))
 }
 
 /** A text that does not have its digest any more counts as gone. */
 export function readKeptText(directory: string, digest: string): string | undefined {
-  if (!/^sha256:[0-9a-f]{64}$/.test(digest)) return undefined
+  if (!isFileDigest(digest)) return undefined
   const file = readRegularFile(join(directory, nameOf(digest)), { maxBytes: maxTextBytes })
   return file.ok && sha256(file.bytes) === digest ? file.text : undefined
+}
+
+/** Whether a text was not kept because it seemed to hold a secret. */
+export function wasSecret(directory: string, digest: string): boolean {
+  return isFileDigest(digest) && existsSync(join(directory, secretName(digest)))
 }
 
 /**
@@ -42,8 +48,20 @@ function write(directory: string, name: string, text: string): void {
   renameSync(temporary, join(directory, name))
 }
 
+function isFileDigest(digest: string): boolean {
+  return /^sha256:[0-9a-f]{64}$/.test(digest)
+}
+
+function namesOf(digest: string): string[] {
+  return [nameOf(digest), secretName(digest)]
+}
+
 function nameOf(digest: string): string {
   return `${digest.slice('sha256:'.length)}.txt`
+}
+
+function secretName(digest: string): string {
+  return `${digest.slice('sha256:'.length)}.secret`
 }
 
 function namesIn(directory: string): string[] {

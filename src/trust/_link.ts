@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { readlinkSync } from 'node:fs'
-import { sha256 } from '../base/index.ts'
+import { messageOf, sha256, systemCode } from '../base/index.ts'
 
 /**
  * The digest of a link, by where it leads and what is there. It has a prefix of its own, since any
@@ -15,8 +15,15 @@ export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^(?:link-)?sha256:[0-9a-f]{64}$/.test(value)
 }
 
-/** Where a link leads, or undefined where its bytes are no text: two of them could look the same. */
-export function linkTarget(path: string): string | undefined {
-  const target = readlinkSync(path, { encoding: 'buffer' })
-  return isUtf8(target) ? target.toString() : undefined
+export type LinkReading = { ok: true; target: string } | { ok: false; problem: string }
+
+/** Where a link leads, unless its bytes are no text, when two of them could look the same. */
+export function readLink(path: string): LinkReading {
+  try {
+    const target = readlinkSync(path, { encoding: 'buffer' })
+    if (isUtf8(target)) return { ok: true, target: target.toString() }
+    return { ok: false, problem: 'is a link whose target is not UTF-8' }
+  } catch (error) {
+    return { ok: false, problem: `cannot be read: ${systemCode(error) ?? messageOf(error)}` }
+  }
 }

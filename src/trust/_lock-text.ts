@@ -5,7 +5,9 @@ import { type JsonProblem, parseProjectJson, problemAt } from './_project-json.t
 import { treeDigest } from './_skill-tree.ts'
 import type { LockedSkill } from './lock-model.ts'
 
-const version = 1
+/** Since 2 a skill may say which of its files may be executed. */
+const version = 2
+const versions: readonly unknown[] = [1, 2]
 
 export type LockText =
   | { ok: true; skills: ReadonlyMap<string, LockedSkill> }
@@ -22,10 +24,11 @@ export function serializeLock(skills: readonly LockedSkill[]): string {
   if (twice !== undefined) throw pathTwice(twice.path)
   const value = {
     version,
-    skills: sorted.map(({ path, name, digest, files }) => ({
+    skills: sorted.map(({ path, name, digest, files, executable }) => ({
       path,
       name,
       digest,
+      executable: executable && [...executable].toSorted(compareText),
       files: Object.fromEntries([...files].toSorted(([a], [b]) => compareText(a, b))),
     })),
   }
@@ -54,12 +57,14 @@ function readLockValue(value: unknown): ReadonlyMap<string, LockedSkill> {
   if (typeof found === 'number' && found > version) {
     throw new WrongValue(['version'], `has version ${found}; this Skillrail knows ${version}`, true)
   }
-  if (found !== version) throw new WrongValue(['version'], `must have the version ${version}`)
+  if (!versions.includes(found)) {
+    throw new WrongValue(['version'], `must have the version ${versions.join(' or ')}`)
+  }
   const list = value['skills']
   if (!Array.isArray(list)) throw new WrongValue(['skills'], 'must have a list of skills')
   const skills = new Map<string, LockedSkill>()
   for (const [index, item] of list.entries()) {
-    const skill = readSkill(item, ['skills', index])
+    const skill = readSkill(item, ['skills', index], found === version)
     if (skills.has(skill.path)) {
       throw new WrongValue(['skills', index, 'path'], 'has this path twice')
     }
@@ -68,7 +73,7 @@ function readLockValue(value: unknown): ReadonlyMap<string, LockedSkill> {
   return skills
 }
 
-function readSkill(item: unknown, place: JsonPlace): LockedSkill {
+function readSkill(item: unknown, place: JsonPlace, hasBits: boolean): LockedSkill {
   if (!isObject(item)) throw new WrongValue(place, 'must have an object for a skill')
   const { path, name, digest, files } = item
   if (typeof path !== 'string' || !(path === '.' || isPlainPath(path))) {
@@ -85,10 +90,28 @@ function readSkill(item: unknown, place: JsonPlace): LockedSkill {
     if (!isDigest(fileDigest)) throw new WrongValue(filePlace, 'must have a SHA-256 digest here')
     digests.set(file, fileDigest)
   }
-  if (!isDigest(digest) || digest !== treeDigest([...digests])) {
+  const executable = hasBits ? readExecutable(item['executable'], digests, place) : undefined
+  if (!isDigest(digest) || digest !== treeDigest([...digests], executable)) {
     throw new WrongValue([...place, 'digest'], 'has a digest here that is not that of the files')
   }
-  return { path, name, digest, files: digests }
+  return { path, name, digest, files: digests, executable }
+}
+
+function readExecutable(
+  list: unknown,
+  files: ReadonlyMap<string, string>,
+  place: JsonPlace,
+): ReadonlySet<string> | undefined {
+  if (list === undefined) return undefined
+  const paths = Array.isArray(list) ? list : [undefined]
+  const executable = new Set<string>()
+  for (const path of paths) {
+    if (typeof path !== 'string' || !files.has(path) || executable.has(path)) {
+      throw new WrongValue([...place, 'executable'], 'must have paths of files, each once, here')
+    }
+    executable.add(path)
+  }
+  return executable
 }
 
 /** Of two things at one path a lock could hold only one. */

@@ -1,26 +1,31 @@
 import { isUtf8 } from 'node:buffer'
-import { readdirSync, type Stats, statSync } from 'node:fs'
-import { join } from 'node:path'
-import { isInside } from '../base/index.ts'
+import { readdirSync, type Stats } from 'node:fs'
+import { basename, join, relative } from 'node:path'
+import { foldersOutsideSkill, isInside, isLeftBehind, outsideSkill } from '../base/index.ts'
 import { canAct, interpreterOf } from './_code-files.ts'
 import { entryStats } from './_entry-stats.ts'
 import { digestFile, fileHead, maxFileBytes } from './_file-digest.ts'
-import { linkDigest, linkTarget } from './_link.ts'
+import { linkDigest, readLink } from './_link.ts'
 import { realPathOf } from './_real-path.ts'
 import { workspaceRelative } from './_relative.ts'
 import { unreadableDigest } from './assess.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
-export type SkillFile = Omit<ActingPart, 'owner'>
+export interface SkillFile extends Omit<ActingPart, 'owner'> {
+  /** Set where somebody may execute it. */
+  executable?: true | undefined
+}
 
 export interface SkillFilesOptions {
   /** The file that the field `run` names acts whatever it looks like. */
   run?: string | undefined
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
-  /** Names in the directory itself that are none of the skill. */
-  leftOut?: readonly string[] | undefined
+  /** Whether the skill is the whole workspace, whose history and state are none of it. */
+  isWorkspace: boolean
+  /** Whether a link that leads out of the skill is `named`, by where it leads, or cannot be accepted. */
+  linksOut: 'named' | 'refused'
 }
 
 /** A skill with more entries than this cannot be vouched for. */
@@ -31,9 +36,9 @@ const maxBytes = 256 * 1024 * 1024
 
 /**
  * The files of a skill that can act: below `scripts/`, named by `run`, executable, or code by their
- * name or first line. Every link acts, since it can put any file in the place of a script; one that
- * leads out of the skill is no more than its target's name. What cannot be read, or is no file, can
- * never be accepted.
+ * name or first line. Every link acts, since it can put any file in the place of a script. What
+ * cannot be read, is no file, or goes away while it is read, can never be accepted. Files that editors
+ * leave behind are no part of a skill: nothing of ours reads them.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
   const files: SkillFile[] = []
@@ -51,16 +56,18 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
     for (const name of namesIn(real, way)) {
       entries++
       if (entries > maxEntries || left < 0) return
-      if (way === '' && options.leftOut?.includes(name) === true) continue
+      if (way === '' && options.isWorkspace && foldersOutsideSkill.includes(name)) continue
       const path = way === '' ? name : `${way}/${name}`
       const place = join(real, name)
       const acts = acting || path.toLowerCase() === 'scripts' || place === run
       const entry = entryStats(place)
-      if (entry.kind === 'unreadable') files.push({ ...unreadable(path), problem: entry.problem })
-      if (entry.kind !== 'there') continue
-      const { stats } = entry
-      if (stats.isSymbolicLink()) followLink(place, path, acts, above)
-      else take(place, path, stats, acts, above)
+      if (entry.kind !== 'there') {
+        const problem = entry.kind === 'missing' ? 'was removed while it was read' : entry.problem
+        files.push({ ...unreadable(path), problem })
+      } else if (entry.stats.isSymbolicLink()) followLink(place, path, acts, above)
+      else if (!isLeftBehind(name) || !entry.stats.isFile()) {
+        take(place, path, entry.stats, acts, above)
+      }
     }
   }
 
@@ -79,21 +86,26 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
   }
 
   function followLink(link: string, path: string, acts: boolean, above: ReadonlySet<string>): void {
-    const target = linkTarget(link)
-    if (target === undefined) {
-      files.push({ ...unreadable(path), problem: 'is a link whose target is not UTF-8' })
+    const reading = readLink(link)
+    if (!reading.ok) {
+      files.push({ ...unreadable(path), problem: reading.problem })
       return
     }
+    const { target } = reading
     const real = realPathOf(link)
-    const stats = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false })
-    if (real === undefined || stats === undefined || !isInside(directory, real)) {
-      files.push(linkOf(path, target, ''))
-    } else if (!stats.isDirectory()) {
+    const entry = real === undefined ? undefined : entryStats(real)
+    if (real === undefined || entry?.kind === 'missing') files.push(linkOf(path, target, ''))
+    else if (entry?.kind !== 'there') files.push({ ...unreadable(path), problem: entry?.problem })
+    else if (!isInside(directory, real)) {
+      const problem = `is a link to ${target}, outside the skill, where nobody can vouch for it`
+      const isNamed = options.linksOut === 'named'
+      files.push(isNamed ? linkOf(path, target, '') : { ...unreadable(path), problem })
+    } else if (!entry.stats.isDirectory()) {
       const file = fileOf(real, path, 'script')
       files.push(file.problem === undefined ? linkOf(path, target, file.digest) : file)
     } else {
       files.push(linkOf(path, target, ''))
-      if (!above.has(real)) take(real, path, stats, acts, above)
+      if (!above.has(real)) take(real, path, entry.stats, acts, above)
     }
   }
 
@@ -123,9 +135,10 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
       return { ...unreadable(path), problem: isLast ? skillTooLarge : file.problem }
     }
     const { digest, size, text } = file
-    if (kind === 'text') return { path, kind, digest, size, text }
+    const executable = file.executable ? true : undefined
+    if (kind === 'text') return { path, kind, digest, size, text, executable }
     const head = text?.slice(0, 128) ?? fileHead(real, 128)
-    return { path, kind, digest, size, text, interpreter: interpreterOf(path, head) }
+    return { path, kind, digest, size, text, executable, interpreter: interpreterOf(path, head) }
   }
 }
 
@@ -143,15 +156,16 @@ function linkOf(path: string, target: string, content: string): SkillFile {
 /** What is left out can change unseen, so nothing of it may be what the skill runs. */
 function runLeftOut(
   directory: string,
-  { run, leftOut = [] }: SkillFilesOptions,
+  { run, isWorkspace }: SkillFilesOptions,
   real: string | undefined,
 ): SkillFile | undefined {
   if (run === undefined) return undefined
   const path = join(directory, run)
-  const isOut = leftOut.some((name) => {
-    const place = join(directory, name)
-    return isInside(place, path) || (real !== undefined && isInside(place, real))
-  })
+  const isOut = [path, real ?? path].some(
+    (place) =>
+      isLeftBehind(basename(place)) ||
+      (isWorkspace && outsideSkill(relative(directory, place)) !== undefined),
+  )
   if (!isOut) return undefined
   const problem = 'is run by the skill and lies where nobody can vouch for it'
   return { ...unreadable(workspaceRelative(directory, path)), problem }

@@ -8,28 +8,41 @@ import type { SkillTree } from './lock-model.ts'
 export const lockPath = '.skillrail/skills.lock.json'
 
 /**
- * Everything in a skill, text and code alike, by the rules for what acts: links by where they lead. In
- * a workspace that is a skill itself, `.git` and `.skillrail` are not of the skill: there lie its
- * history, the lock and what every run leaves behind.
+ * Everything in a skill, text and code alike, by the rules for what acts. In a workspace that is a
+ * skill itself, `.git` and `.skillrail` are not of the skill: there lie its history, the lock and what
+ * every run leaves behind. A link that leads out of the skill is refused: what lies there could be
+ * exchanged unseen.
  *
  * @param directory real path.
  */
 export function skillTree(workspace: string, directory: string): SkillTree {
-  const leftOut = directory === workspace ? ['.git', '.skillrail'] : []
-  const files = skillFiles(directory, { text: true, leftOut }).toSorted((a, b) =>
-    compareText(a.path, b.path),
+  const isWorkspace = directory === workspace
+  const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' }).toSorted(
+    (a, b) => compareText(a.path, b.path),
   )
   const whole = files.every(({ digest }) => digest !== unreadableDigest)
-  return {
-    digest: whole ? treeDigest(files.map(({ path, digest }) => [path, digest])) : undefined,
-    files,
-  }
+  const executable = executableIn(files)
+  const digests = files.map(({ path, digest }): [string, string] => [path, digest])
+  return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
 }
 
-/** One digest for the files of a tree, whatever their order. No path holds the NUL that ends it. */
-export function treeDigest(files: readonly (readonly [path: string, digest: string])[]): string {
+/** Windows keeps no bit that says so. */
+function executableIn(files: SkillTree['files']): ReadonlySet<string> | undefined {
+  if (process.platform === 'win32') return undefined
+  return new Set(files.filter((file) => file.executable === true).map(({ path }) => path))
+}
+
+/**
+ * One digest for the files of a tree, whatever their order, and for which of them may be executed,
+ * where that is known. No path holds the NUL that ends it.
+ */
+export function treeDigest(
+  files: readonly (readonly [path: string, digest: string])[],
+  executable: Iterable<string> = [],
+): string {
   const lines = files.map(([path, digest]) => `${digest} ${path}\0`)
-  return sha256(lines.toSorted(compareText).join(''))
+  const bits = [...executable].map((path) => `executable ${path}\0`)
+  return sha256([...lines, ...bits].toSorted(compareText).join(''))
 }
 
 /** The directory of a skill as a lock has it. */

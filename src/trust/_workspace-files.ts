@@ -1,8 +1,8 @@
-import { readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from '../base/index.ts'
 import { entryStats } from './_entry-stats.ts'
 import { digestFile } from './_file-digest.ts'
+import { readLink } from './_link.ts'
 import { realPathOf } from './_real-path.ts'
 import { unreadableDigest } from './assess.ts'
 import type { ActingKind, ActingPart } from './model.ts'
@@ -55,7 +55,9 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
     return { ...base, digest: unreadableDigest, problem: entry.problem }
   }
   const isLink = entry.stats.isSymbolicLink()
-  const link = isLink ? { link: readlinkSync(path) } : {}
+  const reading = isLink ? readLink(path) : undefined
+  if (reading?.ok === false) return { ...base, digest: unreadableDigest, problem: reading.problem }
+  const link = reading === undefined ? {} : { link: reading.target }
   const content = digestFile(isLink ? (realPathOf(path) ?? path) : path)
   if (!content.ok) {
     return { ...base, ...link, digest: unreadableDigest, problem: content.problem }

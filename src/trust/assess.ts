@@ -31,8 +31,23 @@ export function assessSkill(
   parts: readonly ActingPart[],
 ): WorkspaceAssessment {
   const owner = workspaceRelative(accepted.workspace, directory)
-  const own = accepted.parts.filter((part) => part.owner === owner)
-  return assessWorkspace({ ...accepted, parts: own }, parts)
+  return assessWorkspace({ ...accepted, parts: partsByOwner(accepted).get(owner) ?? [] }, parts)
+}
+
+/** A list of thousands of skills asks for each of them. */
+const byOwner = new WeakMap<Acceptance, ReadonlyMap<string, readonly AcceptedPart[]>>()
+
+function partsByOwner(accepted: Acceptance): ReadonlyMap<string, readonly AcceptedPart[]> {
+  const known = byOwner.get(accepted)
+  if (known !== undefined) return known
+  const owners = new Map<string, AcceptedPart[]>()
+  for (const part of accepted.parts) {
+    const own = owners.get(part.owner)
+    if (own === undefined) owners.set(part.owner, [part])
+    else own.push(part)
+  }
+  byOwner.set(accepted, owners)
+  return owners
 }
 
 function compareParts(

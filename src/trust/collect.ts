@@ -72,7 +72,8 @@ export function collectSkillParts(
   const files = skillFiles(directory, {
     run: skill.fields.run,
     text: options.text ?? false,
-    leftOut: directory === workspace ? ['.git'] : [],
+    isWorkspace: directory === workspace,
+    linksOut: 'named',
   })
   const inWorkspace = files.map(({ path, ...file }) => ({
     ...file,

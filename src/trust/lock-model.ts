@@ -11,6 +11,11 @@ export interface LockedSkill {
   digest: string
   /** Digest of each file by its path in the skill: `sha256:…`, of a link `link-sha256:…`. */
   files: ReadonlyMap<string, string>
+  /**
+   * Paths of the files that may be executed; undefined where the lock does not say: it is of version 1,
+   * or was written on Windows.
+   */
+  executable: ReadonlySet<string> | undefined
 }
 
 /** Every regular file and link of a skill, in the order of their paths. */
@@ -18,6 +23,8 @@ export interface SkillTree {
   /** `sha256:…`; undefined where something in it cannot be read. */
   digest: string | undefined
   files: readonly SkillFile[]
+  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
+  executable: ReadonlySet<string> | undefined
 }
 
 /** A skill as it is now. */
@@ -50,6 +57,8 @@ export interface LockFileChange {
   path: string
   /** The digest in the lock. */
   locked?: string | undefined
+  /** Whether it may be executed now, where that is not as locked; `true` of an added one that may. */
+  executable?: boolean | undefined
   /** The file as it is now. */
   file?: SkillFile | undefined
 }

@@ -10,7 +10,7 @@ import {
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
-import { keepTexts, readKeptText } from './_kept-texts.ts'
+import { keepTexts, readKeptText, wasSecret } from './_kept-texts.ts'
 import { pathTwice, serializeLock } from './_lock-text.ts'
 import { realPathOf } from './_real-path.ts'
 import { lockPath } from './_skill-tree.ts'
@@ -21,10 +21,12 @@ import type { CurrentSkill, LockedSkill } from './lock-model.ts'
 export interface LockStore {
   /** `.skillrail/skills.lock.json` in the workspace. */
   readonly path: string
+  /** @throws {StateFileError} `lock-skill-unreadable` where a file of a skill cannot be vouched for. */
+  requireLockable(skills: readonly CurrentSkill[]): void
   /**
    * Locks skills as they are, in place of what was locked.
-   * @throws {StateFileError} for a lock that cannot be read, which is left as it is, and
-   *   `lock-skill-unreadable` where a file of a skill cannot be vouched for.
+   * @throws {StateFileError} as `requireLockable`, and for a lock that cannot be read, which is left
+   *   as it is.
    */
   write(skills: readonly CurrentSkill[]): Promise<void>
   /** Keeps the texts of skills that are as locked, so that a later change can be shown. */
@@ -35,6 +37,8 @@ export interface LockStore {
   wasLocked(): boolean
   /** The text that a digest of the lock stands for; undefined where it is not known here. */
   lockedText(digest: string): string | undefined
+  /** Whether that text was not kept because it seemed to hold a secret. */
+  wasSecret(digest: string): boolean
 }
 
 const waitMs = 60_000
@@ -50,9 +54,11 @@ export function openLockStore(runtime: Runtime, workspace: string): LockStore {
   const alone = <T>(work: () => Promise<T>): Promise<T> => withFileLock(texts, work, { waitMs })
   return {
     path,
+    requireLockable: (skills) => {
+      lockTextOf(skills)
+    },
     write: async (skills) => {
-      const text = serializeLock(skills.map(lockedSkill))
-      if (Buffer.byteLength(text) > maxLockBytes) throw tooLarge(path)
+      const text = lockTextOf(skills)
       await alone(async () => {
         const reading = readLock(workspace)
         if (reading.state === 'unreadable') throw notOurs(reading.diagnostics[0]?.message ?? path)
@@ -76,6 +82,13 @@ export function openLockStore(runtime: Runtime, workspace: string): LockStore {
       }),
     wasLocked: () => existsSync(mark),
     lockedText: (digest) => readKeptText(texts, digest),
+    wasSecret: (digest) => wasSecret(texts, digest),
+  }
+
+  function lockTextOf(skills: readonly CurrentSkill[]): string {
+    const text = serializeLock(skills.map(lockedSkill))
+    if (Buffer.byteLength(text) > maxLockBytes) throw tooLarge(path)
+    return text
   }
 
   function keepAll(skills: readonly CurrentSkill[]): void {
@@ -98,14 +111,14 @@ function lockedSkill({ path, name, tree }: CurrentSkill): LockedSkill {
     throw new StateFileError({
       code: 'lock-skill-unreadable',
       message: `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`,
-      hint: 'Remove it or make it readable, then lock the skills again.',
+      hint: 'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.',
     })
   }
   const files = new Map(tree.files.map((file) => [file.path, file.digest]))
   // In the order of paths, so the same one twice is side by side.
   const twice = tree.files.find((file, index) => tree.files[index - 1]?.path === file.path)
   if (twice !== undefined) throw pathTwice(`${path}/${twice.path}`)
-  return { path, name, digest: tree.digest, files }
+  return { path, name, digest: tree.digest, files, executable: tree.executable }
 }
 
 /** A link in the place of `.skillrail` would have the lock written anywhere. */

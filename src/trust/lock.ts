@@ -18,14 +18,15 @@ export const maxLockBytes: number = 32 * 1024 * 1024
 
 /**
  * Reads the lock of a project, `.skillrail/skills.lock.json`. Never throws. A link in its place is
- * no lock that the project has, so it counts as one that cannot be read.
+ * no lock that the project has, so it counts as one that cannot be read, and so do one that goes away
+ * meanwhile and what lies where its directory should.
  *
  * @param workspace real path.
  */
 export function readLock(workspace: string): LockReading {
   const path = join(workspace, lockPath)
   const entry = entryStats(path)
-  if (entry.kind === 'missing') return { state: 'none', path }
+  if (entry.kind === 'missing') return withoutLock(path)
   const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
   if (isLink || (realPathOf(path) ?? path) !== path) {
     return unreadable(path, {
@@ -34,13 +35,22 @@ export function readLock(workspace: string): LockReading {
     })
   }
   const file = readRegularFile(path, { maxBytes: maxLockBytes, followSymlinks: false })
-  if (!file.ok && file.code === 'file-missing') return { state: 'none', path }
   if (!file.ok) return unreadable(path, { code: 'lock-file-unreadable', message: file.message })
   const parsed = parsedOnce(file.text)
   if (parsed.ok) return { state: 'read', path, skills: parsed.skills }
   const { line, column, message } = parsed.problem
   const code = parsed.newer ? 'lock-file-newer' : 'lock-file-corrupt'
   return unreadable(path, { code, message: `the lock file ${message}`, line, column })
+}
+
+function withoutLock(path: string): LockReading {
+  const directory = dirname(path)
+  const entry = entryStats(directory)
+  if (entry.kind === 'there' && !entry.stats.isDirectory() && !entry.stats.isSymbolicLink()) {
+    const message = `${directory} is no directory, so there can be no lock file in it`
+    return unreadable(path, { code: 'lock-directory', message })
+  }
+  return { state: 'none', path }
 }
 
 /** A chain asks for each of its steps: the same text is not read twice. */
@@ -55,10 +65,15 @@ function unreadable(
   facts: Pick<Diagnostic, 'code' | 'message' | 'line' | 'column'>,
 ): LockReading {
   const hint =
-    facts.code === 'lock-file-newer'
-      ? 'Use the newer Skillrail; the file was not touched.'
-      : 'Mend it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
+    hints[facts.code] ??
+    'Mend it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
   return { state: 'unreadable', path, diagnostics: [{ severity: 'error', path, hint, ...facts }] }
+}
+
+const hints: Readonly<Record<string, string>> = {
+  'lock-file-newer': 'Use the newer Skillrail; the file was not touched.',
+  'lock-directory':
+    'Remove it, or put a directory in its place. Until then no skill of the project is trusted.',
 }
 
 /** Skills as they are now, each once and in the order of their paths; those outside are left out. */
@@ -95,21 +110,35 @@ export function lockDrift(
 }
 
 /**
+ * The lock that a workspace is held to: its own, else the nearest one above. A `.git` in a folder makes
+ * that a workspace, and whoever can write a skill can write that too.
+ */
+export function nearestLock(workspace: string): { place: string; reading: LockReading } {
+  for (let place = workspace; ; place = dirname(place)) {
+    const reading = readLock(place)
+    if (reading.state !== 'none' || dirname(place) === place) return { place, reading }
+  }
+}
+
+/** The lock that holds a workspace without one of its own, by its path; undefined where none does. */
+export function lockAbove(workspace: string): string | undefined {
+  const { place, reading } = nearestLock(workspace)
+  return place === workspace || reading.state === 'none' ? undefined : reading.path
+}
+
+/**
  * What a skill is by the lock of its project; undefined where there is no lock, or it is as locked.
- * A workspace without a lock is held to the nearest one above it: a `.git` in a folder makes that a
- * workspace, and whoever can write a skill can write that too.
+ *
+ * @param lock of that workspace.
  */
 export function lockStateOf(
   workspace: string,
   directory: string,
+  { place, reading } = nearestLock(workspace),
 ): 'drifted' | 'unreadable' | undefined {
-  if (!isInside(workspace, directory)) return undefined
-  for (let place = workspace; ; place = dirname(place)) {
-    const reading = readLock(place)
-    if (reading.state === 'unreadable') return 'unreadable'
-    if (reading.state === 'read') return driftOf(place, directory, reading.skills)
-    if (dirname(place) === place) return undefined
-  }
+  if (!isInside(workspace, directory) || reading.state === 'none') return undefined
+  if (reading.state === 'unreadable') return 'unreadable'
+  return driftOf(place, directory, reading.skills)
 }
 
 function driftOf(
@@ -118,8 +147,9 @@ function driftOf(
   skills: ReadonlyMap<string, LockedSkill>,
 ): 'drifted' | undefined {
   const locked = skills.get(lockedPath(workspace, directory))
-  const same = locked !== undefined && skillTree(workspace, directory).digest === locked.digest
-  return same ? undefined : 'drifted'
+  if (locked === undefined) return 'drifted'
+  const tree = skillTree(workspace, directory)
+  return compareSkill(locked, { ...locked, tree }) === undefined ? undefined : 'drifted'
 }
 
 function changeWhereItWas(workspace: string, locked: LockedSkill): LockChange | undefined {
@@ -138,22 +168,31 @@ function compareSkill(
   locked: LockedSkill | undefined,
   { path, name, tree }: CurrentSkill,
 ): LockChange | undefined {
-  const files = compareFiles(locked?.files ?? new Map(), tree)
+  const files = compareFiles(locked, tree)
   if (locked === undefined) return { change: 'added', path, name, files }
-  if (tree.digest === locked.digest) return undefined
+  const isSame = tree.digest !== undefined && tree.files.length === locked.files.size
+  if (isSame && files.length === 0) return undefined
   return { change: 'changed', path, name, files }
 }
 
-function compareFiles(locked: ReadonlyMap<string, string>, { files }: SkillTree): LockFileChange[] {
-  const now = new Set(files.map(({ path }) => path))
-  const changes: LockFileChange[] = [...locked]
+/** What may be executed counts only where both sides know. */
+function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFileChange[] {
+  const now = new Set(tree.files.map(({ path }) => path))
+  const changes: LockFileChange[] = [...(locked?.files ?? [])]
     .filter(([path]) => !now.has(path))
     .map(([path, digest]) => ({ change: 'removed', path, locked: digest }))
-  for (const file of files) {
+  for (const file of tree.files) {
     const { path, digest } = file
-    const before = locked.get(path)
-    if (before === undefined) changes.push({ change: 'added', path, file })
-    else if (before !== digest) changes.push({ change: 'changed', path, locked: before, file })
+    const before = locked?.files.get(path)
+    if (before === undefined) {
+      changes.push({ change: 'added', path, file, executable: file.executable })
+      continue
+    }
+    const is = tree.executable?.has(path)
+    const was = locked?.executable?.has(path)
+    const executable = is === undefined || was === undefined || is === was ? undefined : is
+    if (before === digest && executable === undefined) continue
+    changes.push({ change: 'changed', path, locked: before, file, executable })
   }
   return changes.toSorted((a, b) => compareText(a.path, b.path))
 }

@@ -4,7 +4,7 @@ import { assessSkill } from './assess.ts'
 import { collectSkillParts } from './collect.ts'
 import { decideTrust, isUnderLock, type TrustFacts } from './decide.ts'
 import { SkillNotTrustedError } from './errors.ts'
-import { lockStateOf } from './lock.ts'
+import { lockStateOf, nearestLock } from './lock.ts'
 import type { ActingSkill, TrustPolicy, TrustSubject, TrustVerdict } from './model.ts'
 
 /**
@@ -26,12 +26,21 @@ export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdi
  * Reads the files of this one skill.
  */
 export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPolicy): TrustVerdict {
+  return confirmUnderLock(skill, policy, () => nearestLock(policy.workspace))
+}
+
+/** {@link confirmTrust} with the lock of the policy's workspace, which is asked for where it counts. */
+export function confirmUnderLock(
+  skill: TrustSubject & ActingSkill,
+  policy: TrustPolicy,
+  lockOf: () => ReturnType<typeof nearestLock>,
+): TrustVerdict {
   const facts = factsOf(skill, policy)
   const { directory } = facts
   const verdict = decideTrust({ ...facts, changed: false })
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
   const changed = verdict.code === 'workspace-accepted' && hasChanged(skill, directory, policy)
-  const lock = changed ? undefined : lockStateOf(policy.workspace, directory)
+  const lock = changed ? undefined : lockStateOf(policy.workspace, directory, lockOf())
   return decideTrust({ ...facts, changed, lock })
 }
 

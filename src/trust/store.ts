@@ -9,7 +9,7 @@ import {
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
-import { keepTexts, readKeptText } from './_kept-texts.ts'
+import { keepTexts, readKeptText, wasSecret } from './_kept-texts.ts'
 import { realPathOf } from './_real-path.ts'
 import { corrupt, parseTrust, serializeTrust } from './_trust-file.ts'
 import { unreadableDigest } from './assess.ts'
@@ -45,6 +45,8 @@ export interface TrustStore {
    * what looks like a secret.
    */
   acceptedText(digest: string): string | undefined
+  /** Whether that text was not kept because it seemed to hold a secret. */
+  wasSecret(digest: string): boolean
 }
 
 const maxRecordBytes = 64 * 1024 * 1024
@@ -66,6 +68,7 @@ export function openTrustStore(runtime: Runtime): TrustStore {
     },
     revoke: (workspace) => change((others) => others, realOr(workspace), []),
     acceptedText: (digest) => readKeptText(texts, digest),
+    wasSecret: (digest) => wasSecret(texts, digest),
   }
 
   function acceptanceOf(

@@ -98,6 +98,9 @@ describe('resolveInside', () => {
     mkdirSync(join(directory, 'skill/references'), { recursive: true })
     mkdirSync(join(directory, 'skill-other'))
     writeFileSync(join(directory, 'skill/references/a.md'), 'a')
+    writeFileSync(join(directory, 'skill/references/.a.md.swp'), 'a')
+    mkdirSync(join(directory, 'skill/.git'))
+    writeFileSync(join(directory, 'skill/.git/config'), 'a')
     writeFileSync(join(directory, 'skill-other/secret'), 's')
     symlinkSync('../../skill-other/secret', join(directory, 'skill/references/out'))
     symlinkSync('a.md', join(directory, 'skill/references/in'))
@@ -124,6 +127,8 @@ describe('resolveInside', () => {
     ['missing.md', 'path-missing'],
     ['references/a.md/x', 'path-missing'],
     ['references', 'path-not-regular'],
+    ['references/.a.md.swp', 'path-left-out'],
+    ['references/../.git/config', 'path-left-out'],
     ['a\0b', 'path-nul'],
   ])('%j is refused as %s', (path, code) => {
     expect(resolveInside(join(directory, 'skill'), path)).toMatchObject({ ok: false, code })

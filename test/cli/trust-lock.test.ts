@@ -96,7 +96,9 @@ it('says where the locked text is not known, on another machine', async () => {
   appendFileSync(join(directory, 'SKILL.md'), 'More.\n')
   const { code, stdout } = await trust('--lock', '--check')
   expect(code).toBe(1)
-  expect(stdout).toContain('changed: SKILL.md (the text that was locked is not known here)')
+  expect(stdout).toContain(
+    'changed: SKILL.md (no diff: the text that was locked is not known here)',
+  )
 })
 
 it('holds a skill that drifted to what an untrusted one may do, until it is locked again', async () => {

@@ -52,7 +52,8 @@ describe('a link in a skill', () => {
     const { workspace, directory, now } = project()
     const files = new Map(now()[0]?.tree.files.map(({ path, digest }) => [path, digest]))
     files.set('scripts/a', sha256(`link ${target}\n${sha256('a')}`))
-    const skill = { path: 'skill', name: 'deploy', digest: treeDigest([...files]), files }
+    const digest = treeDigest([...files])
+    const skill = { path: 'skill', name: 'deploy', digest, files, executable: undefined }
     writeFiles(workspace, { '.skillrail/skills.lock.json': serializeLock([skill]) })
     expect(readLock(workspace).state).toBe('read')
     expect(lockStateOf(workspace, directory)).toBe('drifted')
@@ -72,7 +73,7 @@ describe('a link in a skill', () => {
 it('a lock takes no path twice, be it of a skill or of a file', async () => {
   const { store, now } = project()
   const digest = treeDigest([])
-  const skill = { path: 'a', name: 'a', digest, files: new Map() }
+  const skill = { path: 'a', name: 'a', digest, files: new Map(), executable: undefined }
   expect(() => serializeLock([skill, { ...skill, name: 'b' }])).toThrow('a is there twice')
   const [current] = now()
   if (current === undefined) throw new Error('no skill')

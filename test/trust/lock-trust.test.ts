@@ -147,7 +147,7 @@ describe('in a project with a lock', () => {
     const { lock, verdict } = await locked()
     const text = readFileSync(lock.path, 'utf8')
     expect(verdict().level).toBe('trusted')
-    writeFileSync(lock.path, text.replace('"version": 1', '"version": 9'))
+    writeFileSync(lock.path, text.replace('"version": 2', '"version": 9'))
     expect(verdict()).toMatchObject({ code: 'lock-unreadable' })
     writeFileSync(lock.path, '{"version": 1, "skills": []}')
     expect(verdict()).toMatchObject({ code: 'lock-drift' })

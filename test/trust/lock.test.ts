@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -50,7 +51,7 @@ describe('a lock', () => {
     await store.write(now(skill, '.agents/skills/other'))
     const text = readFileSync(store.path, 'utf8')
     expect(JSON.parse(text)).toMatchObject({
-      version: 1,
+      version: 2,
       skills: [
         { path: '.agents/skills/other' },
         {
@@ -163,42 +164,49 @@ const tree = fc.dictionary(
   { minKeys: 1, maxKeys: 6 },
 )
 
+const bits = process.platform !== 'win32'
+
 describe('no change escapes a lock', () => {
-  it('of one byte, an added, a removed or a renamed file', { timeout: 120_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        tree,
-        fc.constantFrom('byte', 'add', 'remove', 'rename'),
-        fc.nat(),
-        fc.nat(),
-        byte.filter((each) => each !== 0),
-        async (files, kind, which, where, flip) => {
-          const { store, now, drift, directory } = project()
-          for (const [path, bytes] of Object.entries(files)) {
-            mkdirSync(join(directory, path, '..'), { recursive: true })
-            writeFileSync(join(directory, path), bytes)
-          }
-          await store.write(now())
-          expect(drift()).toEqual([])
-          const paths = Object.keys(files)
-          const path = paths[which % paths.length] ?? ''
-          const place = join(directory, path)
-          if (kind === 'byte') {
-            const bytes = readFileSync(place)
-            const at = where % bytes.length
-            bytes[at] = (bytes[at] ?? 0) ^ flip
-            writeFileSync(place, bytes)
-          } else if (kind === 'add') writeFileSync(join(directory, 'skill-added'), '')
-          else if (kind === 'remove') rmSync(place)
-          else renameSync(place, `${place}-renamed`)
-          const changed = kind === 'add' ? 'skill-added' : path
-          expect(drift()[0]?.files.map((file) => file.path)).toContain(changed)
-          rmSync(join(directory, '../../../..'), { recursive: true, force: true })
-        },
-      ),
-      { numRuns: 60 },
-    )
-  })
+  it(
+    'of one byte, an added, a removed, a renamed or an executable file',
+    { timeout: 120_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(
+          tree,
+          fc.constantFrom('byte', 'add', 'remove', 'rename', ...(bits ? ['bit'] : [])),
+          fc.nat(),
+          fc.nat(),
+          byte.filter((each) => each !== 0),
+          async (files, kind, which, where, flip) => {
+            const { store, now, drift, directory } = project()
+            for (const [path, bytes] of Object.entries(files)) {
+              mkdirSync(join(directory, path, '..'), { recursive: true })
+              writeFileSync(join(directory, path), bytes)
+            }
+            await store.write(now())
+            expect(drift()).toEqual([])
+            const paths = Object.keys(files)
+            const path = paths[which % paths.length] ?? ''
+            const place = join(directory, path)
+            if (kind === 'byte') {
+              const bytes = readFileSync(place)
+              const at = where % bytes.length
+              bytes[at] = (bytes[at] ?? 0) ^ flip
+              writeFileSync(place, bytes)
+            } else if (kind === 'add') writeFileSync(join(directory, 'skill-added'), '')
+            else if (kind === 'remove') rmSync(place)
+            else if (kind === 'bit') chmodSync(place, 0o755)
+            else renameSync(place, `${place}-renamed`)
+            const changed = kind === 'add' ? 'skill-added' : path
+            expect(drift()[0]?.files.map((file) => file.path)).toContain(changed)
+            rmSync(join(directory, '../../../..'), { recursive: true, force: true })
+          },
+        ),
+        { numRuns: 60 },
+      )
+    },
+  )
 })
 
 describe('a lock file that somebody else made', () => {
@@ -209,7 +217,7 @@ describe('a lock file that somebody else made', () => {
   it.each([
     ['no JSON', '{"version": 1,\n  oops}', 'lock-file-corrupt', 2],
     ['a list', '[]', 'lock-file-corrupt', 1],
-    ['a newer one', '{\n"version": 2, "skills": "new"}', 'lock-file-newer', 2],
+    ['a newer one', '{\n"version": 3, "skills": "new"}', 'lock-file-newer', 2],
     ['no version', '{"skills": []}', 'lock-file-corrupt', 1],
     ['no list of skills', '{"version": 1,\n"skills": {}}', 'lock-file-corrupt', 2],
     ['an absolute path', entry('/etc', good), 'lock-file-corrupt', 3],

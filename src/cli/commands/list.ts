@@ -1,12 +1,8 @@
 import { type Diagnostic, exitCode, hasErrors } from '../../base/index.ts'
-import {
-  type Discovery,
-  discoverOptionsFrom,
-  summarizeSkills,
-  type SkillSummary,
-} from '../../library/index.ts'
+import { type Discovery, discoverOptionsFrom, type SkillSummary } from '../../library/index.ts'
 import { amount } from '../_cells.ts'
 import { listRows } from '../_list-rows.ts'
+import { type ListedSkills, listedSkills } from '../_listed-skills.ts'
 import { precedenceOption } from '../_precedence-option.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -37,7 +33,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail list --all\n')
   },
   async run(context, _positionals, options) {
-    const discovery = summarizeSkills({
+    const discovery = listedSkills({
       ...discoverOptionsFrom(context.runtime, context.settings),
       ...precedenceOption(options.precedence),
     })
@@ -81,7 +77,7 @@ function winnersOf(skills: readonly SkillSummary[]): Map<string, string> {
   return new Map(skills.flatMap(({ path, shadows }) => shadows.map((shadow) => [shadow, path])))
 }
 
-function print(context: CommandContext, discovery: Discovery<SkillSummary>, all: boolean): void {
+function print(context: CommandContext, discovery: ListedSkills, all: boolean): void {
   const { output } = context
   const rows = listRows(discovery, { all, width: output.width, style: output.style })
   if (rows.length > 1) output.table(rows)
@@ -98,18 +94,19 @@ function print(context: CommandContext, discovery: Discovery<SkillSummary>, all:
 }
 
 function summary(
-  discovery: Discovery<SkillSummary>,
+  discovery: ListedSkills,
   all: boolean,
   context: CommandContext,
   warnings: number,
 ): string {
-  const { skills, shadowed, conflicts, broken } = discovery
+  const { skills, shadowed, conflicts, broken, heldBack } = discovery
   const unusable = broken.length + conflicts.length
   const failing = skills.filter((info) => hasErrors(info.diagnostics)).length
   return [
     amount(skills.length, 'skill'),
     ...(unusable > 0 ? [`${unusable} that cannot be used`] : []),
     ...(failing > 0 ? [`${failing} with errors`] : []),
+    ...(heldBack > 0 ? [`${heldBack} not as locked or accepted (skillrail trust shows it)`] : []),
     ...(shadowed.length > 0
       ? [`${shadowed.length} shadowed${all ? '' : ' (--all shows them)'}`]
       : []),

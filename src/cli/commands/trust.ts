@@ -1,26 +1,17 @@
 import { resolve } from 'node:path'
-import { exitCode, type ExitCode, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, type ExitCode, safeLine } from '../../base/index.ts'
 import { findWorkspace, openLockStore, openTrustStore, type TrustStore } from '../../trust/index.ts'
 import { amount } from '../_cells.ts'
+import { keptTexts } from '../_text-change.ts'
 import { checkLock } from '../_trust-check.ts'
 import { compareWithLock, lockReportLines } from '../_trust-lock-report.ts'
-import { lockSkills, textOf, unlockSkills } from '../_trust-lock.ts'
+import { lockSkills, unlockSkills } from '../_trust-lock.ts'
+import { refuseBothPins, requireOneMode, type TrustOptions } from '../_trust-options.ts'
 import { type TrustReport, trustReportLines } from '../_trust-report.ts'
 import { agree, standingOf } from '../_trust-standing.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options {
-  list?: boolean | undefined
-  revoke?: boolean | undefined
-  pin?: boolean | undefined
-  yes?: boolean | undefined
-  dryRun?: boolean | undefined
-  lock?: boolean | undefined
-  check?: boolean | undefined
-  unlock?: boolean | undefined
-}
-
-export const command: LoadedCommand = defineCommand<Options>({
+export const command: LoadedCommand = defineCommand<TrustOptions>({
   configure(program) {
     program
       .argument('[path]', 'a project, or a folder or a skill in it; default: this one')
@@ -37,16 +28,15 @@ export const command: LoadedCommand = defineCommand<Options>({
         'after',
         '\nExamples:\n  $ skillrail trust\n  $ skillrail trust ../service --pin\n  $ skillrail trust --list\n  $ skillrail trust --lock\n  $ skillrail trust --lock --check   # in CI\n',
       )
+    refuseBothPins(program)
   },
   async run(context, [path], options) {
+    requireOneMode(options)
     const store = openTrustStore(context.runtime)
     if (options.list === true) return listTrusted(context, store)
     if (options.revoke === true) return await revoke(context, store, path)
     if (options.unlock === true) return await unlockSkills(context, store, path)
-    if (options.check === true) {
-      requireLock(options)
-      return checkLock(context, store, path)
-    }
+    if (options.check === true) return checkLock(context, store, path)
     if (options.lock === true) return await lockSkills(context, store, path, options)
     return await trust(context, store, path, options)
   },
@@ -56,13 +46,13 @@ async function trust(
   context: CommandContext,
   store: TrustStore,
   path: string | undefined,
-  options: Options,
+  options: TrustOptions,
 ): Promise<ExitCode> {
   const { runtime, output, options: globals } = context
   const standing = standingOf(context, store, path, options)
   const { report, settled } = standing
   const lockStore = openLockStore(runtime, standing.workspace)
-  const lock = compareWithLock(standing, (digest) => textOf(digest, lockStore, store))
+  const lock = compareWithLock(standing, keptTexts(store, lockStore))
   if (!globals.json) {
     for (const line of [...trustReportLines(report), ...lockReportLines(lock.report)]) {
       output.line(line)
@@ -77,7 +67,7 @@ async function trust(
   }
   const state = accepted ? 'trusted' : report.state
   if (globals.json) {
-    const isNone = lock.report.state === 'none' && !standing.lockIsGone
+    const isNone = lock.report.state === 'none' && lock.report.diagnostics.length === 0
     const held = isNone ? undefined : lock.report
     output.json({ ...report, state, was: report.state, accepted, lock: held })
   } else if (accepted) output.line(`\nTrusted${report.pinned ? ', with its text' : ''}.`)
@@ -98,7 +88,7 @@ async function trust(
 function agreeToTrust(
   context: CommandContext,
   report: TrustReport,
-  { yes }: Options,
+  { yes }: TrustOptions,
 ): Promise<boolean> {
   const question = report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace'
   const message = `${report.workspace} was not trusted: nobody at a terminal agreed to it`
@@ -141,13 +131,4 @@ async function revoke(
   else
     output.line(`${safeLine(workspace)} ${revoked ? 'is no longer trusted' : 'was not trusted'}.`)
   return exitCode.done
-}
-
-function requireLock({ lock }: Options): void {
-  if (lock === true) return
-  throw new UsageError({
-    code: 'wrong-use',
-    message: '--check belongs to --lock',
-    hint: 'skillrail trust --lock --check compares the skills with the lock files.',
-  })
 }

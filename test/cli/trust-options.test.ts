@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { lockedProject } from './_locked-project.ts'
+
+it.each([
+  ['--pin and --no-pin', ['--pin', '--no-pin']],
+  ['--pin and --no-pin', ['--lock', '--no-pin', '--yes', '--pin']],
+  ['--list and --revoke', ['--revoke', '--list']],
+  ['--revoke and --pin', ['--revoke', '--pin']],
+  ['--revoke and --lock', ['--lock', '--revoke']],
+  ['--revoke and --dry-run', ['--revoke', '--dry-run']],
+  ['--unlock and --dry-run', ['--unlock', '--dry-run']],
+  ['--unlock and --lock', ['--lock', '--unlock']],
+  ['--check and --no-pin', ['--lock', '--check', '--no-pin']],
+])('%s are no use together: %j', async (words, options) => {
+  const { cli } = lockedProject()
+  const { code, stderr } = await cli('trust', ...options)
+  expect(code).toBe(2)
+  expect(stderr).toContain(`${words} do not go together`)
+})
+
+it('one of them is never done unsaid', async () => {
+  const { cli, workspace } = lockedProject()
+  await cli('trust', '--lock', '--yes')
+  const lock = join(workspace, '.skillrail/skills.lock.json')
+  expect(await cli('trust', '--unlock', '--dry-run')).toMatchObject({ code: 2 })
+  expect(await cli('trust', '--revoke', '--dry-run')).toMatchObject({ code: 2 })
+  expect(existsSync(lock)).toBe(true)
+  expect((await cli('trust')).stdout).toContain('trusted, and nothing that acts has changed')
+})
+
+it('what goes together does: a pin twice, a lock with a pin, a check that would not write anyway', async () => {
+  const { cli } = lockedProject()
+  expect(await cli('trust', '--lock', '--pin', '--pin', '--yes')).toMatchObject({ code: 0 })
+  expect(await cli('trust', '--lock', '--check', '--dry-run')).toMatchObject({ code: 0 })
+  expect(await cli('trust', '--unlock', '--yes')).toMatchObject({ code: 0 })
+})
