@@ -79,7 +79,7 @@ function loadedTogether() {
       /\/src\/base\/(?!sarif|journal)/,
       /\/src\/trust\/(?:workspace|_real-path)\.ts$/,
       /\/src\/cli\/(?:command-table\/.+|main|commands?|help|interrupt|sink|failure|output|version)\.ts$/,
-      /\/src\/cli\/(?:_cells|_file-error|_input-text|_limit-option|_terminal|_tool-project)\.ts$/,
+      /\/src\/cli\/(?:_cells|_contradiction|_file-error|_input-text|_option-number|_terminal|_tool-project)\.ts$/,
     ],
     reading: [
       /\/src\/skill\/(?:fast-yaml|yaml-library)\//,
@@ -105,7 +105,7 @@ function loadedTogether() {
       /\/src\/chain\/(?:_plan-steps|check-policy|disk-lookup|errors|journal-records|plan)\.ts$/,
       /\/src\/chain\/(?:plan-model|policy-table|render-plan|resolve|run-journal|run-store)\.ts$/,
       /\/src\/chain\/(?:select|skill-digest|trust-check)\.ts$/,
-      /\/src\/cli\/_(?:chain-project|collect|instructions|plan-answer|via)\.ts$/,
+      /\/src\/cli\/_(?:agent-options|chain-project|collect|instructions|plan-answer|via)\.ts$/,
     ],
     running: [
       /\/src\/exec\/sandbox\//,
@@ -122,7 +122,8 @@ function loadedTogether() {
     routing: [
       /\/src\/tools\/parameters\//,
       /\/src\/tools\/route\/(?!meaning|[a-z]+-embedding)/,
-      /\/src\/tools\/call\/(?:decide-request|fitting-candidate|named-in-words|propose|resolve-tool)\.ts$/,
+      /\/src\/tools\/call\/(?:_json|decide-request|fitting-candidate|json-in-text|named-in-words)\.ts$/,
+      /\/src\/tools\/call\/(?:propose|resolve-tool|written-names)\.ts$/,
       /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
       /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
       /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,

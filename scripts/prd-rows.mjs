@@ -206,7 +206,14 @@ export const prdSections = [
       ['US-011 AC1', 'a configuration names the skills to preload'],
       ['US-011 AC2', 'their full content is in the system prompt'],
       ['US-011 AC3', 'their tools are registered'],
-      ['US-011 AC4', 'they come from the parent’s manager'],
+      [
+        'US-011 AC4',
+        'they come from the parent’s manager',
+        {
+          differs:
+            'Only those that its definition names: a subagent reads their files with `skill_resource` and activates no others, since an activation would add tools and approvals to what the definition says.',
+        },
+      ],
       ['US-012 AC1', 'context: fork runs in a subagent'],
       ['US-012 AC2', 'agent names which'],
       ['US-012 AC3', 'the content is its task'],

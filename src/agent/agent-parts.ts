@@ -5,7 +5,7 @@ import type { Surroundings } from './agent-surroundings.ts'
 import { approvalPart } from './approval/approval-part.ts'
 import type { CallRules } from './approval/permit.ts'
 import { createHands } from './hands/hands.ts'
-import { type McpPart, mcpPart } from './mcp-tools/mcp-part.ts'
+import { mcpPart } from './mcp-tools/mcp-part.ts'
 import type { AgentEvent } from './model.ts'
 import { promptText } from './prompt/template.ts'
 import { type AgentSession, openSession } from './session.ts'
@@ -127,7 +127,7 @@ export function createAgentParts(options: AgentOptions, context: AgentPartsConte
         isSubagent: false,
         model: () => surroundings.model(),
         resolveModel: (wanted) => surroundings.resolveModel(wanted),
-        ready: (signal) => servers.ready(signal),
+        ready: options.mcp === undefined ? undefined : (signal) => servers.ready(signal),
         tools: () => session.tools(),
         skills: () => agentSkills?.manager,
         toolsOfSkill: async (activation, signal) =>
@@ -136,7 +136,7 @@ export function createAgentParts(options: AgentOptions, context: AgentPartsConte
         denied,
         permissionMode: options.permissionMode,
         narrowed: () => agentSkills?.part.rules.narrowed() ?? [],
-        partsOfChild: () => [workflowsOf(servers)],
+        partsOfChild: () => servers.workflowsOfChild(),
         onUsage: (entry) => ledger.record(entry),
         onEvent: emit,
       },
@@ -154,16 +154,8 @@ function rulesOf(skills: () => AgentSkills | undefined): CallRules {
     preApproved: () => skills()?.part.rules.preApproved() ?? [],
     narrowed: () => skills()?.part.rules.narrowed() ?? [],
     beforeTool: async (tool, input, call) =>
-      (await skills()?.part.rules.beforeTool(tool, input, call)) ?? none,
+      (await skills()?.part.rules.beforeTool?.(tool, input, call)) ?? none,
   }
-}
-
-/** Workflows stand before the tools of a subagent as before those of its parent. */
-function workflowsOf({
-  beforeTool,
-  afterTool,
-}: McpPart): Pick<McpPart, 'beforeTool' | 'afterTool'> {
-  return { beforeTool, afterTool }
 }
 
 function agentFiles(

@@ -7,6 +7,7 @@ import {
   type StepRequest,
 } from '../chain/index.ts'
 import { agentPrompt, failedOutput } from '../exec/index.ts'
+import { requireBuiltIns } from './hands/hands.ts'
 import type { AgentEvent, CallSettings } from './model.ts'
 import type { ModelObject } from './models/resolve-model.ts'
 import { openSession } from './session.ts'
@@ -29,8 +30,11 @@ export interface ModelExecutorOptions {
 /**
  * Lets a model carry out the steps that have no script: everything it has to know is in the prompt,
  * and its report has a schema. What its calls used is among the metrics of the step, however it ends.
+ *
+ * @throws {AgentUsageError} for a built-in tool that there is not.
  */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
+  requireBuiltIns(options.world.builtIns ?? [])
   return {
     kind: 'model',
     async execute(request) {

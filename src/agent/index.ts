@@ -32,7 +32,9 @@ export type {
   ToolOrigin,
   UsageEntry,
 } from './model.ts'
+export { requireBuiltIns } from './hands/hands.ts'
 export type { McpChoice, McpServer } from './mcp-tools/server-choice.ts'
+export { maxTurnsExceeded } from './loop/limits.ts'
 export { runLoop } from './loop/run-loop.ts'
 export { type CompactionStrategy, dropOldest } from './conversation/compact.ts'
 export type { ConversationLimits } from './conversation/compactor.ts'

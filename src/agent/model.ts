@@ -147,7 +147,12 @@ export interface LoopRequest {
   permit: (tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<Permission>
   /** Called after every execution; what it returns is added to what the model reads. */
   afterTool?:
-    | ((tool: AgentTool, input: JsonObject, output: JsonValue) => Promise<string | undefined>)
+    | ((
+        tool: AgentTool,
+        input: JsonObject,
+        output: JsonValue,
+        isError: boolean,
+      ) => Promise<string | undefined>)
     | undefined
   /** Asked when the model has stopped calling tools; text makes it go on (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined

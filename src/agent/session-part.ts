@@ -1,7 +1,6 @@
 import type { LanguageModel } from 'ai'
-import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject } from '../tools/index.ts'
-import type { AgentEvent, AgentTool, Permission, ToolContext } from './model.ts'
+import type { AgentEvent, AgentTool, LoopRequest, Permission, ToolContext } from './model.ts'
 import type { AgentSession } from './session.ts'
 
 /**
@@ -32,10 +31,8 @@ export interface SessionPart {
   beforeTool?:
     | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
     | undefined
-  /** Text that is added to a tool's result; those of all parts are joined. */
-  afterTool?:
-    | ((tool: AgentTool, input: JsonObject, output: JsonValue) => Promise<string | undefined>)
-    | undefined
+  /** Text that is added to a tool's result, or its error; those of all parts are joined. */
+  afterTool?: LoopRequest['afterTool']
   /** Text that makes the model go on instead of ending its turn; the first part with one wins. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   /** The user's turn is over, however it ended. */
@@ -56,12 +53,13 @@ export interface JoinedParts {
   add(part: SessionPart): void
   instructions(run: PromptContext): Promise<readonly string[]>
   prompt(text: string, run: PromptContext): Promise<string>
-  tools(): readonly AgentTool[]
+  /** After those that are given, the tools of all parts. */
+  tools(before?: readonly AgentTool[]): readonly AgentTool[]
   /** Those of the tools that every part offers. */
   offered(tools: readonly AgentTool[]): readonly AgentTool[]
   model(): LanguageModel | undefined
   permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission>
-  afterTool(tool: AgentTool, input: JsonObject, output: JsonValue): Promise<string | undefined>
+  afterTool: NonNullable<LoopRequest['afterTool']>
   beforeStop(text: string): Promise<string | undefined>
   turnEnded(): Promise<void>
   close(): Promise<void>
@@ -92,8 +90,8 @@ export function joinParts(): JoinedParts {
       for (const part of parts) last = part.model?.() ?? last
       return last
     },
-    tools() {
-      const tools: AgentTool[] = []
+    tools(before = []) {
+      const tools = [...before]
       for (const part of parts) if (part.tools !== undefined) tools.push(...part.tools())
       return tools
     },
@@ -103,9 +101,17 @@ export function joinParts(): JoinedParts {
       return tools.filter((tool) => judges.every((part) => part.offers?.(tool) ?? true))
     },
     async permit(tool, input, context) {
-      const permission = await ask(tool, input, context)
-      if (!permission.allowed) return permission
-      const used = permission.input ?? input
+      let used = input
+      let isGuarded = false
+      for (const { permit } of parts) {
+        if (permit === undefined) continue
+        isGuarded = true
+        const permission = await permit(tool, used, context)
+        if (!permission.allowed) return permission
+        used = permission.input ?? used
+      }
+      const refusal = isGuarded ? undefined : unguarded(tool, input)
+      if (refusal !== undefined) return refusal
       for (const part of parts) {
         if (part.beforeTool === undefined) continue
         // Nothing begins for a call that nobody waits for any more.
@@ -114,11 +120,11 @@ export function joinParts(): JoinedParts {
       }
       return { allowed: true, input: used }
     },
-    async afterTool(tool, input, output) {
+    async afterTool(tool, input, output, isError) {
       const remarks: string[] = []
       for (const part of parts) {
         if (part.afterTool === undefined) continue
-        const remark = await part.afterTool(tool, input, output)
+        const remark = await part.afterTool(tool, input, output, isError)
         if (remark !== undefined) remarks.push(remark)
       }
       return remarks.length === 0 ? undefined : remarks.join('\n\n')
@@ -138,30 +144,14 @@ export function joinParts(): JoinedParts {
       for (const part of parts) await part.close?.()
     },
   }
-
-  async function ask(
-    tool: AgentTool,
-    input: JsonObject,
-    context: ToolContext,
-  ): Promise<Permission> {
-    const guards = parts.flatMap(({ permit }) => (permit === undefined ? [] : [permit]))
-    if (guards.length === 0) return unguarded(tool, input)
-    let current = input
-    for (const guard of guards) {
-      const permission = await guard(tool, current, context)
-      if (!permission.allowed) return permission
-      current = permission.input ?? current
-    }
-    return { allowed: true, input: current }
-  }
 }
 
 /** Without a part that decides, only what nobody need be asked for is done. */
-function unguarded(tool: AgentTool, input: JsonObject): Permission {
+function unguarded(tool: AgentTool, input: JsonObject): Permission | undefined {
   const asked =
     tool.alwaysAsk?.(input) !== undefined ||
     (tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program'))
   return asked
     ? { allowed: false, reason: 'it needs an approval, and nobody can give one here' }
-    : { allowed: true }
+    : undefined
 }

@@ -88,7 +88,7 @@ export function openSession(options: SessionOptions): AgentSession {
     get messages() {
       return history
     },
-    tools: () => joined.offered([...(options.tools ?? []), ...joined.tools()]),
+    tools: () => joined.offered(joined.tools(options.tools)),
     async run(prompt, run = {}) {
       refuseEmpty(prompt)
       if (running) throw new AgentUsageError(busy(agent))

@@ -1,3 +1,4 @@
+import { isObject } from '../base/index.ts'
 import { failedOutput, type StepOutput } from '../exec/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject } from '../tools/index.ts'
@@ -48,7 +49,7 @@ function ended({ status, output, error = '', text, failure }: LoopOutcome): Step
 
 /** The loop has checked it by the schema. */
 function reported(value: JsonValue | undefined): StepOutput {
-  if (!isObject(value)) return failedOutput('output-missing', 'the model gave no report')
+  if (!isObject<JsonValue>(value)) return failedOutput('output-missing', 'the model gave no report')
   const { status, result, errors, metrics } = value
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
@@ -78,13 +79,9 @@ function object(properties: JsonObject): JsonObject {
 }
 
 function list(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  return Array.isArray(value) ? value.filter((item) => isObject<JsonValue>(item)) : []
 }
 
 function text(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : ''
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -39,7 +39,6 @@ export async function stepTools(
       rules: {
         preApproved: () => wishes.allowedTools,
         narrowed: () => [],
-        beforeTool: async () => ({ decision: undefined, reason: '', input: undefined }),
       },
     }),
   }

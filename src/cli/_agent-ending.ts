@@ -1,3 +1,4 @@
+import { maxTurnsExceeded } from '../agent/index.ts'
 import type { CommandApprover } from './_agent-approver.ts'
 
 /** Why an answer is none, or not all of it, in the words of the command line. */
@@ -27,7 +28,7 @@ export function endingOf(
 
 /** The turns are the one limit that an option of the same call raises. */
 function withOption(error: string): string {
-  return error === 'Max turns exceeded'
+  return error === maxTurnsExceeded
     ? `${error}: it was asked for a summary instead. --max-turns gives it more.`
     : error
 }

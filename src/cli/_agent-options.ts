@@ -2,6 +2,8 @@ import { collect } from './_collect.ts'
 import type { Command } from 'commander'
 import { UsageError } from '../base/index.ts'
 import type { AgentOptions } from '../agent/index.ts'
+import { contradiction } from './_contradiction.ts'
+import { wholeNumber } from './_option-number.ts'
 import type { CommandContext } from './command.ts'
 
 /** What every command understands that lets a model work. */
@@ -31,17 +33,17 @@ export function declareModelOptions(program: Command): Command {
  * An agent as the options and the settings describe it.
  *
  * @throws {UsageError} when no model is named anywhere, for numbers that are none, and for options
- *   that do not go together.
+ *   that contradict each other.
  */
 export function agentOptions(context: CommandContext, options: ModelOptions): AgentOptions {
   const { runtime, settings } = context
   const { mcp, mcpServer } = options
   if (mcp === true && mcpServer !== undefined) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: '--mcp and --mcp-server do not go together',
-      hint: '--mcp offers the tools of all servers; --mcp-server, as often as you like, those of some.',
-    })
+    throw contradiction(
+      '--mcp',
+      '--mcp-server',
+      '--mcp offers the tools of all servers; --mcp-server, as often as you like, those of some.',
+    )
   }
   return {
     model: modelName(context, options),
@@ -50,7 +52,7 @@ export function agentOptions(context: CommandContext, options: ModelOptions): Ag
     baseUrl: options.baseUrl,
     builtIns: toolNames(options.tools),
     mcp: mcp === true ? 'project' : mcpServer,
-    maxTurns: wholeNumber('--max-turns', options.maxTurns, 9999) ?? settings.agent.maxTurns,
+    maxTurns: maxTurnsOf(options) ?? settings.agent.maxTurns,
     limits: { budget: settings.agent.contextTokens },
   }
 }
@@ -85,16 +87,6 @@ export function toolNames(text: string | undefined): string[] | undefined {
 }
 
 /** @throws {UsageError} for a text that is no such number. */
-export function wholeNumber(
-  option: string,
-  text: string | undefined,
-  most: number,
-): number | undefined {
-  if (text === undefined) return undefined
-  const number = Number(text)
-  if (/^\d{1,6}$/.test(text) && number >= 1 && number <= most) return number
-  throw new UsageError({
-    code: 'option-number',
-    message: `${option} is ${text}; a whole number from 1 to ${most} is wanted`,
-  })
+export function maxTurnsOf({ maxTurns }: Pick<ModelOptions, 'maxTurns'>): number | undefined {
+  return wholeNumber('--max-turns', maxTurns, { least: 1, most: 9999 })
 }

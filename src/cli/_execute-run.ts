@@ -1,7 +1,8 @@
-import { exitCode, type ExitCode, UsageError } from '../base/index.ts'
+import { exitCode, type ExitCode } from '../base/index.ts'
 import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { type ConfinementOptions, confinementFor } from './_confinement.ts'
+import { milliseconds } from './_option-number.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun, codeOfRun } from './_run-answer.ts'
 import { openReports, type ReportOptions } from './_run-reports.ts'
@@ -27,7 +28,8 @@ export async function executeRun(
   const { context, workspace, store } = project
   const confinement = await confinementFor(project, plan, options)
   const executors = await executorsFor(project, options)
-  const limit = wholeLimit(options.maxTime)
+  const longest = milliseconds('--max-time', options.maxTime)
+  const limit = longest === undefined ? undefined : AbortSignal.timeout(longest)
   const reports = openReports(context, options)
   const progress = showProgress(context.output)
   let result: RunResult
@@ -77,18 +79,3 @@ async function executorsFor(
   const { viaExecutor } = await import('./_via-executor.ts')
   return [viaExecutor(project, client)]
 }
-
-function wholeLimit(seconds: string | undefined): AbortSignal | undefined {
-  if (seconds === undefined) return undefined
-  const value = Number(seconds)
-  if (seconds.trim() !== '' && value > 0 && value <= longestSeconds) {
-    return AbortSignal.timeout(value * 1000)
-  }
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--max-time ${seconds}: a number of seconds above 0 is needed`,
-  })
-}
-
-/** What a timer of the platform takes. */
-const longestSeconds = 2_147_483

@@ -1,5 +1,5 @@
 import { basename, dirname } from 'node:path'
-import { type Diagnostic, UsageError } from '../base/index.ts'
+import type { Diagnostic } from '../base/index.ts'
 import { currentTrust, discoverOptionsFrom } from '../library/index.ts'
 import { SkillLoadError, SkillParseError } from '../skill/index.ts'
 import {
@@ -89,15 +89,4 @@ function namedSkills(context: CommandContext, references: readonly string[]): Sk
     diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
     mayInject: () => true,
   }
-}
-
-/** @throws {UsageError} for anything but a whole number. */
-export function readBudget(written: string | undefined): number | undefined {
-  if (written === undefined) return undefined
-  if (/^\d{1,9}$/.test(written)) return Number(written)
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--budget ${written} is no number of tokens`,
-    hint: 'Write a whole number, such as --budget 8000.',
-  })
 }

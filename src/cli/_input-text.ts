@@ -1,6 +1,15 @@
 import { resolve } from 'node:path'
 import { readRegularFile, UsageError } from '../base/index.ts'
+import { contradiction } from './_contradiction.ts'
 import type { CommandContext } from './command.ts'
+
+/**
+ * @throws {UsageError} where the task and an option both want standard input, which can be read once.
+ */
+export function refuseInputTwice(task: string, option: string, value: string | undefined): void {
+  if (task !== '-' || value !== '-') return
+  throw contradiction('the task -', `${option} -`, 'Give one of them as text, or as @FILE.')
+}
 
 const maxBytes = 16 * 1024 * 1024
 

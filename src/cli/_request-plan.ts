@@ -56,6 +56,8 @@ export async function answerMeaning(
 type PlannedLine = PlannedCall & {
   readOnly: boolean
   problems: readonly string[]
+  /** Parameters that mean nothing to the tool, misspelt perhaps. */
+  notes: readonly string[]
   guard: ForeseenGuard
 }
 
@@ -69,11 +71,11 @@ async function foreseen(
   if (guard.refused !== undefined) throw guard.refused
   const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]
   const paths = later.map((name) => [name])
-  const { readOnly, problems } = await foreseeCall(definition, step.params, paths, calls)
-  return { ...step, readOnly, problems, guard }
+  const { readOnly, problems, notes } = await foreseeCall(definition, step.params, paths, calls)
+  return { ...step, readOnly, problems, notes, guard }
 }
 
-function stepText({ missing, problems, guard: _guard, ...step }: PlannedLine): string {
+function stepText({ missing, problems, notes, guard: _guard, ...step }: PlannedLine): string {
   const open = missing.map((name) => `${name} is missing`)
-  return planLine({ ...step, facts: [...open, ...problems] })
+  return planLine({ ...step, facts: [...open, ...problems, ...notes] })
 }

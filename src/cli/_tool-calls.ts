@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { exitCode, type ExitCode, safeLine, safeText, UsageError } from '../base/index.ts'
+import { exitCode, type ExitCode, safeLine, safeText } from '../base/index.ts'
 import {
   type CallContext,
   createSchemaChecker,
@@ -16,6 +16,7 @@ import {
   projectGate,
 } from '../tools/index.ts'
 import { discoverTools } from './_discovery.ts'
+import { milliseconds } from './_option-number.ts'
 import { canAsk } from './_terminal.ts'
 import { cautionText } from './_tool-caution.ts'
 import { amongAskedServers, toolProject } from './_tool-project.ts'
@@ -89,7 +90,7 @@ function openCalls(
     index,
     rank: (text) => rankTools(text, index, project, context),
     servers: pool,
-    rules: rulesOf(pool, timeLimit(options.timeout)),
+    rules: rulesOf(pool, milliseconds('--timeout', options.timeout)),
     async discover() {
       index = await discoverTools(context, pool, index)
       return index
@@ -175,16 +176,3 @@ async function askWhetherToRun(context: CommandContext, warning: string): Promis
   const answer = await context.ask(`${safeText(warning)}\nRun them first? [Y/n] `)
   return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'
 }
-
-function timeLimit(seconds: string | undefined): number | undefined {
-  if (seconds === undefined) return undefined
-  const value = Number(seconds)
-  if (seconds.trim() !== '' && value > 0 && value <= longestSeconds) return value * 1000
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--timeout ${seconds}: a number of seconds above 0 is needed`,
-  })
-}
-
-/** What a timer of the platform takes. */
-const longestSeconds = 2_147_483

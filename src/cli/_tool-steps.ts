@@ -155,12 +155,12 @@ export async function answerChain(
 function printResult(result: BatchResult, index: number, { output }: CommandContext): void {
   const note = result.note === undefined ? '' : ` (${safeLine(result.note)})`
   output.line(`${index + 1}. ${safeLine(result.tool)}: ${saidOf(result).slice(0, 400)}${note}`)
+  const hint = 'hint' in result ? (result.hint ?? '') : ''
+  for (const line of hint.split('\n')) if (line !== '') output.line(`   ${safeLine(line)}`)
 }
 
 function saidOf(result: BatchResult): string {
   if (result.status === 'success') return summariseValue(result.result)
   if (result.status === 'cancelled') return result.error
-  const hint = result.hint === undefined ? '' : ` ${result.hint.split('\n')[0]}`
-  const message = bareMessage(result.error)
-  return `Error: ${safeLine(hint === '' ? message : message.replace(/\.?$/, '.') + hint)}`
+  return `Error: ${safeLine(bareMessage(result.error))}`
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
-import { UsageError } from '../base/index.ts'
+import { isObject, UsageError } from '../base/index.ts'
+import type { JsonValue } from '../skill/index.ts'
 import { type JsonObject, type WorkflowMode, workflowModes } from '../workflow/index.ts'
 import { collect } from './_collect.ts'
 
@@ -150,9 +151,5 @@ function readValue(text: string): JsonObject[string] {
 }
 
 function objectOf(value: unknown): JsonObject {
-  return isObject(value) ? value : {}
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isObject<JsonValue>(value) ? value : {}
 }

@@ -1,5 +1,6 @@
 import { relative } from 'node:path'
 import type { Diagnostic } from '../base/index.ts'
+import { goneWorkflows } from '../tools/index.ts'
 import {
   checkDefinition,
   checkWorkflows,
@@ -10,17 +11,19 @@ import {
   WorkflowInvalidError,
 } from '../workflow/index.ts'
 import { unifiedDiff } from './_unified-diff.ts'
-import { openWorkflows, type WorkflowProject } from './_workflow-project.ts'
+import { installedTools, openWorkflows, type WorkflowProject } from './_workflow-project.ts'
 import { workflowBlocks } from './_workflow-trust.ts'
 import type { CommandContext } from './command.ts'
 
 /** Writes one change, or shows it, and says what it was. */
 export async function writeWorkflow(
   context: CommandContext,
-  { project }: WorkflowProject,
+  workflowProject: WorkflowProject,
   change: { path: string; edit: WorkflowEdit; dryRun: boolean; done: string },
 ): Promise<void> {
+  const { project } = workflowProject
   const { path, edit, dryRun, done } = change
+  const diagnostics = findingsOn(workflowProject, edit, path, context)
   const { before, after } = await editWorkflows(path, edit, { dryRun })
   const shown = relative(context.runtime.cwd, path)
   const isSame = after === before
@@ -28,20 +31,41 @@ export async function writeWorkflow(
   const { output } = context
   const isRefused = written && workflowBlocks(context, project)(path) !== undefined
   if (context.options.json) {
-    output.json({ name: edit.name, path, written, toBeAccepted: isRefused, before, after })
+    const toBeAccepted = isRefused
+    output.json({ name: edit.name, path, written, toBeAccepted, before, after, diagnostics })
     return
   }
+  output.diagnostics(diagnostics)
   if (isSame) output.line(`Workflow '${edit.name}' is like that already; nothing to write.`)
   else if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
   else output.line(done)
   if (isRefused) output.note(acceptanceText(edit, path, context))
 }
 
-/** A workflow that rests stands before no call, accepted or not; what is left of the file does. */
+/** What `workflow check` will say of a definition that is written. */
+function findingsOn(
+  { project, workflows }: WorkflowProject,
+  edit: WorkflowEdit,
+  path: string,
+  context: CommandContext,
+): Diagnostic[] {
+  if (edit.kind !== 'write') return []
+  const workflow = checkDefinition(edit.name, edit.definition, path)
+  const others = workflows.filter(({ name }) => name !== edit.name)
+  const { tools } = installedTools(context, project)
+  const before = new Set(checkWorkflows(others, tools).map(({ message }) => message))
+  return checkWorkflows([...others, workflow], tools).filter(({ message }) => !before.has(message))
+}
+
+/** One that nobody accepted and that rests stands before no call; one that was accepted still does. */
 function acceptanceText(edit: WorkflowEdit, path: string, context: CommandContext): string {
+  const toAccept = 'Workflows act, so this change is to be accepted: skillrail trust'
   const lifts = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
-  if (!lifts) return 'Workflows act, so this change is to be accepted: skillrail trust'
-  const { workflows } = openWorkflows(context)
+  if (!lifts) return toAccept
+  const { project, workflows } = openWorkflows(context)
+  const { runtime, settings } = context
+  const gone = goneWorkflows(project, runtime, settings.workspaceTrust, workflows)
+  if (gone.unknown !== undefined || gone.workflows.length > 0) return toAccept
   const others = workflows.filter((one) => one.path === path && one.enabled)
   return others.length === 0
     ? 'It stands before no call from now on.'

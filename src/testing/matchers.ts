@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import { type Diagnostic, isObject } from '../base/index.ts'
 import { formatAllowedTools, type Validation } from '../skill/index.ts'
 import { type SkillInvocation, SkillTestHarness } from './harness.ts'
 
@@ -109,8 +109,4 @@ function isInvocation(value: unknown): value is SkillInvocation {
     'effects' in value &&
     typeof value['content'] === 'string'
   )
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
 }

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import { type Diagnostic, nearest } from '../base/index.ts'
 import { finding } from './_finding.ts'
 import { textsOf } from './_json-values.ts'
 import { parseReferences, type Reference } from './reference.ts'
@@ -63,9 +63,18 @@ function checkParameters(
     names.some((candidate) => foldParameter(candidate) === foldParameter(name))
   const given = Object.keys({ ...step.params, ...resolved.params })
   const lacking = (resolved.tool.required ?? []).filter((name) => !has(name, given))
-  return lacking.map((name) => {
+  const left = known.filter((name) => !has(name, given))
+  const misspelt = Object.keys(step.params ?? {}).flatMap((name) => {
+    const meant = has(name, known) ? undefined : nearest(name, left)
+    if (meant === undefined) return []
+    const message = `step ${step.step}: ${resolved.tool.id} has no parameter ${name}, so it is not passed`
+    const hint = `Did you mean ${meant}?`
+    return [finding(workflow, 'workflow-parameter-unknown', 'warning', message, hint)]
+  })
+  const missing = lacking.map((name) => {
     const message = `step ${step.step}: ${resolved.tool.id} needs ${name}, and the step has no such parameter`
     const hint = `Add "${name}": "$call.${name}" to its params.`
     return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
   })
+  return [...misspelt, ...missing]
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 
 /** `Array.isArray` does not see that a read-only list is one. */
@@ -5,13 +6,9 @@ export function isJsonList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-export function isJsonObject(value: JsonValue): value is { readonly [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** Every text in it, in order; keys are none. */
 export function textsOf(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (isJsonList(value)) return value.flatMap(textsOf)
-  return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : []
+  return isObject(value) ? Object.values(value).flatMap(textsOf) : []
 }

@@ -1,4 +1,5 @@
 import type { Node } from 'jsonc-parser'
+import { type Diagnostic, hasErrors } from '../base/index.ts'
 import {
   definitionFields,
   forbiddenKeys,
@@ -15,7 +16,18 @@ export function readDefinition(
   name: string,
   node: Node,
 ): WorkflowDefinition | undefined {
-  const before = errorCount(reader)
+  // Its findings apart: to look for an error among those of all would take the square of them.
+  const diagnostics: Diagnostic[] = []
+  const definition = definitionAt({ ...reader, diagnostics }, name, node)
+  for (const diagnostic of diagnostics) reader.diagnostics.push(diagnostic)
+  return hasErrors(diagnostics) ? undefined : definition
+}
+
+function definitionAt(
+  reader: NodeReader,
+  name: string,
+  node: Node,
+): WorkflowDefinition | undefined {
   const where = `workflow '${name}'`
   if (!isWorkflowName(name)) {
     report(reader, node, 'workflow-name', `${where}: a name has 1 to 64 letters, digits, _ . or -`)
@@ -27,7 +39,6 @@ export function readDefinition(
   const fields = fieldsOf(reader, node, definitionFields, where)
   const triggers = readTriggers(reader, fields.get('triggers'), where)
   const prerequisites = readPrerequisites(reader, fields.get('prerequisites'), where)
-  if (errorCount(reader) > before) return undefined
   return {
     name,
     enabled: fields.get('enabled')?.value !== false,
@@ -90,8 +101,4 @@ function readPrerequisite(reader: NodeReader, node: Node, where: string): Prereq
 
 function modeOf(text: string | undefined): WorkflowMode {
   return text === 'warn' || text === 'suggest' ? text : 'enforce'
-}
-
-function errorCount(reader: NodeReader): number {
-  return reader.diagnostics.filter(({ severity }) => severity === 'error').length
 }

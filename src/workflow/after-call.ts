@@ -1,4 +1,6 @@
+import type { JsonValue } from '../skill/index.ts'
 import { ownStep } from './match.ts'
+import { isReferred } from './resolve-params.ts'
 import { scopeValues, survives } from './scope.ts'
 import type { SessionChange, SessionStore } from './session.ts'
 import { callsTool } from './tool-names.ts'
@@ -7,15 +9,16 @@ import type { GatedCall, WorkflowDefinition } from './model.ts'
 /**
  * What a call that was made means for prerequisites: those that its tool makes stale no longer
  * hold, whether it succeeded or not; and one that it is itself holds now, where `result` is the text
- * of its success.
+ * of its success. With its `value` steps that refer to it have one.
  */
 export async function afterCall(
   call: GatedCall,
   session: SessionStore,
   workflows: readonly WorkflowDefinition[],
   result?: string,
+  value?: JsonValue,
 ): Promise<void> {
-  const changes = workflows.flatMap((workflow) => changesFor(call, workflow, result))
+  const changes = workflows.flatMap((workflow) => changesFor(call, workflow, result, value))
   if (changes.length > 0) await session.change(changes)
 }
 
@@ -23,6 +26,7 @@ function changesFor(
   call: GatedCall,
   workflow: WorkflowDefinition,
   result: string | undefined,
+  value: JsonValue | undefined,
 ): SessionChange[] {
   const { name, prerequisites, triggers } = workflow
   const stale = prerequisites.filter((step) =>
@@ -45,6 +49,7 @@ function changesFor(
             tool: own.tool,
             scope: scopeValues(own, call.params, call, call.tool.server),
             result: result ?? '',
+            value: isReferred(own.step, prerequisites) ? value : undefined,
           },
         ]),
   ]

@@ -1,4 +1,4 @@
-import { compareDiagnostics, type Diagnostic } from '../base/index.ts'
+import { compareDiagnostics, type Diagnostic, nearest } from '../base/index.ts'
 import { findCycles } from './_check-cycles.ts'
 import { checkReferences } from './_check-references.ts'
 import { finding } from './_finding.ts'
@@ -67,7 +67,7 @@ function checkTools(
   const has = (tool: string): boolean =>
     resolveTool(tool, category, installed, undefined) !== undefined
   const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
-  const unknown = missing.map((step) => unknownTool(workflow, step))
+  const unknown = missing.map((step) => unknownTool(workflow, step, installed))
   const isReached =
     tools.some(has) ||
     installed.some((tool) => category !== undefined && tool.category === category) ||
@@ -80,10 +80,14 @@ function checkTools(
 function unknownTool(
   workflow: WorkflowDefinition,
   { step, tool, required }: Prerequisite,
+  installed: readonly WorkflowTool[],
 ): Diagnostic {
   const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
   const message = `step ${step}: no server here has ${tool}, so ${consequence}`
-  const hint = 'skillrail tools refresh looks for new tools.'
+  const names = installed.flatMap(({ id, name }) => [name, id])
+  const meant = nearest(tool, names)
+  const known = meant === undefined ? '' : `Did you mean ${meant}? `
+  const hint = `${known}skillrail tools refresh looks for new tools.`
   return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
 }
 

@@ -1,5 +1,6 @@
 import {
   type Diagnostic,
+  isObject,
   placesIn,
   readRegularFile,
   StateFileError,
@@ -78,7 +79,7 @@ export function checkDefinitionText(name: string, text: string, path: string): J
   // In the line of the opening brace, so that lines are those of the text.
   checkText(name, `{${JSON.stringify(name)}: ${text}\n}`, path)
   const value: unknown = jsonc().parse(text, [], { allowTrailingComma: true })
-  return isObject(value) ? value : {}
+  return isObject<JsonValue>(value) ? value : {}
 }
 
 function checkText(
@@ -162,8 +163,4 @@ function rootOf(
   const { root } = reading
   const single = jsonc().findNodeAtLocation(root, ['prerequisites'])?.type === 'array'
   return { root, place: single ? [] : [...workflowsPlace(root), name] }
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

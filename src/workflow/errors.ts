@@ -74,13 +74,6 @@ export class SessionNotFoundError extends WorkflowError {
   }
 }
 
-/** A tool that no server here has, or that several have. */
-export class ToolUnknownError extends WorkflowError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
-}
-
 /** Something that cannot be taken back was not confirmed by a person or `--yes`. */
 export class WorkflowNotConfirmedError extends WorkflowError {
   override get exitCode(): ExitCode {

@@ -1,5 +1,6 @@
+import { isObject } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { isJsonList, isJsonObject } from './_json-values.ts'
+import { isJsonList } from './_json-values.ts'
 
 /** What `$call.pageId?` refers to. */
 export interface Reference {
@@ -63,7 +64,7 @@ export function valueAt(
   for (const key of path) {
     if (current === undefined) return undefined
     if (isJsonList(current)) current = elementOf(current, key)
-    else if (isJsonObject(current)) current = Object.hasOwn(current, key) ? current[key] : undefined
+    else if (isObject(current)) current = Object.hasOwn(current, key) ? current[key] : undefined
     else return undefined
   }
   return current === null ? undefined : current

@@ -1,5 +1,6 @@
+import { isObject } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { isJsonList, isJsonObject, textsOf } from './_json-values.ts'
+import { isJsonList, textsOf } from './_json-values.ts'
 import { type Reference, type ReferenceChain, parseReferences, valueAt } from './reference.ts'
 import { sqlTables } from './sql-tables.ts'
 import { foldParameter } from './tool-names.ts'
@@ -50,7 +51,7 @@ export function resolveParams(step: Prerequisite, sources: ReferenceSources): Re
         .map((item) => resolve(item, parameter))
         .filter((item): item is JsonValue => item !== undefined)
     }
-    if (!isJsonObject(written)) return written
+    if (!isObject(written)) return written
     const entries = Object.entries(written).flatMap(([key, item]) => {
       const value = resolve(item, `${parameter}.${key}`)
       return value === undefined ? [] : [[key, value] as const]

@@ -15,7 +15,8 @@ const scopeParameters: Readonly<Record<string, readonly string[]>> = {
 
 /**
  * The values for which a prerequisite is one and the same check. Without `scope` these are all its
- * parameters, and the server's life where other tools can make it stale. Always its server.
+ * parameters, and the server's life where other tools can make it stale. Always its server; a tool of
+ * the agent itself has none, and the empty name.
  */
 export function scopeValues(
   step: Prerequisite,
@@ -27,11 +28,15 @@ export function scopeValues(
   for (const key of keysOf(step)) {
     const value =
       key === instanceKey
-        ? call.instance
+        ? instanceOf(server, call)
         : (scopeParameter(params, key) ?? scopeParameter(call.params, key))
     if (value !== undefined) values[key] = value
   }
   return values
+}
+
+function instanceOf(server: string, { instance }: Pick<GatedCall, 'instance'>): string | undefined {
+  return server === '' ? undefined : instance
 }
 
 /**
@@ -40,9 +45,8 @@ export function scopeValues(
  */
 export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
   const { server } = call.tool
-  if (server !== '' && completion['server'] !== undefined && completion['server'] !== server) {
-    return true
-  }
+  const { server: held = '' } = completion
+  if (server !== '' && held !== '' && held !== server) return true
   return keysOf(step).some((key) => {
     const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
     const held = completion[key]

@@ -1,6 +1,6 @@
-import { redactText, redactValue } from '../base/index.ts'
+import { isObject, redactText, redactValue } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { isJsonList, isJsonObject } from './_json-values.ts'
+import { isJsonList } from './_json-values.ts'
 import type { ScopeValues } from './model.ts'
 
 /** That a prerequisite finished, for one scope. */
@@ -127,7 +127,7 @@ export function scopeKey(scope: ScopeValues): string {
 
 function canonical(value: JsonValue): string {
   if (isJsonList(value)) return `[${value.map(canonical).join(',')}]`
-  if (!isJsonObject(value)) return JSON.stringify(value)
+  if (!isObject(value)) return JSON.stringify(value)
   const keys = Object.keys(value).toSorted()
   return `{${keys.map((key) => `${JSON.stringify(key)}:${canonical(value[key] ?? null)}`).join(',')}}`
 }

@@ -81,6 +81,15 @@ it('a workflow that names a built-in tool stands before it though no server is o
   expect(result.code).toBe(0)
 })
 
+it('a step that is another built-in tool is one that the agent has to call itself', async () => {
+  const flags = ['--trust-workspace', '--tools', 'read,write']
+  const { told, written, result } = await write(look.replace('list_things', 'Read'), flags)
+  expect(told).toMatch(/^Error: Workflow 'look' failed at step 1 \(Read\): /)
+  expect(told).toContain('Call read first, then this again.')
+  expect(result.stderr).not.toContain('not enforced')
+  expect(written).toBe(false)
+})
+
 it('one of a project that was never trusted keeps the call from being made, and starts nothing', async () => {
   const { told, written, started } = await write(look, [])
   expect(told).toMatch(/^Error: Workflow 'look' must run first and may not: /)

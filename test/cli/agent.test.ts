@@ -183,6 +183,32 @@ it.each([
   [['agent', ' ', '--model', 'ollama:x', '--tools', ''], 2, 'The task is empty'],
   [['agent', 'Go.', '--model', 'ollama:x', '--concurrency', 'x'], 2, '--concurrency is x'],
   [
+    ['agent', 'Go.', '--model', 'ollama:x', '--no-skills', '--skill', 'x'],
+    2,
+    '--no-skills and --skill contradict each other',
+  ],
+  [
+    ['agent', 'Go.', '--model', 'ollama:x', '--concurrency', '2', '--no-skills'],
+    2,
+    '--no-skills and --concurrency contradict each other',
+  ],
+  [
+    ['agent', '-', '--model', 'ollama:x', '--instructions', '-'],
+    2,
+    'the task - and --instructions - contradict each other',
+  ],
+  [
+    ['agent', 'Go.', '--model', 'ollama:x', '--mcp', '--mcp-server', 'x'],
+    2,
+    '--mcp and --mcp-server contradict each other',
+  ],
+  [
+    ['delegate', 'a', '-', '--model', 'ollama:x', '--context', '-'],
+    2,
+    'the task - and --context - contradict each other',
+  ],
+  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--tools', 'Reed'], 2, 'Did you mean read?'],
+  [
     ['agent', 'Go.', '--model', 'ollama:x', '--base-url', 'localhost:1234'],
     2,
     'write http://localhost:1234',

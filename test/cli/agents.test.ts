@@ -170,6 +170,24 @@ describe('agents validate', () => {
     expect(stderr).toContain('Did you mean mcp__files?')
   })
 
+  it('says how a tool of a server is called here', async () => {
+    const { write, cli } = place()
+    const text =
+      'Use mcp__files__read, then mcp__files__read and mcp__other__tool.\nNot mcp__files.'
+    const tools = 'tools: mcp__files__read, mcp__files, mcp__files__*\n'
+    write('home/.claude/agents/a.md', agent('a', tools, text))
+    write('project/.mcp.json', '{ "mcpServers": { "files": { "command": "node" } } }')
+    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('0 errors, 0 warnings')
+    expect(stderr.match(/info: .*(?= \[)/g)).toEqual([
+      'info: `tools` names mcp__files__read, which is called files.read here',
+      'info: the text names mcp__files__read, and the model has this tool as files__read',
+      'info: the text names mcp__other__tool, and the model has this tool as other__tool',
+    ])
+    expect(stderr).toContain('--mcp-server files')
+  })
+
   it('reports fields, missing skills and circles, and ends with 1', async () => {
     const { write, cli } = place()
     write('home/.claude/agents/a.md', agent('a', 'skills: [loop, nothing]\n'))
@@ -248,9 +266,19 @@ describe('delegate', () => {
     const { url } = await modelServer('The answer.')
     const model = ['--model', 'openai-compatible:mock', '--base-url', url]
     const { stderr } = await cli(['delegate', 'helper', 'x', '--tools', 'list', ...model])
-    expect(stderr).toContain('The tool Read is not there')
-    expect(stderr).toContain('--tools read')
+    expect(stderr).toContain('The tool Read, which the subagent helper is to have, is not there')
+    expect(stderr).toContain('--tools read, or builtIns in a program')
     expect(stderr).not.toContain('Glob')
+  })
+
+  it('says which option gives a server that its definition asks for', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/helper.md', agent('helper', 'tools: mcp__files__read\n'))
+    const { url } = await modelServer('The answer.')
+    const model = ['--model', 'openai-compatible:mock', '--base-url', url]
+    const { stderr } = await cli(['delegate', 'helper', 'x', ...model])
+    expect(stderr).toContain('The tool mcp__files__read, which the subagent helper is to have')
+    expect(stderr).toContain('--mcp-server files')
   })
 
   it('names the subagent that wants a skill which is not there', async () => {

@@ -286,7 +286,7 @@ describe('prompt', () => {
   })
 
   it.each([
-    [['--budget', 'much'], 'is no number of tokens'],
+    [['--budget', 'much'], '--budget is much; a whole number from 0'],
     [['--format', 'yaml'], 'allowed: xml, markdown, json'],
   ])('%j is wrong use', async (args, message) => {
     const { code, stderr } = await skillrail('prompt', ...args)

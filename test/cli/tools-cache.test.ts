@@ -119,6 +119,17 @@ describe('the commands about known tools', () => {
     expect(code).toBe(3)
   }, 60_000)
 
+  it.each([
+    ['Github__List-Issues', 'github__list_issues'],
+    ['list-issues', 'github__list_issues'],
+    ['github/create_issue', 'github__create_issue'],
+  ])('%s shows %s, and says that it is spelt otherwise', async (name, id) => {
+    const { code, stdout, stderr } = await skillrail('tools', 'show', name)
+    expect(stdout.split('\n')[0]).toBe(id)
+    expect(stderr).toContain(`There is no tool ${name}; ${id} was taken`)
+    expect(code).toBe(0)
+  })
+
   it('a corrupt cache is not overwritten by looking, and moved aside by a refresh', async () => {
     const path = join(project, '.skillrail', 'tools.json')
     writeFileSync(path, '{ oops')

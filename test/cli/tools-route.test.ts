@@ -119,6 +119,14 @@ describe('skillrail tools learn', () => {
     expect((await run('tools', 'route', request)).code).toBe(3)
   })
 
+  it('takes a name in another spelling for the tool, and says so', async () => {
+    const added = await run('tools', 'learn', 'add', request, 'List-Issues')
+    expect(added.stdout).toBe(`Learned: "${request}" is github__list_issues\n`)
+    expect(added.stderr).toContain('github__list_issues was taken')
+    const removed = await run('tools', 'learn', 'remove', 'list-issues')
+    expect(removed.stdout).toBe('Forgotten: 1 example.\n')
+  })
+
   it('learns what is wrong, and forgets all at once', async () => {
     await run('tools', 'learn', 'add', request, 'github__list_issues', '--wrong')
     const { stdout } = await run('tools', 'learn', 'list', '--json')

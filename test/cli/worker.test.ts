@@ -14,3 +14,17 @@ it.each([
   expect(result.stderr).toContain('The model "qwen3" does not say whose it is.')
   expect(result).toMatchObject({ code: 2, stdout: '' })
 })
+
+const model = ['--model', 'ollama:x']
+
+it.each([
+  [[...model, '--tools', 'read,Reed'], 'There is no built-in tool called Reed. Did you mean read?'],
+  [['--tools', 'read'], '--tools means nothing without --model'],
+  [['--base-url', 'http://127.0.0.1:9/v1'], '--base-url means nothing without --model'],
+  [['--admin-url', 'http://127.0.0.1:9'], '--admin-url means nothing without --register'],
+])('worker %j is refused before it listens', async (args, sentence) => {
+  const home = mkdtempSync(join(tmpdir(), 'worker-command-'))
+  const result = await runCli(['worker', '--port', '0', ...args], { cwd: home, home })
+  expect(result.stderr).toContain(sentence)
+  expect(result).toMatchObject({ code: 2, stdout: '' })
+})

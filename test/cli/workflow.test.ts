@@ -94,7 +94,7 @@ it.each([
   [['edit', 'there', '--description', ''], 2, '--description is empty'],
   [['add', 'new', '--optional-step', 'look', ...flags], 2, '--optional-step "look" is not'],
   [['add', 'a b', ...flags], 2, 'a name has 1 to 64 letters'],
-  [['plan', 'go'], 3, "Tool 'go' not found"],
+  [['plan', 'go'], 3, 'Tool not found: go'],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
 ])('answers %j with exit code %i', async (args, code, text) => {
   const result = await runCli(['workflow', ...args], { cwd: shared, home: shared })
@@ -309,14 +309,81 @@ describe('what would run', () => {
     await warned('the file has changed since the workspace was trusted')
   })
 
+  it('is announced where it was accepted and then removed, until that is accepted', async () => {
+    await cli('trust', '--yes')
+    const removed = await cli('workflow', 'remove', 'database-safe-query', '--yes')
+    expect(removed.stderr).toContain('this change is to be accepted: skillrail trust')
+    const refused = "calls that 'database-safe-query' came before are refused: it was accepted"
+    for (const args of [['list'], ['check'], ['plan', 'execute_query']]) {
+      expect((await cli('workflow', ...args)).stderr).toContain(`${refused} and was removed`)
+    }
+    await cli('trust', '--yes')
+    expect((await cli('workflow', 'list')).stderr).not.toContain('refused')
+  })
+
   it('is not warned about where a workflow only suggests', async () => {
     await cli('workflow', 'edit', 'database-safe-query', '--mode', 'suggest')
     expect((await cli('workflow', 'plan', 'execute_query')).stderr).toBe('')
   })
 
+  it('takes a tool in another spelling, and says so', async () => {
+    const { code, stdout, stderr } = await cli('workflow', 'plan', 'db/Execute-Query')
+    expect(stdout).toContain("Workflow 'database-safe-query' [enforce]")
+    expect(stderr).toContain('db__execute_query was taken')
+    expect(code).toBe(0)
+  })
+
   it('is nothing before a tool that no workflow names', async () => {
     const { stdout } = await cli('workflow', 'plan', 'list_tables')
     expect(stdout).toBe('Nothing comes before db__list_tables.\n')
+  })
+})
+
+describe('what is misspelt', () => {
+  const tool = (name: string, schema: object): object => ({
+    name,
+    inputSchema: { type: 'object', ...schema },
+  })
+  const known = { properties: { database: { type: 'string' }, limit: { type: 'number' } } }
+
+  beforeEach(async () => {
+    const tools = [
+      tool('go', known),
+      tool('look', known),
+      tool('strict', { ...known, additionalProperties: false }),
+    ]
+    const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
+    const env = { TOOLS: JSON.stringify(tools) }
+    const entry = {
+      command: process.execPath,
+      args: ['--disable-warning=ExperimentalWarning', server],
+      env,
+    }
+    writeFileSync(join(cwd, '.mcp.json'), JSON.stringify({ mcpServers: { db: entry } }))
+    await cli('--trust-workspace', 'tools', 'refresh')
+  })
+
+  it('in a workflow is said when it is written', async () => {
+    const steps = ['--step', 'lok: see', '--step', 'look: see', '--param', '2.databse=shop']
+    const added = await cli('workflow', 'add', 'w', '--description', 'x', '--tool', 'go', ...steps)
+    expect(added.stdout).toBe("Workflow 'w' added.\n")
+    expect(added.stderr).toContain('no server here has lok')
+    expect(added.stderr).toContain('Did you mean look?')
+    expect(added.stderr).toContain('db__look has no parameter databse')
+    const edited = await cli('workflow', 'edit', 'w', '--mode', 'warn', '--json')
+    expect(JSON.parse(edited.stdout).diagnostics).toMatchObject([
+      { code: 'workflow-parameter-unknown' },
+      { code: 'workflow-tool-unknown' },
+    ])
+  })
+
+  it('in the parameters of a call is said where the call is planned', async () => {
+    const loose = await cli('workflow', 'plan', 'go', '{"databse": "shop"}')
+    expect(loose.code).toBe(0)
+    expect(loose.stderr).toContain('`databse` is no parameter of db__go; did you mean `database`?')
+    const strict = await cli('workflow', 'plan', 'strict', '{"databse": "shop"}')
+    expect(strict).toMatchObject({ code: 2, stdout: '' })
+    expect(strict.stderr).toContain('`databse` is no parameter of db__strict')
   })
 })
 

@@ -125,6 +125,11 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     input: `{"version":"4","tool_count":0,"categories":{},"workflows":${nested(5000)}}`,
     was: 'a cache that was read could not be written again',
   },
+  {
+    target: 'workflows',
+    input: `{${Array.from({ length: 4000 }, (_, index) => `"${index}":{}`).join(',')}}`,
+    was: 'the time of reading grew with the square of the definitions that are wrong',
+  },
 ]
 
 function nested(levels: number): string {

@@ -9,217 +9,161 @@ export interface RoutedRequest {
   missing?: readonly string[]
 }
 
+type Row = readonly [
+  request: string,
+  tool: string,
+  params: JsonObject,
+  missing?: RoutedRequest['missing'],
+]
+
 /** Requests as people write them, over all servers at once. */
 export const routedRequests: readonly RoutedRequest[] = [
-  {
-    request: 'read the first 10 lines of notes/todo.md',
-    tool: 'filesystem__read_text_file',
-    params: { path: 'notes/todo.md', head: 10 },
-  },
-  {
-    request: 'list the files in src with their sizes',
-    tool: 'filesystem__list_directory_with_sizes',
-    params: { path: 'src' },
-  },
-  {
-    request: 'show the directory tree of docs/guides',
-    tool: 'filesystem__directory_tree',
-    params: { path: 'docs/guides' },
-  },
-  {
-    request: 'create the directory build/out',
-    tool: 'filesystem__create_directory',
-    params: { path: 'build/out' },
-  },
-  {
-    request: 'move a.txt to old/a.txt',
-    tool: 'filesystem__move_file',
-    params: { source: 'a.txt', destination: 'old/a.txt' },
-  },
-  {
-    request: 'which directories may be accessed?',
-    tool: 'filesystem__list_allowed_directories',
-    params: {},
-  },
-  {
-    request: 'get the file info of package.json',
-    tool: 'filesystem__get_file_info',
-    params: { path: 'package.json' },
-  },
-  {
-    request: 'read the files a.md and b.md together',
-    tool: 'filesystem__read_multiple_files',
-    params: { paths: ['a.md', 'b.md'] },
-  },
-  {
-    request: 'list open pull requests of octo/hello',
-    tool: 'github__list_pull_requests',
-    params: { owner: 'octo', repo: 'hello', state: 'open' },
-  },
-  {
-    request: 'show pull request 12 in octo/hello',
-    tool: 'github__get_pull_request',
-    params: { owner: 'octo', repo: 'hello', pull_number: 12 },
-  },
-  {
-    request: 'which files does PR 12 of octo/hello change?',
-    tool: 'github__get_pull_request_files',
-    params: { owner: 'octo', repo: 'hello', pull_number: 12 },
-  },
-  {
-    request: 'what is the status of the checks of PR 12 in octo/hello?',
-    tool: 'github__get_pull_request_status',
-    params: { owner: 'octo', repo: 'hello', pull_number: 12 },
-  },
-  {
-    request: 'closed issues labeled bug in octo/hello',
-    tool: 'github__list_issues',
-    params: { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'closed' },
-  },
-  {
-    request: 'search repositories for static site generators',
-    tool: 'github__search_repositories',
-    params: { query: 'static site generators' },
-  },
-  {
-    request: 'merge PR #12 of octo/hello',
-    tool: 'github__merge_pull_request',
-    params: { owner: 'octo', repo: 'hello', pull_number: 12 },
-  },
-  {
-    request: 'fork the repository octo/hello',
-    tool: 'github__fork_repository',
-    params: { owner: 'octo', repo: 'hello' },
-  },
-  {
-    request: 'list the commits of octo/hello',
-    tool: 'github__list_commits',
-    params: { owner: 'octo', repo: 'hello' },
-  },
-  {
-    request: 'create an issue in octo/hello with the title "Login fails"',
-    tool: 'github__create_issue',
-    params: { owner: 'octo', repo: 'hello', title: 'Login fails' },
-  },
-  {
-    request: 'navigate page 1 to https://example.com/shop',
-    tool: 'chrome-devtools__navigate_page',
-    params: { pageId: 1, type: 'url', url: 'https://example.com/shop' },
-  },
-  {
-    request: 'click uid 1_4 on page 2',
-    tool: 'chrome-devtools__click',
-    params: { pageId: 2, uid: '1_4' },
-  },
-  {
-    request: 'fill uid 1_3 with ann@example.com on page 1',
-    tool: 'chrome-devtools__fill',
-    params: { pageId: 1, uid: '1_3', value: 'ann@example.com' },
-  },
-  {
-    request: 'list the console errors of page 1',
-    tool: 'chrome-devtools__list_console_messages',
-    params: { pageId: 1, types: ['error'] },
-  },
-  {
-    request: 'show the last xhr requests of page 3',
-    tool: 'chrome-devtools__list_network_requests',
-    params: { pageId: 3, resourceTypes: ['xhr'] },
-  },
-  {
-    request: 'reload page 1 and ignore the cache',
-    tool: 'chrome-devtools__navigate_page',
-    params: { pageId: 1, type: 'reload', ignoreCache: true },
-  },
-  {
-    request: 'resize page 1 to 800x600',
-    tool: 'chrome-devtools__resize_page',
-    params: { pageId: 1, width: 800, height: 600 },
-  },
-  {
-    request: 'run a lighthouse audit of page 1',
-    tool: 'chrome-devtools__lighthouse_audit',
-    params: { pageId: 1 },
-  },
-  {
-    request: 'take a heap snapshot of page 1 into memory.heapsnapshot',
-    tool: 'chrome-devtools__take_heapsnapshot',
-    params: { pageId: 1, filePath: 'memory.heapsnapshot' },
-  },
-  {
-    request: 'with playwright, go back to the previous page',
-    tool: 'playwright__browser_navigate_back',
-    params: {},
-  },
-  {
-    request: 'with playwright, navigate to http://127.0.0.1:8080/login',
-    tool: 'playwright__browser_navigate',
-    params: { url: 'http://127.0.0.1:8080/login' },
-  },
-  {
-    request: 'which databases are there?',
-    tool: 'database__list_databases',
-    params: {},
-  },
-  {
-    request: 'list the tables of the database shop',
-    tool: 'database__list_tables',
-    params: { database: 'shop' },
-  },
-  {
-    request: 'inspect the table users in the database shop',
-    tool: 'database__inspect_table',
-    params: { database: 'shop', table: 'users' },
-  },
-  {
-    request: 'foreign keys of the table orders in the database shop',
-    tool: 'database__get_foreign_keys',
-    params: { database: 'shop', table: 'orders' },
-  },
-  {
-    request: 'select query: SELECT name FROM users WHERE id = 1',
-    tool: 'database__select_query',
-    params: { query: 'SELECT name FROM users WHERE id = 1' },
-    missing: ['database'],
-  },
-  {
-    request: 'read the whole knowledge graph',
-    tool: 'memory__read_graph',
-    params: {},
-  },
-  {
-    request: 'search the nodes of the knowledge graph for "Ann"',
-    tool: 'memory__search_nodes',
-    params: { query: 'Ann' },
-  },
-  {
-    request: 'introspect the GraphQL schema',
-    tool: 'graphql__introspect-schema',
-    params: {},
-  },
-  {
-    request: 'query GraphQL with "{ users { name } }"',
-    tool: 'graphql__query-graphql',
-    params: { query: '{ users { name } }' },
-  },
-  {
-    request: 'find the library id of Next.js for the app router',
-    tool: 'context7__resolve-library-id',
-    params: { libraryName: 'Next.js', query: 'app router' },
-  },
-  {
-    request: 'echo hello there',
-    tool: 'everything__echo',
-    params: { message: 'hello there' },
-  },
-  {
-    request: 'what is the sum of 17 and 25?',
-    tool: 'everything__get-sum',
-    params: { a: 17, b: 25 },
-  },
-  {
-    request: 'wait with a long running operation of 3 seconds in 2 steps',
-    tool: 'everything__trigger-long-running-operation',
-    params: { duration: 3, steps: 2 },
-  },
+  ...ofServer('filesystem', [
+    [
+      'read the first 10 lines of notes/todo.md',
+      'read_text_file',
+      { path: 'notes/todo.md', head: 10 },
+    ],
+    ['list the files in src with their sizes', 'list_directory_with_sizes', { path: 'src' }],
+    ['show the directory tree of docs/guides', 'directory_tree', { path: 'docs/guides' }],
+    ['create the directory build/out', 'create_directory', { path: 'build/out' }],
+    ['move a.txt to old/a.txt', 'move_file', { source: 'a.txt', destination: 'old/a.txt' }],
+    ['which directories may be accessed?', 'list_allowed_directories', {}],
+    ['get the file info of package.json', 'get_file_info', { path: 'package.json' }],
+    ['read the files a.md and b.md together', 'read_multiple_files', { paths: ['a.md', 'b.md'] }],
+  ]),
+  ...ofServer('github', [
+    [
+      'list open pull requests of octo/hello',
+      'list_pull_requests',
+      { owner: 'octo', repo: 'hello', state: 'open' },
+    ],
+    [
+      'show pull request 12 in octo/hello',
+      'get_pull_request',
+      { owner: 'octo', repo: 'hello', pull_number: 12 },
+    ],
+    [
+      'which files does PR 12 of octo/hello change?',
+      'get_pull_request_files',
+      { owner: 'octo', repo: 'hello', pull_number: 12 },
+    ],
+    [
+      'what is the status of the checks of PR 12 in octo/hello?',
+      'get_pull_request_status',
+      { owner: 'octo', repo: 'hello', pull_number: 12 },
+    ],
+    [
+      'closed issues labeled bug in octo/hello',
+      'list_issues',
+      { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'closed' },
+    ],
+    [
+      'search repositories for static site generators',
+      'search_repositories',
+      { query: 'static site generators' },
+    ],
+    [
+      'merge PR #12 of octo/hello',
+      'merge_pull_request',
+      { owner: 'octo', repo: 'hello', pull_number: 12 },
+    ],
+    ['fork the repository octo/hello', 'fork_repository', { owner: 'octo', repo: 'hello' }],
+    ['list the commits of octo/hello', 'list_commits', { owner: 'octo', repo: 'hello' }],
+    [
+      'create an issue in octo/hello with the title "Login fails"',
+      'create_issue',
+      { owner: 'octo', repo: 'hello', title: 'Login fails' },
+    ],
+  ]),
+  ...ofServer('chrome-devtools', [
+    [
+      'navigate page 1 to https://example.com/shop',
+      'navigate_page',
+      { pageId: 1, type: 'url', url: 'https://example.com/shop' },
+    ],
+    ['click uid 1_4 on page 2', 'click', { pageId: 2, uid: '1_4' }],
+    [
+      'fill uid 1_3 with ann@example.com on page 1',
+      'fill',
+      { pageId: 1, uid: '1_3', value: 'ann@example.com' },
+    ],
+    ['list the console errors of page 1', 'list_console_messages', { pageId: 1, types: ['error'] }],
+    [
+      'show the last xhr requests of page 3',
+      'list_network_requests',
+      { pageId: 3, resourceTypes: ['xhr'] },
+    ],
+    [
+      'reload page 1 and ignore the cache',
+      'navigate_page',
+      { pageId: 1, type: 'reload', ignoreCache: true },
+    ],
+    ['resize page 1 to 800x600', 'resize_page', { pageId: 1, width: 800, height: 600 }],
+    ['run a lighthouse audit of page 1', 'lighthouse_audit', { pageId: 1 }],
+    [
+      'take a heap snapshot of page 1 into memory.heapsnapshot',
+      'take_heapsnapshot',
+      { pageId: 1, filePath: 'memory.heapsnapshot' },
+    ],
+  ]),
+  ...ofServer('playwright', [
+    ['with playwright, go back to the previous page', 'browser_navigate_back', {}],
+    [
+      'with playwright, navigate to http://127.0.0.1:8080/login',
+      'browser_navigate',
+      { url: 'http://127.0.0.1:8080/login' },
+    ],
+  ]),
+  ...ofServer('database', [
+    ['which databases are there?', 'list_databases', {}],
+    ['list the tables of the database shop', 'list_tables', { database: 'shop' }],
+    [
+      'inspect the table users in the database shop',
+      'inspect_table',
+      { database: 'shop', table: 'users' },
+    ],
+    [
+      'foreign keys of the table orders in the database shop',
+      'get_foreign_keys',
+      { database: 'shop', table: 'orders' },
+    ],
+    [
+      'select query: SELECT name FROM users WHERE id = 1',
+      'select_query',
+      { query: 'SELECT name FROM users WHERE id = 1' },
+      ['database'],
+    ],
+  ]),
+  ...ofServer('memory', [
+    ['read the whole knowledge graph', 'read_graph', {}],
+    ['search the nodes of the knowledge graph for "Ann"', 'search_nodes', { query: 'Ann' }],
+  ]),
+  ...ofServer('graphql', [
+    ['introspect the GraphQL schema', 'introspect-schema', {}],
+    ['query GraphQL with "{ users { name } }"', 'query-graphql', { query: '{ users { name } }' }],
+  ]),
+  ...ofServer('context7', [
+    [
+      'find the library id of Next.js for the app router',
+      'resolve-library-id',
+      { libraryName: 'Next.js', query: 'app router' },
+    ],
+  ]),
+  ...ofServer('everything', [
+    ['echo hello there', 'echo', { message: 'hello there' }],
+    ['what is the sum of 17 and 25?', 'get-sum', { a: 17, b: 25 }],
+    [
+      'wait with a long running operation of 3 seconds in 2 steps',
+      'trigger-long-running-operation',
+      { duration: 3, steps: 2 },
+    ],
+  ]),
 ]
+
+function ofServer(server: string, rows: readonly Row[]): RoutedRequest[] {
+  return rows.map(([request, name, params, missing]) => {
+    const routed = { request, tool: `${server}__${name}`, params }
+    return missing === undefined ? routed : { ...routed, missing }
+  })
+}

@@ -7,7 +7,15 @@ import {
   openSession,
   type SessionStore,
 } from '../../src/workflow/index.ts'
-import { call, temporaryProject, testRuntime, tool, workflow, workflowsOf } from './helpers.ts'
+import {
+  call,
+  step,
+  temporaryProject,
+  testRuntime,
+  tool,
+  workflow,
+  workflowsOf,
+} from './helpers.ts'
 
 const scope = { server: 's' }
 
@@ -16,7 +24,7 @@ function newSession(): SessionStore {
 }
 
 function looking(more: object = {}, ofWorkflow: object = {}): ReturnType<typeof workflowsOf> {
-  const prerequisites = [{ step: 1, tool: 'look', description: 'x', ...more }]
+  const prerequisites = [step(1, 'look', more)]
   return workflowsOf(workflow('w', { prerequisites, ...ofWorkflow }))
 }
 

@@ -7,15 +7,13 @@ import {
   graphqlTools,
   newGithubTools,
   playwrightTools,
+  step,
   template,
   tool,
+  toolsNamed,
   workflow,
   workflowsOf,
 } from './helpers.ts'
-
-function step(number: number, name: string, more: object = {}): object {
-  return { step: number, tool: name, description: 'x', ...more }
-}
 
 function findings(value: object, installed?: Parameters<typeof checkWorkflows>[1]): string[] {
   return checkWorkflows(workflowsOf(value), installed).map(
@@ -116,7 +114,7 @@ it.each([
 })
 
 describe('with the tools of this machine', () => {
-  const tools = [tool('s__go'), tool('s__look')]
+  const tools = toolsNamed('go', 'look')
 
   it('finds a prerequisite that no server has', () => {
     const prerequisites = [step(1, 'absent'), step(2, 'gone', { required: false })]
@@ -143,5 +141,25 @@ describe('with the tools of this machine', () => {
     expect(findings(workflow('a'), needy)).toEqual([
       "workflow-parameter-missing: workflow 'a': step 1: s__look needs id, and the step has no such parameter",
     ])
+  })
+
+  it('finds a misspelt parameter of a step, and says nothing of one for other servers', () => {
+    const look = tool('s__look', { required: [], parameters: ['database', 'limit'] })
+    const params = { databse: 'shop', page: 1, Limit: 2 }
+    const steps = { prerequisites: [step(1, 'look', { params })] }
+    const found = checkWorkflows(workflowsOf(workflow('a', steps)), [tool('s__go'), look])
+    expect(found).toMatchObject([
+      {
+        code: 'workflow-parameter-unknown',
+        message: "workflow 'a': step 1: s__look has no parameter databse, so it is not passed",
+        hint: 'Did you mean database?',
+      },
+    ])
+  })
+
+  it('names the nearest tool for a prerequisite that is misspelt', () => {
+    const steps = { prerequisites: [step(1, 'loook')] }
+    const [found] = checkWorkflows(workflowsOf(workflow('a', steps)), tools)
+    expect(found?.hint).toBe('Did you mean look? skillrail tools refresh looks for new tools.')
   })
 })

@@ -2,20 +2,17 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { GateOptions, WorkflowDefinition } from '../../src/workflow/index.ts'
-import { call, tool, workflow, workflowsOf } from './helpers.ts'
+import { call, step, tool, toolsNamed, workflow, workflowsOf } from './helpers.ts'
 import { world, type World } from './_gate-world.ts'
 
 describe('the report of a gate', () => {
-  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
-  const steps = [
-    { step: 1, tool: 'find', description: 'x' },
-    { step: 2, tool: 'look', description: 'x', required: false },
-  ]
+  const installed = toolsNamed('go', 'find', 'look')
+  const steps = [step(1, 'find'), step(2, 'look', { required: false })]
   const ofMode = (mode: string): readonly WorkflowDefinition[] =>
     workflowsOf({
       ...workflow('a', { mode, prerequisites: steps }),
       ...workflow('b'),
-      ...workflow('c', { prerequisites: [{ step: 1, tool: 'absent', description: 'x' }] }),
+      ...workflow('c', { prerequisites: [step(1, 'absent')] }),
     })
   const also = { also: ['b'], notInstalled: [{ workflow: 'c', missing: ['absent'] }] }
 
@@ -96,14 +93,14 @@ describe('the report of a gate', () => {
 })
 
 describe('a step that cannot run', () => {
-  const installed = ['go', 'look'].map((name) => tool(`s__${name}`))
+  const installed = toolsNamed('go', 'look')
   const made = (more: object): World =>
     world(
       workflowsOf(
         workflow('a', {
           prerequisites: [
-            { step: 1, tool: 'look', description: 'x', params: { id: '$nothing.id' }, ...more },
-            { step: 2, tool: 'look', description: 'x' },
+            step(1, 'look', { params: { id: '$nothing.id' }, ...more }),
+            step(2, 'look'),
           ],
         }),
       ),
@@ -150,7 +147,7 @@ describe('a step that cannot run', () => {
 })
 
 describe('steps of which some ran already', () => {
-  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const installed = toolsNamed('go', 'find', 'look')
   const prerequisites = [
     { step: 1, tool: 'find', description: 'Finds.' },
     { step: 2, tool: 'look', description: 'Looks.' },
@@ -171,14 +168,14 @@ describe('steps of which some ran already', () => {
 })
 
 describe('a step that needs the answer of one that failed', () => {
-  const installed = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const installed = toolsNamed('go', 'find', 'look')
   const made = (more: object): World =>
     world(
       workflowsOf(
         workflow('a', {
           prerequisites: [
-            { step: 1, tool: 'find', description: 'x', required: false },
-            { step: 2, tool: 'look', description: 'x', params: { id: '$steps.1.id' }, ...more },
+            step(1, 'find', { required: false }),
+            step(2, 'look', { params: { id: '$steps.1.id' }, ...more }),
           ],
         }),
       ),
@@ -207,8 +204,8 @@ describe('a step that needs the answer of one that failed', () => {
       workflow('a', {
         mode: 'suggest',
         prerequisites: [
-          { step: 1, tool: 'find', description: 'x' },
-          { step: 2, tool: 'look', description: 'x', params: { id: '$steps.1.id' } },
+          step(1, 'find'),
+          step(2, 'look', { params: { id: '$steps.1.id' } }),
           { step: 3, tool: 'look', description: 'y', params: { id: '$nothing.id' } },
         ],
       }),
@@ -222,10 +219,10 @@ describe('a step that needs the answer of one that failed', () => {
 })
 
 describe('the answer of a prerequisite', () => {
-  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const tools = toolsNamed('go', 'find', 'look')
   const prerequisites = (reference: string): object[] => [
-    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
-    { step: 2, tool: 'look', description: 'x', params: { id: reference } },
+    step(1, 'find', { output_as: 'found' }),
+    step(2, 'look', { params: { id: reference } }),
   ]
 
   it.each<[string, string, string, string]>([
@@ -265,13 +262,10 @@ it('makes stale what a failed prerequisite may have changed', async () => {
   const { gate, session } = world(
     workflowsOf(
       workflow('a', {
-        prerequisites: [
-          { step: 1, tool: 'find', description: 'x', invalidated_by: ['look'] },
-          { step: 2, tool: 'look', description: 'x' },
-        ],
+        prerequisites: [step(1, 'find', { invalidated_by: ['look'] }), step(2, 'look')],
       }),
     ),
-    ['go', 'find', 'look'].map((name) => tool(`s__${name}`)),
+    toolsNamed('go', 'find', 'look'),
     ({ name }) =>
       name === 'look' ? { ok: false, error: 'lost' } : { ok: true, text: '', value: null },
   )
@@ -282,10 +276,7 @@ it('makes stale what a failed prerequisite may have changed', async () => {
 it('says that it was cancelled, not that the prerequisite failed', async () => {
   const controller = new AbortController()
   const seen: (AbortSignal | undefined)[] = []
-  const { gate } = world(
-    workflowsOf(workflow('a')),
-    ['go', 'look'].map((name) => tool(`s__${name}`)),
-  )
+  const { gate } = world(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
   const gated = gate(call(tool('s__go')), {
     signal: controller.signal,
     caller: async (_tool, _params, { signal }) => {
@@ -299,10 +290,7 @@ it('says that it was cancelled, not that the prerequisite failed', async () => {
 })
 
 it('goes on with a session file that is damaged, since it is moved aside', async () => {
-  const { gate, calls, session } = world(
-    workflowsOf(workflow('a')),
-    ['go', 'look'].map((name) => tool(`s__${name}`)),
-  )
+  const { gate, calls, session } = world(workflowsOf(workflow('a')), toolsNamed('go', 'look'))
   mkdirSync(dirname(session.path), { recursive: true })
   writeFileSync(session.path, '{')
   await gate(call(tool('s__go')))

@@ -18,8 +18,10 @@ import {
   graphqlTools,
   newGithubTools,
   playwrightTools,
+  step,
   template,
   tool,
+  toolsNamed,
   workflow,
   workflowsOf,
 } from './helpers.ts'
@@ -276,7 +278,7 @@ describe('the other templates', () => {
 })
 
 describe('modes', () => {
-  const tools = [tool('s__go'), tool('s__look')]
+  const tools = toolsNamed('go', 'look')
   const go = call(tool('s__go'))
   const warning = "Workflow 'a' warns: these prerequisites are missing\n  1. look: x"
 
@@ -322,7 +324,7 @@ describe('modes', () => {
   })
 
   it('reports what is not installed, and enforces nothing', async () => {
-    const { gate, calls, notes } = world(workflowsOf(workflow('a')), [tool('s__go')])
+    const { gate, calls, notes } = world(workflowsOf(workflow('a')), toolsNamed('go'))
     await gate(go)
     expect(calls).toEqual([])
     expect(notes).toEqual(["Workflow 'a' is not enforced: no server here has look"])
@@ -331,11 +333,8 @@ describe('modes', () => {
 
 it('gives later steps the results of earlier ones, by number and by name', async () => {
   const steps = [
-    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
-    {
-      step: 2,
-      tool: 'look',
-      description: 'x',
+    step(1, 'find', { output_as: 'found' }),
+    step(2, 'look', {
       params: {
         id: '$found.items[0].id',
         same: '$steps.1.items[0].id',
@@ -345,9 +344,9 @@ it('gives later steps the results of earlier ones, by number and by name', async
         money: '$5.00',
         escaped: '$$call.x',
       },
-    },
+    }),
   ]
-  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const tools = toolsNamed('go', 'find', 'look')
   const { gate, calls } = world(
     workflowsOf(workflow('a', { prerequisites: steps })),
     tools,
@@ -368,15 +367,10 @@ it('gives later steps the results of earlier ones, by number and by name', async
 
 describe('the result of a finished step that a later one needs', () => {
   const steps = [
-    { step: 1, tool: 'find', description: 'x', output_as: 'found' },
-    {
-      step: 2,
-      tool: 'look',
-      description: 'x',
-      params: { id: '$found.items[*]', of: '$call.of' },
-    },
+    step(1, 'find', { output_as: 'found' }),
+    step(2, 'look', { params: { id: '$found.items[*]', of: '$call.of' } }),
   ]
-  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const tools = toolsNamed('go', 'find', 'look')
   const go = (of: number): GatedCall => call(tool('s__go'), { of })
 
   function answering(answer: (turn: number) => JsonObject): World {
@@ -415,7 +409,7 @@ describe('the result of a finished step that a later one needs', () => {
 })
 
 describe('a workflow that may make no calls', () => {
-  const tools = ['go', 'look'].map((name) => tool(`s__${name}`))
+  const tools = toolsNamed('go', 'look')
   const refusing = (mode: string): World => world(workflowsOf(workflow('a', { mode })), tools)
   const permit = (): void => {
     throw new Error('not accepted')
@@ -453,7 +447,7 @@ describe('a workflow that may make no calls', () => {
 it('calls nothing where the session file is of a newer version', async () => {
   const { gate, calls, notes, session } = world(
     workflowsOf(workflow('a')),
-    ['go', 'look'].map((name) => tool(`s__${name}`)),
+    toolsNamed('go', 'look'),
   )
   mkdirSync(dirname(session.path), { recursive: true })
   writeFileSync(session.path, '{"version": 2}')
@@ -466,13 +460,10 @@ it('takes back what a prerequisite makes stale', async () => {
     ...workflow('a', { triggers: { tools: ['a'] } }),
     ...workflow('b', {
       triggers: { tools: ['b'] },
-      prerequisites: [{ step: 1, tool: 'find', description: 'x', invalidated_by: ['look'] }],
+      prerequisites: [step(1, 'find', { invalidated_by: ['look'] })],
     }),
   })
-  const { gate, calls } = world(
-    workflows,
-    ['a', 'b', 'find', 'look'].map((name) => tool(`s__${name}`)),
-  )
+  const { gate, calls } = world(workflows, toolsNamed('a', 'b', 'find', 'look'))
   for (const name of ['b', 'b', 'a', 'b']) await gate(call(tool(`s__${name}`)))
   expect(calls).toEqual(['s__find {}', 's__look {}', 's__find {}'])
 })
@@ -484,7 +475,7 @@ it('calls nothing more once it is cancelled', async () => {
     tool: name,
     description: 'x',
   }))
-  const tools = ['go', 'find', 'look'].map((name) => tool(`s__${name}`))
+  const tools = toolsNamed('go', 'find', 'look')
   const { gate, calls } = world(workflowsOf(workflow('a', { prerequisites })), tools, () => {
     controller.abort(new Error('stopped'))
     return { ok: true, text: '', value: null }

@@ -43,10 +43,20 @@ export function workflow(name: string, more: object = {}): object {
     [name]: {
       description: 'x',
       triggers: { tools: ['go'] },
-      prerequisites: [{ step: 1, tool: 'look', description: 'x' }],
+      prerequisites: [step(1, 'look')],
       ...more,
     },
   }
+}
+
+/** A prerequisite as a file has it. */
+export function step(number: number, name: string, more: object = {}): object {
+  return { step: number, tool: name, description: 'x', ...more }
+}
+
+/** Tools of one server, about which nothing is known but their names. */
+export function toolsNamed(...names: string[]): WorkflowTool[] {
+  return names.map((name) => tool(`s__${name}`))
 }
 
 export function tool(id: string, more: Partial<WorkflowTool> = {}): WorkflowTool {

@@ -9,6 +9,7 @@ import {
   githubTools,
   newGithubTools,
   playwrightTools,
+  step,
   template,
   tool,
   workflow,
@@ -83,7 +84,7 @@ it('matches every tool of a category', () => {
 
 it('reports a workflow whose tools are not installed, and uses the next one', () => {
   const workflows = workflowsOf({
-    ...workflow('A', { prerequisites: [{ step: 1, tool: 'absent', description: 'x' }] }),
+    ...workflow('A', { prerequisites: [step(1, 'absent')] }),
     ...workflow('B'),
   })
   const { matched, notInstalled } = matchWorkflows(call(go), workflows, [look, go])

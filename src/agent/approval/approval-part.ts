@@ -6,8 +6,11 @@ import { listNames } from './tool-patterns.ts'
 export function approvalPart(options: PermitOptions): SessionPart {
   const { denied = [], mode } = options
   const never = denied.filter(({ pattern }) => pattern === undefined)
+  const hides = mode === 'plan' || never.length > 0
   return {
-    offers: (tool) => (mode !== 'plan' || tool.readOnly) && !listNames(never, tool),
+    offers: hides
+      ? (tool) => (mode !== 'plan' || tool.readOnly) && !listNames(never, tool)
+      : undefined,
     permit: createPermit(options),
   }
 }

@@ -28,7 +28,10 @@ export interface CallRules {
   preApproved(): readonly AllowedTool[]
   /** What untrusted skills are limited to, each by itself. */
   narrowed(): readonly { skill: string; tools: readonly AllowedTool[] }[]
-  beforeTool(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<HookVerdict>
+  /** Undefined: there are no hooks. */
+  beforeTool?:
+    | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<HookVerdict>)
+    | undefined
 }
 
 export interface PermitOptions {
@@ -44,13 +47,21 @@ export interface PermitOptions {
 /** Decides about every call of an agent, and asks the approver where that is needed. */
 export function createPermit(options: PermitOptions): LoopRequest['permit'] {
   return async (tool, input, context) => {
-    // No hook runs for what no hook could allow.
-    const best = decide(tool, input, allowing, options)
-    if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
-    const verdict = await options.rules?.beforeTool(tool, input, context)
-    const used = verdict?.input ?? input
+    const { rules, approver } = options
+    let used = input
+    let verdict: HookVerdict | undefined
+    if (rules?.beforeTool !== undefined) {
+      // No hook runs for what no hook could allow.
+      const best = decide(tool, input, allowing, options)
+      if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
+      verdict = await rules.beforeTool(tool, input, context)
+      used = verdict.input ?? input
+    }
     const decision = decide(tool, used, verdict, options)
-    return await carryOut(decision, tool, used, context, options)
+    if (decision.kind === 'allow') return { allowed: true, input: used }
+    const { reason } = decision
+    if (decision.kind === 'refuse' || approver === undefined) return { allowed: false, reason }
+    return await askFor(tool, used, reason, context, { ...options, approver })
   }
 }
 
@@ -86,20 +97,15 @@ function isOfSkills({ name, origin }: AgentTool): boolean {
   return origin.kind === 'agent' && skillToolNames.has(name)
 }
 
-async function carryOut(
-  decision: Decision,
+async function askFor(
   tool: AgentTool,
   input: JsonObject,
-  context: ToolContext,
-  { agent, approver }: PermitOptions,
+  reason: string,
+  { signal }: ToolContext,
+  { agent, approver }: Pick<PermitOptions, 'agent'> & { approver: Approver },
 ): Promise<Permission> {
-  if (decision.kind === 'allow') return { allowed: true, input }
-  if (decision.kind === 'refuse' || approver === undefined) {
-    return { allowed: false, reason: decision.reason }
-  }
   const effect = tool.effect?.(input)
-  const { signal } = context
-  const request = { agent, tool, input, reason: decision.reason, effect, signal }
+  const request = { agent, tool, input, reason, effect, signal }
   const approval = await untilAborted(oneByOne(approver, request), signal)
   if (approval.approved) return { allowed: true, input }
   return { allowed: false, reason: approval.reason ?? 'the user did not approve it' }

@@ -40,6 +40,11 @@ export function createHands(names: readonly string[], options: HandsOptions): Ag
   return hands.filter((hand) => wanted.has(hand))
 }
 
+/** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
+export function requireBuiltIns(names: readonly string[]): void {
+  for (const name of names) if (name !== 'all') handOf(name, handsAnywhere())
+}
+
 /** What built-in tools there are, for questions about their names: they belong to no project. */
 export function handsAnywhere(): readonly AgentTool[] {
   anywhere ??= allHands({ project: '', runtime: { env: {}, platform: process.platform } })

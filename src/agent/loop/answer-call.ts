@@ -91,20 +91,20 @@ async function carryOut(
   context.signal.throwIfAborted()
   if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
   const used = permission.input ?? input
-  const given = await attempt()
-  const remark = await request.afterTool?.(tool, used, given.output)
-  return remark === undefined ? given : { ...given, text: `${given.text}\n\n${remark}` }
-
-  async function attempt(): Promise<Answer> {
-    try {
-      const output = await tool.execute(used, context)
-      if (isSkillContent(tool, output)) return { output, text: output, isError: false }
-      return { output: cutOutput(output), text: outputText(output), isError: false }
-    } catch (error) {
-      if (context.signal.aborted) throw error
-      return failure(told(error))
-    }
+  let given: Answer
+  try {
+    given = answerOf(tool, await tool.execute(used, context))
+  } catch (error) {
+    if (context.signal.aborted) throw error
+    given = failure(told(error))
   }
+  const remark = await request.afterTool?.(tool, used, given.output, given.isError)
+  return remark === undefined ? given : { ...given, text: `${given.text}\n\n${remark}` }
+}
+
+function answerOf(tool: AgentTool, output: JsonValue): Answer {
+  if (isSkillContent(tool, output)) return { output, text: output, isError: false }
+  return { output: cutOutput(output), text: outputText(output), isError: false }
 }
 
 /** Instructions with a hole in them would be worse than none. */
@@ -112,11 +112,14 @@ function isSkillContent(tool: AgentTool, output: JsonValue): output is string {
   return tool.origin.kind === 'agent' && tool.name === skillToolName && typeof output === 'string'
 }
 
-async function inputProblem(tool: AgentTool, input: unknown): Promise<string | undefined> {
+function inputProblem(
+  tool: AgentTool,
+  input: unknown,
+): string | Promise<string | undefined> | undefined {
   if (!isJsonObject(input)) return 'its arguments must be one JSON object'
   // The tools room checks what goes to a server itself, with the server's own rules.
   if (tool.origin.kind === 'mcp') return undefined
-  return await schemaProblem(tool.inputSchema, input)
+  return schemaProblem(tool.inputSchema, input)
 }
 
 function unknownTool(name: string, names: WireNames): string {

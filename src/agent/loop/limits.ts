@@ -7,5 +7,8 @@ export const repetitionsUntilNotice = 3
 /** … and until the run is ended with a summary. */
 export const repetitionsUntilEnd = 8
 
+/** Why a run is capped at its turns, as the PRD words it. */
+export const maxTurnsExceeded = 'Max turns exceeded'
+
 /** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
 export const secondChances = 2

@@ -3,7 +3,12 @@ import type { LoopOutcome, LoopRequest, RunStatus } from '../model.ts'
 import { toWireNames, type WireNames } from '../tool-names.ts'
 import { type AnsweredCall, answerCall, resultPart } from './answer-call.ts'
 import { askModel } from './ask-model.ts'
-import { repetitionsUntilEnd, repetitionsUntilNotice, secondChances } from './limits.ts'
+import {
+  maxTurnsExceeded,
+  repetitionsUntilEnd,
+  repetitionsUntilNotice,
+  secondChances,
+} from './limits.ts'
 import type { Progress } from './progress.ts'
 import { countRepetition } from './repetition.ts'
 import type { ModelReply, RequestedCall } from './sdk.ts'
@@ -35,7 +40,8 @@ async function takeTurns(
   for (;;) {
     signal.throwIfAborted()
     steer(request, progress)
-    if (progress.turns >= maxTurns) return await summarise(request, progress, signal, turnsUsed)
+    if (progress.turns >= maxTurns)
+      return await summarise(request, progress, signal, maxTurnsExceeded)
     const names = toWireNames(request.offered())
     const reply = await askModel(request, progress, names, signal)
     if (reply.calls.length > 0) {
@@ -48,9 +54,6 @@ async function takeTurns(
     if (outcome !== undefined) return outcome
   }
 }
-
-/** Why a run is capped, as the PRD words it. */
-const turnsUsed = 'Max turns exceeded'
 
 /** What was sent to the agent in the meantime becomes messages of the user. */
 function steer({ steering }: LoopRequest, { added }: Progress): boolean {

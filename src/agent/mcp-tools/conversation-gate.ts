@@ -1,11 +1,15 @@
 import { hasErrors, type Runtime, type Settings } from '../../base/index.ts'
 import {
   type CallAtGate,
+  type CallIndex,
   callTool,
   canonicalCategory,
   fileTrust,
   gatedCall,
+  type GoneWorkflows,
+  goneWorkflows,
   projectGate,
+  refuseWithoutGone,
   requireTrusted,
   stepCaller,
 } from '../../tools/index.ts'
@@ -19,8 +23,11 @@ import {
   type WorkflowTool,
   workflowTool,
 } from '../../workflow/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { AgentTool } from '../model.ts'
 import { failClosed } from './fail-closed.ts'
 import type { McpTools } from './open-mcp-tools.ts'
+import { ownTools, serverStepsOnly } from './own-tools.ts'
 
 export interface ConversationGateOptions {
   /** The root of the project. */
@@ -30,6 +37,8 @@ export interface ConversationGateOptions {
   session: SessionStore
   /** Tools of servers that run anyway. */
   offered: () => McpTools['calls']['index']['tools']
+  /** Tools of the agent, among them those of servers. */
+  tools: () => readonly AgentTool[]
   /** Starts every server that may have a step, and lists what it has. */
   servers: (signal: AbortSignal) => Promise<McpTools>
   note: (line: string) => void
@@ -37,20 +46,25 @@ export interface ConversationGateOptions {
 
 /** The workflows of a project before every call of a conversation, of a server's tool or of its own. */
 export interface ConversationGate {
-  /** The project has no workflow, and no file of any that cannot be read. */
+  /** The project has no workflow, lost none since it was trusted, and has no file of any that cannot be read. */
   readonly none: boolean
   /**
    * One call under each of the names that its tool has: it passes once.
+   * @param tools those of the subagent that calls, where one does.
    * @throws {ToolRefusedError}, {WorkflowPrerequisiteError}: the call must not be made.
    */
-  pass(calls: readonly CallAtGate[]): Promise<void>
+  pass(calls: readonly CallAtGate[], tools?: readonly AgentTool[]): Promise<void>
   /** What a call that was made means for the steps of workflows. */
-  after(calls: readonly CallAtGate[], text: string | undefined): Promise<void>
+  after(
+    calls: readonly CallAtGate[],
+    answer: { text: string; value?: JsonValue } | undefined,
+  ): Promise<void>
 }
 
 /**
  * Whatever servers are offered, all of the project are there for the steps of a workflow. They start
- * with the first call that one which binds stands before, and for nothing else.
+ * with the first call that one which binds stands before, and for nothing else. A step may be a tool
+ * of the agent itself: it is done when the agent has called it with success.
  */
 export function conversationGate(options: ConversationGateOptions): ConversationGate {
   const { project, runtime, settings, session, note } = options
@@ -58,42 +72,51 @@ export function conversationGate(options: ConversationGateOptions): Conversation
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   for (const { path, message } of diagnostics) note(`${path}: ${message}`)
   const unreadable = hasErrors(diagnostics)
+  const gone = goneWorkflows(project, runtime, workspaceTrust, workflows)
   const binding = workflows.filter(({ mode }) => mode !== 'suggest')
   const suggesting = workflows.filter(({ mode }) => mode === 'suggest')
-  const gateOf = (tools: McpTools | undefined): ReturnType<typeof projectGate> =>
+  const gateOf = (tools: CallIndex['tools']): ReturnType<typeof projectGate> =>
     projectGate({
       project,
       workspaceTrust,
       workflows,
       diagnostics,
       session,
-      index: () => tools?.calls.index ?? { tools: [], definition: () => undefined },
+      index: () => ({ tools, definition: () => undefined }),
       note,
       runtime,
     })
   return {
-    none: !unreadable && workflows.length === 0,
-    async pass(calls) {
+    none: !unreadable && workflows.length === 0 && isNothing(gone),
+    async pass(calls, tools = options.tools()) {
       const [first] = calls
       if (first === undefined) return
-      if (unreadable) return await gateOf(undefined).pass(first, noSteps)
-      if (!(await mayBind(calls))) return await suggest(calls)
-      const servers = await options.servers(first.signal)
-      const installed = servers.calls.index.tools.map(workflowTool)
-      const { failures } = servers
+      if (unreadable) return await gateOf([]).pass(first, noSteps)
+      const own = ownTools([...tools, ...options.tools()])
+      const ofAgent = Array.from(own.values(), ({ summary }) => summary)
+      const offered = [...options.offered(), ...ofAgent].map(workflowTool)
+      for (const call of calls) refuseWithoutGone(call, gone, offered)
+      if (!(await mayBind(calls, offered))) return await suggest(calls, offered)
+      const { calls: context, failures } = await options.servers(first.signal)
+      const known = [...context.index.tools, ...ofAgent]
+      const installed = known.map(workflowTool)
       for (const call of calls) failClosed(call, { workflows: binding, failures, installed })
       const call =
         matching(calls, binding, installed) ?? standing(calls, binding, installed) ?? first
-      await gateOf(servers).pass(call, stepCaller(servers.calls, callTool))
+      await gateOf(known).pass(call, serverStepsOnly(stepCaller(context, callTool), own, tools))
     },
-    async after(calls, text) {
-      for (const call of calls) await afterCall(gatedCall(call), session, workflows, text)
+    async after(calls, answer) {
+      for (const call of calls) {
+        await afterCall(gatedCall(call), session, workflows, answer?.text, answer?.value)
+      }
     },
   }
 
   /** @throws {ToolRefusedError} where a workflow stands before the call whose file may make no calls. */
-  async function mayBind(calls: readonly CallAtGate[]): Promise<boolean> {
-    const offered = options.offered().map(workflowTool)
+  async function mayBind(
+    calls: readonly CallAtGate[],
+    offered: readonly WorkflowTool[],
+  ): Promise<boolean> {
     const before = binding.filter((one) => standing(calls, [one], offered) !== undefined)
     const unclear = binding.filter((one) => calls.some((call) => isUnclear(call, one, offered)))
     if (before.length === 0 && unclear.length === 0) return false
@@ -103,8 +126,10 @@ export function conversationGate(options: ConversationGateOptions): Conversation
   }
 
   /** A suggestion is a remark: what it names need not be there, and nothing is started for it. */
-  async function suggest(calls: readonly CallAtGate[]): Promise<void> {
-    const offered = options.offered().map(workflowTool)
+  async function suggest(
+    calls: readonly CallAtGate[],
+    offered: readonly WorkflowTool[],
+  ): Promise<void> {
     const call = standing(calls, suggesting, offered)
     if (call === undefined) return
     const { notInstalled } = matchWorkflows(gatedCall(call), suggesting, offered)
@@ -119,6 +144,10 @@ export function conversationGate(options: ConversationGateOptions): Conversation
       signal: call.signal,
     })
   }
+}
+
+function isNothing({ workflows, unknown }: GoneWorkflows): boolean {
+  return workflows.length === 0 && unknown === undefined
 }
 
 const noSteps = (): Promise<never> => Promise.reject(new Error('No step is called here.'))

@@ -1,11 +1,12 @@
 import type { Runtime, Settings } from '../../base/index.ts'
-import type { CallAtGate } from '../../tools/index.ts'
 import { AgentUsageError } from '../agent-errors.ts'
 import { untilAborted } from '../loop/until-aborted.ts'
 import type { AgentTool } from '../model.ts'
+import type { AgentSession } from '../session.ts'
 import type { SessionPart } from '../session-part.ts'
 import type { McpTools } from './open-mcp-tools.ts'
 import type { McpWorld } from './mcp-world.ts'
+import { namesAtGate } from './own-tools.ts'
 import type { McpChoice } from './server-choice.ts'
 
 export interface McpPartOptions {
@@ -32,6 +33,8 @@ export interface McpPart extends SessionPart {
    * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
    */
   serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]>
+  /** Workflows stand before the tools of a subagent as before those of its parent; there may be none. */
+  workflowsOfChild(): readonly SessionPart[]
 }
 
 /**
@@ -49,8 +52,13 @@ export function mcpPart(options: McpPartOptions): McpPart {
   /** Nothing stands before any tool: known after the first call, and asked at every one. */
   let isIdle = false
   let request: string | undefined
+  let conversation: AgentSession | undefined
+  const ownTools = (): readonly AgentTool[] => conversation?.tools() ?? []
   return {
     ready,
+    attach(session) {
+      conversation = session
+    },
     async instructions({ signal }) {
       try {
         await ready(signal)
@@ -65,23 +73,14 @@ export function mcpPart(options: McpPartOptions): McpPart {
       return text
     },
     tools: () => opened?.tools ?? [],
-    async beforeTool(tool, input, { signal }) {
-      if (tool.origin.kind === 'mcp' || isIdle) return
-      const { gate } = await theWorld()
-      isIdle = gate.none
-      if (isIdle) return
-      await gate.pass(atGate(tool).map((one) => ({ ...one, params: input, request, signal })))
-    },
-    async afterTool(tool, input, output) {
-      if (tool.origin.kind === 'mcp' || isIdle) return undefined
-      const text = typeof output === 'string' ? output : JSON.stringify(output)
-      const { gate } = await theWorld()
-      const call = { params: input, request, signal: neverAborted }
-      await gate.after(
-        atGate(tool).map((one) => ({ ...one, ...call })),
-        text,
-      )
-      return undefined
+    ...workflows(ownTools),
+    workflowsOfChild() {
+      if (isIdle) return []
+      let child: AgentSession | undefined
+      const attach = (session: AgentSession): void => {
+        child = session
+      }
+      return [{ attach, ...workflows(() => child?.tools() ?? []) }]
     },
     async serverTools(server, signal) {
       if (opened?.tools.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {
@@ -101,6 +100,36 @@ export function mcpPart(options: McpPartOptions): McpPart {
       await Promise.allSettled(openings.values())
       await (await world)?.servers.close()
     },
+  }
+
+  /** What stands before tools that are no server's, in the conversation that has these. */
+  function workflows(
+    tools: () => readonly AgentTool[],
+  ): Pick<SessionPart, 'beforeTool' | 'afterTool'> {
+    return {
+      async beforeTool(tool, input, { signal }) {
+        if (tool.origin.kind === 'mcp' || isIdle) return
+        const { gate } = await theWorld()
+        isIdle = gate.none
+        if (isIdle) return
+        const calls = namesAtGate(tool).map(({ call }) => ({
+          ...call,
+          params: input,
+          request,
+          signal,
+        }))
+        await gate.pass(calls, tools())
+      },
+      async afterTool(tool, input, output, isError) {
+        if (tool.origin.kind === 'mcp' || isIdle) return undefined
+        const text = typeof output === 'string' ? output : JSON.stringify(output)
+        const { gate } = await theWorld()
+        const made = { params: input, request, signal: neverAborted }
+        const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
+        await gate.after(calls, isError ? undefined : { text, value: output })
+        return undefined
+      },
+    }
   }
 
   async function ready(signal?: AbortSignal): Promise<void> {
@@ -146,6 +175,7 @@ export function mcpPart(options: McpPartOptions): McpPart {
         ...options,
         settings: options.settings(),
         requestText: () => request,
+        tools: ownTools,
         offered: () => [...listed].flatMap(({ calls }) => calls.index.tools),
         everyServer,
         signal: closing.signal,
@@ -156,23 +186,3 @@ export function mcpPart(options: McpPartOptions): McpPart {
 }
 
 const neverAborted = new AbortController().signal
-
-/**
- * A tool of the agent as workflows see one, under each of its names: it belongs to no server, that of
- * a skill is `skill.tool`, `skill__tool` and `tool`, and a built-in one is also what skills call it.
- */
-function atGate(tool: AgentTool): readonly Pick<CallAtGate, 'tool' | 'instance'>[] {
-  const known = gated.get(tool)
-  if (known !== undefined) return known
-  const { name, aliases = [], description, inputSchema } = tool
-  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
-  const calls = [name, ...others].map((id) => ({
-    // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
-    tool: { id, server: '', name: id.replaceAll('.', '__'), description, inputSchema },
-    instance: 'agent',
-  }))
-  gated.set(tool, calls)
-  return calls
-}
-
-const gated = new WeakMap<AgentTool, readonly Pick<CallAtGate, 'tool' | 'instance'>[]>()

@@ -18,6 +18,7 @@ export interface McpWorldOptions {
   requestText: () => string | undefined
   note: (line: string) => void
   offered: ConversationGateOptions['offered']
+  tools: ConversationGateOptions['tools']
   everyServer: ConversationGateOptions['servers']
   /** The end of the conversation. */
   signal: AbortSignal
@@ -32,7 +33,7 @@ export interface McpWorld {
 }
 
 export function createMcpWorld(options: McpWorldOptions): McpWorld {
-  const { runtime, settings, offered, signal, requestText, note } = options
+  const { runtime, settings, offered, tools, signal, requestText, note } = options
   const project = findWorkspace(options.project, runtime)
   const lifetimeMs = settings.tools.sessionHours * 3_600_000
   const session = openSession({ project, runtime, lifetimeMs, note })
@@ -40,13 +41,14 @@ export function createMcpWorld(options: McpWorldOptions): McpWorld {
   const gate = conversationGate({
     ...place,
     offered,
+    tools,
     servers: options.everyServer,
   })
   /** A server that is listed twice is spoken of once. */
   const told = new Set<string>()
   const ofCalls: CallGate = {
     pass: (call) => gate.pass([call]),
-    after: (call, text) => gate.after([call], text),
+    after: (call, text) => gate.after([call], text === undefined ? undefined : { text }),
   }
   return {
     servers: createServerSet(place),

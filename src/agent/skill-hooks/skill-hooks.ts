@@ -1,8 +1,7 @@
 import { messageOf, type Runtime } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { HookVerdict } from '../approval/permit.ts'
-import type { AgentTool } from '../model.ts'
+import type { AgentTool, LoopRequest } from '../model.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type { HookAnswer } from './read-answer.ts'
 import type { HookEvent, SkillHook } from './read-hooks.ts'
@@ -36,7 +35,7 @@ export interface SkillHooks {
     input: JsonObject,
     call: { id: string; signal: AbortSignal },
   ): Promise<HookVerdict>
-  after(tool: AgentTool, input: JsonObject, output: JsonValue): Promise<string | undefined>
+  after: NonNullable<LoopRequest['afterTool']>
   stop(text: string, signal: AbortSignal | undefined): Promise<string | undefined>
   /** A turn of the user begins. */
   reset(): void
@@ -86,12 +85,12 @@ export function createSkillHooks(options: SkillHooksOptions): SkillHooks {
       return verdict
     },
 
-    async after(tool, input, output) {
+    async after(tool, input, output, isError) {
       const remarks: string[] = []
       const stashed = contexts.get(input)
       if (stashed !== undefined) remarks.push(stashed)
       // The event is about calls that succeeded.
-      if (typeof output === 'string' && output.startsWith('Error: ')) return remarks[0]
+      if (isError) return remarks[0]
       for (const [skill, hook] of hooksFor('PostToolUse', tool)) {
         const answer = await attempt(skill, hook, undefined, {
           tool_name: hookName(tool),

@@ -16,12 +16,13 @@ export interface HeldHooksOptions {
   notice: (message: string) => void
 }
 
-/** The hooks of skills that a subagent has from the start, for as long as it lives. */
+/** The hooks of skills that a subagent has from the start, for as long as it lives; often none. */
 export function heldHooks(
   activations: readonly Activation[],
   options: HeldHooksOptions,
-): Pick<CallRules, 'beforeTool'> & Required<Pick<SessionPart, 'afterTool' | 'beforeStop'>> {
+): Pick<CallRules, 'beforeTool'> & Pick<SessionPart, 'afterTool' | 'beforeStop'> {
   const hooked = activations.filter(({ effects }) => effects.hooks !== undefined)
+  if (hooked.length === 0) return {}
   let opening: Promise<SkillHooks | undefined> | undefined
   const hooks = (): Promise<SkillHooks | undefined> => (opening ??= open(hooked, options))
   return {
@@ -29,7 +30,7 @@ export function heldHooks(
       const verdict = await (await hooks())?.before(tool, input, { id: toolCallId, signal })
       return verdict ?? { decision: undefined, reason: '', input: undefined }
     },
-    afterTool: async (tool, input, output) => (await hooks())?.after(tool, input, output),
+    afterTool: async (...call) => (await hooks())?.after(...call),
     beforeStop: async (text) => (await hooks())?.stop(text, undefined),
   }
 }
@@ -38,7 +39,7 @@ async function open(
   activations: readonly Activation[],
   { manager, runtime, project, environment = [], mode, notice }: HeldHooksOptions,
 ): Promise<SkillHooks | undefined> {
-  if (manager === undefined || activations.length === 0) return undefined
+  if (manager === undefined) return undefined
   const skills = await Promise.all(
     activations.map(async ({ name, effects }) => {
       const skill = await manager.get(name)

@@ -140,7 +140,7 @@ export function createSkillPart(options: SkillPartOptions): SkillPart {
 
     model: () => lastModel(),
 
-    afterTool: (tool, input, output) => hooks.after(tool, input, output),
+    afterTool: (...call) => hooks.after(...call),
 
     beforeStop: (text) => hooks.stop(text, current.signal),
 

@@ -50,7 +50,8 @@ export interface ChildInput {
  */
 export async function createChild(input: ChildInput): Promise<Child> {
   const { id, config, parent, options } = input
-  const skills = await loadSkills(config.skills ?? [], parent.skills(), config.name)
+  const { skills: preloaded } = config
+  const skills = preloaded ? await loadSkills(preloaded, parent.skills(), config.name) : []
   const active = [...skills, ...(input.forked ?? [])]
   const ofSkills = active.length === 0 ? [] : await toolsOf(active, input)
   let selection = select()
@@ -75,7 +76,7 @@ export async function createChild(input: ChildInput): Promise<Child> {
     ],
     maxTurns: options.maxTurns ?? config.maxTurns ?? defaultMaxTurns,
     usage: { record },
-    messages: contextHistory(options.contextMessages ?? []),
+    messages: options.contextMessages && contextHistory(options.contextMessages),
     callSettings: config.config?.callSettings,
   })
   return {
@@ -93,6 +94,7 @@ export async function createChild(input: ChildInput): Promise<Child> {
 
   function select(): ToolSelection {
     return selectAgain(config, {
+      subagent: config.name,
       ceiling: parent.tools(),
       tools: ofSkills.length === 0 ? config.tools : [...(config.tools ?? []), ...ofSkills],
       disallowed: config.disallowedTools,
@@ -130,10 +132,10 @@ async function resourcesOf(
   return withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
 }
 
-async function modelOf({ config, options, parent }: ChildInput): Promise<ModelObject> {
+function modelOf({ config, options, parent }: ChildInput): ModelObject | Promise<ModelObject> {
   const wanted = options.model ?? config.model
-  if (wanted === undefined) return await parent.model()
-  return typeof wanted === 'string' ? await parent.resolveModel(wanted) : wanted
+  if (wanted === undefined) return parent.model()
+  return typeof wanted === 'string' ? parent.resolveModel(wanted) : wanted
 }
 
 function schemaOf(config: SubagentConfig, options: DelegateOptions): JsonObject | undefined {

@@ -1,4 +1,5 @@
 import type { JsonValue } from '../../skill/index.ts'
+import { maxTurnsExceeded } from '../loop/limits.ts'
 import type { LoopOutcome, RunStatus, TokenUsage } from '../model.ts'
 
 /** Why a delegation is over. */
@@ -84,7 +85,7 @@ const endings: Readonly<
   Record<EndReason, { status: RunStatus; told?: string; fallback?: string | undefined }>
 > = {
   done: { status: 'completed' },
-  capped: { status: 'capped', fallback: 'Max turns exceeded' },
+  capped: { status: 'capped', fallback: maxTurnsExceeded },
   cancelled: { status: 'cancelled', told: 'The delegation was cancelled.' },
   'parent-cancelled': {
     status: 'cancelled',

@@ -2,6 +2,7 @@ import { nearest } from '../../base/index.ts'
 import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
 import { handsAnywhere } from '../hands/hands.ts'
 import type { AgentTool } from '../model.ts'
+import { readMcpName } from './mcp-name.ts'
 import { type ToolSelector, toolSelectors } from './tool-selector.ts'
 
 /** The tools of a subagent, and what it asked for and does not get. */
@@ -16,6 +17,8 @@ export interface ToolSelection {
 }
 
 export interface SelectToolsInput {
+  /** The name of the subagent, for what is said about missing tools. */
+  subagent: string
   /** What the parent may use now: nothing else is ever selected by name. */
   ceiling: readonly AgentTool[]
   /** `SubagentConfig.tools`. */
@@ -52,7 +55,7 @@ export function selectTools(input: SelectToolsInput): ToolSelection {
     tools,
     limits,
     denied: (input.disallowed ?? []).flatMap((text) => parseAllowedTools(text)),
-    notices: names.flatMap((name) => missing(name, ceiling)),
+    notices: names.flatMap((name) => missing(name, ceiling, input.subagent)),
   }
 }
 
@@ -98,12 +101,21 @@ function unique(tools: readonly AgentTool[]): AgentTool[] {
   return [...byName.values()]
 }
 
-function missing(name: ToolSelector, ceiling: readonly AgentTool[]): string[] {
+function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
+  const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
   const hand = handsAnywhere().find(name.selects)?.name
   if (hand !== undefined) {
     return [
-      `The tool ${name.text} is not there: the agent that delegates was not given it (--tools ${hand}, or builtIns in a program).`,
+      `${wanted}: the agent that delegates does not have it. --tools ${hand}, or builtIns in a program, gives it ${hand}.`,
+    ]
+  }
+  const server = ceiling.some(({ origin }) => origin.kind === 'mcp')
+    ? undefined
+    : readMcpName(name.text)?.server
+  if (server !== undefined) {
+    return [
+      `${wanted}: the agent that delegates has no MCP server ${server}. --mcp-server ${server}, or mcp in a program, gives it that.`,
     ]
   }
   const meant = nearest(
@@ -111,5 +123,5 @@ function missing(name: ToolSelector, ceiling: readonly AgentTool[]): string[] {
     ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
   )
   const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return [`The tool ${name.text} is not there, or not allowed here.${guess}`]
+  return [`${wanted}, or not allowed here.${guess}`]
 }

@@ -7,11 +7,12 @@ import {
   declareModelOptions,
   type ModelOptions,
   sayWhereNoServers,
-  wholeNumber,
 } from '../_agent-options.ts'
 import { agentProgress, usageLines } from '../_agent-progress.ts'
-import { inputText } from '../_input-text.ts'
+import { inputText, refuseInputTwice } from '../_input-text.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { collect } from '../_collect.ts'
+import { contradiction } from '../_contradiction.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface AgentCommandOptions extends ModelOptions {
@@ -29,7 +30,7 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
       .option('--skill <name>', 'a skill that is active from the start; may be repeated', collect)
       .option('--concurrency <number>', 'subagents that work at once')
       .option('--no-skills', 'offer no skills and no subagents')
-      .option('--instructions <text>', 'what it is told before the task: text or @FILE')
+      .option('--instructions <text>', 'what it is told before the task: text, @FILE, or -')
       .addHelpText(
         'after',
         '\nWhat is not read-only is asked for at the terminal; without one it is refused, and the exit\n' +
@@ -40,6 +41,8 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
       )
   },
   async run(context, [given = ''], options) {
+    refuseContradictions(options)
+    refuseInputTwice(given, '--instructions', options.instructions)
     const task = await inputText(given, context)
     // Warnings about features that a provider lacks would be printed by the SDK itself.
     Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
@@ -50,7 +53,7 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
     const agent = new Agent({
       ...agentOptions(context, options),
       concurrency:
-        wholeNumber('--concurrency', options.concurrency, 1000) ??
+        wholeNumber('--concurrency', options.concurrency, { least: 1, most: 1000 }) ??
         context.settings.agent.concurrency,
       instructions: await instructionsOf(options, context),
       approver: approver.approve,
@@ -71,6 +74,20 @@ export const command: LoadedCommand = defineCommand<AgentCommandOptions>({
     }
   },
 })
+
+function refuseContradictions({ skills, skill, concurrency }: AgentCommandOptions): void {
+  if (skills) return
+  if (skill !== undefined) {
+    throw contradiction(
+      '--no-skills',
+      '--skill',
+      'A skill is active only where skills are offered.',
+    )
+  }
+  if (concurrency !== undefined) {
+    throw contradiction('--no-skills', '--concurrency', 'It offers no subagents that could work.')
+  }
+}
 
 async function instructionsOf(
   { instructions }: AgentCommandOptions,

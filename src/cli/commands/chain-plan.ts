@@ -2,7 +2,7 @@ import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
 import { openProject, planNamed } from '../_chain-project.ts'
 import { answerPlan } from '../_plan-answer.ts'
-import { type InstructionChoice, instructionChoice } from '../_instructions.ts'
+import { askedInstructions, type InstructionChoice } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends InstructionChoice {
@@ -41,7 +41,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       set: options.set ?? [],
       from: options.from,
       only: options.only,
-      ...instructionChoice(options),
+      ...(await askedInstructions(options)),
     }
     return answerPlan(context, planNamed(openProject(context), reference, changes), format)
   },

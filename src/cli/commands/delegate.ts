@@ -6,12 +6,13 @@ import { agentFiles } from '../_agent-files.ts'
 import {
   agentOptions,
   declareModelOptions,
+  maxTurnsOf,
   type ModelOptions,
   sayWhereNoServers,
-  wholeNumber,
 } from '../_agent-options.ts'
 import { agentProgress, usageText } from '../_agent-progress.ts'
-import { inputText } from '../_input-text.ts'
+import { inputText, refuseInputTwice } from '../_input-text.ts'
+import { milliseconds } from '../_option-number.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ModelOptions {
@@ -34,6 +35,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, [name = '', given = ''], options) {
+    refuseInputTwice(given, '--context', options.context)
     const task = await inputText(given, context)
     if (task.trim() === '') throw emptyTask(name)
     const more =
@@ -73,8 +75,8 @@ async function delegate(
       signal: context.signal,
       context: more,
       model: options.model,
-      maxTurns: wholeNumber('--max-turns', options.maxTurns, 9999),
-      timeoutMs: milliseconds(wholeNumber('--timeout', options.timeout, 999_999)),
+      maxTurns: maxTurnsOf(options),
+      timeoutMs: milliseconds('--timeout', options.timeout),
     })
   } finally {
     progress.finish()
@@ -109,8 +111,4 @@ function emptyTask(name: string): UsageError {
     code: 'task-empty',
     message: `the task for ${name} is empty; a subagent knows nothing but its task`,
   })
-}
-
-function milliseconds(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : seconds * 1000
 }

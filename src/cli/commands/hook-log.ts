@@ -1,6 +1,7 @@
-import { exitCode, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, safeLine } from '../../base/index.ts'
 import { type HookTrace, readTraces } from '../../hooks/index.ts'
 import { amount } from '../_cells.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -17,13 +18,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, _positionals, options) {
-    const limit = Number(options.limit)
-    if (!Number.isInteger(limit) || limit < 1) {
-      throw new UsageError({
-        code: 'limit-wrong',
-        message: `--limit ${options.limit} is no number from 1`,
-      })
-    }
+    const limit = wholeNumber('--limit', options.limit, { least: 1, most: 999_999 })
     const { traces, unreadable, path } = readTraces(context.runtime, limit)
     if (context.options.json) context.output.json({ traces, unreadable, path })
     else print(context, traces)

@@ -1,6 +1,7 @@
 import { exitCode, safeText } from '../../base/index.ts'
 import { renderInjection } from '../../trigger/index.ts'
-import { injectionFor, readBudget } from '../_injection-for.ts'
+import { injectionFor } from '../_injection-for.ts'
+import { budgetRange, wholeNumber } from '../_option-number.ts'
 import { promptFor } from '../_trigger-skills.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -28,7 +29,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { injected, deferred, diagnostics } = injectionFor(context, {
       prompt,
       references: options.skill ?? [],
-      tokenBudget: readBudget(options.budget),
+      tokenBudget: wholeNumber('--budget', options.budget, budgetRange),
     })
     const { output } = context
     if (context.options.json) {

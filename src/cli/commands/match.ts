@@ -3,7 +3,8 @@ import { estimateTokens } from '../../skill/index.ts'
 import { explainPrompt, readTarget, type TriggerMatch } from '../../trigger/index.ts'
 import { amount, cell, count } from '../_cells.ts'
 import { explanationLines } from '../_explanation.ts'
-import { type InjectionAnswer, injectionFor, readBudget } from '../_injection-for.ts'
+import { type InjectionAnswer, injectionFor } from '../_injection-for.ts'
+import { budgetRange, wholeNumber } from '../_option-number.ts'
 import { promptFor } from '../_trigger-skills.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -30,7 +31,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const answer = injectionFor(context, {
       prompt,
       references: options.skill ?? [],
-      tokenBudget: readBudget(options.budget),
+      tokenBudget: wholeNumber('--budget', options.budget, budgetRange),
     })
     const explanation = options.explain === true ? explainPrompt(prompt, answer.skills) : undefined
     const { output } = context

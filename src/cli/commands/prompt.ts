@@ -7,6 +7,7 @@ import {
 } from '../../library/index.ts'
 import { type CatalogFormat, renderCatalog } from '../../skill/index.ts'
 import { amount } from '../_cells.ts'
+import { budgetRange, wholeNumber } from '../_option-number.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -32,7 +33,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       })),
       {
         format: readFormat(options.format, context.options.json),
-        tokenBudget: readBudget(options.budget),
+        tokenBudget: wholeNumber('--budget', options.budget, budgetRange),
       },
     )
     context.output.line(context.output.isTerminal ? safeText(text) : text)
@@ -60,12 +61,6 @@ function readFormat(value: string | undefined, json: boolean): CatalogFormat {
   if (value === undefined) return json ? 'json' : 'xml'
   if (value === 'xml' || value === 'markdown' || value === 'json') return value
   throw wrongUse(`--format ${value} is not known; allowed: xml, markdown, json`)
-}
-
-function readBudget(value: string | undefined): number | undefined {
-  if (value === undefined) return undefined
-  if (/^\d{1,9}$/.test(value)) return Number(value)
-  throw wrongUse(`--budget ${value} is no number of tokens; give a whole number`)
 }
 
 function wrongUse(message: string): UsageError {

@@ -4,7 +4,7 @@ import { declareConfinement } from '../_confinement.ts'
 import { declareEngine, type EngineOptions, startOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { answerPlan } from '../_plan-answer.ts'
-import { instructionChoice } from '../_instructions.ts'
+import { askedInstructions } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ExecuteOptions, EngineOptions {
@@ -52,7 +52,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       set: options.set ?? [],
       from: options.from,
       only: options.only,
-      ...instructionChoice(options),
+      ...(await askedInstructions(options)),
     }
     const planned = planNamed(project, reference, changes)
     if (options.dryRun === true) return answerPlan(context, planned, 'text')

@@ -1,6 +1,7 @@
-import { exitCode, UsageError } from '../../base/index.ts'
+import { exitCode } from '../../base/index.ts'
 import { prunableRuns } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -22,10 +23,10 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, _positionals, options) {
     const { store } = openProject(context)
     const { output } = context
-    const days = wholeNumber('--older-than', options.olderThan)
+    const days = wholeNumber('--older-than', options.olderThan, range)
     const runs = prunableRuns(store, {
       olderThanMs: days === undefined ? undefined : days * 86_400_000,
-      keep: wholeNumber('--keep', options.keep),
+      keep: wholeNumber('--keep', options.keep, range),
       unfinished: options.unfinished,
       now: context.runtime.now(),
     })
@@ -40,11 +41,4 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
 })
 
-function wholeNumber(option: string, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined
-  if (/^\d{1,6}$/.test(text)) return Number(text)
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${option} ${text}: a whole number is needed`,
-  })
-}
+const range = { least: 0, most: 999_999 }

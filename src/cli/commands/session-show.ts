@@ -1,6 +1,7 @@
-import { exitCode, hasErrors, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import type { SessionState } from '../../workflow/index.ts'
 import { readSession } from '../_named-session.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -16,10 +17,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail session show\n')
   },
   async run(context, _positionals, options) {
-    const limit = Number(options.calls)
-    if (!Number.isInteger(limit) || limit < 0) {
-      throw new UsageError({ code: 'wrong-use', message: '--calls must be a whole number' })
-    }
+    const limit = wholeNumber('--calls', options.calls, { least: 0, most: 999_999 })
     const { session, reading, log } = await readSession(context, options.session)
     const { state, isOver } = reading
     const calls = limit === 0 ? [] : log.calls.slice(-limit)

@@ -1,6 +1,7 @@
 import { exitCode, safeLine, UsageError } from '../../base/index.ts'
 import { learnExample } from '../../tools/index.ts'
-import { toolToLearn } from '../_learned-tool.ts'
+import { knownTools } from '../_known-tools.ts'
+import { toolNamed } from '../_named-tool.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -21,7 +22,9 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [request = '', name = ''], { wrong = false }) {
     return await amongAskedServers(context, async () => {
-      const { tool, project } = await toolToLearn(name, context)
+      const { index, project } = await knownTools(context)
+      const { tool: named } = await toolNamed(name, { index }, context)
+      const tool = named.id
       const example = await learnExample(
         { project, runtime: context.runtime },
         { request, tool, wrong },

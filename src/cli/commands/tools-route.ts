@@ -1,6 +1,6 @@
 import { exitCode } from '../../base/index.ts'
 import { inputText } from '../_input-text.ts'
-import { readLimit } from '../_limit-option.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { explanationOf, printRoute, routeAnswer, routeJson } from '../_route-answer.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -25,7 +25,8 @@ export const command: LoadedCommand = defineCommand<Options>({
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
     return await amongAskedServers(context, async () => {
-      const answer = await routeAnswer(request, readLimit(limit), context)
+      const most = wholeNumber('--limit', limit, { least: 1, most: 1000 })
+      const answer = await routeAnswer(request, most, context)
       if (context.options.json) {
         context.output.json(routeJson(answer, explain ? explanationOf(answer) : undefined))
       } else printRoute(answer, explain ? explanationOf(answer) : undefined, context)

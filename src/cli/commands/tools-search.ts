@@ -3,7 +3,7 @@ import { projectRouter, type Router, type ToolIndex, type ToolSummary } from '..
 import { cell } from '../_cells.ts'
 import { cautionMark } from '../_tool-caution.ts'
 import { knownTools } from '../_known-tools.ts'
-import { readLimit } from '../_limit-option.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -24,7 +24,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, words, options) {
     const { output } = context
-    const limit = readLimit(options.limit ?? '10')
+    const limit = wholeNumber('--limit', options.limit ?? '10', { least: 1, most: 1000 })
     return await amongAskedServers(context, async () => {
       const { index, project, state, diagnostics } = await knownTools(context)
       const { router } = projectRouter(index, { project, runtime: context.runtime })

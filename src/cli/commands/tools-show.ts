@@ -2,18 +2,14 @@ import { exitCode, safeLine, safeText } from '../../base/index.ts'
 import {
   canonicalCategory,
   describeParameters,
-  prepareRouter,
-  resolveTool,
   type ToolDefinition,
   type ToolIndex,
-  toolNotFound,
-  type ToolRanking,
-  ToolRequestError,
   type ToolSummary,
 } from '../../tools/index.ts'
 import { loadWorkflows, matchWorkflows, type WorkflowDefinition } from '../../workflow/index.ts'
 import { cautionText } from '../_tool-caution.ts'
-import { type KnownTools, knownTools } from '../_known-tools.ts'
+import { knownTools } from '../_known-tools.ts'
+import { toolNamed } from '../_named-tool.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -26,7 +22,7 @@ export const command: LoadedCommand = defineCommand({
   async run(context, [name = '']) {
     return await amongAskedServers(context, async () => {
       const known = await knownTools(context)
-      const { tool, index } = await findTool(name, known)
+      const { tool, index } = await toolNamed(name, known, context)
       const definition = index.definition(tool.id)
       const guards = guardsOf(tool, index, known.project)
       if (context.options.json) {
@@ -51,29 +47,6 @@ interface ShownTool {
   index: ToolIndex
   definition: ToolDefinition | undefined
   guards: readonly WorkflowDefinition[]
-}
-
-/** An id that the cache does not know is looked for on the servers, once. */
-async function findTool(
-  name: string,
-  { index, discover }: KnownTools,
-): Promise<{ tool: ToolSummary; index: ToolIndex }> {
-  const first = resolveTool(name, index)
-  const found = first.kind === 'unknown' ? await discover() : index
-  const resolution = first.kind === 'unknown' ? resolveTool(name, found) : first
-  if (resolution.kind === 'found') return { tool: resolution.tool, index: found }
-  if (resolution.kind === 'unknown') throw toolNotFound(name, found.tools, ranking(found))
-  throw new ToolRequestError({
-    code: 'tool-ambiguous',
-    message: `several servers have a tool ${name}: ${resolution.candidates.slice(0, 10).join(', ')}`,
-    hint: 'Write one of these ids.',
-  })
-}
-
-/** The nearest in meaning, for a name that nobody knows. */
-function ranking(index: ToolIndex): ToolRanking {
-  const router = prepareRouter(index.tools, index)
-  return (text) => router.route(text, { limit: 5 }).candidates.map(({ tool }) => tool)
 }
 
 /** The workflow that stands before a bare call of the tool, and those that it goes before. */

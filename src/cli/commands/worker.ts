@@ -1,8 +1,11 @@
 import { collect } from '../_collect.ts'
-import { exitCode, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, safeLine } from '../../base/index.ts'
 import { startWorker } from '../../chain/restate/index.ts'
 import type { AgentCliName } from '../../exec/index.ts'
 import { openProject, refusalIn } from '../_chain-project.ts'
+import { pointless } from '../_contradiction.ts'
+import { refuseWithoutModel } from '../_instructions.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { registerWorkers } from '../_restate-register.ts'
 import { runSettings } from '../_run-settings.ts'
 import { clientNamed } from '../_via.ts'
@@ -47,10 +50,20 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { restate } = settings
     const project = openProject(context)
     const host = options.host ?? restate.workerHost
-    const patience = numberOf('--patience', options.patience, 86_400) ?? restate.patience
+    const patience = wholeNumber('--patience', options.patience, patienceRange) ?? restate.patience
+    const port = wholeNumber('--port', options.port, portRange) ?? restate.workerPort
     const address = options.register ?? restate.workerAddress
     const models = options.model ?? restate.models
     const allowance = { clients: clientsOf(options.via ?? restate.via), models }
+    refuseWithoutModel(
+      models.length > 0,
+      options,
+      'Add --model provider:name, or set restate.models.',
+    )
+    if (options.adminUrl !== undefined && address === '') {
+      const hint = 'Add --register with the address that the server finds this worker at.'
+      throw pointless('--admin-url', '--register', hint)
+    }
     const byModel =
       models.length === 0
         ? []
@@ -60,7 +73,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       workspace: project.workspace,
       settings: runSettings(project),
       host,
-      port: numberOf('--port', options.port, 65_535) ?? restate.workerPort,
+      port,
       accept: acceptIn(project, allowance),
       executors: (files) => [...workerExecutors(project, allowance, files), ...byModel],
       report: () => ({
@@ -92,20 +105,14 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
 })
 
+/** Seconds, up to a day. */
+const patienceRange = { least: 0, most: 86_400 }
+const portRange = { least: 0, most: 65_535 }
+
 async function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return
   await new Promise((resolve) => {
     signal.addEventListener('abort', resolve, { once: true })
-  })
-}
-
-function numberOf(option: string, text: string | undefined, maximum: number): number | undefined {
-  if (text === undefined) return undefined
-  const value = Number(text)
-  if (/^\d+$/.test(text) && value <= maximum) return value
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${option} ${text}: a whole number from 0 to ${maximum} is needed`,
   })
 }
 

@@ -1,14 +1,22 @@
-import { exitCode, safeLine, UsageError } from '../../base/index.ts'
+import { exitCode, isObject, safeLine, UsageError } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import {
-  findTool,
+  forbiddenParameters,
+  loadToolIndex,
+  namedTool,
+  type ToolDefinition,
+  unknownParameters,
+} from '../../tools/index.ts'
+import {
   type GatePlan,
   type JsonObject,
   multipleLine,
   notInstalledLine,
   planGate,
   type PlannedStep,
+  workflowTool,
 } from '../../workflow/index.ts'
-import { installedTools, openWorkflows, sessionOf } from '../_workflow-project.ts'
+import { openWorkflows, sessionOf } from '../_workflow-project.ts'
 import { foundAmongAsked } from '../_tool-project.ts'
 import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -33,8 +41,14 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, [name = '', text = '{}'], options) {
     const params = readParams(text)
     const { project, workflows, diagnostics } = openWorkflows(context)
-    const { tools = [], message } = installedTools(context, project)
-    const tool = await foundAmongAsked(context, () => findTool(name, tools, message))
+    const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+    const { tools: summaries } = index ?? { tools: [] }
+    if (index === undefined && message !== undefined) context.output.note(message)
+    const named = await foundAmongAsked(context, () => namedTool(name, summaries))
+    const tool = workflowTool(named.tool)
+    const tools = summaries.map(workflowTool)
+    const remarks = remarksOn(index?.definition(tool.id), params)
+    const notes = named.note === undefined ? remarks : [named.note, ...remarks]
     const { state, diagnostics: damaged } = await sessionOf(
       context,
       project,
@@ -51,10 +65,12 @@ export const command: LoadedCommand = defineCommand<Options>({
         workflow: workflowName,
         mode,
         ...rest,
+        notes,
         diagnostics: found,
       })
     } else {
       context.output.diagnostics(found)
+      for (const note of notes) context.output.note(note)
       print(context, tool.id, plan)
     }
     return exitCode.done
@@ -86,10 +102,22 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
   return safeLine(reason ?? '')
 }
 
+/**
+ * Parameters of the call that mean nothing to the tool, misspelt perhaps.
+ *
+ * @throws {UsageError} for those that its schema forbids, as the call itself would
+ */
+function remarksOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
+  if (definition === undefined) return []
+  const forbidden = forbiddenParameters(definition, params)
+  if (forbidden.length === 0) return unknownParameters(definition, params)
+  throw new UsageError({ code: 'invalid-parameters', message: forbidden.join('\n') })
+}
+
 function readParams(text: string): JsonObject {
   try {
     const value: unknown = JSON.parse(text)
-    if (isObject(value)) return value
+    if (isObject<JsonValue>(value)) return value
   } catch {
     // Reported below like any other text that is no object.
   }
@@ -98,8 +126,4 @@ function readParams(text: string): JsonObject {
     message: 'the parameters must be a JSON object',
     hint: 'Example: \'{"database": "shop"}\'',
   })
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 import { type CachedCategory, type CachedTool, cacheLimits } from './cache-model.ts'
@@ -9,10 +10,6 @@ export interface PartsContext {
   /** `tools` of the later schema: id → description and category. */
   lookup: Readonly<Record<string, unknown>>
   report(code: string, message: string): void
-}
-
-export function isObject(value: unknown): value is Readonly<Record<string, JsonValue>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 export function readStrings(value: unknown): string[] {
@@ -29,7 +26,7 @@ export function parseCategories(
       context.report('cache-category-name', `a category cannot be called ${JSON.stringify(name)}`)
       return []
     }
-    if (!isObject(value)) {
+    if (!isObject<JsonValue>(value)) {
       context.report('cache-category', `category ${name} is no object with description and tools`)
       return []
     }
@@ -51,7 +48,7 @@ export function parseTools(value: unknown, context: PartsContext): CachedTool[] 
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) => {
     const tool = typeof item === 'string' ? lookUp(item, context) : item
-    if (!isObject(tool) || typeof tool['id'] !== 'string') {
+    if (!isObject<JsonValue>(tool) || typeof tool['id'] !== 'string') {
       context.report('cache-tool', 'a tool in the cache has no id')
       return []
     }
@@ -61,7 +58,7 @@ export function parseTools(value: unknown, context: PartsContext): CachedTool[] 
 
 function lookUp(id: string, { lookup }: PartsContext): JsonObject {
   const facts = Object.hasOwn(lookup, id) ? lookup[id] : undefined
-  if (!isObject(facts)) return { id, description: '' }
+  if (!isObject<JsonValue>(facts)) return { id, description: '' }
   const { category: _category, ...rest } = facts
   return { ...rest, id }
 }

@@ -1,6 +1,5 @@
-import { compareText, sha256 } from '../../base/index.ts'
+import { compareText, isObject, sha256 } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
-import { isObject } from './_cache-parts.ts'
 
 export interface ToolDigests {
   /** Of name, title and description: what a model reads. */

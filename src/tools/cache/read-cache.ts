@@ -1,12 +1,14 @@
 import {
   deepestJson,
   type Diagnostic,
+  isObject,
   messageOf,
   readRegularFile,
   tooDeepAt,
 } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import { cacheLimits, newestReadable, type ToolCache } from './cache-model.ts'
-import { isObject, parseCategories, parseTools, readStrings } from './_cache-parts.ts'
+import { parseCategories, parseTools, readStrings } from './_cache-parts.ts'
 
 export type CacheReading =
   | { state: 'read'; cache: ToolCache; diagnostics: readonly Diagnostic[] }
@@ -30,7 +32,8 @@ export function parseCache(text: string, path: string): CacheReading {
   const parsed = parseJson(text, path)
   if (!parsed.ok) return parsed.reading
   const { value } = parsed
-  if (!isObject(value)) return corrupt(path, 'cache-malformed', 'the cache is not a JSON object')
+  if (!isObject<JsonValue>(value))
+    return corrupt(path, 'cache-malformed', 'the cache is not a JSON object')
   const version = typeof value['version'] === 'string' ? value['version'] : ''
   const major = /^(\d{1,6})(?:\.|$)/.exec(version)?.[1]
   if (major === undefined) {
@@ -38,7 +41,7 @@ export function parseCache(text: string, path: string): CacheReading {
   }
   if (Number(major) > newestReadable) return newer(path, version)
   const missing = ['categories', 'tool_count'].filter((key) => value[key] === undefined)
-  if (missing.length > 0 || !isObject(value['categories'])) {
+  if (missing.length > 0 || !isObject<JsonValue>(value['categories'])) {
     const keys = missing.length > 0 ? missing.join(' and ') : 'categories as an object'
     return corrupt(path, 'cache-malformed', `the cache has no ${keys}`)
   }
@@ -47,7 +50,7 @@ export function parseCache(text: string, path: string): CacheReading {
     diagnostics.push({ code, severity: 'warning', message, path })
   }
   const seen = new Set<string>()
-  const lookup = isObject(value['tools']) ? value['tools'] : {}
+  const lookup = isObject<JsonValue>(value['tools']) ? value['tools'] : {}
   const categories = parseCategories(value['categories'], { seen, lookup, report })
   const uncategorized = parseTools(value['uncategorized'], { seen, lookup, report })
   const unplaced = parseTools(

@@ -1,5 +1,6 @@
-import { type Diagnostic, readRegularFile } from '../../base/index.ts'
-import { isObject, readStrings } from './_cache-parts.ts'
+import { type Diagnostic, isObject, readRegularFile } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import { readStrings } from './_cache-parts.ts'
 import type { ServerFailure } from './model.ts'
 import type { ToolDefinition } from '../model.ts'
 import { type ProjectPlace, realProject, refreshRecordPath } from './places.ts'
@@ -76,7 +77,8 @@ export function readRefreshRecord(place: ProjectPlace): RecordReading {
   } catch {
     return broken(path, 'it is not JSON')
   }
-  if (!isObject(value) || value['version'] !== 1) return broken(path, 'it has no known version')
+  if (!isObject<JsonValue>(value) || value['version'] !== 1)
+    return broken(path, 'it has no known version')
   if (value['project'] !== realProject(place.project)) return { diagnostics: [] }
   return { record: parseRecord(value), diagnostics: [] }
 }
@@ -112,7 +114,7 @@ function parseServer(value: Fields): RecordedServer {
     trusted: value['trusted'] === true,
     listedAt: text(value['listedAt']),
     ttlMs: typeof ttlMs === 'number' && ttlMs >= 0 ? ttlMs : undefined,
-    failure: isObject(failure)
+    failure: isObject<JsonValue>(failure)
       ? {
           message: text(failure['message']),
           stderrTail: text(failure['stderrTail']),
@@ -130,12 +132,12 @@ function parseTool(value: Fields): RecordedTool {
     schema: text(value['schema']),
     category: typeof category === 'string' ? category : undefined,
     removedAt: typeof removedAt === 'string' ? removedAt : undefined,
-    before: isObject(before)
+    before: isObject<JsonValue>(before)
       ? {
           description: text(before['description']),
           schema: text(before['schema']),
           changedAt: text(before['changedAt']),
-          definition: isObject(before['definition'])
+          definition: isObject<JsonValue>(before['definition'])
             ? readDefinition(before['definition'], text(before['definition']['server']))
             : undefined,
         }
@@ -148,7 +150,9 @@ function text(value: unknown): string {
 }
 
 function objects(value: unknown): Fields[] {
-  return Array.isArray(value) ? value.filter((item: unknown): item is Fields => isObject(item)) : []
+  return Array.isArray(value)
+    ? value.filter((item: unknown): item is Fields => isObject<JsonValue>(item))
+    : []
 }
 
 function pairs(value: unknown): [string, string][] {

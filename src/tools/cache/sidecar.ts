@@ -1,6 +1,7 @@
-import { type Diagnostic, readRegularFile, writeFileAtomic } from '../../base/index.ts'
+import { type Diagnostic, isObject, readRegularFile, writeFileAtomic } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolAnnotations, ToolDefinition } from '../model.ts'
-import { isObject, readStrings } from './_cache-parts.ts'
+import { readStrings } from './_cache-parts.ts'
 import { type ProjectPlace, sidecarPath } from './places.ts'
 import { parameterNames, requiredNames } from './tool-summary.ts'
 
@@ -102,7 +103,7 @@ function lazyDefinitions(
 /** A definition as it was written, under the server's name of now. */
 export function readDefinition(value: JsonObject, server: string): ToolDefinition | undefined {
   const { name, title, description, inputSchema, outputSchema } = value
-  if (typeof name !== 'string' || !isObject(inputSchema)) return undefined
+  if (typeof name !== 'string' || !isObject<JsonValue>(inputSchema)) return undefined
   const annotations = readAnnotations(value['annotations'])
   return {
     id: `${server}__${name}`,
@@ -111,7 +112,7 @@ export function readDefinition(value: JsonObject, server: string): ToolDefinitio
     ...(typeof title === 'string' ? { title } : {}),
     description: typeof description === 'string' ? description : '',
     inputSchema,
-    ...(isObject(outputSchema) ? { outputSchema } : {}),
+    ...(isObject<JsonValue>(outputSchema) ? { outputSchema } : {}),
     ...(annotations === undefined ? {} : { annotations }),
   }
 }
@@ -119,7 +120,7 @@ export function readDefinition(value: JsonObject, server: string): ToolDefinitio
 function parseTools(value: unknown): SidecarTool[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((item: unknown) => {
-    if (!isObject(item) || typeof item['name'] !== 'string') return []
+    if (!isObject<JsonValue>(item) || typeof item['name'] !== 'string') return []
     return [
       {
         name: item['name'],
@@ -133,7 +134,7 @@ function parseTools(value: unknown): SidecarTool[] {
 
 /** The annotations that there are names for, each of the type it must have. */
 export function readAnnotations(value: unknown): ToolAnnotations | undefined {
-  if (!isObject(value)) return undefined
+  if (!isObject<JsonValue>(value)) return undefined
   const { title, readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = value
   const read: ToolAnnotations = {
     ...(typeof title === 'string' ? { title } : {}),
@@ -149,7 +150,7 @@ function parseLine(line: string): JsonObject | undefined {
   if (line === '') return undefined
   try {
     const value: unknown = JSON.parse(line)
-    return isObject(value) ? value : undefined
+    return isObject<JsonValue>(value) ? value : undefined
   } catch {
     return undefined
   }

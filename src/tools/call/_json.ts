@@ -1,4 +1,4 @@
-import { deepestJson, messageOf, tooDeepAt } from '../../base/index.ts'
+import { deepestJson, isObject, messageOf, tooDeepAt } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 
@@ -9,10 +9,6 @@ export function isList(value: JsonValue): value is readonly JsonValue[] {
 /** The value as an object; anything else has no members. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return value !== undefined && isObject(value) ? value : {}
-}
-
-export function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value)
 }
 
 /** The text as JSON that can be walked through and written again, or what it is instead. */

@@ -1,8 +1,9 @@
+import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'
 import { type Parameter, parametersOf } from '../parameters/parameter.ts'
-import { isObject, readJson } from './_json.ts'
+import { readJson } from './_json.ts'
 import { ToolRequestError } from './errors.ts'
 
 /**

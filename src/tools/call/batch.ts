@@ -1,4 +1,4 @@
-import { exitCode, SkillrailError } from '../../base/index.ts'
+import { SkillrailError } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import { ToolCallError } from '../errors.ts'
 import { callTool } from './call-tool.ts'
@@ -14,8 +14,8 @@ export const longestBatch = 10
 
 /**
  * The seed's shape, and `cancelled` for what a cancellation stopped or did not let begin; `hint` where
- * a call was refused and what to do about it is known, such as to trust a workflow; `note` only where there
- * is something to say, such as that a retry was needed or that a part of the answer cannot be used.
+ * nothing was called and it is known what to do, such as to trust a workflow, or the call to complete
+ * (see `callToComplete`), as for a call alone; `note` only where there is something to say, such as that a retry was needed or that a part of the answer cannot be used.
  */
 export type BatchResult =
   | { tool: string; status: 'success'; result: JsonValue; note?: string }
@@ -121,8 +121,7 @@ export async function runStep(
       }
     }
     if (!(error instanceof SkillrailError)) throw error
-    const isRefused = error.exitCode === exitCode.refused
-    const hint = isRefused && error.hint !== undefined ? { hint: error.hint } : {}
+    const hint = error.hint === undefined ? {} : { hint: error.hint }
     return { result: { tool, status: 'error', error: error.message, ...hint, ...note } }
   }
 }

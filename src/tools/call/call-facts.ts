@@ -1,6 +1,7 @@
+import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
-import { isList, isObject } from './_json.ts'
+import { isList } from './_json.ts'
 import { outcomeText, outcomeValue } from './outcome-value.ts'
 import type { SavedFile } from './save-content.ts'
 

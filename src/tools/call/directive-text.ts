@@ -1,7 +1,7 @@
-import { nearest } from '../../base/index.ts'
+import { isObject, nearest } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { isList, isObject, objectOf, readJson } from './_json.ts'
+import { isList, objectOf, readJson } from './_json.ts'
 import { endOfJson } from './json-in-text.ts'
 
 /** One member of a batch or a chain, as it was written. */

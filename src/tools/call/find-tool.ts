@@ -1,8 +1,8 @@
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { CallContext } from './context.ts'
 import { ToolRequestError } from './errors.ts'
-import { isRespelt, resolveLoosely, resolveTool } from './resolve-tool.ts'
-import { toolNotFound } from './suggest-tools.ts'
+import { isRespelt, resolveName, resolveTool } from './resolve-tool.ts'
+import { toolNotFound, type ToolRanking } from './suggest-tools.ts'
 
 /** What an id or a name was found to mean. */
 export interface FoundTool {
@@ -22,28 +22,40 @@ export async function findTool(id: string, context: CallContext): Promise<ToolSu
 
 /** The same with the remark that the answer of a call bears. */
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
-  const first = resolveTool(id, context.index)
-  const resolution =
-    first.kind === 'unknown' && (await discoverOnce(context))
-      ? resolveTool(id, context.index)
-      : first
+  if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
+  return namedTool(id, context.index.tools, context.rank)
+}
+
+/**
+ * The tool that a name means among those that are known.
+ *
+ * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ */
+export function namedTool(
+  name: string,
+  tools: readonly ToolSummary[],
+  rank?: ToolRanking,
+): FoundTool {
+  const resolution = resolveName(name, { tools })
   switch (resolution.kind) {
     case 'found': {
       const { tool } = resolution
-      return isRespelt(id, tool) ? { tool, note: looseNote(id, tool) } : { tool }
-    }
-    case 'unknown': {
-      const tool = resolveLoosely(id, context.index)
-      if (tool === undefined) throw toolNotFound(id, context.index.tools, context.rank)
-      return { tool, note: looseNote(id, tool) }
+      return isRespelt(name, tool) ? { tool, note: looseNote(name, tool) } : { tool }
     }
     case 'ambiguous':
-      throw new ToolRequestError({
-        code: 'tool-ambiguous',
-        message: `several servers have a tool ${id}: ${resolution.candidates.slice(0, 10).join(', ')}`,
-        hint: 'Write one of these ids.',
-      })
+      throw ambiguousName(name, resolution.candidates)
+    case 'unknown':
+      throw toolNotFound(name, tools, rank)
   }
+}
+
+/** The error for a bare name that several servers have. */
+export function ambiguousName(name: string, candidates: readonly string[]): ToolRequestError {
+  return new ToolRequestError({
+    code: 'tool-ambiguous',
+    message: `several servers have a tool ${name}: ${candidates.slice(0, 10).join(', ')}`,
+    hint: 'Write one of these ids.',
+  })
 }
 
 /** Says which tool was taken for a name that is spelt differently. */

@@ -40,11 +40,12 @@ export async function foreseeSteps(
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
     const remarks = found.note === undefined ? notes : [...notes, found.note]
+    const foreseen = await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)
     calls.push({
-      ...(await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)),
+      ...foreseen,
       ...(outputAs === undefined ? {} : { outputAs }),
       unknown,
-      notes: [...remarks, ...unknownParameters(tool, params)],
+      notes: [...remarks, ...foreseen.notes],
     })
     if (outputAs !== undefined) known.add(outputAs)
   }
@@ -79,14 +80,17 @@ export async function foreseeGuard(
   }
 }
 
-/** `later`: the paths of values that an earlier answer will give. */
+/**
+ * What the schema of its tool says of a call. `later`: the paths of values that an earlier answer will
+ * give. `notes`: parameters that it allows without knowing them.
+ */
 export async function foreseeCall(
   tool: ToolDefinition,
   params: JsonObject,
   later: readonly (readonly string[])[],
   context: Pick<CallContext, 'rules' | 'schemas'>,
-): Promise<Pick<ForeseenCall, 'tool' | 'params' | 'readOnly' | 'problems'>> {
+): Promise<Pick<ForeseenCall, 'tool' | 'params' | 'readOnly' | 'problems' | 'notes'>> {
   const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
   const problems = await foreseenProblems(tool, params, later, context.schemas)
-  return { tool, params, readOnly, problems }
+  return { tool, params, readOnly, problems, notes: unknownParameters(tool, params) }
 }

@@ -1,3 +1,7 @@
+import { isObject } from '../../base/index.ts'
+import type { JsonObject } from '../model.ts'
+import { readJson } from './_json.ts'
+
 /** Where a JSON object or list that begins at `start` ends; undefined when it is never closed. */
 export function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
@@ -23,4 +27,40 @@ function endOfString(text: string, start: number): number | undefined {
     else if (text[at] === '"') return at
   }
   return undefined
+}
+
+/** A JSON object that stands in a text, with its place. */
+export interface JsonInText {
+  start: number
+  /** Exclusive. */
+  end: number
+  value: JsonObject
+}
+
+/** So many beginnings are tried, which bounds the work on a text of nothing but braces. */
+const mostTried = 20
+
+/** The JSON objects of a text in their order; those within a list or another object are part of it. */
+export function jsonObjectsIn(text: string): JsonInText[] {
+  const found: JsonInText[] = []
+  const opening = /[{[]/g
+  for (let tried = 0; tried < mostTried; tried++) {
+    const start = opening.exec(text)?.index
+    if (start === undefined) break
+    const end = endOfJson(text, start)
+    const reading = end === undefined ? undefined : readJson(text.slice(start, end))
+    if (end === undefined || reading?.ok !== true) continue
+    opening.lastIndex = end
+    if (isObject(reading.value)) found.push({ start, end, value: reading.value })
+  }
+  return found
+}
+
+/** The text with spaces in the place of the objects, so that every other place stays as it is. */
+export function blankObjects(text: string, objects: readonly JsonInText[]): string {
+  let blank = text
+  for (const { start, end } of objects) {
+    blank = blank.slice(0, start) + ' '.repeat(end - start) + blank.slice(end)
+  }
+  return blank
 }

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { readRegularFile, type Runtime, sha256 } from '../../base/index.ts'
-import { collectActingParts, readTrustPolicy } from '../../trust/index.ts'
+import { type ActingPart, collectActingParts, readTrustPolicy } from '../../trust/index.ts'
 import { readWorkflows, type WorkflowDefinition } from '../../workflow/index.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 
@@ -24,7 +24,7 @@ export function areAsAccepted(
   const accepted = new Map(workflows.map((workflow) => [workflow.name, workflow]))
   return loaded
     .filter((workflow) => workflow.path === path)
-    .every((workflow) => isSame(workflow, accepted.get(workflow.name)))
+    .every((workflow) => isSameWorkflow(workflow, accepted.get(workflow.name)))
 }
 
 /** The text of the file, where it is the one that was accepted. */
@@ -37,16 +37,20 @@ function acceptedText(project: string, runtime: Runtime, path: string): string |
   const digest = acceptance?.parts.find(isOwn)?.digest
   const part = collectActingParts(workspace, []).find(isOwn)
   if (part === undefined || part.digest !== digest || part.problem !== undefined) return undefined
-  return part.text ?? longText(path, digest)
+  return textOfPart(path, part)
 }
 
-/** Of a file that is too long for a preview all bytes count. */
-function longText(path: string, digest: string): string | undefined {
+/** The text of a part of the workspace. Of a file that is too long for a preview all bytes count. */
+export function textOfPart(
+  path: string,
+  { text, digest }: Pick<ActingPart, 'text' | 'digest'>,
+): string | undefined {
+  if (text !== undefined) return text
   const file = readRegularFile(path, { maxBytes })
   return file.ok && sha256(file.bytes) === digest ? file.text : undefined
 }
 
 /** The line is left out: of a tool cache only the workflows are kept as text. */
-function isSame(a: WorkflowDefinition, b: WorkflowDefinition | undefined): boolean {
+export function isSameWorkflow(a: WorkflowDefinition, b: WorkflowDefinition | undefined): boolean {
   return isDeepStrictEqual({ ...a, line: undefined }, { ...b, line: undefined })
 }

@@ -1,8 +1,10 @@
 import type { JsonObject, ToolSummary } from '../model.ts'
-import { isObject, readJson } from './_json.ts'
+import { splitClauses } from '../parameters/clauses.ts'
+import { objectOf, readJson } from './_json.ts'
 import type { CallIndex } from './context.ts'
-import { endOfJson } from './json-in-text.ts'
+import { endOfJson, type JsonInText } from './json-in-text.ts'
 import { resolveTool } from './resolve-tool.ts'
+import { isSeveralWords, writtenNames } from './written-names.ts'
 
 export type PassthroughReading =
   | { kind: 'none' }
@@ -11,47 +13,41 @@ export type PassthroughReading =
       tool: ToolSummary
       /** As it was written. */
       written: string
-      /** The JSON after the name; undefined where there is none. */
+      /** The JSON beside the name; undefined where there is none. */
       params: JsonObject | undefined
     }
-  /** The text is nothing but an id that no server has. */
+  /** The text is nothing but a name that no tool has. */
   | { kind: 'unknown'; written: string }
   | { kind: 'broken'; written: string; message: string }
 
-/** A run of the characters that ids are made of. */
-const token = /[A-Za-z0-9_.-]+/g
-/** An id, the prefix of a client and the punctuation around it are never as long. */
-const longestToken = 1000
-
-/** What may stand between the name and its parameters. */
-const between = /^\s*(?:with\s+)?(?:the\s+)?(?:params|parameters|arguments|args)?\s*[:=]?\s*$/i
-
-/** The beginning of a text that is an id and nothing else but a verb before it. */
-const idAlone =
-  /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.-]{1,255})[`"']?/i
+/** The beginning of a text that is a name and nothing else but a verb before it. */
+const nameAlone =
+  /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
 
 /**
- * Finds the id of a tool in a text, which then is called without routing: the first token with `__`
- * that the registry knows, also behind the prefixes of other clients. Other words with `__`, such as
- * `__init__.py`, are prose. `find` may know names that are spelt in another way.
+ * Finds the call of a tool in a text, which then is made without routing: the first token with `__`
+ * that the registry knows, also behind the prefixes of other clients, or any name of a tool that has
+ * its parameters in JSON beside it. Other words with `__`, such as `__init__.py`, are prose. `find` may
+ * know names that are spelt in another way.
  */
 export function parsePassthrough(
   text: string,
   index: Pick<CallIndex, 'tools'>,
   find: ToolFinder = exactly,
 ): PassthroughReading {
-  const [first, ...others] = knownTools(text, (id) => find(id, index))
-  if (first !== undefined) {
-    const { tool, written, end } = first
-    const params = paramsAfter(text, end)
-    if (!params.ok) return { kind: 'broken', written, message: params.message }
-    const second = others.find((other) => other.tool.id !== tool.id && other.end > params.end)
-    if (second === undefined) return { kind: 'tool', tool, written, params: params.value }
-    const message = `the text names ${second.written} too; put both into BATCH: […] or CHAIN: […]`
-    return { kind: 'broken', written, message }
+  const [first, ...others] = calledTools(text, (id) => find(id, index))
+  if (first === undefined) {
+    const written = loneName(text)
+    return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
   }
-  const written = loneId(text)
-  return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
+  const { tool, written, reading, isBare } = first
+  // What else such a request asks for is found by routing its clauses.
+  if (isBare && splitClauses(text).length > 1) return { kind: 'none' }
+  if (!reading.ok) return { kind: 'broken', written, message: reading.message }
+  const second = others.find((other) => other.tool.id !== tool.id)
+  if (second === undefined) return { kind: 'tool', tool, written, params: reading.value }
+  const message = `the text names ${second.written} too; put both into BATCH: […] or CHAIN: […]`
+  return { kind: 'broken', written, message }
 }
 
 type ToolFinder = (id: string, index: Pick<CallIndex, 'tools'>) => ToolSummary | undefined
@@ -61,58 +57,76 @@ function exactly(id: string, index: Pick<CallIndex, 'tools'>): ToolSummary | und
   return resolution.kind === 'found' ? resolution.tool : undefined
 }
 
-/** The id that the text consists of, but for a verb before it and parameters after it. */
-function loneId(text: string): string | undefined {
-  const found = idAlone.exec(text)
-  const written = (found?.[1] ?? '').replace(/[.-]+$/, '')
-  const isId = /[^_]__[A-Za-z0-9]/.test(written) && !/\.[a-z]{1,4}$/i.test(written)
+/** The name that the text consists of, but for a verb before it and parameters after it. */
+function loneName(text: string): string | undefined {
+  const found = nameAlone.exec(text)
+  const written = (found?.[1] ?? '').replace(/[.:-]+$/, '')
   const rest = text.slice(found?.[0].length ?? 0).trim()
-  const isAlone = /^[.!]?$/.test(rest) || (rest.startsWith('{') && rest.endsWith('}'))
-  return isId && isAlone ? written : undefined
+  const isCall = rest.startsWith('{') && rest.endsWith('}')
+  if (/\.[a-z]{1,4}$/i.test(written) || (!isCall && !/^[.!]?$/.test(rest))) return undefined
+  const isId = /[^_]__[A-Za-z0-9]/.test(written)
+  return isId || (isCall && isSeveralWords.test(written)) ? written : undefined
 }
 
-function knownTools(
+interface CalledTool {
+  tool: ToolSummary
+  /** Without the punctuation around it. */
+  written: string
+  /** Not an id: only what stands beside it makes it a name. */
+  isBare: boolean
+  reading: ParamsReading
+}
+
+function calledTools(
   text: string,
   find: (id: string) => ToolSummary | undefined,
-): { tool: ToolSummary; written: string; end: number }[] {
-  return [...text.matchAll(token)].flatMap((found) => {
-    if (found[0].length > longestToken || !found[0].includes('__')) return []
-    const hit = knownTool(found[0], find)
-    return hit === undefined
-      ? []
-      : [{ ...hit, end: found.index + found[0].indexOf(hit.written) + hit.written.length }]
+): readonly CalledTool[] {
+  const known = writtenNames(text).flatMap((name) => {
+    const hit = knownTool(name.token, find)
+    return hit === undefined ? [] : { ...name, ...hit }
+  })
+  // An object behind one name is no object before the next.
+  const taken = new Set(known.map(({ opening }) => opening))
+  return known.map(({ tool, written, opening, before }) => {
+    const own = before !== undefined && !taken.has(before.start) ? before : undefined
+    const isBare = !written.includes('__')
+    return { tool, written, isBare, reading: paramsOf(text, opening, own) }
   })
 }
 
 /** The token, or the token without the punctuation that ended its sentence. */
 function knownTool(
-  written: string,
+  token: string,
   find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string } | undefined {
-  for (const candidate of new Set([
-    written,
-    written.replace(/[.-]+$/, ''),
-    written.replace(/^[.-]+|[._-]+$/g, ''),
+  for (const written of new Set([
+    token,
+    token.replace(/[.:-]+$/, ''),
+    token.replace(/^[.:-]+|[.:_-]+$/g, ''),
   ])) {
-    if (!candidate.includes('__')) continue
-    const tool = find(candidate)
-    if (tool !== undefined) return { tool, written: candidate }
+    const tool = written === '' ? undefined : find(written)
+    if (tool !== undefined) return { tool, written }
   }
   return undefined
 }
 
-type ParamsReading =
-  /** `end`: where they end, or the name where there are none. */
-  { ok: true; value: JsonObject | undefined; end: number } | { ok: false; message: string }
+type ParamsReading = { ok: true; value: JsonObject | undefined } | { ok: false; message: string }
 
-function paramsAfter(text: string, after: number): ParamsReading {
-  const start = text.indexOf('{', after)
-  const gap = text.slice(after, start).replace(/^[`"']/, '')
-  if (start < 0 || gap.length > 100 || !between.test(gap))
-    return { ok: true, value: undefined, end: after }
-  const end = endOfJson(text, start)
+function paramsOf(
+  text: string,
+  opening: number | undefined,
+  before: JsonInText | undefined,
+): ParamsReading {
+  if (opening === undefined) return { ok: true, value: before?.value }
+  const end = endOfJson(text, opening)
   if (end === undefined) return { ok: false, message: 'its parameters are never closed' }
-  const reading = readJson(text.slice(start, end))
+  const reading = readJson(text.slice(opening, end))
   if (!reading.ok) return { ok: false, message: `its parameters are ${reading.problem}` }
-  return { ok: true, value: isObject(reading.value) ? reading.value : undefined, end }
+  if (before !== undefined || another.test(text.slice(end, end + 100))) {
+    return { ok: false, message: 'it has two JSON objects beside it; put its parameters into one' }
+  }
+  return { ok: true, value: objectOf(reading.value) }
 }
+
+/** A second object right behind the first. */
+const another = /^[\s`,]*(?:and\s+)?\{\s*["}]/i

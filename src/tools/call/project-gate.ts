@@ -1,8 +1,9 @@
 import type { Diagnostic, Runtime, Settings } from '../../base/index.ts'
-import { workflowsPath } from '../../workflow/index.ts'
+import { workflowsPath, workflowTool } from '../../workflow/index.ts'
 import { fileTrust, type FileTrust } from '../config/file-trust.ts'
-import type { CallGate } from './context.ts'
+import type { CallGate, CallToForesee } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
+import { type GoneWorkflows, goneWorkflows, refuseWithoutGone } from './gone-workflows.ts'
 import { areAsAccepted } from './loaded-workflow.ts'
 import { workflowGate, type WorkflowGateOptions } from './workflow-gate.ts'
 
@@ -32,7 +33,23 @@ export function projectGate(options: ProjectGateOptions): CallGate {
     asAccepted.set(path, known)
     return known ? undefined : notAsAccepted(path)
   }
-  return workflowGate({ ...options, blockOf })
+  const gate = workflowGate({ ...options, blockOf })
+  let gone: GoneWorkflows | undefined
+  const requireAccepted = (call: CallToForesee): void => {
+    gone ??= goneWorkflows(project, runtime, workspaceTrust, options.workflows)
+    refuseWithoutGone(call, gone, options.index().tools.map(workflowTool))
+  }
+  return {
+    ...gate,
+    async pass(call, callStep) {
+      requireAccepted(call)
+      await gate.pass(call, callStep)
+    },
+    async foresee(call) {
+      requireAccepted(call)
+      return await gate.foresee?.(call)
+    },
+  }
 }
 
 function notAsAccepted(path: string): { message: string; hint: string } {

@@ -1,6 +1,7 @@
+import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { isList, isObject } from './_json.ts'
+import { isList } from './_json.ts'
 
 /** The answers of earlier steps by their `output_as`. */
 export type Variables = ReadonlyMap<string, JsonValue>

@@ -14,8 +14,8 @@ const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
 /**
  * The tool that an id or a name means: `SERVER__TOOL` as the registry has it, behind the prefixes of
- * other clients (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), in another case or with the characters
- * that clients replace by `_`, and a bare name where one server alone has it.
+ * other clients (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, in another case or with the
+ * characters that clients replace by `_`, and a bare name where one server alone has it.
  */
 export function resolveTool<Tool extends Named>(
   id: string,
@@ -27,7 +27,8 @@ export function resolveTool<Tool extends Named>(
     names.exact.get(id) ??
     names.exact.get(short) ??
     names.folded.get(fold(id)) ??
-    names.folded.get(fold(short))
+    names.folded.get(fold(short)) ??
+    names.folded.get(fold(short.replace(':', '__')))
   const bare = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
   const fitting = bare.flatMap((position) => index.tools[position] ?? [])
   const exact = fitting.filter((tool) => isWrittenSo(tool, short))
@@ -48,24 +49,50 @@ export function isRespelt(written: string, tool: Named): boolean {
 }
 
 /**
- * The one tool that an unknown id or bare name fits when `-`, `_`, `.` and case count as the same:
- * `get_sum` where the tool is `get-sum`. Undefined where several fit, or none.
+ * The tool that an id or a name means, if need be when `-`, `_`, `.`, `:`, `/` and case count as the same:
+ * `get_sum` where the tool is `get-sum`, `github/get_issue` for `github__get_issue`. Whoever takes a
+ * name from a person asks this one.
  */
+export function resolveName<Tool extends Named>(
+  id: string,
+  index: { readonly tools: readonly Tool[] },
+): ToolResolution<Tool> {
+  const resolution = resolveTool(id, index)
+  if (resolution.kind !== 'unknown') return resolution
+  const tool = resolveLoosely(id, index)
+  return tool === undefined ? resolution : { kind: 'found', tool }
+}
+
+/** The one tool that an unknown id or bare name fits loosely. Undefined where several fit, or none. */
 export function resolveLoosely<Tool extends Named>(
   id: string,
   index: { readonly tools: readonly Tool[] },
 ): Tool | undefined {
+  const names = namesIn(index.tools)
+  names.loose ??= looseNames(index.tools)
+  const { loose } = names
   const wanted = new Set([loosely(id), loosely(id.replace(clientPrefix, ''))])
-  const fitting = index.tools.filter(
-    (tool) => wanted.has(loosely(tool.id)) || wanted.has(loosely(tool.name)),
-  )
-  return fitting.length === 1 ? fitting[0] : undefined
+  const fitting = new Set([...wanted].flatMap((name) => loose.get(name) ?? []))
+  const [position, ...others] = fitting
+  return position === undefined || others.length > 0 ? undefined : index.tools[position]
+}
+
+function looseNames(tools: readonly Named[]): Map<string, number[]> {
+  const loose = new Map<string, number[]>()
+  tools.forEach(({ id, name }, position) => {
+    for (const text of new Set([loosely(id), loosely(name)])) {
+      const same = loose.get(text)
+      if (same === undefined) loose.set(text, [position])
+      else same.push(position)
+    }
+  })
+  return loose
 }
 
 /** As its server writes it, but for the characters that clients replace. */
 function isWrittenSo({ id, name }: Named, written: string): boolean {
-  const plain = replaced(written)
-  return plain === replaced(id) || plain === replaced(name)
+  const plain = [written, written.replace(':', '__')].map(replaced)
+  return plain.includes(replaced(id)) || plain.includes(replaced(name))
 }
 
 function isSpeltLike(one: Named, other: Named): boolean {
@@ -73,7 +100,7 @@ function isSpeltLike(one: Named, other: Named): boolean {
 }
 
 function loosely(name: string): string {
-  return name.toLowerCase().replaceAll(/[_.]/g, '-')
+  return name.toLowerCase().replaceAll(/[-_.:/]+/g, '-')
 }
 
 /** The server whose name begins the id, the longest where several do. */
@@ -92,6 +119,8 @@ interface Names {
   exact: ReadonlyMap<string, number>
   folded: ReadonlyMap<string, number>
   bare: ReadonlyMap<string, readonly number[]>
+  /** Made when the first name is not known otherwise. */
+  loose?: ReadonlyMap<string, readonly number[]> | undefined
 }
 
 const known = new WeakMap<readonly Named[], Names>()
@@ -111,7 +140,7 @@ function namesIn(tools: readonly Named[]): Names {
     if (same === undefined) bare.set(name, [position])
     else same.push(position)
   })
-  const names = { exact, folded, bare }
+  const names: Names = { exact, folded, bare }
   known.set(tools, names)
   return names
 }

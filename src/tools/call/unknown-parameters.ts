@@ -1,7 +1,7 @@
-import { nearest } from '../../base/index.ts'
+import { isObject, nearest } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { isList, isObject, objectOf } from './_json.ts'
+import { isList, objectOf } from './_json.ts'
 
 /**
  * A sentence for each parameter that the schema allows without knowing it, at any depth: often a
@@ -10,6 +10,12 @@ import { isList, isObject, objectOf } from './_json.ts'
  */
 export function unknownParameters(tool: ToolDefinition, params: JsonObject): string[] {
   const found = unknownIn(tool.inputSchema, params, '').filter(({ isForbidden }) => !isForbidden)
+  return found.map((one) => sentence(one, tool.id))
+}
+
+/** The same for each parameter that the schema forbids: a call with it is refused. */
+export function forbiddenParameters(tool: ToolDefinition, params: JsonObject): string[] {
+  const found = unknownIn(tool.inputSchema, params, '').filter(({ isForbidden }) => isForbidden)
   return found.map((one) => sentence(one, tool.id))
 }
 

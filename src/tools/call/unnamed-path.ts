@@ -1,7 +1,8 @@
+import { isObject } from '../../base/index.ts'
 import { fileURLToPath } from 'node:url'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { isList, isObject } from './_json.ts'
+import { isList } from './_json.ts'
 
 /**
  * The first path in the parameters, at any depth, that the request does not name. A path is known by

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { deepestJson, messageOf, placesIn, tooDeepAt } from '../../base/index.ts'
+import { deepestJson, isObject, messageOf, placesIn, tooDeepAt } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { isObject } from './fields.ts'
 
 /** A configuration file as a value, with the lines of what stands in it. */
 export type DocumentReading =
@@ -50,7 +49,7 @@ function readJson(text: string): DocumentReading {
   const repeated: RepeatedKey[] = []
   const lineAt = (offset: number): number => placeOf(offset).line
   const root = tree === undefined ? undefined : valueOf(tree, [], { repeated, lineAt })
-  if (!isObject(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
+  if (!isObject<JsonValue>(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
   return document(root, repeated, linesInJson(text, tree))
 }
 
@@ -65,7 +64,7 @@ function document(
 function parsePlain(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    return isObject(value) ? value : undefined
+    return isObject<JsonValue>(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -136,7 +135,7 @@ function readToml(text: string): DocumentReading {
   const { parse, TomlError } = toml()
   try {
     const root: unknown = JSON.parse(JSON.stringify(parse(text)))
-    return document(isObject(root) ? root : {}, [], (place) => lineInToml(text, place))
+    return document(isObject<JsonValue>(root) ? root : {}, [], (place) => lineInToml(text, place))
   } catch (error) {
     const [first = ''] = messageOf(error).split('\n')
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}

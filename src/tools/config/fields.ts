@@ -1,3 +1,4 @@
+import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
 
@@ -39,10 +40,6 @@ export function fieldsOf(
       read(key, (value) => (isObject(value) ? value : asAmount(value)), 'a number or an object'),
     wrong: report,
   }
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function asText(value: JsonValue): string | undefined {

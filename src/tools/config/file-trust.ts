@@ -10,8 +10,8 @@ export interface FileTrust {
 }
 
 /**
- * Trust of the configuration files of a project: the workspace was accepted and the file is what it
- * was then, or the caller vouches for it. Files are compared only when somebody asks.
+ * Trust of the configuration files of a project: the workspace was accepted and the file is there and
+ * what it was then, or the caller vouches for it. Files are compared only when somebody asks.
  */
 export function fileTrust(
   project: string,
@@ -20,25 +20,29 @@ export function fileTrust(
 ): FileTrust {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { acceptance } = policy
-  let changed: ReadonlySet<string> | undefined
+  let asAccepted: ReadonlySet<string> | undefined
   return {
     diagnostics,
     blockOf(path) {
       if (workspaceTrust === 'trusted') return undefined
       if (acceptance === undefined) return untrusted(path)
-      changed ??= changedFiles()
+      asAccepted ??= acceptedFiles()
       const name = relative(policy.workspace, path).split(sep).join('/')
-      return changed.has(name) ? changedSince(path) : undefined
+      return asAccepted.has(name) ? undefined : changedSince(path)
     },
   }
 
-  /** Of the workspace itself, not of its skills: those are compared when they act. */
-  function changedFiles(): ReadonlySet<string> {
+  /**
+   * Of the workspace itself, not of its skills: those are compared when they act. A file that was
+   * read and is gone by now is none of them, whether it was accepted or not.
+   */
+  function acceptedFiles(): ReadonlySet<string> {
     if (acceptance === undefined) return new Set()
     const own = acceptance.parts.filter((part) => part.owner === '')
     const parts = collectActingParts(policy.workspace, [])
     const { changes } = assessWorkspace({ ...acceptance, parts: own }, parts)
-    return new Set(changes.map(({ part }) => part.path))
+    const changed = new Set(changes.map(({ part }) => part.path))
+    return new Set(parts.map(({ path }) => path).filter((path) => !changed.has(path)))
   }
 }
 

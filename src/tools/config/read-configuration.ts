@@ -1,15 +1,17 @@
 import {
   type Diagnostic,
+  isObject,
   readRegularFile,
   type Runtime,
   type Settings,
   sha256,
 } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import { findWorkspace, openTrustStore } from '../../trust/index.ts'
 import type { JsonObject } from '../model.ts'
 import { readDocument } from './_document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'
-import { fieldsOf, isObject } from './fields.ts'
+import { fieldsOf } from './fields.ts'
 import type {
   RawServer,
   ServerBlock,
@@ -174,7 +176,7 @@ function readEntry(
     )
     return undefined
   }
-  if (!isObject(entry)) {
+  if (!isObject<JsonValue>(entry)) {
     report('error', 'server-invalid', 'it must be an object')
     return undefined
   }
@@ -264,7 +266,9 @@ function variableContext(root: JsonObject, path: string, facts: PlaceFacts): Var
     onRead,
     input(id) {
       const inputs = Array.isArray(root['inputs']) ? root['inputs'] : []
-      const input = inputs.filter(isObject).find((candidate) => candidate['id'] === id)
+      const input = inputs
+        .filter((item) => isObject<JsonValue>(item))
+        .find((candidate) => candidate['id'] === id)
       const preset = input?.['default']
       return (
         runtime.env[inputVariable(id)] ??

@@ -1,4 +1,4 @@
-import { isObject } from './fields.ts'
+import { isObject } from '../../base/index.ts'
 import type { RawServer } from './model.ts'
 import { plainServer, type ServerShape } from './shape.ts'
 

@@ -1,4 +1,5 @@
-import { isObject, type Fields } from './fields.ts'
+import { isObject } from '../../base/index.ts'
+import { type Fields } from './fields.ts'
 import type { RawServer } from './model.ts'
 import type { JsonObject } from '../model.ts'
 import { plainServer, type ServerGroup, type ServerShape } from './shape.ts'

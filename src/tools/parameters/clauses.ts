@@ -1,3 +1,4 @@
+import { jsonObjectsIn } from '../call/json-in-text.ts'
 import { findSlots } from './slots.ts'
 
 /** Verbs with which a new clause of a request begins. */
@@ -20,12 +21,13 @@ const maxClauses = 8
 
 /**
  * Splits a request into what is to be done one after the other: `click submit, then list console
- * errors`. Quoted text, SQL, URLs and paths are never split.
+ * errors`. Quoted text, JSON, SQL, URLs and paths are never split.
  */
 export function splitClauses(request: string): string[] {
   // Compiling the pattern that knows Unicode costs a command more than the search.
   if (!mayBeSeveral.test(request)) return [request.trim()].filter((clause) => clause !== '')
-  const whole = findSlots(request).filter(({ kind }) => kind !== 'number' && kind !== 'identifier')
+  const slots = findSlots(request).filter(({ kind }) => kind !== 'number' && kind !== 'identifier')
+  const whole = request.includes('{') ? [...slots, ...jsonObjectsIn(request)] : slots
   const clauses: string[] = []
   let from = 0
   for (const match of request.matchAll(separators)) {

@@ -1,5 +1,6 @@
 import { compareText } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
+import { resolveName } from '../call/resolve-tool.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { choiceRule } from './choice-rule.ts'
 import { customaryRule, impliedChoice } from './customary-rule.ts'
@@ -8,8 +9,9 @@ import { namedRule } from './named-rule.ts'
 import { numberRule, remainingNumberRule } from './number-rule.ts'
 import { type Parameter, parametersOf } from './parameter.ts'
 import { commandRule, phraseRule, remainingTextRule } from './phrase-rule.ts'
-import { type MappingRule, readRequest } from './request.ts'
+import { type MappingRule, readRequest, type RequestReading } from './request.ts'
 import { typedRule } from './typed-rule.ts'
+import { writtenParameters } from './written-parameters.ts'
 
 export interface MappingContext {
   /** Values known without the request, such as the page that is open; used for required ones only. */
@@ -27,7 +29,10 @@ export interface MappedValue {
 }
 
 export interface ParameterMapping {
-  /** Only fields of the schema, each accepted by it as far as type, choices and range go. */
+  /**
+   * Only fields of the schema, each accepted by it as far as type, choices and range go; besides, as
+   * it is, what the request gives as JSON.
+   */
   params: JsonObject
   /** Names of required parameters without a value, in the schema's order. */
   missing: readonly string[]
@@ -65,25 +70,42 @@ export function mapParameters(
   context: MappingContext = {},
 ): ParameterMapping {
   const parameters = parametersOf(tool.inputSchema)
-  const reading = readRequest(request)
-  const found = new Map<string, MappedValue>()
+  const { given, meant, rest } = writtenParameters(request, parameters)
+  const reading = readRequest(rest)
+  spendName(reading, tool)
+  const found = new Map(given.map((value) => [value.parameter, value]))
   for (const rule of rules) {
     for (const parameter of inOrder(parameters)) {
-      if (found.has(parameter.name)) continue
+      if (found.has(parameter.name) || meant.has(parameter.name)) continue
       const finding = rule.find(parameter, reading, tool)
       if (finding === undefined) continue
       for (const slot of finding.slots ?? []) reading.spent.add(slot)
       found.set(parameter.name, { parameter: parameter.name, rule: rule.name, ...plain(finding) })
     }
   }
-  for (const parameter of parameters) addImplied(parameter, found, context)
-  const trace = parameters.flatMap(({ name }) => found.get(name) ?? [])
+  for (const parameter of parameters) {
+    if (!meant.has(parameter.name)) addImplied(parameter, found, context)
+  }
+  const known = parameters.map(({ name }) => name)
+  const trace = [
+    ...known.flatMap((name) => found.get(name) ?? []),
+    ...given.filter(({ parameter }) => !known.includes(parameter)),
+  ]
   return {
     params: Object.fromEntries(trace.map(({ parameter, value }) => [parameter, value])),
     missing: parameters
       .filter(({ name, required }) => required && !found.has(name))
       .map(({ name }) => name),
     trace,
+  }
+}
+
+/** The tool's own name is no value: `use execute_query` asks for no query of that text. */
+function spendName({ slots, spent }: RequestReading, { id, name }: ToolDefinition): void {
+  const own = { tools: [{ id, name }] }
+  for (const slot of slots) {
+    const mayBe = slot.kind === 'identifier' || slot.kind === 'quoted'
+    if (mayBe && resolveName(slot.value, own).kind === 'found') spent.add(slot)
   }
 }
 

@@ -1,4 +1,6 @@
-import { resolveTool } from '../call/resolve-tool.ts'
+import { blankObjects, jsonObjectsIn } from '../call/json-in-text.ts'
+import { resolveName, resolveTool } from '../call/resolve-tool.ts'
+import { writtenNames } from '../call/written-names.ts'
 import { maxRequestLength } from '../parameters/slots.ts'
 import type { RoutedTool } from './routed-tool.ts'
 
@@ -7,14 +9,16 @@ export type NamedTools = (request: string) => readonly string[]
 
 /**
  * Ids of the tools that a request calls by name, in the order of their place: the whole request, a
- * `SERVER__TOOL` with or without another client's prefix, or a name of several words as it is
- * written (`take_screenshot`). A name of one word in the middle of prose is prose, and so is
- * `__init__.py`.
+ * `SERVER__TOOL` with or without another client's prefix, a name of several words as it is written
+ * (`take_screenshot`, also `take-screenshot`), or one with its parameters in JSON beside it. A name of
+ * one word in the middle of prose is prose, and so are `__init__.py` and what stands in JSON.
  */
 export function prepareNames(tools: readonly Pick<RoutedTool, 'id' | 'name'>[]): NamedTools {
   let byLetters: Map<string, string[]> | undefined
   const idsOf = (token: string): readonly string[] => {
-    const resolution = resolveTool(token, { tools })
+    // `owner/repo` is a repository before it is a tool of a server in another spelling.
+    const resolve = token.includes('/') ? resolveTool : resolveName
+    const resolution = resolve(token, { tools })
     if (resolution.kind === 'found') return [resolution.tool.id]
     return resolution.kind === 'ambiguous' ? resolution.candidates : []
   }
@@ -30,12 +34,19 @@ export function prepareNames(tools: readonly Pick<RoutedTool, 'id' | 'name'>[]):
     const whole = wholeName(text)
     if (whole.length > 0) return whole
     const named = new Set<string>()
-    for (const [token] of text.matchAll(identifier)) {
+    for (const token of tokensOf(text)) {
       for (const id of idsOf(token)) named.add(id)
       if (named.size >= mostNamed) break
     }
     return [...named]
   }
+}
+
+function* tokensOf(text: string): Generator<string> {
+  const hasJson = text.includes('{')
+  if (hasJson) for (const { token } of writtenNames(text)) yield token.replace(/[.:-]+$/, '')
+  const prose = hasJson ? blankObjects(text, jsonObjectsIn(text)) : text
+  for (const [token] of prose.matchAll(identifier)) yield token
 }
 
 /** `take screenshot`, `takeScreenshot` and `take_screenshot` have the same letters. */

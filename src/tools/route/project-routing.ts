@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../base/index.ts'
-import { isObject, readStrings } from '../cache/_cache-parts.ts'
+import { isObject, type Diagnostic } from '../../base/index.ts'
+import { readStrings } from '../cache/_cache-parts.ts'
 import { listedServers, loadToolIndex } from '../cache/load.ts'
 import {
   type ProjectPlace,

@@ -1,6 +1,6 @@
-import { deepestJson } from '../../base/index.ts'
+import { deepestJson, isObject } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import { isDeepJson, isDeepValue } from '../../workflow/index.ts'
-import { isObject } from '../config/fields.ts'
 import { ToolCallError } from '../errors.ts'
 import type { AnswerProblem, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
 
@@ -61,7 +61,7 @@ function readContent(content: unknown): Reading {
   if (!Array.isArray(content)) throw unusable('its `content` is no list of blocks')
   const reading: Reading = { content: [], problems: [] }
   content.forEach((block: unknown, index) => {
-    const read = isObject(block) ? readBlock(block) : 'is no object'
+    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is no object'
     if (typeof read !== 'string') reading.content.push(read)
     else {
       const message = `block ${index + 1} of its content ${read}`
@@ -90,7 +90,9 @@ function readBlock(block: JsonObject): ToolContent | string {
       if (typeof uri !== 'string') return 'is a link without an address'
       return { type: 'link', uri, name: typeof name === 'string' ? name : uri, ...media(block) }
     case 'resource':
-      return isObject(resource) ? readResource(resource) : 'is a resource that is no object'
+      return isObject<JsonValue>(resource)
+        ? readResource(resource)
+        : 'is a resource that is no object'
     default:
       return { type: 'text', text: JSON.stringify(block) }
   }

@@ -1,4 +1,5 @@
-import { isObject } from '../config/fields.ts'
+import { isObject } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolAnnotations, ToolDefinition } from '../model.ts'
 
 /**
@@ -12,7 +13,7 @@ export function readTools(
   const tools = new Map<string, ToolDefinition>()
   const problems: string[] = []
   for (const value of listed) {
-    const tool = isObject(value) ? readTool(server, value) : undefined
+    const tool = isObject<JsonValue>(value) ? readTool(server, value) : undefined
     if (tool === undefined) problems.push('a tool without a name is left out')
     else if (tools.has(tool.name))
       problems.push(`the tool ${tool.name} is listed twice; the first one counts`)
@@ -32,9 +33,11 @@ function readTool(server: string, value: JsonObject): ToolDefinition | undefined
     name,
     title: text(value['title']),
     description: text(value['description']) ?? '',
-    inputSchema: isObject(input) ? input : { type: 'object' },
-    outputSchema: isObject(output) ? output : undefined,
-    annotations: isObject(value['annotations']) ? readAnnotations(value['annotations']) : undefined,
+    inputSchema: isObject<JsonValue>(input) ? input : { type: 'object' },
+    outputSchema: isObject<JsonValue>(output) ? output : undefined,
+    annotations: isObject<JsonValue>(value['annotations'])
+      ? readAnnotations(value['annotations'])
+      : undefined,
   }
 }
 

@@ -1,8 +1,8 @@
+import type { JsonValue } from '../../skill/index.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
-import type { Runtime } from '../../base/index.ts'
+import { isObject, type Runtime } from '../../base/index.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import { isObject } from '../config/fields.ts'
 import type { JsonObject, ToolCallOptions, ToolDefinition, ToolOutcome } from '../model.ts'
 import { ToolCallError } from '../errors.ts'
 import type { CallRecords } from './_call-record.ts'
@@ -254,6 +254,6 @@ const anyObject: StandardSchemaV1<unknown, JsonObject> = {
     version: 1,
     vendor: 'skillrail',
     validate: (value) =>
-      isObject(value) ? { value } : { issues: [{ message: 'the result is no object' }] },
+      isObject<JsonValue>(value) ? { value } : { issues: [{ message: 'the result is no object' }] },
   },
 }

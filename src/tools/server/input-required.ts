@@ -1,4 +1,4 @@
-import { isObject } from '../config/fields.ts'
+import { isObject } from '../../base/index.ts'
 import type { JsonObject } from '../model.ts'
 
 /** What a server asks for instead of giving a result (MCP of 2026-07-28, Multi Round-Trip Requests). */

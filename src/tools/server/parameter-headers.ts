@@ -1,4 +1,5 @@
-import { isObject } from '../config/fields.ts'
+import { isObject } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 
 /** A parameter that its tool wants repeated as a header of HTTP. */
@@ -41,7 +42,7 @@ function readMirrored(inputSchema: JsonObject): MirrorReading {
   const waiting: Visit[] = [{ schema: inputSchema, path: [], plain: true }]
   for (let visit = waiting.pop(); visit !== undefined; visit = waiting.pop()) {
     const { schema, path, plain } = visit
-    if (!isObject(schema)) {
+    if (!isObject<JsonValue>(schema)) {
       if (Array.isArray(schema)) {
         for (const item of schema) waiting.push({ schema: item, path, plain: false })
       }
@@ -58,7 +59,7 @@ function readMirrored(inputSchema: JsonObject): MirrorReading {
     }
     for (const [key, value] of Object.entries(schema)) {
       if (dataKeys.includes(key)) continue
-      const isMap = isObject(value) && (key === 'properties' || mapKeys.includes(key))
+      const isMap = isObject<JsonValue>(value) && (key === 'properties' || mapKeys.includes(key))
       const inner = plain && key === 'properties'
       if (!isMap) waiting.push({ schema: value, path: [...path, key], plain: false })
       else {
@@ -120,7 +121,7 @@ export function parameterHeaders(
 function valueAt(parameters: JsonObject, path: readonly string[]): unknown {
   let value: unknown = parameters
   for (const name of path) {
-    value = isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+    value = isObject<JsonValue>(value) && Object.hasOwn(value, name) ? value[name] : undefined
   }
   return value
 }

@@ -1,6 +1,5 @@
 import type { Agent, IncomingMessage } from 'node:http'
-import { messageOf, systemCode } from '../../base/index.ts'
-import { isObject } from '../config/fields.ts'
+import { isObject, messageOf, systemCode } from '../../base/index.ts'
 import { decodeError, type ServedError } from './served-protocol.ts'
 import type { ServedRecord } from './served-record.ts'
 

@@ -1,5 +1,5 @@
-import { messageOf, SkillrailError } from '../../base/index.ts'
-import { isObject } from '../config/fields.ts'
+import { isObject, messageOf, SkillrailError } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { AnswerProblem, CallFailure, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
 import {
@@ -66,12 +66,12 @@ export function encodeOutcome(outcome: ToolOutcome): object {
 }
 
 export function decodeOutcome(value: unknown): ToolOutcome {
-  const outcome: JsonObject = isObject(value) ? value : {}
+  const outcome: JsonObject = isObject<JsonValue>(value) ? value : {}
   const blocks = Array.isArray(outcome['content']) ? outcome['content'] : []
   const problems = Array.isArray(outcome['problems']) ? outcome['problems'].flatMap(problem) : []
   return {
     isError: outcome['isError'] === true,
-    content: blocks.flatMap((block) => (isObject(block) ? decodeBlock(block) : [])),
+    content: blocks.flatMap((block) => (isObject<JsonValue>(block) ? decodeBlock(block) : [])),
     structured: outcome['structured'],
     size: typeof outcome['size'] === 'number' ? outcome['size'] : 0,
     ...(problems.length === 0 ? {} : { problems }),
@@ -79,7 +79,7 @@ export function decodeOutcome(value: unknown): ToolOutcome {
 }
 
 function problem(value: unknown): AnswerProblem[] {
-  if (!isObject(value) || typeof value['message'] !== 'string') return []
+  if (!isObject<JsonValue>(value) || typeof value['message'] !== 'string') return []
   const code = value['code'] === 'answer-too-deep' ? value['code'] : 'answer-invalid'
   return [{ code, message: value['message'] }]
 }

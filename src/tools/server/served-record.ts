@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import {
   isAlive,
+  isObject,
   type ProcessIdentity,
   readRegularFile,
   type Runtime,
   sha256,
   userDirectories,
 } from '../../base/index.ts'
-import { isObject } from '../config/fields.ts'
 
 /** How the servers that are kept for a project are reached; in a file that only the user can read. */
 export interface ServedRecord {

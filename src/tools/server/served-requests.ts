@@ -1,6 +1,6 @@
+import type { JsonValue } from '../../skill/index.ts'
 import type { ServerResponse } from 'node:http'
-import type { LocalRoute } from '../../base/index.ts'
-import { isObject } from '../config/fields.ts'
+import { isObject, type LocalRoute } from '../../base/index.ts'
 import { ToolError } from '../errors.ts'
 import type { JsonObject } from '../model.ts'
 import type { KeptServers } from './pool.ts'
@@ -47,11 +47,11 @@ export function servedRoutes(parts: ServedParts): Readonly<Record<string, LocalR
       const { parameters, timeoutMs, progress, inputSchema } = body
       const outcome = await server.call(
         text(body, 'tool'),
-        isObject(parameters) ? parameters : {},
+        isObject<JsonValue>(parameters) ? parameters : {},
         {
           signal,
           timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
-          inputSchema: isObject(inputSchema) ? inputSchema : undefined,
+          inputSchema: isObject<JsonValue>(inputSchema) ? inputSchema : undefined,
           onProgress: progress === true ? (step) => write({ progress: step }) : undefined,
         },
       )
@@ -63,7 +63,7 @@ export function servedRoutes(parts: ServedParts): Readonly<Record<string, LocalR
 function route(perform: Answer): LocalRoute {
   return {
     method: 'POST',
-    answer: (body, response) => answer(perform, isObject(body) ? body : {}, response),
+    answer: (body, response) => answer(perform, isObject<JsonValue>(body) ? body : {}, response),
   }
 }
 

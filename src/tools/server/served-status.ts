@@ -1,6 +1,5 @@
-import { isAlive, type Runtime } from '../../base/index.ts'
+import { isAlive, isObject, type Runtime } from '../../base/index.ts'
 import { findWorkspace } from '../../trust/index.ts'
-import { isObject } from '../config/fields.ts'
 import type { ServerState } from './pool.ts'
 import { servedClient, ServedConnectionError } from './served-client.ts'
 import { readServedRecord } from './served-record.ts'

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/index.ts'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import type { KeptProcess } from '../../exec/index.ts'
 import type { CallRecords } from './_call-record.ts'
-import { isObject } from '../config/fields.ts'
 import { splitLines } from './_line-splitter.ts'
 import { unusableAnswer } from './call-failure.ts'
 

@@ -191,10 +191,29 @@ describe('a plan for a model', () => {
 
   it.each([
     ['small', 'wrong-use', '--model small: it does not say whose model it is'],
-    ['ollama:small --via claude', 'wrong-use', '--via and --model were both given'],
+    ['ollama:small --via claude', 'wrong-use', '--via and --model contradict each other'],
+    [
+      'ollama:small --tools Reed',
+      'tool-unknown',
+      'There is no built-in tool called Reed. Did you mean read?',
+    ],
   ])('--model %s is refused', async (words, code, message) => {
     const { error } = await plan(`--model ${words}`)
     expect(error).toMatchObject({ code, message, exitCode: 2 })
+  })
+
+  it.each([
+    ['chain plan main --tools read', '--tools means nothing without --model'],
+    ['run main --tools read --via claude', '--tools means nothing without --model'],
+    ['run main --base-url http://127.0.0.1:9/v1', '--base-url means nothing without --model'],
+    [
+      'run main --model ollama:small --engine restate --base-url http://127.0.0.1:9/v1',
+      '--engine restate and --base-url contradict each other',
+    ],
+  ])('options that mean nothing are refused: %s', async (line, message) => {
+    const { code, stderr } = await project.cli(line.split(' '))
+    expect(stderr).toContain(message)
+    expect(code).toBe(2)
   })
 
   it('is refused for a skill that nobody trusts', async () => {

@@ -1,8 +1,9 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { mcpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/base/index.ts'
+import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
 import { wireName } from '../../../src/agent/tool-names.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 import { closeAgents, linesOf, type Place, place, results } from './_place.ts'
@@ -172,6 +173,22 @@ describe('a run that was cancelled', () => {
   })
 })
 
+it('a workflow that was accepted stands before its calls when its file is gone', async () => {
+  const { root, runtime, workflows, agent } = place()
+  workflows({ look: workflow(['publish']) })
+  await openTrustStore(runtime).accept(root, collectActingParts(root, []))
+  rmSync(join(root, '.skillrail', 'workflows.json'))
+  const [publish, other] = [echoTool('publish'), echoTool('other')]
+  const options = { tools: [publish, other], workspaceTrust: 'ask' as const }
+  const writer = agent([call('publish'), call('other'), says('Done.')], options)
+  await writer.generate('Publish.')
+  expect(results(writer)[0]).toMatch(
+    /^Error: Workflow 'look' must run first: .* is not what was acc/,
+  )
+  expect(publish.seen).toEqual([])
+  expect(other.seen).toHaveLength(1)
+})
+
 it('nothing is started after the conversation was closed', async () => {
   const { root, runtime, workflows, started } = place()
   workflows({ look: workflow(['publish']) })
@@ -190,4 +207,164 @@ it('nothing is started after the conversation was closed', async () => {
   await expect(part.serverTools('things')).rejects.toThrow('The agent was closed')
   await expect(part.beforeTool?.(echoTool('publish'), {}, context)).rejects.toThrow('was closed')
   expect(started()).toEqual([])
+})
+
+describe("a step that is one of the agent's own tools", () => {
+  const first = (tool: string, change: object = {}): object => ({
+    step: 1,
+    tool,
+    description: 'Looks.',
+    required: true,
+    ...change,
+  })
+  const before = (steps: readonly object[], change: object = {}): object => ({
+    look: workflow(['publish'], { prerequisites: steps, ...change }),
+  })
+
+  it.each(['enforce', 'warn'])('must be called first, by the agent itself (%s)', async (mode) => {
+    const { workflows, agent, notices } = place()
+    workflows(before([first('check')], { mode }))
+    const [publish, check] = [echoTool('publish'), echoTool('check')]
+    const writer = agent(
+      [call('publish'), call('check'), call('publish'), call('publish'), says('Done.')],
+      { tools: [publish, check] },
+    )
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toMatch(/^Error: Workflow 'look' failed at step 1 \(check\): /)
+    expect(results(writer)[0]).toContain('Call check first, then this again.')
+    expect(check.seen).toHaveLength(1)
+    expect(publish.seen).toHaveLength(2)
+    expect(notices.join()).not.toContain('not enforced')
+  })
+
+  it('is not done by a call that failed', async () => {
+    const { workflows, agent } = place()
+    workflows(before([first('check')]))
+    const publish = echoTool('publish')
+    const check = { ...echoTool('check'), execute: () => Promise.reject(new Error('no')) }
+    const writer = agent([call('check'), call('publish'), says('Done.')], {
+      tools: [publish, check],
+    })
+    await writer.generate('Publish.')
+    expect(results(writer)[1]).toMatch(/^Error: Workflow 'look' failed at step 1/)
+    expect(publish.seen).toEqual([])
+  })
+
+  it('is a built-in one too, by the name that skills give it', async () => {
+    const { workflows, agent } = place()
+    workflows(before([first('Glob')]))
+    const publish = echoTool('publish')
+    const writer = agent(
+      [call('publish'), call('list', { pattern: '*' }), call('publish'), says('Done.')],
+      { tools: [publish], builtIns: ['list'] },
+    )
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toMatch(/^Error: Workflow 'look' failed at step 1 \(Glob\)/)
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('holds for the parameters that the workflow gives it, and says them', async () => {
+    const { workflows, agent, root } = place()
+    workflows(before([first('read', { params: { file_path: '$call.path' } })]))
+    writeFileSync(join(root, 'a.md'), 'a')
+    const publish = echoTool('publish')
+    const writer = agent(
+      [
+        call('read', { file_path: 'a.md' }),
+        call('publish', { path: 'a.md' }),
+        call('publish', { path: 'b.md' }),
+        says('Done.'),
+      ],
+      { tools: [publish], builtIns: ['read'] },
+    )
+    await writer.generate('Publish.')
+    expect(publish.seen).toHaveLength(1)
+    expect(results(writer)[2]).toContain('Call read with {"file_path":"b.md"} first')
+  })
+
+  it('gives its result to the next step', async () => {
+    const { workflows, agent } = place()
+    const steps = [first('find'), first('check', { step: 2, params: { id: '$steps.1.id' } })]
+    workflows(before(steps))
+    const publish = echoTool('publish')
+    const find = { ...echoTool('find'), execute: async () => ({ id: 7 }) }
+    const check = {
+      ...echoTool('check'),
+      inputSchema: { type: 'object', properties: { id: { type: 'number' } } },
+    }
+    const writer = agent(
+      [call('find'), call('publish'), call('check', { id: 7 }), call('publish'), says('Done.')],
+      { tools: [publish, find, check] },
+    )
+    await writer.generate('Publish.')
+    expect(results(writer)[1]).toContain('Call check with {"id":7} first')
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('stands before a tool of a server too, until that makes it stale', async () => {
+    const { server, workflows, agent, reached } = place()
+    const step = first('check', { invalidated_by: ['get_echo'] })
+    workflows({ look: workflow(['list_things'], { prerequisites: [step] }) })
+    const check = echoTool('check')
+    const writer = agent(
+      [
+        call('own__list_things'),
+        call('check'),
+        call('own__list_things'),
+        call('own__get_echo', { message: 'hi' }),
+        call('own__list_things'),
+        says('Done.'),
+      ],
+      { mcp: [server], tools: [check] },
+    )
+    await writer.generate('List.')
+    expect(reached().map((line) => line.split(' ')[0])).toEqual(['list_things', 'get_echo'])
+    expect(results(writer)[4]).toContain('Call check first')
+  })
+
+  it('is there in a subagent that has it, whether its parent does or not', async () => {
+    const { workflows, agent } = place()
+    workflows(before([first('check')]))
+    const [publish, check] = [echoTool('publish'), echoTool('check')]
+    const writer = agent([call('publish'), call('check'), call('publish'), says('Done.')], {
+      tools: [publish],
+      subagents: [{ name: 'helper', description: 'Helps.', tools: ['publish', check] }],
+    })
+    expect(await writer.delegate('helper', 'Publish.')).toMatchObject({ success: true })
+    expect(check.seen).toHaveLength(1)
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('keeps a subagent without it from the call', async () => {
+    const { workflows, agent } = place()
+    workflows(before([first('check')]))
+    const [publish, check] = [echoTool('publish'), echoTool('check')]
+    const writer = agent([call('publish'), says('I cannot.')], {
+      tools: [publish, check],
+      subagents: [{ name: 'helper', description: 'Helps.', tools: ['publish'] }],
+    })
+    await writer.delegate('helper', 'Publish.')
+    expect(publish.seen).toEqual([])
+  })
+
+  it('is left out where it is not required', async () => {
+    const { workflows, agent, notices } = place()
+    workflows(before([first('check', { required: false })]))
+    const [publish, check] = [echoTool('publish'), echoTool('check')]
+    const writer = agent([call('publish'), says('Done.')], { tools: [publish, check] })
+    await writer.generate('Publish.')
+    expect(publish.seen).toHaveLength(1)
+    expect(notices.join('\n')).toContain('Step 1: check left out')
+  })
+
+  it('is suggested until it was called', async () => {
+    const { workflows, agent, notices } = place()
+    workflows(before([first('check')], { mode: 'suggest' }))
+    const [publish, check] = [echoTool('publish'), echoTool('check')]
+    const writer = agent([call('check'), call('publish'), says('Done.')], {
+      tools: [publish, check],
+    })
+    await writer.generate('Publish.')
+    expect(notices).toEqual([])
+  })
 })

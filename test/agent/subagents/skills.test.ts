@@ -165,7 +165,9 @@ describe('US-012: context: fork', () => {
     expect(textsOf(model, 0, 'system').join()).toContain('You audit.')
     expect(toolsOffered(model, 0)).toEqual(['read', 'write'])
     expect(textsOf(model, 1, 'tool')).toEqual(['write said {}'])
-    expect(result.notices).toEqual(['The tool Missing is not there, or not allowed here.'])
+    expect(result.notices).toEqual([
+      'The tool Missing, which the subagent auditor is to have, is not there, or not allowed here.',
+    ])
   })
 
   it('US-012 AC2: an unknown `agent` is said with those that there are', async () => {

@@ -29,7 +29,9 @@ const own = echoTool('delegate', { origin: { kind: 'agent' } })
 const ceiling: readonly AgentTool[] = [read, write, shell, issue, search, page, own]
 
 function names(tools: readonly (string | AgentTool)[] | null, disallowed: string[] = []): string[] {
-  return selectTools({ ceiling, tools, disallowed, readOnly: false }).tools.map(({ name }) => name)
+  return selectTools({ subagent: 'worker', ceiling, tools, disallowed, readOnly: false }).tools.map(
+    ({ name }) => name,
+  )
 }
 
 describe('US-009: tool restriction', () => {
@@ -63,6 +65,7 @@ describe('US-009: tool restriction', () => {
 
   it('US-008 AC10: a deny entry with a pattern leaves the tool, and is held against its calls', () => {
     const selection = selectTools({
+      subagent: 'worker',
       ceiling,
       tools: ['Bash'],
       disallowed: ['Bash(rm:*)'],
@@ -73,8 +76,16 @@ describe('US-009: tool restriction', () => {
   })
 
   it('a name that leads nowhere is said, with what was meant', () => {
-    const { notices } = selectTools({ ceiling, tools: ['raed'], disallowed: [], readOnly: false })
-    expect(notices).toEqual(['The tool raed is not there, or not allowed here. Did you mean read?'])
+    const { notices } = selectTools({
+      subagent: 'worker',
+      ceiling,
+      tools: ['raed'],
+      disallowed: [],
+      readOnly: false,
+    })
+    expect(notices).toEqual([
+      'The tool raed, which the subagent worker is to have, is not there, or not allowed here. Did you mean read?',
+    ])
   })
 
   it('a tool of the program’s own is not held against the ceiling, and the deny list is', () => {
@@ -91,6 +102,7 @@ describe('US-009: tool restriction', () => {
     fc.assert(
       fc.property(fc.array(entry), fc.array(entry), (tools, disallowed) => {
         const selected = selectTools({
+          subagent: 'worker',
           ceiling: [read, search],
           tools,
           disallowed,
@@ -130,7 +142,8 @@ describe('calls of a subagent', () => {
   it('a missing tool is told to the model, to the caller and in the events', async () => {
     const { manager, model, events } = delegating({ configs: [worker({ tools: ['WebSearch'] })] })
     const result = await manager.delegate('worker', 'Go.')
-    const notice = 'The tool WebSearch is not there, or not allowed here.'
+    const notice =
+      'The tool WebSearch, which the subagent worker is to have, is not there, or not allowed here.'
     expect(result.notices).toEqual([notice])
     expect(textsOf(model, 0, 'system').join()).toContain(notice)
     expect(events).toContainEqual({ type: 'notice', agent: 'worker', message: notice })

@@ -4,7 +4,7 @@ import {
   referencePaths,
   referencedNames,
 } from '../../../src/tools/call/references.ts'
-import { isObject } from '../../../src/tools/call/_json.ts'
+import { isObject } from '../../../src/base/index.ts'
 import { parseReferences, valueAt } from '../../../src/workflow/reference.ts'
 import { demand, partsOf, same } from '../target.ts'
 

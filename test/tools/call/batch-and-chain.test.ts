@@ -52,6 +52,7 @@ it('goes on after a failure and says which tools failed', async () => {
       status: 'error',
       error:
         'Error: invalid parameters for fake__click\nMissing: target\nExpected: target: any\nNext: provide missing values',
+      hint: `Complete it: skillrail tools call fake__click '{"target":"<any>"}'`,
     },
     { tool: 'fake__get_title', status: 'success', result: 'Page Title' },
   ])

@@ -48,7 +48,7 @@ it.each([
   [['get_echo', '@missing.json'], 'missing.json'],
   [['get_echo', '{}', 'a=b'], 'not both'],
   [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be integer'],
-  [['get_echo', '{}', '--timeout', 'soon'], '--timeout soon'],
+  [['get_echo', '{}', '--timeout', 'soon'], '--timeout is soon'],
 ])('%o is wrong use', async (args, message) => {
   const { code, stderr } = await shared.run(['tools', 'call', ...args])
   expect(stderr).toContain(message)
@@ -213,6 +213,7 @@ it('says before any call what a schema refuses', async () => {
   const called = await shared.run(['tools', 'batch', batch.replace('get_image', 'get_broken')])
   expect(called.code).toBe(1)
   expect(called.stdout).toContain('1. get_echo: Error: invalid parameters for things__get_echo')
+  expect(called.stdout).toContain('\n   Complete it: skillrail tools call things__get_echo ')
   expect(called.stderr).toContain('Failure: 0 succeeded, 2 failed')
   expect(newCalls().every((call) => call.startsWith('get_broken'))).toBe(true)
 })

@@ -235,6 +235,18 @@ it('lets a person choose, and learns from the choice when the call succeeded', a
   expect(given.learned).toEqual(['the page please → chrome__take_snapshot'])
 })
 
+it('calls each tool of several clauses with the JSON beside its name', async () => {
+  const given = world({ yes: true })
+  await doRequest(
+    'Use list_issues {"owner": "o", "repo": "r"} and then create_issue {"owner": "o", "repo": "r", "title": "take_snapshot"}',
+    given,
+  )
+  expect(given.calls).toEqual([
+    'github__list_issues {"owner":"o","repo":"r"}',
+    'github__create_issue {"owner":"o","repo":"r","title":"take_snapshot"}',
+  ])
+})
+
 it('tries the next candidate when the first proves wrong, and says why', async () => {
   const list: readonly FakeTool[] = [
     {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexDefinitions, parsePassthrough, resolveTool } from '../../../src/tools/index.ts'
+import { isRespelt } from '../../../src/tools/call/resolve-tool.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(
@@ -10,6 +11,10 @@ const index = indexDefinitions(
     { server: 'my_server', name: 'do__it' },
     { server: 'my_server__inner', name: 'go' },
     { server: 'dotted', name: 'a.b-c' },
+    { server: 'db', name: 'execute_query' },
+    { server: 'db', name: 'explain' },
+    { server: 'docs', name: 'search' },
+    { server: 'code', name: 'search' },
   ].map(definitionOf),
 )
 
@@ -37,6 +42,61 @@ it.each<[string, string, object | undefined]>([
   ['see __init__.py, then github__get_pull_request', 'github__get_pull_request', undefined],
 ])('%j names %s', (text, id, params) => {
   expect(parsePassthrough(text, index)).toMatchObject({ kind: 'tool', tool: { id }, params })
+})
+
+const params = { query: 'SELECT name FROM users WHERE age > 3', limit: 5, in: { list: ['}'] } }
+const json = JSON.stringify(params)
+
+it.each([
+  [`Use execute_query ${json}`],
+  [`Use db__execute_query ${json}`],
+  [`Use db:execute_query ${json}`],
+  [`Use mcp__db__execute_query ${json}`],
+  [`Use MetaMCP_db__execute_query ${json}`],
+  [`Use \`execute_query\` ${json}`],
+  [`Use "execute_query" with ${json}`],
+  [`Use 'execute_query': ${json}`],
+  [`execute_query(${json})`],
+  [`execute_query '${json}'`],
+  [`please run execute_query with the following parameters: ${json}, please`],
+  [`With ${json} call execute_query`],
+  [`${json} execute_query`],
+  [`Pass ${json} to \`db__execute_query\``],
+  [`Use execute_query\n\`\`\`json\n${JSON.stringify(params, null, 2)}\n\`\`\``],
+  [`\`\`\`json\n${json}\n\`\`\`\nfor db:execute_query`],
+])('%j is a call with the parameters of its JSON', (text) => {
+  expect(parsePassthrough(text, index)).toMatchObject({
+    kind: 'tool',
+    tool: { id: 'db__execute_query' },
+    params,
+  })
+})
+
+it('takes a name of one word for a tool only beside JSON', () => {
+  const id = 'db__explain'
+  expect(parsePassthrough('explain {"of": 1}', index)).toMatchObject({ tool: { id } })
+  expect(parsePassthrough('with {"of": 1} call explain', index)).toMatchObject({ tool: { id } })
+  expect(parsePassthrough('put {"of": 1} where you explain it', index)).toEqual({ kind: 'none' })
+  expect(parsePassthrough('explain {curly} braces', index)).toEqual({ kind: 'none' })
+  expect(parsePassthrough('please explain', index)).toEqual({ kind: 'none' })
+})
+
+it.each([
+  ['search {"q": "x"}'],
+  ['look at {"tool": "db__execute_query"}'],
+  ['execute_query {"query": "a"} and then explain {"of": 1}'],
+  ['execute_query {"query": "a"} and tell me the first row'],
+  ['execute_query [{"query": "a"}, {"query": "b"}]'],
+])('%j is left to the routing', (text) => {
+  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+})
+
+it('finds no unknown name behind the words before JSON', () => {
+  expect(parsePassthrough('Use exekute_query {"query": "a"}', index)).toEqual({
+    kind: 'unknown',
+    written: 'exekute_query',
+  })
+  expect(parsePassthrough('Use the {"query": "a"}', index)).toEqual({ kind: 'none' })
 })
 
 it.each([
@@ -67,6 +127,10 @@ it.each([
   ['github__get_pull_request {"owner": ', 'never closed'],
   ["github__get_pull_request {'owner': 1}", 'no JSON'],
   ['github__get_pull_request and then my_server__do__it', 'names my_server__do__it too'],
+  ['execute_query {"query": "a"}, explain {"of": 1}', 'names explain too'],
+  ['execute_query {"query": "a"} {"limit": 5}', 'two JSON objects'],
+  ['{"limit": 5} db__execute_query {"query": "a"}', 'two JSON objects'],
+  ['Use execute_query {"query": ', 'never closed'],
 ])('%j has broken parameters: %s', (text, message) => {
   expect(parsePassthrough(text, index)).toMatchObject({
     kind: 'broken',
@@ -87,7 +151,7 @@ it('finds every id in any prose, and in no other case names a tool', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       const reading = parsePassthrough(text, index)
-      expect(reading.kind === 'tool' && !text.includes('__')).toBe(false)
+      expect(reading.kind === 'tool' && !/__|[{:]/.test(text)).toBe(false)
     }),
   )
 })
@@ -97,8 +161,18 @@ it.each([
   ['ids without end', `a${'__b'.repeat(100_000)} !x`],
   ['spaces without end', `use ${' '.repeat(300_000)}x`],
   ['braces without end', `github__get_pull_request ${'{'.repeat(300_000)}`],
+  ['objects without end', `the ${'{"a": 1} '.repeat(30_000)}`],
+  ['names without end', 'a_b {'.repeat(50_000)],
 ])('reads a long text of %s at once', (_, text) => {
   expect(['none', 'broken']).toContain(parsePassthrough(text, index).kind)
+})
+
+it('takes a name with a colon in it as it is written', () => {
+  const tools = [{ id: 'kv__get:all', name: 'get:all' }]
+  for (const id of ['kv__get:all', 'get:all', 'kv:get:all']) {
+    expect(resolveTool(id, { tools })).toMatchObject({ kind: 'found', tool: tools[0] })
+    expect(isRespelt(id, { id: 'kv__get:all', name: 'get:all' })).toBe(false)
+  }
 })
 
 it('resolves names as other clients write them', () => {

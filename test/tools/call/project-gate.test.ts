@@ -1,5 +1,6 @@
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { canonicalCategory, projectGate, type ToolSummary } from '../../../src/tools/index.ts'
 import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
 import { loadWorkflows, openSession } from '../../../src/workflow/index.ts'
@@ -78,3 +79,105 @@ it.each(places)(
     })
   },
 )
+
+describe('a workflow that was accepted', () => {
+  const guard = {
+    description: 'Reads first.',
+    triggers: { tools: ['write'] },
+    prerequisites: [{ step: 1, tool: 'read', description: 'First this.' }],
+    mode: 'enforce',
+  }
+  const file = '.skillrail/workflows.json'
+
+  /** What a call meets after the files of a project have changed. */
+  async function afterwards(
+    change: (project: string) => void,
+    definition: object = guard,
+    name = 'write',
+  ): Promise<unknown> {
+    const root = temporaryDirectory()
+    const project = join(root, 'project')
+    const runtime = runtimeIn(root)
+    writeFiles(project, { [file]: JSON.stringify({ guard: definition }) })
+    await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+    change(project)
+    const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
+    const gate = projectGate({
+      project,
+      runtime,
+      workspaceTrust: 'ask',
+      workflows,
+      diagnostics,
+      session: openSession({ runtime, project }),
+      index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
+      note: () => {},
+    })
+    const asked = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
+    const foreseen = gate.foresee?.(asked).then(() => 'passes', codeOf)
+    const signal = new AbortController().signal
+    const passed = gate
+      .pass({ ...asked, instance: 'a', signal }, () => Promise.reject(new Error('a step ran')))
+      .then(() => 'passes', codeOf)
+    expect(await passed).toBe(await foreseen)
+    return await foreseen
+  }
+  const codeOf = (error: unknown): unknown =>
+    error instanceof Error && 'code' in error ? error.code : error
+
+  const elsewhere = { other: { ...guard, triggers: { tools: ['drop'] } } }
+  it.each([
+    ['the file is removed', (project: string) => rmSync(join(project, file))],
+    ['the file is emptied', (project: string) => writeFiles(project, { [file]: '{}' })],
+    [
+      'another took its place',
+      (project: string) => writeFiles(project, { [file]: JSON.stringify(elsewhere) }),
+    ],
+    [
+      'it only suggests now',
+      (project: string) =>
+        writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, mode: 'suggest' } }) }),
+    ],
+    [
+      'it is switched off',
+      (project: string) =>
+        writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, enabled: false } }) }),
+    ],
+  ])('holds its calls back when %s, and no others', async (_, change) => {
+    expect(await afterwards(change)).toBe('workflow-not-trusted')
+    expect(await afterwards(change, guard, 'read')).toBe('passes')
+  })
+
+  it('is not hidden by one of its name in a file that comes first', async () => {
+    const root = temporaryDirectory()
+    const project = join(root, 'project')
+    const runtime = runtimeIn(root)
+    const cache = { version: 1, categories: {}, workflows: { guard } }
+    writeFiles(project, { '.skillrail/tools.json': JSON.stringify(cache) })
+    await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+    writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, mode: 'suggest' } }) })
+    const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
+    const gate = projectGate({
+      project,
+      runtime,
+      workspaceTrust: 'ask',
+      workflows,
+      diagnostics,
+      session: openSession({ runtime, project }),
+      index: () => ({ tools: ['read', 'write'].map(summary), definition: () => undefined }),
+      note: () => {},
+    })
+    await expect(gate.foresee?.(call)).rejects.toMatchObject({ code: 'workflow-not-trusted' })
+  })
+
+  it('that only suggested may go', async () => {
+    const suggests = { ...guard, mode: 'suggest' }
+    expect(await afterwards((project) => rmSync(join(project, file)), suggests)).toBe('passes')
+  })
+
+  it('of which no text was kept closes the gate when its file changes', async () => {
+    const long = { ...guard, description: 'x'.repeat(100_000) }
+    const remove = (project: string): void => rmSync(join(project, file))
+    expect(await afterwards(remove, long, 'read')).toBe('workflow-not-trusted')
+    expect(await afterwards(() => {}, long, 'read')).toBe('passes')
+  })
+})

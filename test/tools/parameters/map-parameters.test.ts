@@ -120,6 +120,43 @@ it('takes nothing from a word inside a word, a URL or quotes', () => {
   expect(mapped('the terrors of reloading', 'list_console_messages').params).toEqual({})
 })
 
+describe('JSON in a request', () => {
+  it.each<[request: string, tool: string, params: JsonObject, missing?: string[]]>([
+    [
+      'List PRs for owner/repo with {"state": "closed"}',
+      'list_pull_requests',
+      { owner: 'owner', repo: 'repo', state: 'closed' },
+    ],
+    [
+      'click {"uid": "page 7", "dblClick": true}',
+      'click',
+      { uid: 'page 7', dblClick: true },
+      ['pageId'],
+    ],
+    [
+      '{"url": "https://x.test", "type": "url"} for navigate_page',
+      'navigate_page',
+      { type: 'url', url: 'https://x.test' },
+    ],
+    ['reload with {"ignoreCahce": true}', 'navigate_page', { type: 'reload', ignoreCahce: true }],
+  ])('%s → %s', expectMapping)
+
+  it('is read as it is written, whatever the schema takes', () => {
+    expect(mapped('click {"uid": 7}', 'click').params).toEqual({ uid: 7 })
+  })
+
+  it('is a text where its keys are no parameters', () => {
+    const { params } = mapped('fill uid a-1 with `{"colour": "red"}`', 'fill')
+    expect(params).toEqual({ uid: 'a-1', value: '{"colour": "red"}' })
+  })
+})
+
+it('takes the tool’s own name for no value', () => {
+  for (const request of ['use resolve-library-id', 'call `resolve_library_id`']) {
+    expect(mapped(request, 'resolve-library-id').params).toEqual({})
+  }
+})
+
 it('tells where each value came from', () => {
   const { trace } = mapped('PR 123 in owner/repo', 'get_pull_request')
   expect(trace.map(({ parameter, text }) => [parameter, text])).toEqual([

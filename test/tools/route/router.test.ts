@@ -44,6 +44,11 @@ describe('a tool that is called by its name', () => {
     ['Use github__merge_pull_request {"pull_number": 3}', 'github__merge_pull_request'],
     ['query-docs', 'library__query-docs'],
     ['listPullRequests', 'github__list_pull_requests'],
+    ['use devtools:take_snapshot', 'devtools__take_snapshot'],
+    ['show me with list-pull-requests what is open', 'github__list_pull_requests'],
+    ['have Take_Snapshot run', 'devtools__take_snapshot'],
+    ['click {"uid": "1_2"}', 'devtools__click'],
+    ['use take_snapshot {"note": "github__list_issues"}', 'devtools__take_snapshot'],
   ])('is the answer to %s', (request, tool) => {
     const route = router.route(request)
     expect(route).toMatchObject({ decision: 'answer', tool, named: [tool] })
@@ -59,12 +64,14 @@ describe('a tool that is called by its name', () => {
     expect([...named].toSorted()).toEqual(['devtools__click', 'other__click'])
   })
 
-  it.each(['what is in __init__.py', 'explain clicking and filling', 'profile the fillings'])(
-    'is not found in the prose of %s',
-    (request) => {
-      expect(router.route(request).named).toEqual([])
-    },
-  )
+  it.each([
+    'what is in __init__.py',
+    'explain clicking and filling',
+    'profile the fillings',
+    'the files of devtools/click',
+  ])('is not found in the prose of %s', (request) => {
+    expect(router.route(request).named).toEqual([])
+  })
 })
 
 describe('a decision', () => {

@@ -1,0 +1,55 @@
+import { UsageError } from '../base/index.ts'
+import { cell } from './_cells.ts'
+
+interface Range {
+  least: number
+  most: number
+}
+
+/** Tokens of an option `--budget`. */
+export const budgetRange: Range = { least: 0, most: 999_999_999 }
+
+/**
+ * The value of an option that takes a whole number, which is written in digits alone.
+ *
+ * @throws {UsageError} for a text that is no such number.
+ */
+export function wholeNumber(option: string, text: string, range: Range): number
+export function wholeNumber(
+  option: string,
+  text: string | undefined,
+  range: Range,
+): number | undefined
+export function wholeNumber(
+  option: string,
+  text: string | undefined,
+  { least, most }: Range,
+): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (/^\d+$/.test(text) && number >= least && number <= most) return number
+  throw notWanted(option, text, `a whole number from ${least} to ${most}`)
+}
+
+/**
+ * The milliseconds of an option that takes seconds, whole ones or not.
+ *
+ * @throws {UsageError} for a text that is no such number.
+ */
+export function milliseconds(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  const number = Number(text)
+  if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) return number * 1000
+  throw notWanted(option, text, `a number of seconds above 0, at most ${longestSeconds},`)
+}
+
+/** What a timer of the platform takes. */
+const longestSeconds = 2_147_483
+
+function notWanted(option: string, text: string, wanted: string): UsageError {
+  const given = text.trim() === '' ? 'empty' : cell(text, 40)
+  return new UsageError({
+    code: 'option-number',
+    message: `${option} is ${given}; ${wanted} is wanted`,
+  })
+}

@@ -1,0 +1,83 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { milliseconds, wholeNumber } from '../../src/cli/_option-number.ts'
+import { runCli } from './run-cli.ts'
+
+const huge = '9'.repeat(400)
+
+it.each([
+  ['0', 0],
+  ['7', 7],
+  ['007', 7],
+  ['65535', 65_535],
+])('a whole number is written in digits: %s', (text, number) => {
+  expect(wholeNumber('--port', text, { least: 0, most: 65_535 })).toBe(number)
+})
+
+it.each([
+  '-1',
+  '+1',
+  '1e3',
+  '1.5',
+  '1.0',
+  '0x10',
+  ' 1',
+  '1 ',
+  '',
+  '1_000',
+  'x',
+  '٣',
+  '65536',
+  huge,
+])('nothing else is one: %j', (text) => {
+  expect(() => wholeNumber('--port', text, { least: 0, most: 65_535 })).toThrow(
+    /^--port is .{1,40}; a whole number from 0 to 65535 is wanted$/,
+  )
+})
+
+it('an option that was not given has no number, and an empty one is said to be empty', () => {
+  expect(wholeNumber('--keep', undefined, { least: 1, most: 9 })).toBeUndefined()
+  expect(() => wholeNumber('--keep', '', { least: 1, most: 9 })).toThrow('--keep is empty;')
+  expect(() => wholeNumber('--keep', '0', { least: 1, most: 9 })).toThrow('from 1 to 9')
+})
+
+it.each([
+  ['2', 2000],
+  ['0.5', 500],
+  ['2147483', 2_147_483_000],
+])('seconds may have decimals: %s', (text, number) => {
+  expect(milliseconds('--timeout', text)).toBe(number)
+})
+
+it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484', huge])(
+  'nothing else is a time: %j',
+  (text) => {
+    expect(() => milliseconds('--timeout', text)).toThrow(
+      /^--timeout is .{1,40}; a number of seconds above 0, at most 2147483, is wanted$/,
+    )
+  },
+)
+
+it.each([
+  [['agent', 'Go.', '--model', 'ollama:x', '--max-turns'], 'a whole number from 1 to 9999'],
+  [['agent', 'Go.', '--model', 'ollama:x', '--concurrency'], 'a whole number from 1 to 1000'],
+  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--max-turns'], 'a whole number from 1 to'],
+  [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--timeout'], 'a number of seconds above 0'],
+  [['worker', '--port'], 'a whole number from 0 to 65535'],
+  [['worker', '--patience'], 'a whole number from 0 to 86400'],
+  [['runs', 'prune', '--keep'], 'a whole number from 0 to'],
+  [['runs', 'prune', '--older-than'], 'a whole number from 0 to'],
+  [['session', 'show', '--calls'], 'a whole number from 0 to'],
+  [['hook', 'log', '--limit'], 'a whole number from 1 to'],
+  [['tools', 'search', 'x', '--limit'], 'a whole number from 1 to 1000'],
+  [['inject', 'x', '--budget'], 'a whole number from 0 to'],
+  [['match', 'x', '--budget'], 'a whole number from 0 to'],
+  [['prompt', '--budget'], 'a whole number from 0 to'],
+])('%j takes no 1e3', async (args, wanted) => {
+  const home = mkdtempSync(join(tmpdir(), 'option-number-'))
+  const { code, stdout, stderr } = await runCli([...args, '1e3'], { cwd: home, home })
+  expect(stderr).toContain(`${args.at(-1)} is 1e3; ${wanted}`)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+})
