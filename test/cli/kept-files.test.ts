@@ -157,6 +157,7 @@ beforeAll(async () => {
   // The server does not know it after all; what came before it has run.
   await cli(['tools', 'call', 'a__secret', params], { allowed: [1] })
   rmSync(join(root, 'project/.skillrail/workflows.json'))
+  await cli(['trust', '--yes'])
   await cli(['tools', 'call', 'a__echo', params])
   await cli(['tools', 'learn', 'add', `echo my words ${shown}`, 'a__echo'])
   await cli(['tools', 'do', `echo my words ${shown}`, '--yes'], { allowed: [0, 1, 3, 4] })
