@@ -1,9 +1,15 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { canonicalCategory, projectGate, type ToolSummary } from '../../../src/tools/index.ts'
+import type { Runtime } from '../../../src/base/index.ts'
+import {
+  canonicalCategory,
+  type CallGate,
+  projectGate,
+  type ToolSummary,
+} from '../../../src/tools/index.ts'
 import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
-import { loadWorkflows, openSession } from '../../../src/workflow/index.ts'
+import { loadWorkflows, openSession, type WorkflowReading } from '../../../src/workflow/index.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../../trust/_project.ts'
 
 const tool = { id: 'db__write', server: 'db', name: 'write', description: '' }
@@ -11,6 +17,24 @@ const call = { tool: { ...tool, inputSchema: {} }, params: {} }
 
 function summary(name: string): ToolSummary {
   return { id: `db__${name}`, server: 'db', name, description: '', parameters: [], required: [] }
+}
+
+/** The gate of a project, with its workflows as they are now or as they were read. */
+function gateOf(
+  project: string,
+  runtime: Runtime,
+  { workflows, diagnostics }: WorkflowReading = loadWorkflows(project, { canonicalCategory }),
+): CallGate {
+  return projectGate({
+    project,
+    runtime,
+    workspaceTrust: 'ask',
+    workflows,
+    diagnostics,
+    session: openSession({ runtime, project }),
+    index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
+    note: () => {},
+  })
 }
 
 interface Case {
@@ -48,17 +72,7 @@ async function foreseen({
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   expect({ workflows, diagnostics }).toMatchObject({ workflows: [{}], diagnostics: [] })
   write('read')
-  const gate = projectGate({
-    project,
-    runtime,
-    workspaceTrust: 'ask',
-    workflows,
-    diagnostics,
-    session: openSession({ runtime, project }),
-    index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
-    note: () => {},
-  })
-  return await gate.foresee?.(call)
+  return await gateOf(project, runtime, { workflows, diagnostics }).foresee?.(call)
 }
 
 const places = ['.skillrail/workflows.json', '.skillrail/tools.json'].flatMap((file) =>
@@ -101,17 +115,7 @@ describe('a workflow that was accepted', () => {
     writeFiles(project, { [file]: JSON.stringify({ guard: definition }) })
     await openTrustStore(runtime).accept(project, collectActingParts(project, []))
     change(project)
-    const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
-    const gate = projectGate({
-      project,
-      runtime,
-      workspaceTrust: 'ask',
-      workflows,
-      diagnostics,
-      session: openSession({ runtime, project }),
-      index: () => ({ tools: ['read', 'write', 'drop'].map(summary), definition: () => undefined }),
-      note: () => {},
-    })
+    const gate = gateOf(project, runtime)
     const asked = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
     const foreseen = gate.foresee?.(asked).then(() => 'passes', codeOf)
     const signal = new AbortController().signal
@@ -155,18 +159,9 @@ describe('a workflow that was accepted', () => {
     writeFiles(project, { '.skillrail/tools.json': JSON.stringify(cache) })
     await openTrustStore(runtime).accept(project, collectActingParts(project, []))
     writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, mode: 'suggest' } }) })
-    const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
-    const gate = projectGate({
-      project,
-      runtime,
-      workspaceTrust: 'ask',
-      workflows,
-      diagnostics,
-      session: openSession({ runtime, project }),
-      index: () => ({ tools: ['read', 'write'].map(summary), definition: () => undefined }),
-      note: () => {},
+    await expect(gateOf(project, runtime).foresee?.(call)).rejects.toMatchObject({
+      code: 'workflow-not-trusted',
     })
-    await expect(gate.foresee?.(call)).rejects.toMatchObject({ code: 'workflow-not-trusted' })
   })
 
   it('that only suggested may go', async () => {
