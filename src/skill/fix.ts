@@ -37,12 +37,16 @@ export function fixSkill(text: string): SkillFix {
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   let found = frontmatterLines(fixed)
-  for (const fix of [quoteValues, trimLines, rewriteTools]) {
-    const result = found === undefined ? undefined : fix(found)
-    if (result === undefined) continue
-    fixed = result.lines.join('\n')
-    found = frontmatterLines(fixed)
-    changes.push(...result.changes)
+  // What one mends can be what another waited for; few texts take a second round, none a fourth.
+  for (let round = 0, before = ''; round < 4 && before !== fixed; round++) {
+    before = fixed
+    for (const fix of [quoteValues, trimLines, rewriteTools]) {
+      const result = found === undefined ? undefined : fix(found)
+      if (result === undefined) continue
+      fixed = result.lines.join('\n')
+      found = frontmatterLines(fixed)
+      changes.push(...result.changes)
+    }
   }
   return { text: fixed, changes }
 }
@@ -120,7 +124,8 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
   const after = read({ lines, close: found.close - (end - start - 1) })
   const written = after?.entries.find((other) => other.key.text === 'allowed-tools')?.value
   if (after === undefined || written === undefined) return undefined
-  const same = JSON.stringify(parseAllowedTools(written)) === JSON.stringify(tools)
+  const same =
+    isBalanced(written) && JSON.stringify(parseAllowedTools(written)) === JSON.stringify(tools)
   if (!same || !sameTree(before, after, 'allowed-tools')) return undefined
   const message = 'wrote `allowed-tools` as one string separated by spaces'
   return { lines, changes: [{ line: key.line, message }] }

@@ -82,6 +82,16 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
   },
   {
     target: 'skill',
+    input: '---\nn: : \r \n---',
+    was: 'blanks that were removed let a value be quoted the second time',
+  },
+  {
+    target: 'skill',
+    input: '---\ndescription: a\nallowed-tools:\n- a()"\n---',
+    was: 'a permission was written in a form that is none',
+  },
+  {
+    target: 'skill',
     input: `---\n    inject: ${'maxDe: '.repeat(4600)}\n---\n`,
     was: 'mappings in mappings on one line exhausted the stack of the YAML library',
   },
