@@ -38,6 +38,11 @@ export interface AgentTool {
   effect?: ((input: JsonObject) => string | undefined) | undefined
   /** What the model gets. Throwing becomes the text `Error: …`, and the loop goes on. */
   execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
+  /**
+   * Whether the call that was executed with this very object did not do what it should, though the
+   * model gets its result as it is: a command with an exit code. Such a call is no step of a workflow.
+   */
+  hasFailed?: ((input: JsonObject) => boolean) | undefined
 }
 
 export interface ToolContext {

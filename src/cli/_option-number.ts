@@ -32,14 +32,17 @@ export function wholeNumber(
 }
 
 /**
- * The milliseconds of an option that takes seconds, whole ones or not.
+ * The milliseconds of an option that takes seconds, whole ones or not: a whole number, at least 1, as
+ * timers want it.
  *
  * @throws {UsageError} for a text that is no such number.
  */
 export function milliseconds(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
   const number = Number(text)
-  if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) return number * 1000
+  if (/^\d+(?:\.\d+)?$/.test(text) && number > 0 && number <= longestSeconds) {
+    return Math.max(1, Math.round(number * 1000))
+  }
   throw notWanted(option, text, `a number of seconds above 0, at most ${longestSeconds},`)
 }
 

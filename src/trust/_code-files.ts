@@ -56,5 +56,5 @@ const loadable: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Acts only below `scripts/` or where `run` names it. */
+/** Acts only below `scripts/` or where `run` or a hook names it. */
 const prose: ReadonlySet<string> = new Set(['gif', 'jpeg', 'jpg', 'md', 'pdf', 'png', 'svg'])

@@ -23,19 +23,25 @@ const chunkBytes = 256 * 1024
 /**
  * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
  * a device.
+ *
+ * @param textBytes up to this size the text is given too.
  */
-export function digestFile(path: string, maxBytes: number = maxFileBytes): FileDigest {
+export function digestFile(
+  path: string,
+  maxBytes: number = maxFileBytes,
+  textBytes: number = keptTextBytes,
+): FileDigest {
   const hash = openSha256()
   const kept: Buffer[] = []
   let size = 0
   const take = (bytes: Buffer): void => {
     hash.update(bytes)
     size += bytes.length
-    if (size <= keptTextBytes) kept.push(bytes)
+    if (size <= textBytes) kept.push(bytes)
   }
   const reading = readInChunks(path, take, maxBytes)
   if (!reading.ok) return reading
-  const text = size <= keptTextBytes ? asText(Buffer.concat(kept)) : undefined
+  const text = size <= textBytes ? asText(Buffer.concat(kept)) : undefined
   return { ok: true, digest: digestOf(hash), size, executable: reading.executable, text }
 }
 

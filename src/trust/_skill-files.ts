@@ -18,8 +18,8 @@ export interface SkillFile extends Omit<ActingPart, 'owner'> {
 }
 
 export interface SkillFilesOptions {
-  /** The file that the field `run` names acts whatever it looks like. */
-  run?: string | undefined
+  /** Paths that the field `run` and hooks name: such a file acts whatever it looks like. */
+  runs?: readonly string[] | undefined
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
   /** Whether the skill is the whole workspace, whose history and state are none of it. */
@@ -35,21 +35,23 @@ const maxEntries = 20_000
 const maxBytes = 256 * 1024 * 1024
 
 /**
- * The files of a skill that can act: below `scripts/`, named by `run`, executable, or code by their
- * name or first line. Every link acts, since it can put any file in the place of a script. What
- * cannot be read, is no file, or goes away while it is read, can never be accepted. Files that editors
- * leave behind are no part of a skill: nothing of ours reads them.
+ * The files of a skill that can act: below `scripts/`, named by `run` or a hook, executable, or code
+ * by their name or first line. Every link acts, since it can put any file in the place of a script.
+ * What cannot be read, is no file, or goes away while it is read, can never be accepted. Files that
+ * editors leave behind are no part of a skill: nothing of ours reads them.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
   const files: SkillFile[] = []
   // By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`.
-  const run = options.run === undefined ? undefined : realPathOf(join(directory, options.run))
+  const runs = new Map(options.runs?.map((run) => [run, realPathOf(join(directory, run))]))
+  const programs = new Set(runs.values())
   let entries = 0
   let left = maxBytes
   visit(directory, '', false, new Set([directory]))
   if (entries > maxEntries) files.push(tooMany())
-  const outside = runLeftOut(directory, options, run)
-  if (outside !== undefined) files.push(outside)
+  for (const [run, real] of runs) {
+    if (isLeftOut(directory, options, run, real)) files.push(runLeftOut(directory, run))
+  }
   return files
 
   function visit(real: string, way: string, acting: boolean, above: ReadonlySet<string>): void {
@@ -59,7 +61,7 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
       if (way === '' && options.isWorkspace && foldersOutsideSkill.includes(name)) continue
       const path = way === '' ? name : `${way}/${name}`
       const place = join(real, name)
-      const acts = acting || path.toLowerCase() === 'scripts' || place === run
+      const acts = acting || path.toLowerCase() === 'scripts' || programs.has(place)
       const entry = entryStats(place)
       if (entry.kind !== 'there') {
         const problem = entry.kind === 'missing' ? 'was removed while it was read' : entry.problem
@@ -154,21 +156,23 @@ function linkOf(path: string, target: string, content: string): SkillFile {
 }
 
 /** What is left out can change unseen, so nothing of it may be what the skill runs. */
-function runLeftOut(
+function isLeftOut(
   directory: string,
-  { run, isWorkspace }: SkillFilesOptions,
+  { isWorkspace }: SkillFilesOptions,
+  run: string,
   real: string | undefined,
-): SkillFile | undefined {
-  if (run === undefined) return undefined
+): boolean {
   const path = join(directory, run)
-  const isOut = [path, real ?? path].some(
+  return [path, real ?? path].some(
     (place) =>
       isLeftBehind(basename(place)) ||
       (isWorkspace && outsideSkill(relative(directory, place)) !== undefined),
   )
-  if (!isOut) return undefined
+}
+
+function runLeftOut(directory: string, run: string): SkillFile {
   const problem = 'is run by the skill and lies where nobody can vouch for it'
-  return { ...unreadable(workspaceRelative(directory, path)), problem }
+  return { ...unreadable(workspaceRelative(directory, join(directory, run))), problem }
 }
 
 function tooMany(): SkillFile {

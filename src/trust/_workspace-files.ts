@@ -46,6 +46,8 @@ export function workspaceFileParts(workspace: string): ActingPart[] {
   })
 }
 
+const maxSelectedBytes = 16 * 1024 * 1024
+
 function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
   const base = { owner: '', path: file.path, kind: file.kind, size: 0 }
   const path = join(workspace, file.path)
@@ -58,7 +60,9 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
   const reading = isLink ? readLink(path) : undefined
   if (reading?.ok === false) return { ...base, digest: unreadableDigest, problem: reading.problem }
   const link = reading === undefined ? {} : { link: reading.target }
-  const content = digestFile(isLink ? (realPathOf(path) ?? path) : path)
+  // Of a file that is ours but for some keys those alone act, whatever its size is.
+  const textBytes = file.keys === undefined ? undefined : maxSelectedBytes
+  const content = digestFile(isLink ? (realPathOf(path) ?? path) : path, undefined, textBytes)
   if (!content.ok) {
     return { ...base, ...link, digest: unreadableDigest, problem: content.problem }
   }

@@ -9,6 +9,7 @@ import { workspaceFileParts } from './_workspace-files.ts'
 import { orderParts } from './assess.ts'
 import { agentFileParts, agentParts } from './_agent-files.ts'
 import { upTo } from './agent-places.ts'
+import { hookPrograms } from './hook-program.ts'
 import type { Acceptance, ActingPart, ActingSkill } from './model.ts'
 
 export interface CollectOptions {
@@ -69,8 +70,9 @@ export function collectSkillParts(
   const directory = skill.realDirectory ?? realPathOf(skill.directory)
   if (directory === undefined) return []
   const owner = workspaceRelative(workspace, directory)
+  const { run, hooks } = skill.fields
   const files = skillFiles(directory, {
-    run: skill.fields.run,
+    runs: [...(run === undefined ? [] : [run]), ...hookPrograms(hooks)],
     text: options.text ?? false,
     isWorkspace: directory === workspace,
     linksOut: 'named',

@@ -20,6 +20,7 @@ export { assessWorkspace } from './assess.ts'
 export { collectActingParts, collectSkillParts } from './collect.ts'
 export { mayShadow } from './decide.ts'
 export { SkillNotTrustedError, WorkspaceNotTrustedError } from './errors.ts'
+export { hookProgram } from './hook-program.ts'
 export {
   type InstalledReading,
   type InstalledState,

@@ -1,7 +1,8 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { exitCode } from '../../src/base/index.ts'
 import { milliseconds, wholeNumber } from '../../src/cli/_option-number.ts'
 import { runCli } from './run-cli.ts'
 
@@ -46,9 +47,25 @@ it('an option that was not given has no number, and an empty one is said to be e
 it.each([
   ['2', 2000],
   ['0.5', 500],
+  ['1.001', 1001],
+  ['20.0015', 20_002],
+  ['0.0005', 1],
+  ['0.0000001', 1],
   ['2147483', 2_147_483_000],
 ])('seconds may have decimals: %s', (text, number) => {
   expect(milliseconds('--timeout', text)).toBe(number)
+})
+
+it.each(['1.001', '0.0005'])('a run takes whatever is a time: %s', async (time) => {
+  const home = mkdtempSync(join(tmpdir(), 'option-number-'))
+  const skill = join(home, '.agents/skills/wait')
+  mkdirSync(join(skill, 'scripts'), { recursive: true })
+  writeFileSync(join(skill, 'SKILL.md'), '---\nname: wait\ndescription: Waits.\n---\n')
+  writeFileSync(join(skill, 'scripts/run.sh'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 })
+  const args = ['run', 'wait', '--max-time', time]
+  const { code, stderr } = await runCli(args, { cwd: home, home })
+  expect(stderr).toContain(`The run was ended after ${time} s (--max-time).`)
+  expect(code).toBe(exitCode.budget)
 })
 
 it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484', huge])(

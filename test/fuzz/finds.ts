@@ -16,6 +16,16 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     was: 'parameters too deep to be written again were accepted',
   },
   {
+    target: 'directive',
+    input: `ab${' '.repeat(115)}#{`.repeat(540),
+    was: 'each word before many blanks and a brace was tried with every division of the blanks',
+  },
+  {
+    target: 'directive',
+    input: `${'{'.repeat(21)}{"note":"call demo__list"}`,
+    was: 'behind as many braces as are tried, a name was taken out of JSON',
+  },
+  {
     target: 'output-protocol',
     input: `1{"status":"failure",${'"'.repeat(65_000)}`,
     was: 'thousands of errors of the YAML library took seconds, each with a stack of its own',

@@ -63,10 +63,21 @@ describe('a file of a project that starts or allows something', () => {
     ])
   })
 
-  it('counts whole where it is too long to be shown', () => {
-    const text = JSON.stringify({ theme: 'x'.repeat(70_000) })
-    const [part] = partsWith({ '.claude/settings.json': text })
-    expect([part?.digest, part?.text]).toEqual([sha256(text), undefined])
+  it('counts by the keys that act, however long the rest of it is', () => {
+    const cache = (length: number, more: object = {}): ActingPart[] => {
+      const text = JSON.stringify({ categories: 'x'.repeat(length), ...more })
+      return partsWith({ '.skillrail/tools.json': text })
+    }
+    expect(cache(70_000)).toEqual([])
+    const workflows = { w: { description: 'x'.repeat(70_000) } }
+    const digests = [10, 70_000].map((length) => cache(length, { workflows })[0]?.digest)
+    expect(digests[0]).toMatch(/^sha256:/)
+    expect(digests[1]).toBe(digests[0])
+  })
+
+  it('counts whole where it is no JSON', () => {
+    const text = `{${'x'.repeat(70_000)}`
+    expect(partsWith({ '.claude/settings.json': text })[0]?.digest).toBe(sha256(text))
   })
 })
 

@@ -2,6 +2,7 @@ import { accessSync, constants } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import type { Runtime } from '../../base/index.ts'
 import { capturedText, childEnvironment, type ProcessResult, runProcess } from '../../exec/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
 import { AgentUsageError } from '../agent-errors.ts'
 import type { AgentTool } from '../model.ts'
 import { numberOf, textOf } from './place.ts'
@@ -21,6 +22,7 @@ export interface ShellOptions {
 
 /** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
 export function shellTool({ project, runtime, environment }: ShellOptions): AgentTool {
+  const failures = new WeakSet<JsonObject>()
   return {
     name: 'shell',
     aliases: ['Bash'],
@@ -58,8 +60,10 @@ export function shellTool({ project, runtime, environment }: ShellOptions): Agen
         outputLimit,
         signal,
       })
+      if (result.end.kind !== 'exit' || result.end.code !== 0) failures.add(input)
       return reported(result, timeoutMs)
     },
+    hasFailed: (input) => failures.has(input),
   }
 }
 

@@ -146,7 +146,7 @@ export function conversationGate(options: ConversationGateOptions): Conversation
   }
 }
 
-function isNothing({ workflows, unknown }: GoneWorkflows): boolean {
+function isNothing({ workflows, unknown }: Pick<GoneWorkflows, 'workflows' | 'unknown'>): boolean {
   return workflows.length === 0 && unknown === undefined
 }
 

@@ -126,7 +126,8 @@ export function mcpPart(options: McpPartOptions): McpPart {
         const { gate } = await theWorld()
         const made = { params: input, request, signal: neverAborted }
         const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
-        await gate.after(calls, isError ? undefined : { text, value: output })
+        const hasFailed = isError || tool.hasFailed?.(input) === true
+        await gate.after(calls, hasFailed ? undefined : { text, value: output })
         return undefined
       },
     }

@@ -50,6 +50,7 @@ function scriptTool(
   tool: string,
   options: SkillPartOptions,
 ): AgentTool {
+  const failures = new WeakSet<JsonObject>()
   return {
     name: `${info.name}.${tool}`,
     description: `Runs ${path} of the skill ${info.name} in the project directory. Its instructions say what it takes.`,
@@ -81,8 +82,11 @@ function scriptTool(
               : `${path} of the skill ${info.name} is gone.`,
         })
       }
-      return reported(await run(search.script, info, input, context, options, confinement))
+      const result = await run(search.script, info, input, context, options, confinement)
+      if (result.output.status !== 'success') failures.add(input)
+      return reported(result)
     },
+    hasFailed: (input) => failures.has(input),
   }
 }
 

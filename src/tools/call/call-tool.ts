@@ -140,6 +140,7 @@ async function attempt(
     if (gate !== undefined && passed?.instance !== instance) {
       const { category } = summary
       const call = { tool, category, params, request: requestText, instance, signal }
+      if (gate.lacks?.(call) === true) await discoverOnce(context)
       await gate.pass(call, stepCaller(context, callTool))
       passed = call
     }

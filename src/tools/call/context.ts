@@ -61,6 +61,11 @@ export interface CallGate {
    * call would be refused. A gate without it cannot say.
    */
   foresee?: ((call: CallToForesee) => Promise<ForeseenGate | undefined>) | undefined
+  /**
+   * Whether a workflow that binds would stand before the call if all of its tools were known: the
+   * servers are then asked once what they have, since a cache is anybody's file.
+   */
+  lacks?: ((call: CallToForesee) => boolean) | undefined
   /** After the tool was called; `text` is the answer of a call that succeeded. */
   after(call: CallAtGate, text: string | undefined): Promise<void>
 }

@@ -21,13 +21,17 @@ import { gatedCall } from './workflow-gate.ts'
 
 /** What a project's workflows were when its workspace was trusted, and are not any more. */
 export interface GoneWorkflows {
+  /** Everything that was accepted, in its order, as it was then. */
+  accepted: readonly WorkflowDefinition[]
+  /** Everything that was read now. */
+  loaded: readonly WorkflowDefinition[]
   /** Definitions that would act, and were removed, changed or hidden behind another of their name. */
   workflows: readonly WorkflowDefinition[]
   /** A file that is not as accepted, and whose accepted text was not kept. */
   unknown: string | undefined
 }
 
-const none: GoneWorkflows = { workflows: [], unknown: undefined }
+const none: GoneWorkflows = { accepted: [], loaded: [], workflows: [], unknown: undefined }
 
 /**
  * Whoever can change a project can also take a workflow away: what was accepted stays in force until
@@ -62,7 +66,7 @@ export function goneWorkflows(
   const gone = before
     .filter(({ enabled, mode }) => enabled && mode !== 'suggest')
     .filter((workflow) => !isSameWorkflow(workflow, inForce.get(workflow.name)))
-  return { workflows: gone, unknown }
+  return { accepted: before, loaded, workflows: gone, unknown }
 }
 
 /**
@@ -71,7 +75,7 @@ export function goneWorkflows(
  */
 export function refuseWithoutGone(
   call: CallToForesee,
-  { workflows, unknown }: GoneWorkflows,
+  { accepted, loaded, workflows, unknown }: GoneWorkflows,
   installed: readonly WorkflowTool[],
 ): void {
   const hint = 'To see what changed and accept it: skillrail trust'
@@ -82,16 +86,27 @@ export function refuseWithoutGone(
       hint,
     })
   }
-  const standing = workflows.find((workflow) => {
-    const { matched, notInstalled } = matchWorkflows(gatedCall(call), [workflow], installed)
+  const gated = gatedCall(call)
+  const removed = workflows.find((workflow) => {
+    const { matched, notInstalled } = matchWorkflows(gated, [workflow], installed)
     return matched !== undefined || notInstalled.length > 0
   })
+  const standing = removed ?? overtaken()
   if (standing === undefined) return
   throw new ToolRefusedError({
     code: 'workflow-not-trusted',
     message: `Workflow '${standing.name}' must run first: what was read from ${standing.path} is not what was accepted when the workspace was trusted`,
     hint,
   })
+
+  /** The one that stood first as accepted, where another has come before it. */
+  function overtaken(): WorkflowDefinition | undefined {
+    const first = matchWorkflows(gated, accepted, installed).matched
+    if (first === undefined || first.mode === 'suggest') return undefined
+    return isSameWorkflow(first, matchWorkflows(gated, loaded, installed).matched)
+      ? undefined
+      : first
+  }
 }
 
 function isOfWorkspace({ owner, kind }: Pick<AcceptedPart, 'owner' | 'kind'>): boolean {

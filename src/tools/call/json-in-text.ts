@@ -41,19 +41,31 @@ export interface JsonInText {
 const mostTried = 20
 
 /** The JSON objects of a text in their order; those within a list or another object are part of it. */
-export function jsonObjectsIn(text: string): JsonInText[] {
+export function jsonObjectsIn(text: string): readonly JsonInText[] {
+  return readJsonIn(text).objects
+}
+
+/** What was read of a text. */
+export interface JsonReading {
+  objects: readonly JsonInText[]
+  /** Exclusive. Behind it may be JSON that was not tried: there no word counts as one of the text. */
+  end: number
+}
+
+/** Like {@link jsonObjectsIn}, and how far it came. */
+export function readJsonIn(text: string): JsonReading {
   const found: JsonInText[] = []
   const opening = /[{[]/g
-  for (let tried = 0; tried < mostTried; tried++) {
+  for (let tried = 0; ; tried++) {
     const start = opening.exec(text)?.index
-    if (start === undefined) break
+    if (start === undefined) return { objects: found, end: text.length }
+    if (tried === mostTried) return { objects: found, end: start }
     const end = endOfJson(text, start)
     const reading = end === undefined ? undefined : readJson(text.slice(start, end))
     if (end === undefined || reading?.ok !== true) continue
     opening.lastIndex = end
     if (isObject(reading.value)) found.push({ start, end, value: reading.value })
   }
-  return found
 }
 
 /** The text with spaces in the place of the objects, so that every other place stays as it is. */

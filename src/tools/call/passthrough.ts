@@ -4,7 +4,7 @@ import { objectOf, readJson } from './_json.ts'
 import type { CallIndex } from './context.ts'
 import { endOfJson, type JsonInText } from './json-in-text.ts'
 import { resolveTool } from './resolve-tool.ts'
-import { isSeveralWords, writtenNames } from './written-names.ts'
+import { behindColon, isSeveralWords, type WrittenName, writtenNames } from './written-names.ts'
 
 export type PassthroughReading =
   | { kind: 'none' }
@@ -35,18 +35,25 @@ export function parsePassthrough(
   index: Pick<CallIndex, 'tools'>,
   find: ToolFinder = exactly,
 ): PassthroughReading {
-  const [first, ...others] = calledTools(text, (id) => find(id, index))
+  const named = calledTools(text, (id) => find(id, index))
+  const [first] = named
   if (first === undefined) {
     const written = loneName(text)
     return written === undefined ? { kind: 'none' } : { kind: 'unknown', written }
   }
-  const { tool, written, reading, isBare } = first
+  const [call = first, again] = named.filter(({ tool, reading }) => {
+    return tool.id === first.tool.id && !(reading.ok && reading.value === undefined)
+  })
+  const { tool, written, reading, isBare } = call
   // What else such a request asks for is found by routing its clauses.
   if (isBare && splitClauses(text).length > 1) return { kind: 'none' }
   if (!reading.ok) return { kind: 'broken', written, message: reading.message }
-  const second = others.find((other) => other.tool.id !== tool.id)
-  if (second === undefined) return { kind: 'tool', tool, written, params: reading.value }
-  const message = `the text names ${second.written} too; put both into BATCH: […] or CHAIN: […]`
+  const other = named.find((one) => one.tool.id !== tool.id)
+  if (other === undefined && again === undefined) {
+    return { kind: 'tool', tool, written, params: reading.value }
+  }
+  const said = other === undefined ? `calls ${written} twice` : `names ${other.written} too`
+  const message = `the text ${said}; put both into BATCH: […] or CHAIN: […]`
   return { kind: 'broken', written, message }
 }
 
@@ -82,7 +89,7 @@ function calledTools(
   find: (id: string) => ToolSummary | undefined,
 ): readonly CalledTool[] {
   const known = writtenNames(text).flatMap((name) => {
-    const hit = knownTool(name.token, find)
+    const hit = knownTool(name, find)
     return hit === undefined ? [] : { ...name, ...hit }
   })
   // An object behind one name is no object before the next.
@@ -94,15 +101,18 @@ function calledTools(
   })
 }
 
-/** The token, or the token without the punctuation that ended its sentence. */
+/** The token, or the token without the punctuation that ended its sentence, or without a word and `:`. */
 function knownTool(
-  token: string,
+  { token, opening, before }: WrittenName,
   find: (id: string) => ToolSummary | undefined,
 ): { tool: ToolSummary; written: string } | undefined {
+  const part = behindColon(token) ?? ''
+  const isName = part.includes('__') || opening !== undefined || before !== undefined
   for (const written of new Set([
     token,
     token.replace(/[.:-]+$/, ''),
     token.replace(/^[.:-]+|[.:_-]+$/g, ''),
+    isName ? part : '',
   ])) {
     const tool = written === '' ? undefined : find(written)
     if (tool !== undefined) return { tool, written }

@@ -23,20 +23,22 @@ export function resolveTool<Tool extends Named>(
 ): ToolResolution<Tool> {
   const names = namesIn(index.tools)
   const short = id.replace(clientPrefix, '')
+  const joined = short.replace(':', '__')
+  const exact = names.exact.get(id) ?? names.exact.get(short) ?? names.exact.get(joined)
+  const itself = exact === undefined ? undefined : index.tools[exact]
+  if (itself !== undefined) return { kind: 'found', tool: itself }
   const found =
-    names.exact.get(id) ??
-    names.exact.get(short) ??
-    names.folded.get(fold(id)) ??
-    names.folded.get(fold(short)) ??
-    names.folded.get(fold(short.replace(':', '__')))
+    names.folded.get(fold(id)) ?? names.folded.get(fold(short)) ?? names.folded.get(fold(joined))
   const bare = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
   const fitting = bare.flatMap((position) => index.tools[position] ?? [])
-  const exact = fitting.filter((tool) => isWrittenSo(tool, short))
-  const [tool, ...others] = exact.length > 0 ? exact : fitting
+  const named = fitting.filter(({ name }) => name === short)
+  const likely = named.length > 0 ? named : fitting.filter((tool) => isWrittenSo(tool, short))
+  const [tool, ...others] = likely.length > 0 ? likely : fitting
   if (tool === undefined) return { kind: 'unknown' }
   // Of several that differ in their spelling alone none is the one that was meant.
-  const isGuess = exact.length === 0 && others.length === 0
-  if (isGuess && index.tools.some((other) => other !== tool && isSpeltLike(other, tool))) {
+  const isGuess = named.length === 0 && others.length === 0
+  const alike = isGuess ? speltLike(tool, index.tools) : []
+  if (alike.some((other) => likely.length === 0 || isWrittenSo(other, short))) {
     return { kind: 'unknown' }
   }
   if (others.length === 0) return { kind: 'found', tool }
@@ -68,13 +70,16 @@ export function resolveLoosely<Tool extends Named>(
   id: string,
   index: { readonly tools: readonly Tool[] },
 ): Tool | undefined {
-  const names = namesIn(index.tools)
-  names.loose ??= looseNames(index.tools)
-  const { loose } = names
+  const loose = looseIn(index.tools)
   const wanted = new Set([loosely(id), loosely(id.replace(clientPrefix, ''))])
   const fitting = new Set([...wanted].flatMap((name) => loose.get(name) ?? []))
   const [position, ...others] = fitting
   return position === undefined || others.length > 0 ? undefined : index.tools[position]
+}
+
+function looseIn(tools: readonly Named[]): ReadonlyMap<string, readonly number[]> {
+  const names = namesIn(tools)
+  return (names.loose ??= looseNames(tools))
 }
 
 function looseNames(tools: readonly Named[]): Map<string, number[]> {
@@ -95,8 +100,13 @@ function isWrittenSo({ id, name }: Named, written: string): boolean {
   return plain.includes(replaced(id)) || plain.includes(replaced(name))
 }
 
-function isSpeltLike(one: Named, other: Named): boolean {
-  return loosely(one.id) === loosely(other.id)
+/** The others whose ids differ from that of a tool in their spelling alone. */
+function speltLike(tool: Named, tools: readonly Named[]): Named[] {
+  const spelling = loosely(tool.id)
+  const fitting = looseIn(tools).get(spelling) ?? []
+  return fitting
+    .flatMap((position) => tools[position] ?? [])
+    .filter((other) => other !== tool && loosely(other.id) === spelling)
 }
 
 function loosely(name: string): string {

@@ -2,6 +2,7 @@ import type { Runtime } from '../../base/index.ts'
 import {
   afterCall,
   type GatedCall,
+  matchWorkflows,
   planGate,
   type PlannedStep,
   type StepStatus,
@@ -59,6 +60,11 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
       if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, options)
       const prerequisites = acts ? open.map(foreseenStep) : []
       return { workflow: workflow.name, mode: workflow.mode, prerequisites }
+    },
+    lacks(call) {
+      const binding = workflows.filter(({ mode }) => mode !== 'suggest')
+      const tools = index().tools.map(workflowTool)
+      return matchWorkflows(gatedCall(call), binding, tools).notInstalled.length > 0
     },
     async after(call, text) {
       await afterCall(gatedCall(call), session, workflows, text)

@@ -245,8 +245,8 @@ function define(name: string, raw: RawServer, facts: DefineFacts): ServerDefinit
     name,
     transport,
     source: { client: place.client, path, scope: place.scope, line },
-    startupTimeoutMs: raw.startupTimeoutMs || defaultStartupTimeoutMs,
-    callTimeoutMs: raw.callTimeoutMs || defaultCallTimeoutMs,
+    startupTimeoutMs: wholeTime(raw.startupTimeoutMs) ?? defaultStartupTimeoutMs,
+    callTimeoutMs: wholeTime(raw.callTimeoutMs) ?? defaultCallTimeoutMs,
     allow: raw.allow,
     deny: raw.deny,
     disabled: raw.disabled,
@@ -254,6 +254,11 @@ function define(name: string, raw: RawServer, facts: DefineFacts): ServerDefinit
     digest: sha256(JSON.stringify([name, raw])),
     blocked: block ?? unresolved,
   }
+}
+
+/** Timers take no fraction of a millisecond. */
+function wholeTime(milliseconds: number | undefined): number | undefined {
+  return milliseconds ? Math.max(1, Math.round(milliseconds)) : undefined
 }
 
 function variableContext(root: JsonObject, path: string, facts: PlaceFacts): VariableContext {

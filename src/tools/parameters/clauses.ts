@@ -1,4 +1,4 @@
-import { jsonObjectsIn } from '../call/json-in-text.ts'
+import { readJsonIn } from '../call/json-in-text.ts'
 import { findSlots } from './slots.ts'
 
 /** Verbs with which a new clause of a request begins. */
@@ -27,7 +27,8 @@ export function splitClauses(request: string): string[] {
   // Compiling the pattern that knows Unicode costs a command more than the search.
   if (!mayBeSeveral.test(request)) return [request.trim()].filter((clause) => clause !== '')
   const slots = findSlots(request).filter(({ kind }) => kind !== 'number' && kind !== 'identifier')
-  const whole = request.includes('{') ? [...slots, ...jsonObjectsIn(request)] : slots
+  const { objects, end: readTo } = readJsonIn(request)
+  const whole = [...slots, ...objects, { start: readTo, end: request.length }]
   const clauses: string[] = []
   let from = 0
   for (const match of request.matchAll(separators)) {

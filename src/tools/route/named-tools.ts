@@ -1,6 +1,6 @@
-import { blankObjects, jsonObjectsIn } from '../call/json-in-text.ts'
+import { blankObjects, readJsonIn } from '../call/json-in-text.ts'
 import { resolveName, resolveTool } from '../call/resolve-tool.ts'
-import { writtenNames } from '../call/written-names.ts'
+import { behindColon, isWholeWord, writtenNames } from '../call/written-names.ts'
 import { maxRequestLength } from '../parameters/slots.ts'
 import type { RoutedTool } from './routed-tool.ts'
 
@@ -35,7 +35,9 @@ export function prepareNames(tools: readonly Pick<RoutedTool, 'id' | 'name'>[]):
     if (whole.length > 0) return whole
     const named = new Set<string>()
     for (const token of tokensOf(text)) {
-      for (const id of idsOf(token)) named.add(id)
+      const ids = idsOf(token)
+      const part = ids.length > 0 ? undefined : behindColon(token)
+      for (const id of part === undefined ? ids : idsOf(part)) named.add(id)
       if (named.size >= mostNamed) break
     }
     return [...named]
@@ -45,8 +47,11 @@ export function prepareNames(tools: readonly Pick<RoutedTool, 'id' | 'name'>[]):
 function* tokensOf(text: string): Generator<string> {
   const hasJson = text.includes('{')
   if (hasJson) for (const { token } of writtenNames(text)) yield token.replace(/[.:-]+$/, '')
-  const prose = hasJson ? blankObjects(text, jsonObjectsIn(text)) : text
-  for (const [token] of prose.matchAll(identifier)) yield token
+  const json = hasJson ? readJsonIn(text) : undefined
+  const prose = json === undefined ? text : blankObjects(text.slice(0, json.end), json.objects)
+  for (const { 0: token, index } of prose.matchAll(identifier)) {
+    if (isWholeWord(prose, index, index + token.length)) yield token
+  }
 }
 
 /** `take screenshot`, `takeScreenshot` and `take_screenshot` have the same letters. */

@@ -250,6 +250,50 @@ describe("a step that is one of the agent's own tools", () => {
     expect(publish.seen).toEqual([])
   })
 
+  it.each([
+    ['exit code', 'exit 1', '[exit code 1]'],
+    ['signal', 'kill -9 $$', '[ended by signal SIGKILL]'],
+  ])('is not done by a command whose %s says that it failed', async (_, command, told) => {
+    const { workflows, agent, root } = place()
+    workflows(before([first('shell')]))
+    const publish = echoTool('publish')
+    const again = { command: `test -e done && exit 0; touch done; ${command}` }
+    const writer = agent(
+      [call('shell', again), call('publish'), call('shell', again), call('publish'), says('Done.')],
+      { tools: [publish], builtIns: ['shell'], approver: async () => ({ approved: true }) },
+    )
+    await writer.generate('Publish.')
+    expect(existsSync(join(root, 'done'))).toBe(true)
+    expect(results(writer)[0]).toBe(told)
+    expect(results(writer)[1]).toMatch(/^Error: Workflow 'look' failed at step 1/)
+    expect(publish.seen).toHaveLength(1)
+  })
+
+  it('is not done by a script of a skill that failed', async () => {
+    const { workflows, agent, home } = place()
+    workflows(before([first('look.check')]))
+    const skill = join(home, '.claude', 'skills', 'look')
+    mkdirSync(join(skill, 'scripts'), { recursive: true })
+    writeFileSync(join(skill, 'SKILL.md'), '---\nname: look\ndescription: Looks.\n---\nLook.\n')
+    const script = '#!/bin/sh\ntest -e done && exit 0\ntouch done\nexit 1\n'
+    writeFileSync(join(skill, 'scripts', 'check.sh'), script, { mode: 0o755 })
+    const publish = echoTool('publish')
+    const writer = agent(
+      [call('look__check'), call('publish'), call('look__check'), call('publish'), says('Done.')],
+      {
+        tools: [publish],
+        skills: [],
+        startSkills: ['look'],
+        approver: async () => ({ approved: true }),
+      },
+    )
+    await writer.generate('Publish.')
+    expect(results(writer)[0]).toMatch(/^\{"status":"failure"/)
+    expect(results(writer)[1]).toMatch(/^Error: Workflow 'look' failed at step 1/)
+    expect(results(writer)[2]).toMatch(/^\{"status":"success"/)
+    expect(publish.seen).toHaveLength(1)
+  })
+
   it('is a built-in one too, by the name that skills give it', async () => {
     const { workflows, agent } = place()
     workflows(before([first('Glob')]))
@@ -361,10 +405,11 @@ describe("a step that is one of the agent's own tools", () => {
     const { workflows, agent, notices } = place()
     workflows(before([first('check')], { mode: 'suggest' }))
     const [publish, check] = [echoTool('publish'), echoTool('check')]
-    const writer = agent([call('check'), call('publish'), says('Done.')], {
+    const writer = agent([call('publish'), call('check'), call('publish'), says('Done.')], {
       tools: [publish, check],
     })
     await writer.generate('Publish.')
-    expect(notices).toEqual([])
+    expect(publish.seen).toHaveLength(2)
+    expect(notices).toEqual([expect.stringContaining('check')])
   })
 })

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { SkillManager } from '../../../src/library/index.ts'
 import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
 import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
@@ -172,4 +172,78 @@ it('the hooks of a skill that forks run in its subagent', async () => {
   await agent.ask('go')
   expect(agent.results(2)).toEqual(['Error: echo was refused: no'])
   expect(agent.results(4).at(-1)).toBe('echo said {}')
+})
+
+describe('the program of a hook', () => {
+  const directory = 'project/.claude/skills/guard'
+
+  /** A skill with a hook that forbids every call, in a file of the project and in one of the skill. */
+  function withCommand(command: string, path: string): Place {
+    const place = emptyWorld()
+    const hooks = `hooks:\n  PreToolUse:\n    - hooks: [{ type: command, command: '${command}' }]`
+    place.skill(directory, { more: hooks })
+    place.executable(`${directory}/${path}`, '#!/bin/sh\necho "of the skill: $*" >&2\nexit 2\n')
+    place.executable('project/tools/only-here', '#!/bin/sh\necho "of the project" >&2\nexit 2\n')
+    return place
+  }
+
+  async function called(place: Place): Promise<{ result: string | undefined; notices: string[] }> {
+    const agent = withAgent(place, [call('skill', { name: 'guard' }), call('echo'), says('ok')], {
+      tools: [echoTool()],
+    })
+    await agent.ask('go')
+    return { result: agent.results(2)[1], notices: agent.notices() }
+  }
+
+  it.each([
+    ['./scripts/no.sh one', 'scripts/no.sh', 'of the skill: one'],
+    ['"$CLAUDE_SKILL_DIR"/no.md one', 'no.md', 'of the skill: one'],
+    ['"${SKILLRAIL_SKILL_DIR}/no more.md" one', 'no more.md', 'of the skill: one'],
+    ['sh "$CLAUDE_SKILL_DIR/no.sh" one', 'no.sh', 'of the skill: one'],
+    ['./tools/only-here', 'no.sh', 'of the project'],
+  ])('of %s is what it says', async (command, path, said) => {
+    const { result, notices } = await called(withCommand(command, path))
+    expect(notices).toEqual([])
+    expect(result).toBe(`Error: echo was refused: ${said}`)
+  })
+
+  it.each([
+    ['./scripts/.no.sh.swp', 'is no part of a skill'],
+    ['$CLAUDE_SKILL_DIR/scripts/.no.sh.swp', 'is no part of a skill'],
+    ['./guide.md', 'is no part of a skill'],
+    ['./out', 'leads out of'],
+    ['./lost', 'does not exist in'],
+    ['../guard/../../no.sh', 'leads out of'],
+    ['./scripts', 'is no regular file'],
+  ])('is not run where it is %s', async (command, problem) => {
+    const place = withCommand(command, 'scripts/.no.sh.swp')
+    const skill = join(place.root, directory)
+    place.executable('no.sh', '#!/bin/sh\nexit 2\n')
+    place.executable('project/.claude/no.sh', '#!/bin/sh\nexit 2\n')
+    symlinkSync('scripts/.no.sh.swp', join(skill, 'guide.md'))
+    symlinkSync(join(place.root, 'no.sh'), join(skill, 'out'))
+    symlinkSync('nowhere', join(skill, 'lost'))
+    const { result, notices } = await called(place)
+    expect(result).toBe('echo said {}')
+    expect(notices).toEqual([
+      expect.stringContaining('A PreToolUse hook of the skill guard: it could not be run: '),
+    ])
+    expect(notices[0]).toContain(problem)
+  })
+
+  it('is compared with what was accepted, whatever it looks like', async () => {
+    const place = withCommand('./guard.md', 'guard.md')
+    const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
+    const parts = collectActingParts(place.project, await manager.list())
+    await openTrustStore(place.runtime).accept(place.project, parts)
+    place.executable(`${directory}/guard.md`, '#!/bin/sh\ntouch owned\n')
+    const agent = withAgent(place, [call('skill', { name: 'guard' }), call('echo'), says('ok')], {
+      workspaceTrust: 'ask',
+      tools: [echoTool()],
+    })
+    await agent.ask('go')
+    expect(agent.results(2)[1]).toBe('echo said {}')
+    expect(agent.notices().join()).toContain('the skill is untrusted, so `hooks` has no effect')
+    expect(existsSync(join(place.project, 'owned'))).toBe(false)
+  })
 })

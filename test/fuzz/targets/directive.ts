@@ -5,7 +5,8 @@ import {
   readDirective,
   type DirectiveReading,
 } from '../../../src/tools/index.ts'
-import { endOfJson } from '../../../src/tools/call/json-in-text.ts'
+import { endOfJson, jsonObjectsIn } from '../../../src/tools/call/json-in-text.ts'
+import { writtenNames } from '../../../src/tools/call/written-names.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'directive'
@@ -16,6 +17,8 @@ export const seeds: readonly string[] = [
   'BATCH: [{"tool":"a]","params":{"q":"]\\"}"}}] and CHAIN: [',
   'use demo__read_file with params {"path":"a"}. Then stop.',
   'run demo__list',
+  'With {"path":"a"} call read_file, then tool:demo__list {} and ```json\n{"a":{"b":1}}\n```',
+  '{{{ {"note":"call demo__list"} demo:read_file with the following parameters: {"path":"a"}',
   'BATCH: [',
 ]
 export const words: readonly string[] = [
@@ -28,6 +31,10 @@ export const words: readonly string[] = [
   ' with params {',
   '[{"',
   '"}]',
+  '{"a":1}',
+  ' and call ',
+  ' with the following json parameters: ',
+  '```json\n',
 ]
 
 const tools = ['demo__list', 'demo__read_file'].map((id) => ({
@@ -51,9 +58,30 @@ export function fuzz(data: Uint8Array): void {
   if (start >= 0 && isJson(text.slice(start).trim())) {
     demand(end === text.trimEnd().length, 'another end than JSON has', end)
   }
+  checkNames(text)
   const passthrough = parsePassthrough(text, { tools })
   if (passthrough.kind === 'tool')
     demand(text.includes(passthrough.written), 'a tool that nobody named')
+}
+
+/** What is read stands in the text, in order, and no name in what was read as JSON. */
+function checkNames(text: string): void {
+  const objects = jsonObjectsIn(text)
+  let read = 0
+  for (const { start, end, value } of objects) {
+    demand(read <= start && start < end && end <= text.length, 'an object at no place of the text')
+    demand(same(JSON.parse(text.slice(start, end)), value), 'another object than is written')
+    read = end
+  }
+  for (const { token, start, opening, before } of writtenNames(text)) {
+    const end = start + token.length
+    demand(text.slice(start, end) === token, 'a name that is not in the text', token)
+    const isInside = objects.some((object) => object.start < end && start < object.end)
+    demand(!isInside, 'a name within JSON', token)
+    demand(opening === undefined || text[opening] === '{', 'parameters that begin with no brace')
+    demand(opening === undefined || opening >= start, 'parameters that begin before the name')
+    demand(before === undefined || before.end <= start, 'parameters that end behind the name')
+  }
 }
 
 function checkReading(reading: DirectiveReading, text: string): void {

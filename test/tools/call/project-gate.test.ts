@@ -164,6 +164,21 @@ describe('a workflow that was accepted', () => {
     })
   })
 
+  it.each([
+    ['only suggests', { mode: 'suggest' }],
+    ['has no step', { prerequisites: [] }],
+    [
+      'has a step that is not there',
+      { prerequisites: [{ step: 1, tool: 'nowhere', description: 'No.', required: false }] },
+    ],
+    ['asks', { mode: 'warn' }],
+  ])('is not overtaken by one that was put before it and %s', async (_, change) => {
+    const before = { aaa: { ...guard, ...change }, guard }
+    const overtake = (project: string): void =>
+      writeFiles(project, { [file]: JSON.stringify(before) })
+    expect(await afterwards(overtake)).toBe('workflow-not-trusted')
+  })
+
   it('that only suggested may go', async () => {
     const suggests = { ...guard, mode: 'suggest' }
     expect(await afterwards((project) => rmSync(join(project, file)), suggests)).toBe('passes')

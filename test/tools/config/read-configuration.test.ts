@@ -136,6 +136,19 @@ describe('the shapes of eight clients', () => {
     ])
   })
 
+  it('makes whole milliseconds of whatever time is wanted, as timers take them', () => {
+    const times = (seconds: number): string =>
+      `startup_timeout_sec = ${seconds}\ntool_timeout_sec = ${seconds}\n`
+    put(
+      join(home, '.codex/config.toml'),
+      `[mcp_servers.a]\ncommand = "x"\n${times(1.001)}[mcp_servers.b]\ncommand = "x"\n${times(0.0005)}`,
+    )
+    expect(read().servers).toMatchObject([
+      { startupTimeoutMs: 1001, callTimeoutMs: 1001 },
+      { startupTimeoutMs: 1, callTimeoutMs: 1 },
+    ])
+  })
+
   it('reads the tables of Codex', () => {
     put(
       join(home, '.codex/config.toml'),

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest'
+import { jsonObjectsIn, readJsonIn } from '../../../src/tools/call/json-in-text.ts'
+import { resolveTool } from '../../../src/tools/call/resolve-tool.ts'
+import { writtenNames } from '../../../src/tools/call/written-names.ts'
+import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
+import { prepareNames } from '../../../src/tools/route/named-tools.ts'
+import { indexDefinitions, parsePassthrough } from '../../../src/tools/index.ts'
+import { definitionOf } from './_fake.ts'
+
+const index = indexDefinitions(
+  ['drop', 'write', 'read_file', 'search'].map((name) => definitionOf({ server: 'db', name })),
+)
+const named = prepareNames(index.tools)
+const inJson = '{"note":"first x, then call db__drop"}'
+
+it.each([0, 1, 18, 19, 20, 21, 40, 300])('takes no name out of JSON behind %i braces', (count) => {
+  const text = `${'{'.repeat(count)} ${inJson}`
+  expect(writtenNames(text)).toEqual([])
+  expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
+  expect(named(text)).toEqual([])
+  expect(splitClauses(text)).toHaveLength(1)
+})
+
+it('takes the names before the place where it stops to read', () => {
+  const text = `db__write ${'{'.repeat(30)} db__drop`
+  expect(writtenNames(text).map(({ token }) => token)).toEqual(['db__write'])
+  expect(named(text)).toEqual(['db__write'])
+  expect(readJsonIn(text).end).toBe('db__write '.length + 20)
+  expect(readJsonIn('a {"b": 1} c {')).toEqual({
+    objects: jsonObjectsIn('a {"b": 1} c {'),
+    end: 14,
+  })
+})
+
+it.each([
+  ['db__write {"q":1}', 'tool:db__write'],
+  ['db__write', 'use tool:db__write'],
+  ['read_file {"path":"a"}', 'tool:read_file'],
+])('finds %s behind a word and a colon', (call, written) => {
+  const text = call.replace(/^\w+/, written)
+  const id = call.startsWith('db') ? 'db__write' : 'db__read_file'
+  expect(parsePassthrough(text, index)).toMatchObject({ kind: 'tool', tool: { id } })
+  expect(named(text)).toEqual([id])
+})
+
+it('takes no plain word behind a colon for a tool', () => {
+  expect(parsePassthrough('note:search the docs', index)).toEqual({ kind: 'none' })
+  expect(parsePassthrough('localhost:8080/search', index)).toEqual({ kind: 'none' })
+})
+
+it.each([
+  'db__write {"q":"a"} and db__write {"q":"b"}',
+  'db__write {"q":"a"}, then mcp__db__write with {"q":"b"}',
+  'db__write {"q":"a"} and db__write {"q":"a"}',
+  'db__write {"q":"a"} and db__write {"q":',
+  'With {"q":"a"} call db__write. With {"q":"b"} call db__write.',
+])('%j calls a tool twice, which is said', (text) => {
+  expect(parsePassthrough(text, index)).toMatchObject({
+    kind: 'broken',
+    message: expect.stringMatching(/^the text calls \S+ twice; .*BATCH/),
+  })
+})
+
+it('a tool that is named again is called once, with the parameters that it has somewhere', () => {
+  const called = { kind: 'tool', tool: { id: 'db__write' }, params: { q: 'a' } }
+  expect(parsePassthrough('db__write {"q":"a"}, I mean db__write', index)).toMatchObject(called)
+  expect(parsePassthrough('Know db__write? Run db__write {"q":"a"}', index)).toMatchObject(called)
+})
+
+it.each([
+  'db__dropé',
+  'db__dropя {"q":1}',
+  'db__drop\u0301',
+  'db__drop𝒳',
+  'édb__drop',
+  'яdb__drop',
+])('a name ends where its word ends: %j', (text) => {
+  expect(writtenNames(`use ${text}`)).toEqual([])
+  expect(parsePassthrough(`use ${text}`, index)).toEqual({ kind: 'none' })
+  expect(named(`use ${text}`)).toEqual([])
+})
+
+it('a name may stand behind a script that has no spaces, and before any punctuation', () => {
+  for (const text of ['请用db__drop', '「db__drop」', 'db__drop…', 'db__drop。']) {
+    expect(parsePassthrough(text, index)).toMatchObject({ tool: { id: 'db__drop' } })
+  }
+})
+
+it('takes a tool by its exact name before one that is spelt alike', () => {
+  const names = ['a_b', 'a.b', 'c.d', 'c:d']
+  const tools = names.map((name) => ({ id: `db__${name}`, name }))
+  for (const before of ['db:', 'mcp__db:', 'db__', 'mcp__db__', '']) {
+    for (const name of names) {
+      const resolution = resolveTool(`${before}${name}`, { tools })
+      expect(resolution).toMatchObject({ kind: 'found', tool: { id: `db__${name}` } })
+    }
+  }
+  // The way in which clients write the last two is the same.
+  expect(resolveTool('db__c_d', { tools })).toEqual({ kind: 'unknown' })
+  expect(resolveTool('db:c_d', { tools })).toEqual({ kind: 'unknown' })
+})

@@ -1,0 +1,104 @@
+import { chmodSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { JsonValue } from '../../src/skill/index.ts'
+import { type ActingPart, collectSkillParts, hookProgram } from '../../src/trust/index.ts'
+import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
+
+describe('the program of a hook', () => {
+  it.each([
+    ['./scripts/check.sh', 'scripts/check.sh', ''],
+    ['  scripts/check.sh --all', 'scripts/check.sh', ' --all'],
+    ['./check@2.sh', 'check@2.sh', ''],
+    ['./prüfen.sh;true', 'prüfen.sh', ';true'],
+    ['../check.sh', '../check.sh', ''],
+    ['./a.sh&', 'a.sh', '&'],
+    ['./a.sh\necho', 'a.sh', '\necho'],
+    ['$CLAUDE_SKILL_DIR/check.md', 'check.md', ''],
+    ['${SKILLRAIL_SKILL_DIR}/a/check.md >log', 'a/check.md', ' >log'],
+    ['"$CLAUDE_SKILL_DIR"/check.md | cat', 'check.md', ' | cat'],
+    ['"${CLAUDE_SKILL_DIR}/my check.md" x', 'my check.md', ' x'],
+    ['$SKILLRAIL_SKILL_DIR//check.md', 'check.md', ''],
+  ])('%j is a file of its skill', (command, path, rest) => {
+    const program = hookProgram(command)
+    expect([join(program?.path ?? ''), program?.rest]).toEqual([path, rest])
+  })
+
+  it.each([
+    'npm test',
+    'check.sh',
+    '/usr/bin/check',
+    '~/bin/check',
+    'C:/check.exe',
+    'bash ./scripts/check.sh',
+    'A=./scripts/check.sh',
+    './scripts/$NAME',
+    './scripts/check"x"',
+    './scripts/*',
+    '"./scripts/check.sh"',
+    '$OTHER/check.sh',
+    '$CLAUDE_SKILL_DIRECTORY/check.sh',
+    '${CLAUDE_SKILL_DIR/check.sh',
+    '"$CLAUDE_SKILL_DIR/check.sh',
+    '"$CLAUDE_SKILL_DIR/$NAME"',
+    '$CLAUDE_SKILL_DIR',
+    '',
+  ])('%j is none that could be told', (command) => {
+    expect(hookProgram(command)).toBeUndefined()
+  })
+
+  it('and what stands behind it are all of the command', () => {
+    fc.assert(
+      fc.property(fc.string(), (command) => {
+        const program = hookProgram(command)
+        if (program === undefined) return
+        expect(command.endsWith(program.rest)).toBe(true)
+        expect(/^(?:$|[\s;&|<>)])/.test(program.rest)).toBe(true)
+      }),
+    )
+  })
+})
+
+describe('a file that a hook runs', () => {
+  const hooksOf = (command: string): JsonValue => ({
+    PreToolUse: [{ matcher: 'Write', hooks: [{ type: 'command', command }] }],
+  })
+
+  function partsWith(hooks: JsonValue): ActingPart[] {
+    const directory = temporaryDirectory()
+    writeFiles(directory, { 'guard.md': 'one', 'other.md': 'one', 'a/.guard.sh.swp': 'one' })
+    chmodSync(join(directory, 'guard.md'), 0o755)
+    symlinkSync('a/.guard.sh.swp', join(directory, 'link'))
+    return collectSkillParts(directory, skillIn(directory, { run: 'other.md', hooks }))
+  }
+
+  const guardIn = (hooks: JsonValue): ActingPart | undefined =>
+    partsWith(hooks).find(({ path }) => path === 'guard.md')
+
+  it.each([
+    './guard.md',
+    'a/../guard.md --all',
+    '$CLAUDE_SKILL_DIR/guard.md',
+    '"$SKILLRAIL_SKILL_DIR/guard.md"',
+  ])('acts, whatever it looks like, where the command is %j', (command) => {
+    expect(guardIn(hooksOf(command))).toMatchObject({ kind: 'script', executable: true })
+  })
+
+  it('acts in every shape of the field that a hook may have, and for no other command', () => {
+    const several = { Stop: [{ hooks: [{ command: 'npm test' }, { command: './guard.md' }] }] }
+    expect(guardIn({ Stop: { hooks: { command: './guard.md' } } })).toBeDefined()
+    expect(guardIn(several)).toBeDefined()
+    expect(guardIn(hooksOf('npm test'))).toBeUndefined()
+  })
+
+  it.each(['a/.guard.sh.swp', 'link'])('is refused as %s, which changes unseen', (path) => {
+    expect(partsWith(hooksOf(`./${path}`))).toContainEqual(
+      expect.objectContaining({
+        path,
+        digest: 'unreadable',
+        problem: 'is run by the skill and lies where nobody can vouch for it',
+      }),
+    )
+  })
+})

@@ -1,0 +1,340 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { sha256 } from '../../src/base/index.ts'
+import { installedHash } from '../../src/trust/_installed-hash.ts'
+import { parseLock, serializeLock } from '../../src/trust/_lock-text.ts'
+import { treeDigest } from '../../src/trust/_skill-tree.ts'
+import { parseProjectJson } from '../../src/trust/_project-json.ts'
+import { readInstalledLock } from '../../src/trust/installed-lock.ts'
+import {
+  currentSkills,
+  lockAbove,
+  lockedTrust,
+  openLockStore,
+  readLock,
+} from '../../src/trust/index.ts'
+import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
+
+const file = sha256('a')
+const good = { path: 'a', name: 'a', digest: treeDigest([['f', file]]), files: { f: file } }
+
+/** What is said of a lock of version 1 with one skill to a line, and on which line. */
+function said(...skills: readonly unknown[]): unknown {
+  const lines = skills.map((skill) => JSON.stringify(skill, undefined, 1).replaceAll('\n', ' '))
+  const parsed = parseLock(`{"version": 1, "skills": [\n${lines.join(',\n')}\n]}`)
+  return parsed.ok ? 'is read' : [parsed.problem.message, parsed.problem.line, parsed.newer]
+}
+
+const plainPath = 'must have a relative path without . and .. here'
+
+describe('a lock', () => {
+  it.each([
+    ['is no object', [], 'must be an object', false],
+    ['has no version', {}, 'must have the version 1 or 2', false],
+    ['has a version in words', { version: '2' }, 'must have the version 1 or 2', false],
+    ['has version 0', { version: 0 }, 'must have the version 1 or 2', false],
+    ['is newer', { version: 3 }, 'has version 3; this Skillrail knows 2', true],
+    ['has no list', { version: 2, skills: {} }, 'must have a list of skills', false],
+  ])('that %s is refused in words', (_, value, message, newer) => {
+    const parsed = parseLock(JSON.stringify(value))
+    expect(parsed).toMatchObject({ ok: false, newer, problem: { message, line: 1 } })
+  })
+
+  it.each([
+    ['no object', 'x', 'must have an object for a skill'],
+    ['a list', [], 'must have an object for a skill'],
+    ['no path', { ...good, path: 1 }, plainPath],
+    ['an absolute path', { ...good, path: '/a' }, plainPath],
+    ['a path upwards', { ...good, path: 'a/../b' }, plainPath],
+    ['a path with a dot', { ...good, path: './a' }, plainPath],
+    ['an empty path', { ...good, path: '' }, plainPath],
+    ['a NUL in its path', { ...good, path: 'a\0' }, plainPath],
+    ['no name', { ...good, name: undefined }, 'must have a name here'],
+    ['no files', { ...good, files: [] }, 'must have files by path here'],
+    ['a file upwards', { ...good, files: { '../f': file } }, plainPath],
+    ['a file without digest', { ...good, files: { f: 'x' } }, 'must have a SHA-256 digest here'],
+    ['no digest', { ...good, digest: 1 }, 'has a digest here that is not that of the files'],
+    [
+      'another digest',
+      { ...good, digest: file },
+      'has a digest here that is not that of the files',
+    ],
+  ])('with a skill that has %s is refused on its line', (_, skill, message) => {
+    expect(said({ ...good, path: 'first' }, skill)).toEqual([message, 3, false])
+  })
+
+  it('with one path twice is refused at the second, and read without it', () => {
+    expect(said(good, { ...good, name: 'b' })).toEqual(['has this path twice', 3, false])
+    expect(said(good, { ...good, path: 'b' })).toBe('is read')
+    expect(said({ ...good, path: '.' })).toBe('is read')
+  })
+
+  it('is written in the order of paths, whatever they come in', () => {
+    const files = new Map([
+      ['z', file],
+      ['b', file],
+    ])
+    const skills = ['c', 'a', 'b'].map((path) => {
+      return { path, name: path, digest: treeDigest([...files]), files, executable: undefined }
+    })
+    const written = serializeLock(skills)
+    expect(written).toBe(serializeLock(skills.toReversed()))
+    expect(written.indexOf('"a"')).toBeLessThan(written.indexOf('"c"'))
+    expect(written.indexOf('"b":')).toBeLessThan(written.indexOf('"z":'))
+    expect(() => serializeLock([...skills, ...skills])).toThrow(
+      'is there twice, so nothing was locked',
+    )
+  })
+
+  it('cannot be where .skillrail is a file, and says it', () => {
+    const workspace = temporaryDirectory()
+    writeFiles(workspace, { '.skillrail': 'x' })
+    expect(readLock(workspace)).toMatchObject({
+      state: 'unreadable',
+      diagnostics: [
+        {
+          code: 'lock-directory',
+          message: `${join(workspace, '.skillrail')} is no directory, so there can be no lock file in it`,
+        },
+      ],
+    })
+  })
+
+  it('that is a link, or cannot be read, says so with what to do', () => {
+    const workspace = temporaryDirectory()
+    writeFiles(workspace, { elsewhere: '{}', '.skillrail/x': '' })
+    const path = join(workspace, '.skillrail/skills.lock.json')
+    symlinkSync(join(workspace, 'elsewhere'), path)
+    expect(readLock(workspace)).toMatchObject({
+      state: 'unreadable',
+      diagnostics: [{ code: 'lock-file-link', message: `${path} is reached through a link` }],
+    })
+    const other = temporaryDirectory()
+    mkdirSync(join(other, '.skillrail/skills.lock.json'), { recursive: true })
+    const [problem] = diagnosticsOf(readLock(other))
+    expect(problem).toMatchObject({
+      code: 'lock-file-unreadable',
+      message: expect.stringContaining('skills.lock.json'),
+      hint: expect.stringContaining('Mend it or take it from version control again'),
+    })
+  })
+
+  it('of a newer version has another hint', () => {
+    const workspace = temporaryDirectory()
+    writeFiles(workspace, { '.skillrail/skills.lock.json': '{"version": 9, "skills": []}' })
+    const [problem] = diagnosticsOf(readLock(workspace))
+    expect(problem).toMatchObject({
+      code: 'lock-file-newer',
+      message: 'the lock file has version 9; this Skillrail knows 2',
+      hint: 'Use the newer Skillrail; the file was not touched.',
+    })
+  })
+})
+
+function diagnosticsOf(reading: ReturnType<typeof readLock>): readonly object[] {
+  return reading.state === 'unreadable' ? reading.diagnostics : []
+}
+
+/** A locked project with one skill. */
+async function locked() {
+  const root = temporaryDirectory()
+  const workspace = join(root, 'project')
+  const runtime = runtimeIn(root)
+  writeFiles(workspace, { 'skills/a/SKILL.md': '---\nname: a\ndescription: A.\n---\n' })
+  const skill = { name: 'a', realDirectory: join(workspace, 'skills/a') }
+  const store = openLockStore(runtime, workspace)
+  const current = () => currentSkills(workspace, [skill])
+  await store.write(current())
+  return { root, workspace, runtime, store, current, skill }
+}
+
+describe('the lock of a folder above', () => {
+  it('is named for a project without one, and not for its own', async () => {
+    const { workspace } = await locked()
+    const inner = join(workspace, 'deep/inner')
+    mkdirSync(inner, { recursive: true })
+    expect(lockAbove(inner)).toBe(join(workspace, '.skillrail/skills.lock.json'))
+    expect(lockAbove(workspace)).toBeUndefined()
+    expect(lockAbove(temporaryDirectory())).toBeUndefined()
+  })
+
+  it('decides the level of each skill that lies there', async () => {
+    const { workspace, runtime, root } = await locked()
+    const skill = skillIn(join(workspace, 'skills/a'))
+    const level = lockedTrust(runtime, { workspace, workspaceTrust: 'trusted', trustedPaths: [] })
+    expect(level?.(skill)).toMatchObject({ level: 'trusted' })
+    writeFiles(workspace, { 'skills/a/SKILL.md': '---\nname: a\ndescription: B.\n---\n' })
+    expect(level?.(skill)).toMatchObject({
+      level: 'untrusted',
+      hint: expect.stringContaining('skillrail trust'),
+    })
+    const elsewhere = { workspace: join(root, 'none'), trustedPaths: [] }
+    expect(lockedTrust(runtime, elsewhere)).toBeUndefined()
+  })
+})
+
+describe('what is kept about a lock', () => {
+  it('is its texts, that it was there, and nothing once it is removed', async () => {
+    const { store, current, workspace } = await locked()
+    const [{ tree } = { tree: { files: [] } }] = current()
+    const [digest = ''] = tree.files.map((each) => each.digest)
+    expect(store.wasLocked()).toBe(true)
+    expect(store.lockedText(digest)).toContain('description: A.')
+    expect(store.wasSecret(digest)).toBe(false)
+    expect(await store.remove()).toBe(true)
+    expect(existsSync(store.path)).toBe(false)
+    expect([store.wasLocked(), store.lockedText(digest)]).toEqual([false, undefined])
+    expect(await store.remove()).toBe(false)
+    await store.keep(current())
+    expect(store.lockedText(digest)).toContain('description: A.')
+    expect(existsSync(join(workspace, '.skillrail/skills.lock.json'))).toBe(false)
+  })
+
+  it('is for its user alone, and names the project', async () => {
+    const { root, workspace } = await locked()
+    const marks = join(root, 'home/.local/state/skillrail/trust-lock')
+    const [mark = ''] = readdirSync(marks).filter((name) => name.endsWith('.locked'))
+    expect(mark).toMatch(/^[0-9a-f]{32}\.locked$/)
+    expect(readFileSync(join(marks, mark), 'utf8')).toBe(`${workspace}\n`)
+    expect(statSync(join(marks, mark)).mode & 0o777).toBe(0o600)
+  })
+
+  it('says whether a text was not kept since it seemed to hold a secret', async () => {
+    const { store, current, workspace } = await locked()
+    const secret = ['gh', 'p_', 'q7R8'.repeat(9)].join('')
+    writeFiles(workspace, { 'skills/a/notes.md': `The key is ${secret}\n` })
+    await store.write(current())
+    const digest = sha256(`The key is ${secret}\n`)
+    expect([store.wasSecret(digest), store.lockedText(digest)]).toEqual([true, undefined])
+  })
+
+  it.each([
+    ['a lock that cannot be read', '{', 'the lock was not touched: the lock file is no JSON'],
+    ['a newer one', '{"version": 9}', 'the lock was not touched: the lock file has version 9'],
+  ])('is not written over %s', async (_, text, message) => {
+    const { store, current } = await locked()
+    writeFileSync(store.path, text)
+    await expect(store.write(current())).rejects.toMatchObject({
+      code: 'lock-file-unreadable',
+      message: expect.stringContaining(message),
+      hint: expect.stringContaining('skillrail trust --unlock removes it'),
+    })
+    expect(readFileSync(store.path, 'utf8')).toBe(text)
+  })
+
+  it('is not written through a link in the place of its directory', async () => {
+    const root = temporaryDirectory()
+    const workspace = join(root, 'project')
+    writeFiles(workspace, { 'skills/a/SKILL.md': 'x' })
+    mkdirSync(join(root, 'other'))
+    symlinkSync(join(root, 'other'), join(workspace, '.skillrail'))
+    const store = openLockStore(runtimeIn(root), workspace)
+    await expect(store.remove()).rejects.toMatchObject({
+      code: 'lock-file-link',
+      message: expect.stringContaining(`is a link to ${join(root, 'other')}`),
+      hint: 'Put a directory in the place of the link.',
+    })
+  })
+})
+
+describe('JSON of a project', () => {
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels)
+
+  it.each([
+    ['{"a": 1, "a": 2}', /twice/, 1, 10],
+    ['{\n "a": 1,\n "a": 2}', /twice/, 3, 2],
+    ['{"b": "x\\"y", "a": {"a": 1}, "a": 2}', /twice/, 1, 30],
+    [deep(17), /^is nested more than 16 levels deep$/, 1, 17],
+    ['[1,\n 2,]', /is no JSON from here on/, 2, 4],
+    ['', /is no JSON from here on/, 1, 1],
+  ])('%j is refused at its place', (text, message, line, column) => {
+    const parsed = parseProjectJson(text)
+    expect(parsed).toMatchObject({ ok: false, problem: { line } })
+    if (parsed.ok) return
+    expect(parsed.problem.message).toMatch(message)
+    expect(parsed.problem.column).toBe(column)
+  })
+
+  it.each(['{"a": [{"a": 1}, {"a": 2}], "b": {"a": "a"}}', '{"a\\"": 1, "a": 2}', deep(16)])(
+    '%j is read',
+    (text) => {
+      expect(parseProjectJson(text)).toEqual({ ok: true, value: JSON.parse(text) })
+    },
+  )
+})
+
+describe('skills-lock.json', () => {
+  function readingOf(text: string): unknown {
+    const directory = temporaryDirectory()
+    writeFiles(directory, { 'skills-lock.json': text })
+    const { state, skills, diagnostics } = readInstalledLock(directory)
+    const told = diagnostics.map(({ code, message, line, hint }) => [code, message, line, hint])
+    return { state, skills, told }
+  }
+  const hint = 'The skills command writes this file: install the skills again with it.'
+  const computedHash = 'a'.repeat(64)
+
+  it('that is not there is none', () => {
+    const directory = temporaryDirectory()
+    const path = join(directory, 'skills-lock.json')
+    expect(readInstalledLock(directory)).toEqual({
+      state: 'none',
+      path,
+      skills: [],
+      diagnostics: [],
+    })
+  })
+
+  it.each([
+    ['{"version": 2}', 'installed-lock-version', 'has version 2; this Skillrail knows 1'],
+    ['[]', 'installed-lock-version', 'has version undefined; this Skillrail knows 1'],
+    ['{"version": 1}', 'installed-lock-corrupt', 'must have skills by name here'],
+    ['{"version": 1, "skills": []}', 'installed-lock-corrupt', 'must have skills by name here'],
+  ])('%j is refused in words', (text, code, message) => {
+    expect(readingOf(text)).toEqual({
+      state: 'unreadable',
+      skills: [],
+      told: [[code, `skills-lock.json ${message}`, 1, hint]],
+    })
+  })
+
+  it('takes each entry on its own, in the order of names', () => {
+    const bad = [1, {}, { computedHash: 'x' }, { computedHash: `${computedHash}0` }]
+    const skills = {
+      b: { computedHash, source: 'o/r' },
+      ...Object.fromEntries(bad.map((entry, index) => [`x${index}`, entry])),
+      upper: { computedHash: computedHash.toUpperCase() },
+      long: { computedHash: `0${computedHash}` },
+      a: { computedHash, source: 3 },
+    }
+    const message =
+      'skills-lock.json has a skill here without a computedHash of 64 hexadecimal digits'
+    expect(readingOf(JSON.stringify({ version: 1, skills }))).toEqual({
+      state: 'read',
+      skills: [
+        { name: 'a', source: '', computedHash },
+        { name: 'b', source: 'o/r', computedHash },
+      ],
+      told: Array.from({ length: 6 }, () => ['installed-lock-entry', message, 1, hint]),
+    })
+  })
+})
+
+describe('the hash of an installed skill', () => {
+  it('is not there for a directory that cannot be listed, or holds what is no file', () => {
+    const directory = temporaryDirectory()
+    expect(installedHash(join(directory, 'none'))).toEqual({
+      ok: false,
+      problem: 'cannot be listed: ENOENT',
+    })
+  })
+})
