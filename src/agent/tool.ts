@@ -1,7 +1,7 @@
+import { isObject } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject } from '../tools/index.ts'
 import { AgentUsageError } from './agent-errors.ts'
-import { isJsonObject } from './json-object.ts'
 import type { AgentTool, ToolContext } from './model.ts'
 
 /** A type of zod 4, or of any library that follows Standard Schema and can write JSON Schema. */
@@ -86,7 +86,7 @@ export function jsonSchemaOf(
   if (!isSchemaType(input)) return input
   const schema = input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })
   const value = schema === undefined ? undefined : jsonValue(schema)
-  if (isJsonObject(value)) return value
+  if (isObject<JsonValue>(value)) return value
   throw new AgentUsageError({
     code: 'schema-unusable',
     message: `The schema of ${owner} cannot be written as JSON Schema.`,

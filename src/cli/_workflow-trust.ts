@@ -1,5 +1,11 @@
 import type { Diagnostic } from '../base/index.ts'
-import { canonicalCategory, fileTrust, type FileTrust, goneWorkflows } from '../tools/index.ts'
+import {
+  acceptingHint,
+  canonicalCategory,
+  fileTrust,
+  type FileTrust,
+  goneWorkflows,
+} from '../tools/index.ts'
 import { loadWorkflows, type WorkflowDefinition } from '../workflow/index.ts'
 import type { CommandContext } from './command.ts'
 
@@ -52,9 +58,8 @@ function goneFindings(
   const { workflows: loaded } = loadWorkflows(project, { canonicalCategory })
   const { workflows, unknown } = goneWorkflows(project, runtime, settings.workspaceTrust, loaded)
   const now = new Set(loaded.map(({ name }) => name))
-  const hint = 'To see what changed and accept it: skillrail trust'
   const finding = (path: string, message: string): Diagnostic => {
-    return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint }
+    return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint: acceptingHint }
   }
   if (unknown !== undefined) {
     return [finding(unknown, 'every call is refused: the file held workflows and has changed')]

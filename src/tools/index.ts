@@ -95,7 +95,7 @@ export type {
   ServerTransport,
   ShadowedServer,
 } from './config/model.ts'
-export { fileTrust, type FileTrust } from './config/file-trust.ts'
+export { acceptingHint, fileTrust, type FileTrust } from './config/file-trust.ts'
 export { readServerConfiguration, type ReadServersOptions } from './config/read-configuration.ts'
 export { ToolCallError, ToolError } from './errors.ts'
 export type {

@@ -1,9 +1,8 @@
 import type { ToolResultPart } from 'ai'
-import { messageOf, nearest, SkillrailError } from '../../base/index.ts'
+import { messageOf, nearest, SkillrailError, isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import { skillToolName } from '../conversation/skill-content.ts'
-import { isJsonObject } from '../json-object.ts'
 import type { AgentTool, LoopRequest, ToolContext } from '../model.ts'
 import { wireName, type WireNames } from '../tool-names.ts'
 import { schemaProblem } from './check-schema.ts'
@@ -33,7 +32,7 @@ export async function answerCall(
 ): Promise<AnsweredCall> {
   const { agent, delegation, onEvent } = request
   const tool = names.find(call.name)
-  const input = isJsonObject(call.input) ? call.input : {}
+  const input = isObject<JsonValue>(call.input) ? call.input : {}
   const shown = { agent, delegation, id: call.id, tool: tool?.name ?? call.name }
   onEvent({ type: 'tool-call', ...shown, input })
   const answer = await attempt()
@@ -116,7 +115,7 @@ function inputProblem(
   tool: AgentTool,
   input: unknown,
 ): string | Promise<string | undefined> | undefined {
-  if (!isJsonObject(input)) return 'its arguments must be one JSON object'
+  if (!isObject<JsonValue>(input)) return 'its arguments must be one JSON object'
   // The tools room checks what goes to a server itself, with the server's own rules.
   if (tool.origin.kind === 'mcp') return undefined
   return schemaProblem(tool.inputSchema, input)

@@ -1,7 +1,7 @@
+import { isObject } from '../../base/index.ts'
 import type { ProcessEnd } from '../../exec/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
-import { isJsonObject } from '../json-object.ts'
 import type { HookEvent } from './read-hooks.ts'
 
 /** How a hook's program ended, and what it printed. */
@@ -62,7 +62,7 @@ export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEn
 
 function fromJson(event: HookEvent, answer: JsonObject): HookAnswer {
   const specific = answer['hookSpecificOutput']
-  const own = isJsonObject(specific) && specific['hookEventName'] === event ? specific : {}
+  const own = isObject<JsonValue>(specific) && specific['hookEventName'] === event ? specific : {}
   const notices = [textAt(answer, 'systemMessage')].filter((text) => text !== undefined)
   if (answer['continue'] === false) {
     const reason = textAt(answer, 'stopReason') ?? 'a hook of an active skill ends the turn'
@@ -76,7 +76,7 @@ function fromJson(event: HookEvent, answer: JsonObject): HookAnswer {
     decision: event === 'PreToolUse' ? decisionOf(own, answer) : undefined,
     reason: reason ?? 'a hook of an active skill says so',
     blocks,
-    input: event === 'PreToolUse' && isJsonObject(updatedInput) ? updatedInput : undefined,
+    input: event === 'PreToolUse' && isObject<JsonValue>(updatedInput) ? updatedInput : undefined,
     context: textAt(own, 'additionalContext'),
     notices,
   }
@@ -117,7 +117,7 @@ function textAt(object: JsonObject, key: string): string | undefined {
 function parsed(text: string): JsonObject | undefined {
   try {
     const value: JsonValue = JSON.parse(text)
-    return isJsonObject(value) ? value : undefined
+    return isObject<JsonValue>(value) ? value : undefined
   } catch {
     return undefined
   }

@@ -1,6 +1,5 @@
-import { nearest } from '../../base/index.ts'
+import { nearest, isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
-import { isJsonObject } from '../json-object.ts'
 import { readMatcher, type ToolMatcher } from './tool-matcher.ts'
 
 export type HookEvent = 'PreToolUse' | 'PostToolUse' | 'Stop'
@@ -36,7 +35,7 @@ export function readHooks(field: JsonValue | undefined): HooksReading {
   const hooks: SkillHook[] = []
   const problems: string[] = []
   if (field === undefined) return { hooks, problems }
-  if (!isJsonObject(field)) return { hooks, problems: ['hooks is no map of events'] }
+  if (!isObject<JsonValue>(field)) return { hooks, problems: ['hooks is no map of events'] }
   for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
     if (event === undefined) problems.push(unknownEvent(name))
@@ -51,7 +50,7 @@ function readGroup(
   hooks: SkillHook[],
   problems: string[],
 ): void {
-  if (!isJsonObject(group)) {
+  if (!isObject<JsonValue>(group)) {
     problems.push(`an entry of ${event} is no map with hooks`)
     return
   }
@@ -65,7 +64,7 @@ function readGroup(
   for (const hook of listOf(group['hooks'] ?? [])) {
     const problem = hookProblem(hook)
     if (problem !== undefined) problems.push(`a hook of ${event} ${problem}`)
-    else if (isJsonObject(hook) && typeof hook['command'] === 'string') {
+    else if (isObject<JsonValue>(hook) && typeof hook['command'] === 'string') {
       hooks.push({
         event,
         matches: matches.matcher,
@@ -78,7 +77,7 @@ function readGroup(
 }
 
 function hookProblem(hook: JsonValue): string | undefined {
-  if (!isJsonObject(hook)) return 'is no map'
+  if (!isObject<JsonValue>(hook)) return 'is no map'
   if (hook['type'] !== undefined && hook['type'] !== 'command') {
     return `is of type ${JSON.stringify(hook['type'])}; only command is known`
   }

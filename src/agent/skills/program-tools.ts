@@ -1,8 +1,9 @@
+import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../base/index.ts'
 import type { OfferedTool } from '../../library/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool } from '../model.ts'
 import { tool } from '../tool.ts'
-import { isJsonObject } from '../json-object.ts'
 
 /** Tools that a program registered for a skill: its own code, which asks nobody. */
 export function programTools(tools: readonly OfferedTool[]): AgentTool[] {
@@ -19,5 +20,5 @@ export function programTools(tools: readonly OfferedTool[]): AgentTool[] {
 
 function schemaOf({ inputSchema = {} }: OfferedTool): JsonObject {
   const schema: unknown = JSON.parse(JSON.stringify({ type: 'object', ...inputSchema }))
-  return isJsonObject(schema) ? schema : { type: 'object' }
+  return isObject<JsonValue>(schema) ? schema : { type: 'object' }
 }

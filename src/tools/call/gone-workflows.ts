@@ -14,6 +14,7 @@ import {
   type WorkflowTool,
 } from '../../workflow/index.ts'
 import { canonicalCategory } from '../category/canonical.ts'
+import { acceptingHint } from '../config/file-trust.ts'
 import type { CallToForesee } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 import { isSameWorkflow, textOfPart } from './loaded-workflow.ts'
@@ -78,12 +79,11 @@ export function refuseWithoutGone(
   { accepted, loaded, workflows, unknown }: GoneWorkflows,
   installed: readonly WorkflowTool[],
 ): void {
-  const hint = 'To see what changed and accept it: skillrail trust'
   if (unknown !== undefined) {
     throw new ToolRefusedError({
       code: 'workflow-not-trusted',
       message: `nothing is called, because ${unknown} held workflows when the workspace was trusted and has changed since`,
-      hint,
+      hint: acceptingHint,
     })
   }
   const gated = gatedCall(call)
@@ -96,7 +96,7 @@ export function refuseWithoutGone(
   throw new ToolRefusedError({
     code: 'workflow-not-trusted',
     message: `Workflow '${standing.name}' must run first: what was read from ${standing.path} is not what was accepted when the workspace was trusted`,
-    hint,
+    hint: acceptingHint,
   })
 
   /** The one that stood first as accepted, where another has come before it. */

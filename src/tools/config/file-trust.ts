@@ -46,6 +46,9 @@ export function fileTrust(
   }
 }
 
+/** What to do where a file is not what was accepted. */
+export const acceptingHint = 'To see what changed and accept it: skillrail trust'
+
 function untrusted(path: string): ServerBlock {
   return {
     reason: 'untrusted',
@@ -58,6 +61,6 @@ function changedSince(path: string): ServerBlock {
   return {
     reason: 'changed',
     message: `${path} has changed since the workspace was trusted`,
-    hint: 'To see what changed and accept it: skillrail trust',
+    hint: acceptingHint,
   }
 }
