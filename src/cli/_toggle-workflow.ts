@@ -8,6 +8,10 @@ interface Options {
   dryRun?: boolean | undefined
 }
 
+/** For the help of what lifts a workflow. */
+export const lifted =
+  'Where the workspace is trusted, the calls behind it wait until that is accepted: skillrail trust\n\n'
+
 /** `workflow enable` and `workflow disable`. */
 export function toggleCommand(enabled: boolean): LoadedCommand {
   const word = enabled ? 'enable' : 'disable'
@@ -16,7 +20,10 @@ export function toggleCommand(enabled: boolean): LoadedCommand {
       program
         .argument('<name>', 'the workflow')
         .option('--dry-run', 'show what would be written')
-        .addHelpText('after', `\nExample:\n  $ skillrail workflow ${word} database-safe-query\n`)
+        .addHelpText(
+          'after',
+          `\n${enabled ? '' : lifted}Example:\n  $ skillrail workflow ${word} database-safe-query\n`,
+        )
     },
     async run(context, [name = ''], options) {
       const project = openWorkflows(context)

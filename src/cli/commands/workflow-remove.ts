@@ -3,6 +3,7 @@ import { listLines, WorkflowNotConfirmedError } from '../../workflow/index.ts'
 import { openWorkflows, requireWorkflow } from '../_workflow-project.ts'
 import { writeWorkflow } from '../_write-workflow.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+import { lifted } from '../_toggle-workflow.ts'
 
 interface Options {
   yes?: boolean | undefined
@@ -15,7 +16,10 @@ export const command: LoadedCommand = defineCommand<Options>({
       .argument('<name>', 'the workflow')
       .option('--yes', 'do not ask')
       .option('--dry-run', 'show what would be removed')
-      .addHelpText('after', '\nExample:\n  $ skillrail workflow remove old-workflow --yes\n')
+      .addHelpText(
+        'after',
+        `\n${lifted}Example:\n  $ skillrail workflow remove old-workflow --yes\n`,
+      )
   },
   async run(context, [name = ''], { yes = false, dryRun = false }) {
     const project = openWorkflows(context)
