@@ -5,7 +5,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/built.ts'],
-    testTimeout: 20_000,
+    // None comes near it, on a slow machine either.
+    testTimeout: 60_000,
     hookTimeout: 60_000,
     // Most tests wait for processes: on two cores one worker leaves half of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),

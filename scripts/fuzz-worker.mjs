@@ -22,9 +22,12 @@ const mostFinds = 10
 const often = Array.from({ length: Math.ceil(literals.length / words.length) }, () => words).flat()
 const end = performance.now() + seconds * 1000
 
+const own = seeds.map((text) => Buffer.from(text))
+
 runGuided({
   fuzz: timed,
-  seeds: [...seeds.map((text) => Buffer.from(text)), ...known],
+  seeds: [...own, ...known],
+  lengthened: own,
   words: [...often, ...literals].map((text) => Buffer.from(text)),
   counters: counted,
   random: randomFrom(seed),
@@ -32,8 +35,8 @@ runGuided({
   onStart(data) {
     input.set(data.subarray(0, input.length))
     state[1] = Math.min(data.length, input.length)
-    state[2] = Date.now()
     state[0]++
+    state[2] = 1
   },
   onNew(data) {
     counted.forEach((count, index) => {

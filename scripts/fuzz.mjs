@@ -6,13 +6,15 @@
  *
  * All targets of test/fuzz/targets or those named. What is found lies in coverage/fuzz/finds, one
  * file each, and ends it with 1; what reached something new is kept in coverage/fuzz/corpus and used
- * again the next time. An execution of more than a second counts as a find.
+ * again the next time. An execution that takes the processor more than a second counts as a find; a
+ * find of few bytes is also printed, with the command that makes a file of it again.
  */
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
+import { deflateRawSync } from 'node:zlib'
 import { rolldown } from 'rolldown'
 import { longestInput } from '../test/fuzz/_guided.ts'
 import { instrument } from '../test/fuzz/_instrument.ts'
@@ -29,9 +31,15 @@ const root = path.resolve(import.meta.dirname, '..')
 const targets = path.join(root, 'test/fuzz/targets')
 const work = path.join(root, 'coverage/fuzz')
 const counters = '__branches'
-/** Milliseconds: of the processor above which an execution is a find, and after which it is ended. */
+/** Milliseconds of the processor above which an execution is a find. */
 const slow = 1000
-const endless = 20_000
+/**
+ * So many looks in a row, a second apart, must find the same execution still running before it is
+ * ended. A machine that stood still makes one look late, not many.
+ */
+const endlessLooks = 20
+/** Bytes of a find, deflated, up to which it is printed. */
+const mostPrinted = 4096
 
 const all = readdirSync(targets).map((file) => path.basename(file, '.ts'))
 const unknown = positionals.filter((name) => !all.includes(name))
@@ -61,13 +69,23 @@ async function runWaiting() {
     console.log(row(name, executions, rate, `${reached}/${branches}`, finds.length))
     for (const { file, stack } of finds) {
       console.log(`  ${path.relative(root, file)}\n    ${stack.replaceAll('\n', '\n    ')}`)
+      printInput(file)
     }
   }
 }
 
+/** What makes the file of a find again, where nobody keeps the file itself. */
+function printInput(file) {
+  const deflated = deflateRawSync(readFileSync(file), { level: 9 })
+  if (deflated.length > mostPrinted) return
+  const text = deflated.toString('base64')
+  const program = `process.stdout.write(require('zlib').inflateRawSync(Buffer.from('${text}','base64')))`
+  console.log(`    node -e "${program}" > ${path.basename(file)}`)
+}
+
 async function fuzz(name) {
   const { bundle, branches, literals } = programs.get(name)
-  /** Executions, bytes of the one that runs, and when it began; 0 where none does. */
+  /** Executions that began, bytes of the last, and whether it runs. */
   const progress = new Float64Array(new SharedArrayBuffer(24))
   const input = new Uint8Array(new SharedArrayBuffer(longestInput))
   const finds = []
@@ -96,8 +114,12 @@ async function fuzz(name) {
     finds.push({ file, stack: `${what} while it executed this` })
   }
   await new Promise((resolve) => {
+    let [last, looks] = [0, 0]
     const watch = setInterval(() => {
-      if (progress[2] === 0 || Date.now() - progress[2] < endless) return
+      const isSame = progress[2] === 1 && progress[0] === last
+      looks = isSame ? looks + 1 : 0
+      last = progress[0]
+      if (looks < endlessLooks) return
       report('endless')
       void worker.terminate()
     }, 1000)

@@ -1,4 +1,4 @@
-import { safeLine } from '../base/index.ts'
+import { safeLine, withoutEnd } from '../base/index.ts'
 import { addressPattern, capabilityPatterns } from './_capability-patterns.ts'
 import { encodedRuns } from './_encoded-runs.ts'
 import type { AuditedText } from './check-characters.ts'
@@ -35,7 +35,7 @@ function messageOf(code: Parameters<typeof auditRule>[0], subject: string): stri
 function checkAddresses({ file, text, placeOf }: AuditedText, findings: Findings): void {
   const seen = new Set<string>()
   for (const match of text.matchAll(addressPattern)) {
-    const host = (match[1] ?? '').toLowerCase().replace(/[.:]+$/, '')
+    const host = withoutEnd((match[1] ?? '').toLowerCase(), '.:')
     if (host === '' || seen.has(host)) continue
     seen.add(host)
     const subject = safeLine(host)

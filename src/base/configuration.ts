@@ -46,7 +46,8 @@ export function loadConfiguration(
   function readFile(path: string, base: string, own: boolean, required = false): void {
     if (!required && !existsSync(path)) return
     const reading = readConfigurationFile(path, { base, home: runtime.home })
-    diagnostics.push(...reading.diagnostics)
+    // One by one: a hostile file has more of them than a call has room for.
+    for (const each of reading.diagnostics) diagnostics.push(each)
     sources.push(path)
     for (const raw of reading.settings) {
       if (own || !raw.setting.userOnly) values.set(raw.setting.key, raw.value)

@@ -2,7 +2,7 @@ import type { Hash } from 'node:crypto'
 
 /** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
 export function sha256(data: string | Uint8Array): string {
-  return digestOf(openSha256().update(data))
+  return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`
 }
 
 /** A hash to be fed in parts; {@link digestOf} ends it. */

@@ -30,6 +30,7 @@ export {
   openJournal,
   readJournal,
 } from './journal-file.ts'
+export { type IdleTimer, idleTimer } from './local-server/idle-timer.ts'
 export {
   type LocalRoute,
   type LocalServer,
@@ -41,12 +42,15 @@ export { nearest } from './nearest.ts'
 export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './outside-skill.ts'
 export { makePrivateDirectory } from './private-directory.ts'
 export { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
+export { fileIdentity } from './file-identity.ts'
 export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'
-export { findSecrets, redactText, redactValue, type SecretPlace } from './redact.ts'
+export { findSecrets, isSecretKey, redactText, redactValue, type SecretPlace } from './redact.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export { safeLine, safeText } from './safe-text.ts'
 export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
 export { type Setting, type Settings, settingTable } from './settings.ts'
 export { placesIn, type TextPlaces } from './text-places.ts'
+export { untilAborted } from './until-aborted.ts'
 export { type UserDirectories, userDirectories } from './user-directories.ts'
 export { isObject } from './is-object.ts'
+export { withoutEnd, withoutLastWord } from './without-end.ts'

@@ -18,6 +18,8 @@ export interface ReadRegularFileOptions {
   maxBytes: number
   /** Whether a symbolic link as the last part of the path is followed; default true. */
   followSymlinks?: boolean | undefined
+  /** Also what is no text, for whom `bytes` are enough; default false. */
+  binary?: boolean | undefined
 }
 
 /**
@@ -32,7 +34,7 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
     return openingFailed(path, error)
   }
   try {
-    return readOpened(path, descriptor, options.maxBytes)
+    return readOpened(path, descriptor, options)
   } catch (error) {
     return refusal('file-unreadable', `${path} cannot be read: ${messageOf(error)}`)
   } finally {
@@ -57,7 +59,11 @@ function openingFailed(path: string, error: unknown): FileReading {
   return refusal('file-unreadable', `${path} cannot be read: ${messageOf(error)}`)
 }
 
-function readOpened(path: string, descriptor: number, maxBytes: number): FileReading {
+function readOpened(
+  path: string,
+  descriptor: number,
+  { maxBytes, binary = false }: ReadRegularFileOptions,
+): FileReading {
   const stats = fstatSync(descriptor)
   if (!stats.isFile()) {
     const kind = stats.isDirectory() ? 'a directory' : 'no regular file'
@@ -66,7 +72,7 @@ function readOpened(path: string, descriptor: number, maxBytes: number): FileRea
   if (stats.size > maxBytes) return tooLarge(path, stats.size, maxBytes)
   const bytes = readAll(descriptor, stats.size, maxBytes)
   if (bytes === undefined) return tooLarge(path, undefined, maxBytes)
-  if (!isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
+  if (!binary && !isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
   return {
     ok: true,
     bytes,

@@ -92,7 +92,8 @@ export function redactValue(value: unknown, known: readonly string[] = []): unkn
   )
 }
 
-function isSecretKey(key: string): boolean {
+/** Whether a key, a variable or a header of this name holds a secret. */
+export function isSecretKey(key: string): boolean {
   return secretKey.test(key)
 }
 

@@ -21,7 +21,8 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
   const now = overrides.now ?? Date.now
   return {
     now,
-    elapsed: () => performance.now(),
+    // `performance` would have to be loaded first.
+    elapsed: () => process.uptime() * 1000,
     id: () => timeOrderedId(now()),
     env,
     cwd: process.cwd(),

@@ -123,7 +123,7 @@ function renderMember(
 
 /** The commas and comments of a stretch that holds no value. */
 function piecesOf(text: string, start: number, end: number): Piece[] {
-  const matches = text.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?\*\//g)
+  const matches = text.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)/g)
   return Array.from(matches, (match) => {
     const [piece] = match
     const at = start + match.index

@@ -53,6 +53,8 @@ export interface HooksStatus {
 export interface StatusOptions {
   /** Where a program lies on the search path. */
   findProgram(name: string): string | undefined
+  /** How long a client that is asked itself may take to answer; default: 8000. */
+  patienceMs?: number | undefined
 }
 
 /** Looks at every client: whether the hook is there, whether it will run, and how long it takes. */
@@ -105,7 +107,11 @@ async function platformStatus(
   const folder = await folderTrust(platform, cwd, runtime)
   const isAsked = platform === 'codex' && isThere && program !== undefined
   const trust = isAsked
-    ? await codexTrust(program, { cwd: runtime.cwd, env: { ...runtime.env } })
+    ? await codexTrust(program, {
+        cwd: runtime.cwd,
+        env: { ...runtime.env },
+        timeoutMs: options.patienceMs,
+      })
     : undefined
   const judge = ({ state }: Registered, scope: HookScope): WillRun | undefined =>
     state === 'absent' || state === 'broken'

@@ -28,6 +28,7 @@ export type {
   SkillTokens,
 } from './model.ts'
 export { maxResourceBytes, readSkillResource, type Resource } from './read-resource.ts'
+export { scoreSkills } from './score-skills.ts'
 export { discoverOptionsFrom } from './settings-options.ts'
 export type { OfferedTool, SkillTool } from './skill-tools.ts'
 export type { SkillChanges, SkillWatcher, WatchListener } from './watch.ts'

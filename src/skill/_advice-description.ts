@@ -25,7 +25,7 @@ export function adviseOnDescription(path: string, text: string, at: Position): D
 
 /** The ways in which descriptions say when: "Use when", "when the user", "if …", "for … tasks". */
 const occasion =
-  /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:this\s+|it\s+|proactively\s+|(?:this\s+)?skill\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i
+  /\b(?:when(?:ever)?|if|during|before|after|while|trigger(?:s|ed)?|activate[sd]?|invoke[sd]?|whether)\b|\b(?:us(?:e|ed|eful)|need(?:ed)?|helpful|ideal|suitable|designed|intended|appl(?:y|ies)|invoke|covers|should be used)\s+(?:(?:this|it|proactively|skill)\s+)*(?:for|to|with|in|by|as)\b|\b(?:asks?|asked|wants?|needs?|mentions?|requests?|says?)\b|\bin (?:case|response|situations)\b|\bon (?:request|demand)\b/i
 
 /** Fewer than four words that carry meaning do not separate one skill from a hundred others. */
 function isVague(text: string): boolean {
@@ -47,7 +47,7 @@ const emptyWords = new Set(
 
 function wrongPerson(text: string): 'first' | 'second' | undefined {
   // Words in quotation marks are the user's.
-  const own = text.replace(/"[^"]*"|“[^”]*”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
+  const own = text.replace(/"[^"]*"|“[^”]{0,400}”|`[^`]*`|(?<!\w)'[^']*'(?!\w)/g, ' ')
   if (/(?:^|[.!?:]\s+)(?:I|We)\s+(?:can|will|am|are|help|\w+)\b|\bI(?:'ll|'m)\b/.test(own)) {
     return 'first'
   }

@@ -1,12 +1,13 @@
 import { messageOf } from '../base/index.ts'
 import { describe, type FieldContext, isNull } from './_field-values.ts'
 import type { JsonValue } from './model.ts'
+import { yamlToJson } from './yaml-to-json.ts'
 import type { YamlNode } from './yaml-tree.ts'
 
 /** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
 export function readHooks(context: FieldContext, node: YamlNode): JsonValue | undefined {
   if (isNull(node)) return undefined
-  if (node.kind === 'map') return toJson(node)
+  if (node.kind === 'map') return yamlToJson(node)
   if (node.kind === 'list') {
     context.report('field-type', node, '`hooks` is a list, and a map by event is wanted.')
     return undefined
@@ -16,15 +17,6 @@ export function readHooks(context: FieldContext, node: YamlNode): JsonValue | un
   const message = `\`hooks\` is ${describe(node)} that is no JSON object: ${parsed.problem}.`
   context.report('field-type', node, message, 'Write a map by event, or the same as JSON text.')
   return undefined
-}
-
-/** A tree as JSON has it. Objects have no prototype, so that no key can mean anything to us. */
-export function toJson(node: YamlNode): JsonValue {
-  if (node.kind === 'scalar') return node.value
-  if (node.kind === 'list') return node.items.map((item) => toJson(item))
-  const object: Record<string, JsonValue> = Object.create(null)
-  for (const { key, value } of node.entries) object[key.text] = toJson(value)
-  return object
 }
 
 type ParsedHooks =

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../base/index.ts'
 import type { FrontmatterLines } from './_frontmatter-lines.ts'
 import { doubleQuoted } from './_quote.ts'
 
@@ -6,7 +7,7 @@ export function scalarInterior({ lines, close }: FrontmatterLines): ReadonlySet<
   const interior = new Set<number>()
   for (let index = 1; index < close; index++) {
     const line = lines[index] ?? ''
-    const value = /^(?:\s*- )*\s*(?:[^\s:#'"][^:#]*:)?\s*(.*)$/.exec(line)?.[1] ?? ''
+    const value = valueOn(line)
     const end = /^[|>][-+0-9]*\s*(?:#.*)?$/.test(value)
       ? endOfBlock(lines, close, index)
       : endOfQuoted(lines, close, index, value)
@@ -16,6 +17,19 @@ export function scalarInterior({ lines, close }: FrontmatterLines): ReadonlySet<
     index = Math.max(index - 1, end)
   }
   return interior
+}
+
+/** What a line says behind the dashes of lists and a key. */
+function valueOn(line: string): string {
+  const text = line.replace(/^(?:\s*- )*\s*/, '')
+  const value = text.replace(/^[^\s:#'"][^:#]*:/, '').trimStart()
+  return /[\r\u2028\u2029]/.test(value) ? '' : value
+}
+
+/** Without the comment and the blanks before it. */
+function withoutComment(text: string): string {
+  const at = text.search(/[ \t]#/)
+  return at < 0 ? text : withoutEnd(text.slice(0, at), ' \t')
 }
 
 function endOfBlock(lines: readonly string[], close: number, start: number): number {
@@ -52,9 +66,11 @@ export function quotableLines(found: FrontmatterLines): { index: number; text: s
   const quotable: { index: number; text: string }[] = []
   for (let index = 1; index < close; index++) {
     const line = lines[index] ?? ''
-    const match = /^(\s*(?:- )?[A-Za-z_][\w-]*:[ \t]+)([^\s'"|>[{&!#].*?)([ \t]+#.*)?$/.exec(line)
+    const match = /^(\s*(?:- )?[A-Za-z_][\w-]*:[ \t]+)([^\s'"|>[{&!#].*)$/.exec(line)
     if (match === null || interior.has(index)) continue
-    const [, head = '', value = '', comment = ''] = match
+    const [, head = '', rest = ''] = match
+    const value = withoutComment(rest)
+    const comment = rest.slice(value.length)
     const next = lines[index + 1] ?? ''
     const isContinued = index + 1 < close && next.trim() !== '' && indentOf(next) > indentOf(line)
     const isUnreadable = /:(?:\s|$)/.test(value) || /^[@`%*]/.test(value)

@@ -21,12 +21,13 @@ const tokenLimit = 5000
 /** What makes a skill better without being wrong now; every diagnostic is an `info`. */
 export function adviseOnSkill(input: AdviceInput): Diagnostic[] {
   const references = findReferences(input.body)
+  const paths = input.files && pathsOf(input.files)
   return [
     ...(input.description === undefined
       ? []
       : adviseOnDescription(input.path, input.description.text, input.description.at)),
     ...adviseOnLength(input),
-    ...references.flatMap((reference) => adviseOnReference(input, reference)),
+    ...references.flatMap((reference) => adviseOnReference(input, paths, reference)),
     ...adviseOnScripts(input),
   ]
 }
@@ -55,7 +56,11 @@ function countLines(text: string): number {
   return count
 }
 
-function adviseOnReference(input: AdviceInput, reference: SkillReference): Diagnostic[] {
+function adviseOnReference(
+  input: AdviceInput,
+  paths: ReadonlySet<string> | undefined,
+  reference: SkillReference,
+): Diagnostic[] {
   const at = { line: input.bodyLine + reference.line - 1, column: 1 }
   const { target } = reference
   const path = normalise(target)
@@ -64,7 +69,7 @@ function adviseOnReference(input: AdviceInput, reference: SkillReference): Diagn
     const hint = 'A skill that is installed alone will not find it; bring the file along.'
     return [finding('reference-outside', input.path, at, message, hint)]
   }
-  if (input.files !== undefined && !exists(input.files, path)) {
+  if (paths !== undefined && !paths.has(path)) {
     const message = `The body refers to \`${target}\`, which does not exist.`
     return [
       finding('reference-missing', input.path, at, message, 'Add the file or correct the path.'),
@@ -89,9 +94,16 @@ function normalise(target: string): string | undefined {
   return parts.join('/')
 }
 
-function exists(files: SkillFiles, path: string): boolean {
-  if (path === '' || path === 'SKILL.md') return true
-  return files.some((file) => file.path === path || file.path.startsWith(`${path}/`))
+/** What a body may refer to: the files, and the directories above them. */
+function pathsOf(files: SkillFiles): ReadonlySet<string> {
+  const paths = new Set(['', 'SKILL.md'])
+  for (const { path } of files) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+      paths.add(path.slice(0, at))
+    }
+    paths.add(path)
+  }
+  return paths
 }
 
 /**

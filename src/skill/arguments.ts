@@ -90,6 +90,12 @@ export function splitArguments(text: string): string[] {
   return words
 }
 
+/** A word as {@link splitArguments} reads it back: one that would fall apart is quoted. */
+export function quoteArgument(word: string): string {
+  if (word !== '' && !/[\s'"\\]/.test(word)) return word
+  return `"${word.replace(/["\\$`]/g, String.raw`\$&`)}"`
+}
+
 function isEscape(quote: string, next: string): boolean {
   if (quote === "'") return false
   return quote === '' || '"\\$`'.includes(next)

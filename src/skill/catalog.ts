@@ -1,3 +1,4 @@
+import { withoutLastWord } from '../base/index.ts'
 import { escapeXml } from './wrap.ts'
 
 export interface CatalogEntry {
@@ -150,6 +151,6 @@ function omission(left: readonly CatalogEntry[]): string {
 function shorten(description: string, length: number): string {
   if (description.length <= length) return description
   const cut = description.slice(0, Math.max(0, length - 1)).replace(/[\ud800-\udbff]$/, '')
-  const word = cut.replace(/\s+\S*$/, '')
+  const word = withoutLastWord(cut)
   return `${(word.length > length / 2 ? word : cut).trimEnd()}…`
 }

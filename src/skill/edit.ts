@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
+import { placesIn } from '../base/index.ts'
 import { frontmatterLines } from './_frontmatter-lines.ts'
 import { SkillParseError } from './errors.ts'
 import type { JsonValue } from './model.ts'
@@ -78,18 +79,49 @@ function endOfEntry(source: string, start: number, end: number): number {
 }
 
 function readMapping(yaml: typeof Yaml, source: string): Yaml.Document.Parsed {
-  const document = guarded(() => yaml.parseDocument(source))
-  const problem = document?.errors[0]
-  const contents = document?.contents
-  if (document && problem === undefined && (contents === null || yaml.isMap(contents))) {
-    return document
-  }
-  const reason = document === undefined ? 'it is nested too deeply' : 'it is no mapping'
+  // The library compares every key with every other, and copies the line of every error.
+  const options = { uniqueKeys: false, prettyErrors: false }
+  const document = guarded(() => yaml.parseDocument(source, options))
+  const reason =
+    document === undefined ? 'it is nested too deeply' : reasonIn(yaml, document, source)
+  if (document !== undefined && reason === undefined) return document
   throw new SkillParseError({
     code: 'yaml-invalid',
-    message: `The frontmatter cannot be edited: ${problem?.message ?? reason}.`,
+    message: `The frontmatter cannot be edited: ${reason}.`,
     hint: 'Mend it first; `skillrail validate` shows the line.',
   })
+}
+
+/** Why it cannot be edited. */
+function reasonIn(
+  yaml: typeof Yaml,
+  { contents, errors }: Yaml.Document.Parsed,
+  source: string,
+): string | undefined {
+  const [error] = errors
+  if (error !== undefined) {
+    const { line, column } = placesIn(source)(error.pos[0])
+    return `${error.message} at line ${line + 1}, column ${column}`
+  }
+  if (contents !== null && !yaml.isMap(contents)) return 'it is no mapping'
+  const repeated = contents === null ? undefined : repeatedKey(yaml, contents)
+  return repeated === undefined ? undefined : `the key \`${repeated}\` is given twice`
+}
+
+function repeatedKey(yaml: typeof Yaml, root: Yaml.YAMLMap): string | undefined {
+  let repeated: string | undefined
+  yaml.visit(root, {
+    Map(_, { items }) {
+      const seen = new Set<unknown>()
+      for (const { key } of items) {
+        if (!yaml.isScalar(key)) continue
+        if (seen.has(key.value)) repeated ??= String(key.value)
+        seen.add(key.value)
+      }
+      return repeated === undefined ? undefined : yaml.visit.BREAK
+    },
+  })
+  return repeated
 }
 
 const layout = { lineWidth: 0, blockQuote: false } as const

@@ -1,4 +1,4 @@
-import { hasErrors } from '../base/index.ts'
+import { hasErrors, withoutEnd } from '../base/index.ts'
 import { quotableLines, scalarInterior } from './_fix-quoting.ts'
 import { sameTree } from './_same-tree.ts'
 import { type FrontmatterLines, frontmatterLines } from './_frontmatter-lines.ts'
@@ -33,7 +33,7 @@ export function fixSkill(text: string): SkillFix {
   }
   if (fixed.includes('\r\n')) {
     const line = fixed.slice(0, fixed.indexOf('\r\n')).split('\n').length
-    fixed = fixed.replaceAll(/\r+\n/g, '\n')
+    fixed = fixed.replaceAll(/(?<!\r)\r+\n/g, '\n')
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   let found = frontmatterLines(fixed)
@@ -45,7 +45,7 @@ export function fixSkill(text: string): SkillFix {
       if (result === undefined) continue
       fixed = result.lines.join('\n')
       found = frontmatterLines(fixed)
-      changes.push(...result.changes)
+      for (const change of result.changes) changes.push(change)
     }
   }
   return { text: fixed, changes }
@@ -86,7 +86,7 @@ function trimLines(found: FrontmatterLines): LineFix | undefined {
   const changes: FixChange[] = []
   const lines = found.lines.map((line, index) => {
     if (index > found.close || interior.has(index)) return line
-    const trimmed = line.replace(/[ \t\r]+$/, '')
+    const trimmed = withoutEnd(line, ' \t\r')
     if (trimmed !== line) changes.push({ line: index + 1, message: 'removed blanks at the end' })
     return trimmed
   })

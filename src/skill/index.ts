@@ -2,6 +2,7 @@ export type { AdviceInput } from './advice.ts'
 export { formatAllowedTools, parseAllowedTools } from './allowed-tools.ts'
 export {
   applyArguments,
+  quoteArgument,
   splitArguments,
   substituteArguments,
   type Substitution,
@@ -53,6 +54,7 @@ export { newSkillText } from './template.ts'
 export { estimateTokens } from './tokens.ts'
 export { type ValidateOptions, validateSkill, type Validation } from './validate.ts'
 export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './wrap.ts'
+export { yamlToJson } from './yaml-to-json.ts'
 export type {
   YamlEntry,
   YamlList,

@@ -58,6 +58,6 @@ function suggestion(name: string): string | undefined {
   const meant = name
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-+|-+$/g, '')
+    .replace(/^-|-$/g, '')
   return meant === '' || meant === name ? undefined : `Call it \`${meant}\`.`
 }

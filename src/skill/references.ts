@@ -1,3 +1,5 @@
+import { withoutCodeSpans } from './_code-spans.ts'
+
 /** A file of the skill that its body names. */
 export interface SkillReference {
   /** The path as written, without anchor and title. */
@@ -80,9 +82,9 @@ function closes(candidate: Fence, open: Fence): boolean {
 const linkPattern = /\]\(\s*(?:<([^<>\n]+)>|([^\s()<>]+(?:\([^\s()]*\)[^\s()]*)*))[^)\n]{0,300}\)/g
 
 function linkTargets(line: string): string[] {
-  const prose = line.replace(/(`+)(?!`).*?(?<!`)\1(?!`)/g, '')
+  const prose = withoutCodeSpans(line)
   return [...prose.matchAll(linkPattern)].flatMap(([, angled, plain]) => {
-    const target = decode((angled ?? plain ?? '').replace(/[#?].*$/, '')).replace(/^\.\//, '')
+    const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
   })
 }

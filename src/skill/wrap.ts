@@ -60,7 +60,7 @@ function resourceLines(content: SkillContent): string[] {
 }
 
 function disarm(text: string): string {
-  return text.replace(/<(?=\s*\/?\s*skill_(?:content|resources)\b)/gi, '&lt;')
+  return text.replace(/<(?=\s*(?:\/\s*)?skill_(?:content|resources)\b)/gi, '&lt;')
 }
 
 function oneLine(text: string): string {

@@ -36,7 +36,10 @@ const relaxations: readonly Relaxation[] = [
   {
     cause: 'blanks',
     reason: 'a line begins or ends with blanks, and a prompt is not trimmed',
-    relax: ({ source, prompt }) => ({ source, prompt: prompt.replace(/^[ \t]+|[ \t]+$/gm, '') }),
+    relax: ({ source, prompt }) => ({
+      source,
+      prompt: prompt.replace(/^[ \t]+|(?<![ \t])[ \t]+$/gm, ''),
+    }),
   },
   {
     cause: 'case',

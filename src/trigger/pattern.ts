@@ -1,3 +1,4 @@
+import { withoutEnd } from '../base/index.ts'
 import { isProvablyLinear } from './_linear.ts'
 import { plainText } from './_plain-text.ts'
 import { compileRe2, type Re2Program } from './_re2-program.ts'
@@ -40,7 +41,7 @@ export type PatternReading = { ok: true; pattern: Pattern } | { ok: false; probl
  */
 export function compilePattern(written: string): PatternReading {
   // YAML ends a block with a line end, and no line has one.
-  const source = written.endsWith('\n') ? written.replace(/\n+$/, '') : written
+  const source = withoutEnd(written, '\n')
   if (source.length > longestPattern) return { ok: false, problem: tooLong(source) }
   const plain = plainText(source)
   if (plain !== undefined) return { ok: true, pattern: patternOf(source, plain, []) }

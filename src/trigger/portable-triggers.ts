@@ -1,3 +1,4 @@
+import { withoutEnd } from '../base/index.ts'
 import { splitFrontmatter, type TriggerDeclaration } from '../skill/index.ts'
 
 /**
@@ -24,7 +25,7 @@ export function readPortableTriggers(text: string): PortableReading {
 }
 
 const blank = /^ *(?:#.*)?$/
-const item = /^( *)- match: +(.+?) *$|^( *)- match: *$/
+const item = /^( *)- match:(?: (.*))?$/
 /** Anywhere else in the frontmatter, another way to write the field. */
 const elsewhere =
   /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
@@ -45,7 +46,8 @@ function readPortableLines(lines: readonly string[], firstLine: number): Portabl
     const line = lines[index] ?? ''
     if (blank.test(line)) continue
     if (/^[^ \t-]/.test(line)) break
-    const [, spaces = '', written = ''] = item.exec(line) ?? []
+    const [, spaces = '', value = ''] = item.exec(line) ?? []
+    const written = withoutEnd(value.replace(/^ +/, ''), ' ')
     const match = readScalar(written)
     if (written === '') return refuse(index, 'an item begins with `- match: PATTERN`')
     if (match === undefined) return refuse(index, 'the pattern is no plain or simply quoted text')

@@ -1,6 +1,6 @@
 import { toJavaScript } from './_to-javascript.ts'
 import { plainText } from './_plain-text.ts'
-import { compilePattern } from './pattern.ts'
+import { compilePattern, longestPattern } from './pattern.ts'
 import { parsePattern } from './parse-pattern.ts'
 import type { PatternNode } from './pattern-tree.ts'
 import { foldLetters } from './_fold-letters.ts'
@@ -11,6 +11,7 @@ import type { PortabilityNote } from './portability.ts'
  * or has no portable spelling that is accepted. The meaning is compared, not assumed.
  */
 export function portableRewrite(source: string): string | undefined {
+  if (source.length > longestPattern) return undefined // refused, however it is written
   const rewritten = rewriteOf(source)
   // It is longer, and may be longer than a pattern may be.
   return rewritten !== undefined && compilePattern(rewritten).ok ? rewritten : undefined
@@ -32,6 +33,7 @@ function rewriteOf(source: string): string | undefined {
 
 export function isPortable(source: string): boolean {
   if (plainText(source) !== undefined) return true
+  if (source.length > longestPattern) return false
   const parsed = parsePattern(source)
   return parsed.ok && parsed.tree !== undefined && parsed.notes.length === 0
 }

@@ -1,4 +1,4 @@
-import { safeLine } from '../base/index.ts'
+import { safeLine, withoutLastWord } from '../base/index.ts'
 import { estimateTokens, type SkillFields } from '../skill/index.ts'
 
 /** Files that agents read at the start of a session. */
@@ -60,7 +60,7 @@ function purposeOf(description: string): string {
 function shorten(text: string, length: number): string {
   if (text.length <= length) return text
   const cut = text.slice(0, Math.max(length - 1, 0))
-  return `${cut.replace(/\s+\S*$/, '').replace(/[,;:.]$/, '')}…`
+  return `${withoutLastWord(cut).replace(/[,;:.]$/, '')}…`
 }
 
 /** Words that follow the name: from `argument-hint: "[program|amend] [--force]"` and from triggers. */

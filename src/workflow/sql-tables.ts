@@ -40,7 +40,7 @@ export function sqlTables(sql: string): SqlTable[] {
 
 function withoutLiterals(sql: string): string {
   return sql
-    .replace(/--[^\n]*|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|'(?:[^']|'')*'/g, ' ')
+    .replace(/--[^\n]*|\/\*[^]*?(?:\*\/|$)|'(?:[^']|'')*'/g, ' ')
     .replace(/\b(?:extract|substring|trim|overlay|position)\s*\([^()]*\)/gi, ' ')
     .replace(/\bdistinct\s+from\b/gi, ' ')
     .replace(/\bcreate\s+(?:\w+\s+){0,3}?table\s+(?:if\s+not\s+exists\s+)?/gi, ' ')
@@ -49,7 +49,7 @@ function withoutLiterals(sql: string): string {
 function commonTables(sql: string): ReadonlySet<string> {
   if (!/^\s*with\b/i.test(sql)) return new Set()
   const names = sql.matchAll(
-    /([\p{L}_][\p{L}\p{N}_$]*)\s*(?:\([^()]*\)\s*)?\bas\s*(?:not\s+materialized\s*|materialized\s*)?\(/giu,
+    /(?<![\p{L}\p{N}_$])([\p{L}_][\p{L}\p{N}_$]*)\s*(?:\([^()]*\)\s*)?\bas\s*(?:not\s+materialized\s*|materialized\s*)?\(/giu,
   )
   return new Set(Array.from(names, ([, found = '']) => found.toLowerCase()))
 }

@@ -36,7 +36,7 @@ function send(text: string, { host = '127.0.0.1' } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = createConnection({ host, port: server.port })
     let answer = ''
-    socket.setTimeout(5000, () => socket.destroy(new Error('it stayed open')))
+    socket.setTimeout(20_000, () => socket.destroy(new Error('it stayed open')))
     socket.on('data', (chunk) => (answer += chunk.toString()))
     socket.on('close', () => resolve(answer))
     socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))

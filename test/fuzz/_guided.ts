@@ -1,15 +1,19 @@
 import type { Random } from '../skill/_fuzz-text.ts'
-import { mutate } from './_mutate.ts'
+import { lengthen, mutate } from './_mutate.ts'
 
 /** Bytes of the longest input that is kept, and of the longest there is. */
 export const keptInput = 4096
 export const longestInput: number = 64 * 1024
 /** How often an input may become that long, which shows what is not linear. */
 const longChance = 0.0005
+/** How many long inputs of each seed come first. */
+const longEach = 4
 
 export interface GuidedOptions {
   fuzz(data: Uint8Array): void
   seeds: readonly Uint8Array[]
+  /** Those of which long inputs are made before anything else, so that short runs have some. */
+  lengthened: readonly Uint8Array[]
   words: readonly Uint8Array[]
   /** One for every branch of the instrumented code. */
   counters: Uint8Array
@@ -35,6 +39,11 @@ export function runGuided(options: GuidedOptions): void {
     random,
     words: options.words,
     other: () => pickOf(corpus, random),
+  }
+  for (let round = 0; round < longEach; round++) {
+    for (const seed of options.lengthened) {
+      if (options.goesOn()) execute(lengthen(seed, { random, limit: longestInput }))
+    }
   }
   for (const seed of options.seeds) execute(seed)
   if (corpus.length === 0) corpus.push(new Uint8Array())

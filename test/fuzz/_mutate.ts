@@ -22,6 +22,24 @@ export function mutate(input: Uint8Array, world: MutationWorld): Uint8Array {
   return bytes.subarray(0, limit)
 }
 
+/** What is repeated where nothing of the input is: what parsers count, skip and look for the end of. */
+const pieces = [
+  ...Array.from(' \t\n\r-.:#=<([{“"\'`*_\\,aA0'),
+  ..." -¦: ¦ #¦\n ¦\n- ¦\r\n¦[]¦{}¦${a¦/*¦](¦<a¦''¦ a¦\na: ".split('¦'),
+].map((text) => Buffer.from(text))
+
+/** An input that is as long as there may be, by many times the same at one place of it. */
+export function lengthen(
+  input: Uint8Array,
+  { random, limit }: Pick<MutationWorld, 'random' | 'limit'>,
+): Uint8Array {
+  const at = place(input, random)
+  const own = input.subarray(at, at + 1 + random.below(24))
+  const part = own.length > 0 && random.chance(0.4) ? own : random.pick(pieces)
+  const count = Math.max(0, Math.floor((limit - input.length) / part.length))
+  return splice(input, at, 0, numbered(part, count, random)).subarray(0, limit)
+}
+
 type Change = (bytes: Uint8Array, world: MutationWorld) => Uint8Array
 
 const changes: readonly Change[] = [

@@ -61,6 +61,16 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     was: 'accepted: a class without a name, which the RE2 library refuses',
   },
   {
+    target: 'pattern',
+    input: `${'('.repeat(60_000)}\n%%\na`,
+    was: 'a portable spelling was looked for in a pattern that is too long to be read',
+  },
+  {
+    target: 'pattern',
+    input: `${'{'.repeat(60_000)}\n%%\na`,
+    was: 'each note of a pattern that is too long copied the whole pattern',
+  },
+  {
     target: 'servers',
     input: '0{"mcpServers":{"a":{"type":"constructor","url":"http://x"}}}',
     was: 'a type named like a member of every object was taken for a transport',
@@ -79,6 +89,21 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     target: 'servers',
     input: `0{"mcpServers":{${listed(2000, (at) => `"s${at}":{"command":"x","args":1}`)}}}`,
     was: 'every finding read the whole file again',
+  },
+  {
+    target: 'servers',
+    input: `4${Array.from({ length: 2400 }, (_, at) => `[mcp_servers.a${at}]\ncommand = 1`).join('\n')}`,
+    was: 'every finding in TOML read the whole file again',
+  },
+  {
+    target: 'servers',
+    input: `0{"mcpServers":{${listed(9000, (at) => `"s${at}":{"command":"x"}`)}}}`,
+    was: 'every server was looked for among all of them',
+  },
+  {
+    target: 'settings',
+    input: `{"a":1${','.repeat(200_000)}}`,
+    was: 'more errors than a call has room for ended the program',
   },
   {
     target: 'settings',
@@ -131,6 +156,31 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     was: 'a carriage return before blanks that were removed needed a second fix',
   },
   {
+    target: 'skill',
+    input: `---\nname: a\nallowed-tools:${' '.repeat(60_000)}x\n---\n`,
+    was: 'blanks in the middle of a line took seconds, growing with their square',
+  },
+  {
+    target: 'skill',
+    input: `---\nname: a\ndescription: use ${'this skill '.repeat(60)}!\n---\n`,
+    was: 'the same two words again and again took twice as long with each time',
+  },
+  {
+    target: 'skill',
+    input: `---\nname: a\ndescription: b\n${Array.from({ length: 8000 }, (_, at) => `k${at}: v`).join('\n')}\n---\n`,
+    was: 'an edit compared every key with every other',
+  },
+  {
+    target: 'references',
+    input: '`'.repeat(60_000),
+    was: 'a run of backticks was read again from each of them',
+  },
+  {
+    target: 'references',
+    input: `{"a":"${'$x '.repeat(20_000)}"}\n%%\n{"x":"${'y'.repeat(60_000)}"}`,
+    was: 'references to a long answer came to more than a text can have',
+  },
+  {
     target: 'state',
     input: `{"version":1,"workspaces":${nested(5000)}}`,
     was: 'a deep record of trust ended the program instead of being refused',
@@ -150,6 +200,16 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
     input: `{${Array.from({ length: 4000 }, (_, index) => `"${index}":{}`).join(',')}}`,
     was: 'the time of reading grew with the square of the definitions that are wrong',
   },
+  {
+    target: 'workflows',
+    input: `{${listed(400, (at) => definition(at, `t__${at % 2}`, `t__${(at + 1) % 2}`))}}`,
+    was: 'tens of thousands of cycles were told, each with hundreds of names',
+  },
+  {
+    target: 'workflows',
+    input: `{${listed(10_000, (at) => definition(at, `t__${at}`, `t__${at + 1}`))}}`,
+    was: 'workflows that trigger one another in a long row exhausted the stack',
+  },
 ]
 
 function nested(levels: number): string {
@@ -158,4 +218,9 @@ function nested(levels: number): string {
 
 function listed(count: number, item: (at: number) => string): string {
   return Array.from({ length: count }, (_, at) => item(at)).join(',')
+}
+
+function definition(at: number, trigger: string, step: string): string {
+  const prerequisites = `[{"step":1,"tool":"${step}","description":"d"}]`
+  return `"w${at}":{"description":"d","triggers":{"tools":["${trigger}"]},"prerequisites":${prerequisites}}`
 }

@@ -1,19 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { chmodSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type CodexTrust, codexTrust } from '../../src/hooks/codex-trust.ts'
-import { hooksStatus, installHook } from '../../src/hooks/index.ts'
 import { makeWorld, type World } from './_world.ts'
 
-const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))
 const server = fileURLToPath(new URL('../fixtures/programs/codex-app-server.ts', import.meta.url))
-const client = join(
-  process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'),
-  'skillrail-test-clients/node_modules/.bin/codex',
-)
-
 /** A program `codex` that speaks the protocol and lists `hooks`. */
 function fakeCodex({ write, home }: World, hooks: unknown): string {
   const list = write('hooks-list.json', JSON.stringify(hooks))
@@ -70,10 +62,10 @@ const rows: [string, unknown[], CodexTrust][] = [
 it.each(rows)('understands Codex where it lists %s', async (_, hooks, trust) => {
   const world = makeWorld()
   const program = fakeCodex(world, hooks)
-  expect(await codexTrust(program, { cwd: world.project, env: {} })).toEqual(trust)
+  expect(await codexTrust(program, { cwd: world.project, env: {}, timeoutMs: 60_000 })).toEqual(
+    trust,
+  )
 })
-
-const nothing = { user: 'unknown', project: 'unknown' }
 
 it.each([
   ['is gone', undefined],
@@ -89,33 +81,5 @@ it.each([
     env: { PATH: '/usr/bin:/bin' },
     timeoutMs: 400,
   })
-  expect(await asked).toEqual(nothing)
-})
-
-describe.skipIf(!existsSync(client) || !isBuilt)('the real Codex', () => {
-  it('is asked before and after the user has trusted the hook (needs the build and the client cache)', async () => {
-    const { runtime, project, home } = makeWorld()
-    writeFileSync(join(project, '.git/HEAD'), 'ref: refs/heads/main\n')
-    const env = { HOME: home, PATH: `${dirname(process.execPath)}:/usr/bin:/bin` }
-    const ask = (): Promise<CodexTrust> => codexTrust(client, { cwd: project, env })
-    expect(await ask()).toEqual(nothing)
-    for (const scope of ['user', 'project'] as const) await installHook(runtime, 'codex', { scope })
-    expect(await ask()).toEqual({ user: 'untrusted', project: 'unknown' })
-    const configuration = join(home, '.codex/config.toml')
-    mkdirSync(dirname(configuration), { recursive: true })
-    writeFileSync(configuration, `[projects."${project}"]\ntrust_level = "trusted"\n`)
-    expect(await ask()).toEqual({ user: 'untrusted', project: 'untrusted' })
-    const status = await hooksStatus(
-      { ...runtime, env },
-      { findProgram: (name) => (name === 'codex' ? client : undefined) },
-    )
-    const codex = status.platforms.find(({ platform }) => platform === 'codex')
-    expect(codex).toMatchObject({
-      folder: { state: 'trusted' },
-      trust: { user: 'untrusted', project: 'untrusted' },
-      runs: { user: { answer: 'no' }, project: { answer: 'no' } },
-      steps: ['Start codex, type /hooks and trust the hook of skillrail.'],
-    })
-    expect(readFileSync(configuration, 'utf8')).not.toContain('hooks.state')
-  })
+  expect(await asked).toEqual({ user: 'unknown', project: 'unknown' })
 })

@@ -5,6 +5,9 @@ import { discoverSkills, SkillManager } from '../../src/library/index.ts'
 import { type SkillChanges, watchSkills } from '../../src/library/watch.ts'
 import { type World, world } from './_world.ts'
 
+/** For events that a busy machine tells late. */
+const patient = { timeout: 50_000 }
+
 interface Watched {
   changes: SkillChanges[]
   searches: () => number
@@ -37,11 +40,20 @@ it('tells what is new, gone and changed', async () => {
   place.skill('project/.claude/skills/b')
   const { changes } = watch(place)
   place.skill('project/.claude/skills/c')
-  await vi.waitFor(() => expect(changes).toContainEqual({ added: ['c'], removed: [], changed: [] }))
+  await vi.waitFor(
+    () => expect(changes).toContainEqual({ added: ['c'], removed: [], changed: [] }),
+    patient,
+  )
   place.skill('project/.claude/skills/a', { body: 'Something longer than before.' })
-  await vi.waitFor(() => expect(changes).toContainEqual({ added: [], removed: [], changed: ['a'] }))
+  await vi.waitFor(
+    () => expect(changes).toContainEqual({ added: [], removed: [], changed: ['a'] }),
+    patient,
+  )
   rmSync(join(place.project, '.claude/skills/b'), { recursive: true })
-  await vi.waitFor(() => expect(changes).toContainEqual({ added: [], removed: ['b'], changed: [] }))
+  await vi.waitFor(
+    () => expect(changes).toContainEqual({ added: [], removed: ['b'], changed: [] }),
+    patient,
+  )
 })
 
 it('searches once for many events', async () => {
@@ -49,7 +61,7 @@ it('searches once for many events', async () => {
   place.skill('project/.claude/skills/a')
   const { changes, searches } = watch(place, { debounceMs: 200 })
   for (const name of ['x', 'y', 'z', 'w']) place.skill(`project/.claude/skills/${name}`)
-  await vi.waitFor(() => expect(changes.length).toBeGreaterThan(0), { timeout: 5000 })
+  await vi.waitFor(() => expect(changes.length).toBeGreaterThan(0), patient)
   expect(changes[0]?.added).toEqual(['w', 'x', 'y', 'z'])
   expect(searches()).toBeLessThan(5)
 })
@@ -58,7 +70,10 @@ it('finds places that did not exist before by looking again', async () => {
   const place = world()
   const { changes } = watch(place, { pollMs: 30 })
   place.skill('project/.claude/skills/a')
-  await vi.waitFor(() => expect(changes).toEqual([{ added: ['a'], removed: [], changed: [] }]))
+  await vi.waitFor(
+    () => expect(changes).toEqual([{ added: ['a'], removed: [], changed: [] }]),
+    patient,
+  )
 })
 
 it('tells nothing after it was closed', async () => {
@@ -81,6 +96,6 @@ it('keeps the answers of a manager up to date', async () => {
   const watcher = await skills.watch((change) => changes.push(change))
   onTestFinished(() => watcher.close())
   place.skill('project/.claude/skills/b')
-  await vi.waitFor(() => expect(changes).toHaveLength(1), { timeout: 5000 })
+  await vi.waitFor(() => expect(changes).toHaveLength(1), patient)
   expect((await skills.list()).map(({ name }) => name)).toEqual(['a', 'b'])
 })

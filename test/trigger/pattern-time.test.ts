@@ -9,7 +9,7 @@ it('comes to an end on long lines that are made for backtracking', () => {
     ['--disable-warning=ExperimentalWarning', bench],
     {
       encoding: 'utf8',
-      timeout: 15_000,
+      timeout: 50_000,
     },
   )
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })

@@ -2,10 +2,16 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { type ReadBodyOptions, readJsonBody, RequestRefused } from './read-json-body.ts'
 import { refusalOf } from './refusal.ts'
 
+export type LocalMethod = 'DELETE' | 'GET' | 'POST'
+
 /** What a path of a local server answers. */
 export interface LocalRoute {
-  method: 'GET' | 'POST'
-  /** Without the token: for what has nothing of the user in it, such as an empty page. */
+  /** No other is answered. */
+  method: LocalMethod | readonly LocalMethod[]
+  /**
+   * Without the token: for what has nothing of the user in it, such as an empty page, or wants a
+   * secret of its own.
+   */
   isPublic?: boolean | undefined
   /** `body` is the JSON of a POST; `{}` where it is empty. */
   answer(body: unknown, response: ServerResponse, request: IncomingMessage): Promise<void> | void
@@ -20,7 +26,10 @@ export interface LocalServerOptions extends ReadBodyOptions {
   port?: number | undefined
   /** How long a request may take to arrive; default 30 s. */
   arrivalMs?: number | undefined
-  /** Called once a request is let in, and what it returns when that has been answered. */
+  /**
+   * Called once a request with the token is let in, and what it returns when that has been answered.
+   * What everybody may ask does not count.
+   */
   onRequest?: (() => () => void) | undefined
 }
 
@@ -80,9 +89,9 @@ async function handle(
     refuse(response, refusal ?? 404)
     return
   }
-  const done = onRequest?.()
+  const done = route.isPublic === true ? undefined : onRequest?.()
   try {
-    const body = route.method === 'POST' ? await readJsonBody(request, options) : undefined
+    const body = request.method === 'POST' ? await readJsonBody(request, options) : undefined
     await route.answer(body, response, request)
   } catch (error) {
     if (response.headersSent) throw error

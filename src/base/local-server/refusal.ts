@@ -15,11 +15,14 @@ export function refusalOf(
     return 401
   }
   if (route === undefined) return 404
-  if (request.method !== route.method) return 405
+  const { method } = request
+  if (![route.method].flat().some((allowed) => allowed === method)) return 405
   // A form of a page can send no such type; asking for leave to send it gets none.
-  const isTyped = request.headers['content-type'] === 'application/json'
-  return route.method === 'GET' || isTyped ? undefined : 415
+  const isTyped = jsonType.test(request.headers['content-type'] ?? '')
+  return method !== 'POST' || isTyped ? undefined : 415
 }
+
+const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 
 /** Whether it names another host (a name bound to this machine) or comes from a page that is not ours. */
 function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage): boolean {

@@ -18,7 +18,7 @@ export function repositoryRoot(folder: string): string | undefined {
   if (root === undefined) return undefined
   const link = readRegularFile(join(root, '.git'), { maxBytes: 65_536 })
   const main = link.ok
-    ? /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+\s*$/.exec(link.text)?.[1]
+    ? /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(link.text)?.[1]
     : undefined
   return main ?? root
 }
