@@ -20,6 +20,11 @@ export interface SkillFile extends Omit<ActingPart, 'owner'> {
 export interface SkillFilesOptions {
   /** Paths that the field `run` and hooks name: such a file acts whatever it looks like. */
   runs?: readonly string[] | undefined
+  /**
+   * Lines for a shell: a file or folder whose name stands in one may be what it runs. Names that a
+   * shell would put together first, as of `*.md`, are not seen.
+   */
+  commands?: readonly string[] | undefined
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
   /** Whether the skill is the whole workspace, whose history and state are none of it. */
@@ -35,7 +40,7 @@ const maxEntries = 20_000
 const maxBytes = 256 * 1024 * 1024
 
 /**
- * The files of a skill that can act: below `scripts/`, named by `run` or a hook, executable, or code
+ * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
  * by their name or first line. Every link acts, since it can put any file in the place of a script.
  * What cannot be read, is no file, or goes away while it is read, can never be accepted. Files that
  * editors leave behind are no part of a skill: nothing of ours reads them.
@@ -45,6 +50,7 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
   // By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`.
   const runs = new Map(options.runs?.map((run) => [run, realPathOf(join(directory, run))]))
   const programs = new Set(runs.values())
+  const commands = unquoted((options.commands ?? []).join('\n'))
   let entries = 0
   let left = maxBytes
   visit(directory, '', false, new Set([directory]))
@@ -61,7 +67,8 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
       if (way === '' && options.isWorkspace && foldersOutsideSkill.includes(name)) continue
       const path = way === '' ? name : `${way}/${name}`
       const place = join(real, name)
-      const acts = acting || path.toLowerCase() === 'scripts' || programs.has(place)
+      const isNamed = commands !== '' && commands.includes(unquoted(name))
+      const acts = acting || isNamed || path.toLowerCase() === 'scripts' || programs.has(place)
       const entry = entryStats(place)
       if (entry.kind !== 'there') {
         const problem = entry.kind === 'missing' ? 'was removed while it was read' : entry.problem
@@ -69,7 +76,7 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
       } else if (entry.stats.isSymbolicLink()) followLink(place, path, acts, above)
       else if (!isLeftBehind(name) || !entry.stats.isFile()) {
         take(place, path, entry.stats, acts, above)
-      }
+      } else if (isNamed && !programs.has(place)) files.push(runLeftOut(directory, path))
     }
   }
 
@@ -153,6 +160,14 @@ function linkOf(path: string, target: string, content: string): SkillFile {
     size: 0,
     link: target,
   }
+}
+
+/** As a shell reads it, and a disk that knows no case. */
+function unquoted(text: string): string {
+  return text
+    .replaceAll(/["'\\]/g, '')
+    .normalize('NFC')
+    .toLowerCase()
 }
 
 /** What is left out can change unseen, so nothing of it may be what the skill runs. */

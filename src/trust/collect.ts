@@ -9,7 +9,7 @@ import { workspaceFileParts } from './_workspace-files.ts'
 import { orderParts } from './assess.ts'
 import { agentFileParts, agentParts } from './_agent-files.ts'
 import { upTo } from './agent-places.ts'
-import { hookPrograms } from './hook-program.ts'
+import { hookCommands, hookProgram } from './hook-program.ts'
 import type { Acceptance, ActingPart, ActingSkill } from './model.ts'
 
 export interface CollectOptions {
@@ -71,8 +71,11 @@ export function collectSkillParts(
   if (directory === undefined) return []
   const owner = workspaceRelative(workspace, directory)
   const { run, hooks } = skill.fields
+  const commands = hookCommands(hooks)
+  const programs = commands.flatMap((command) => hookProgram(command)?.path ?? [])
   const files = skillFiles(directory, {
-    runs: [...(run === undefined ? [] : [run]), ...hookPrograms(hooks)],
+    runs: [...(run === undefined ? [] : [run]), ...programs],
+    commands,
     text: options.text ?? false,
     isWorkspace: directory === workspace,
     linksOut: 'named',

@@ -24,16 +24,15 @@ export function hookProgram(command: string): HookProgram | undefined {
   return { path, rest: line.slice(below?.[0].length ?? path.length) }
 }
 
-/** The programs of all commands in the field `hooks`, in whatever shape it is. */
-export function hookPrograms(hooks: JsonValue | undefined): string[] {
+/** All commands in the field `hooks`, in whatever shape it is. */
+export function hookCommands(hooks: JsonValue | undefined): string[] {
   const found: string[] = []
   const left = hooks === undefined ? [] : [hooks]
   for (let value = left.pop(); value !== undefined; value = left.pop()) {
     if (Array.isArray(value)) for (const one of value) left.push(one)
     else if (isObject<JsonValue>(value)) {
       const { command } = value
-      const program = typeof command === 'string' ? hookProgram(command) : undefined
-      if (program !== undefined) found.push(program.path)
+      if (typeof command === 'string') found.push(command)
       for (const one of Object.values(value)) left.push(one)
     }
   }

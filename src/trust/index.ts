@@ -26,6 +26,8 @@ export {
   type InstalledState,
   installedStates,
   readInstalledLock,
+  readUserInstalledLock,
+  userSkillDirectory,
 } from './installed-lock.ts'
 export type { CurrentSkill, LockChange, LockFileChange, LockReading } from './lock-model.ts'
 export { type LockStore, openLockStore } from './lock-store.ts'

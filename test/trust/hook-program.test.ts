@@ -67,7 +67,12 @@ describe('a file that a hook runs', () => {
 
   function partsWith(hooks: JsonValue): ActingPart[] {
     const directory = temporaryDirectory()
-    writeFiles(directory, { 'guard.md': 'one', 'other.md': 'one', 'a/.guard.sh.swp': 'one' })
+    writeFiles(directory, {
+      'guard.md': 'one',
+      'other.md': 'one',
+      'a/.guard.sh.swp': 'one',
+      'folder/below/step.md': 'one',
+    })
     chmodSync(join(directory, 'guard.md'), 0o755)
     symlinkSync('a/.guard.sh.swp', join(directory, 'link'))
     return collectSkillParts(directory, skillIn(directory, { run: 'other.md', hooks }))
@@ -85,11 +90,33 @@ describe('a file that a hook runs', () => {
     expect(guardIn(hooksOf(command))).toMatchObject({ kind: 'script', executable: true })
   })
 
+  it.each([
+    'sh "$CLAUDE_SKILL_DIR"/guard.md',
+    "sh '.claude/skills/a/'guard.md --all",
+    'cd "$CLAUDE_SKILL_DIR" && . ./guard.md',
+    'awk -fguard.md',
+    'sh gu"ar"d\\.md',
+    'sh GUARD.MD',
+  ])('acts where its name stands in the line for the shell %j', (command) => {
+    expect(guardIn(hooksOf(command))).toMatchObject({ kind: 'script' })
+  })
+
+  it('acts below a folder whose name stands there', () => {
+    const parts = partsWith(hooksOf('run-parts "$CLAUDE_SKILL_DIR/folder"'))
+    expect(parts.map(({ path }) => path)).toContain('folder/below/step.md')
+  })
+
   it('acts in every shape of the field that a hook may have, and for no other command', () => {
     const several = { Stop: [{ hooks: [{ command: 'npm test' }, { command: './guard.md' }] }] }
     expect(guardIn({ Stop: { hooks: { command: './guard.md' } } })).toBeDefined()
     expect(guardIn(several)).toBeDefined()
     expect(guardIn(hooksOf('npm test'))).toBeUndefined()
+  })
+
+  it('is refused where the line for the shell names one that changes unseen', () => {
+    expect(partsWith(hooksOf('sh "$CLAUDE_SKILL_DIR"/a/.guard.sh.swp'))).toContainEqual(
+      expect.objectContaining({ path: 'a/.guard.sh.swp', digest: 'unreadable' }),
+    )
   })
 
   it.each(['a/.guard.sh.swp', 'link'])('is refused as %s, which changes unseen', (path) => {

@@ -2,7 +2,13 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { installedStates, readInstalledLock } from '../../src/trust/index.ts'
+import { gitTreeHash } from '../../src/trust/_git-tree-hash.ts'
+import {
+  installedStates,
+  readInstalledLock,
+  readUserInstalledLock,
+  userSkillDirectory,
+} from '../../src/trust/index.ts'
 import { temporaryDirectory, writeFiles } from './_project.ts'
 
 // Made by skills 1.7.4, `skills add ./pack -a codex`, from the files below.
@@ -106,5 +112,73 @@ describe('skills-lock.json', () => {
     rmSync(path)
     mkdirSync(path)
     expect(reading()).toMatchObject({ state: 'unreadable' })
+  })
+})
+
+describe('.skill-lock.json, of what a user installed for all projects', () => {
+  // `git rev-parse HEAD:alpha` of a repository with the files below.
+  const tree = 'd8e7749dfc439ca40ea1a177ba0b3bc3008e15ac'
+
+  function installedFor(entry: object, env: Record<string, string> = {}) {
+    const home = temporaryDirectory()
+    const directory = userSkillDirectory('alpha', { home })
+    writeFiles(directory, files)
+    chmodSync(join(directory, 'scripts/run.sh'), 0o755)
+    writeFiles(directory, { 'scripts/lib/x.sh': 'y\n', 'scripts.md': 's\n' })
+    symlinkSync('scripts.md', join(directory, 'link'))
+    mkdirSync(join(directory, 'empty/below'), { recursive: true })
+    writeFiles(directory, { '.git/config': 'x' })
+    const state = env['XDG_STATE_HOME']
+    const place = state === undefined ? join(home, '.agents') : join(state, 'skills')
+    const lock = { version: 3, skills: { alpha: { source: 'a/b', ...entry } }, dismissed: {} }
+    writeFiles(place, { '.skill-lock.json': JSON.stringify(lock) })
+    const reading = () => readUserInstalledLock({ home, env })
+    const states = () => installedStates(reading().skills, [directory])
+    return { directory, reading, states }
+  }
+
+  it('has the name that Git gives the tree of a skill', () => {
+    const { directory, states } = installedFor({ skillFolderHash: tree })
+    expect(states()).toMatchObject([{ name: 'alpha', source: 'a/b', state: 'same' }])
+    chmodSync(join(directory, 'scripts/run.sh'), 0o644)
+    expect(states()).toMatchObject([{ state: 'changed', directories: [directory] }])
+    chmodSync(join(directory, 'scripts/run.sh'), 0o755)
+    writeFileSync(join(directory, 'b.txt'), 'Y\n')
+    expect(states()).toMatchObject([{ state: 'changed' }])
+  })
+
+  it('lies in the state directory where that is set, and may have no hash of a skill', () => {
+    const { states, reading } = installedFor(
+      { skillFolderHash: '' },
+      { XDG_STATE_HOME: temporaryDirectory() },
+    )
+    expect(reading()).toMatchObject({ state: 'read', diagnostics: [] })
+    expect(states()).toMatchObject([{ state: 'unrecorded' }])
+  })
+
+  it('has the hash of the files where there was no tree', () => {
+    const { states } = installedFor({ skillFolderHash: recorded })
+    expect(states()).toMatchObject([{ state: 'changed' }])
+  })
+
+  it('is a diagnostic where an entry cannot be read', () => {
+    const { reading } = installedFor({ skillFolderHash: 'main' })
+    expect(reading()).toMatchObject({
+      skills: [],
+      diagnostics: [{ code: 'installed-lock-entry', message: expect.stringContaining('64 or 40') }],
+    })
+  })
+
+  it('counts bytes and entries of a tree, and stops at the limit', () => {
+    const { directory } = installedFor({ skillFolderHash: tree })
+    expect(gitTreeHash(directory, { entries: 3, bytes: 1000 })).toEqual({
+      ok: false,
+      problem: 'has more than 3 entries',
+    })
+    expect(gitTreeHash(directory, { entries: 100, bytes: 0 })).toMatchObject({ ok: false })
+    expect(gitTreeHash(join(directory, 'none'), { entries: 1, bytes: 1 })).toEqual({
+      ok: false,
+      problem: 'cannot be listed: ENOENT',
+    })
   })
 })

@@ -192,9 +192,15 @@ describe('what nobody can vouch for', () => {
     const directory = temporaryDirectory()
     writeFiles(directory, { 'scripts/a\uFFFD': 'harmless' })
     expect(partsOf(directory)).toMatchObject([{ digest: sha256('harmless') }])
-    writeFileSync(Buffer.concat([Buffer.from(`${directory}/scripts/a`), Buffer.of(0xff)]), '')
+    for (const name of ['a', 'scripts/a']) {
+      writeFileSync(Buffer.concat([Buffer.from(`${directory}/${name}`), Buffer.of(0xff)]), '')
+    }
     const refusals = partsOf(directory).filter(({ digest }) => digest === 'unreadable')
-    expect(refusals).toMatchObject([{ ...refused, problem: 'has a name that is not UTF-8' }])
+    const problem = 'has a name that is not UTF-8'
+    expect(refusals).toMatchObject([
+      { ...refused, path: 'a\uFFFD', problem },
+      { ...refused, path: 'scripts/a\uFFFD', problem },
+    ])
   })
 
   it('is a link whose target is not UTF-8', { skip: !onLinux }, () => {
