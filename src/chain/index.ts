@@ -74,6 +74,7 @@ export {
 } from './stepper.ts'
 export {
   duration,
+  firstFailed,
   renderTimeline,
   resultWithError,
   statusMarks,
@@ -83,4 +84,5 @@ export {
 } from './timeline.ts'
 export { type CheckedSkill, executionRefusal, trustFact } from './trust-check.ts'
 export { skillDirectory } from './step-files.ts'
+export { type WalkedStep, walkResult } from './walk-result.ts'
 export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

@@ -59,13 +59,21 @@ export function planDigest(root: PlannedChain): string {
 }
 
 /** The plan as `chain plan --json` prints it. */
-export function planJson(plan: Plan, diagnostics: readonly Diagnostic[]): object {
+export interface PlanJson {
+  skill: string
+  digest: string
+  policy: ChainPolicy
+  steps: readonly PlannedStep[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export function planJson(plan: Plan, diagnostics: readonly Diagnostic[]): PlanJson {
   const { policy, steps } = plan.root
   return {
     skill: plan.skill,
     digest: plan.digest,
     policy,
-    steps: steps satisfies readonly PlannedStep[],
+    steps,
     diagnostics,
   }
 }

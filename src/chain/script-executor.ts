@@ -14,6 +14,7 @@ import {
 } from '../exec/index.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
+import { stateText } from './state.ts'
 import { executionFiles, type RunFiles, skillDirectory } from './step-files.ts'
 
 export interface ScriptWorld {
@@ -51,7 +52,7 @@ export function scriptExecutor(world: ScriptWorld): Executor {
         skillDirectory: directory,
         cwd: world.workspace,
         arguments: request.arguments,
-        input: JSON.stringify({ chain_state: state }),
+        input: stateText(state),
         runId: request.runId,
         step: step.step,
         attempt,

@@ -27,14 +27,38 @@ export const emptyState: ChainState = {
 /** The state after further outputs, in the order given. */
 export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]): ChainState {
   if (outputs.length === 0) return state
+  const previous = [...state.previous_outputs, ...outputs]
+  const measured = outputs.some(({ metrics }) => Object.keys(metrics).length > 0)
   return {
-    previous_outputs: [...state.previous_outputs, ...outputs],
+    previous_outputs: previous,
     accumulated_errors: [
       ...state.accumulated_errors,
       ...outputs.flatMap((output) => output.errors),
     ],
-    total_metrics: totalMetrics([...state.previous_outputs, ...outputs]),
+    // Most steps measure nothing, and then nothing is added up again.
+    total_metrics: measured ? totalMetrics(previous) : state.total_metrics,
   }
+}
+
+/**
+ * `{ "chain_state": … }` as a step reads it. What one step left is written once, not again for each
+ * step after it.
+ */
+export function stateText(state: ChainState): string {
+  const outputs = state.previous_outputs.map((output) => writtenOnce(output)).join()
+  const errors = JSON.stringify(state.accumulated_errors)
+  const metrics = JSON.stringify(state.total_metrics)
+  return `{"chain_state":{"previous_outputs":[${outputs}],"accumulated_errors":${errors},"total_metrics":${metrics}}}`
+}
+
+const written = new WeakMap<PreviousOutput, string>()
+
+function writtenOnce(output: PreviousOutput): string {
+  const known = written.get(output)
+  if (known !== undefined) return known
+  const text = JSON.stringify(output)
+  written.set(output, text)
+  return text
 }
 
 /**

@@ -24,7 +24,13 @@ export function executionFiles(files: RunFiles, key: string): string {
   return join(files.steps, `${name}-${process.pid}`)
 }
 
-/** The directory of a planned skill. */
+/** The directory of a planned skill. A plan belongs to one workspace, so it is resolved once. */
 export function skillDirectory(workspace: string, step: PlannedStep): string {
-  return dirname(resolve(workspace, step.path))
+  const known = directories.get(step)
+  if (known?.workspace === workspace) return known.directory
+  const directory = dirname(resolve(workspace, step.path))
+  directories.set(step, { workspace, directory })
+  return directory
 }
+
+const directories = new WeakMap<PlannedStep, { workspace: string; directory: string }>()

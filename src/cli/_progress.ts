@@ -20,6 +20,7 @@ export interface Progress {
  * more line, rewritten, shows what runs now and for how long.
  */
 export function showProgress(output: Output): Progress {
+  if (output.isQuiet) return { listener: () => undefined, close: () => undefined }
   const running = new Map<string, { name: string; since: number }>()
   const draw = (): void => output.live(liveLine(running).slice(0, output.width - 1))
   const timer = output.isTerminal ? setInterval(draw, 100).unref() : undefined

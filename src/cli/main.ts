@@ -10,6 +10,7 @@ import {
   UsageError,
 } from '../base/index.ts'
 import { ask, readStandardInput } from './_terminal.ts'
+import { keepCompiledCode } from './_compiled-code.ts'
 import type { CommandContext, GlobalOptions } from './command.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
 import { commands } from './commands.ts'
@@ -89,6 +90,15 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
 }
 
 async function runCommand(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {
+  // A dry run calls few of the functions that a run does, and the first to end decides what is kept.
+  const keeps = entry.name === 'run' && !argv.includes('--dry-run')
+  const keep = keeps ? keepCompiledCode(systemRuntime()) : undefined
+  const code = await loadAndRun(entry, argv)
+  if (code === exitCode.done) keep?.()
+  return code
+}
+
+async function loadAndRun(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {
   const [{ command }, { parseCommandLine }] = await Promise.all([
     entry.load(),
     import('./command-line.ts'),

@@ -8,6 +8,8 @@ type StyleFormat = Parameters<typeof styleText>[0]
 export interface Output {
   /** Whether a person sees standard output: only then are there colours and live lines. */
   readonly isTerminal: boolean
+  /** Nobody reads remarks, so none need be put into words. */
+  readonly isQuiet: boolean
   /** Columns of the terminal; 100 where there is none. */
   readonly width: number
   /** One line of the answer. Pass text from skills through `safeLine` yourself where you style it. */
@@ -47,6 +49,7 @@ export function createOutput(options: OutputOptions): Output {
   const colours = env['FORCE_COLOR'] ? env['FORCE_COLOR'] !== '0' : isTerminal && !env['NO_COLOR']
   const output: Output = {
     isTerminal,
+    isQuiet: options.quiet,
     width: Number(env['COLUMNS']) || stdout.columns || 100,
     line: (text = '') => stdout.write(`${text}\n`),
     raw: (text) => stdout.write(text),
@@ -55,8 +58,9 @@ export function createOutput(options: OutputOptions): Output {
       if (!options.quiet) stderr.write(`${safeText(text)}\n`)
     },
     styled: (text) => {
+      if (options.quiet) return
       const shown = stderr.isTerminal ? text : stripVTControlCharacters(text)
-      if (!options.quiet) stderr.write(`${shown}\n`)
+      stderr.write(`${shown}\n`)
     },
     failure: (text) => stderr.write(`${safeText(text)}\n`),
     detail: (text) => {

@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createCapture } from './capture.ts'
+import { type Listener, splitMessages, withLength } from './_launcher-messages.ts'
 import { launcherProgram } from './_launcher-program.ts'
+import { openQuickPipes, type QuickPipes } from './_launcher-pipes.ts'
 import { killGroup } from './_process-group.ts'
 import type { ProcessEnd, ProcessRequest, ProcessResult, RunProcess } from './process.ts'
 import { supervise } from './_supervision.ts'
@@ -12,21 +14,22 @@ export interface LauncherProcess {
   close(): Promise<void>
 }
 
-/** What it says of the program that runs: a letter and data, as `launcherProgram` describes them. */
-type Listener = { heard(letter: string, data: Buffer): void; lost(): void }
-
 /** Resolves with undefined when it cannot be started or does not answer. */
-export function startLauncher(perl: string): Promise<LauncherProcess | undefined> {
+export function startLauncher(perl: string, quick: boolean): Promise<LauncherProcess | undefined> {
   const child = spawn(perl, ['-e', launcherProgram], {
     cwd: '/',
-    env: {},
+    // Else each copy of it that becomes a program looks up anew what it calls.
+    env: { LD_BIND_NOW: '1' },
     stdio: ['pipe', 'pipe', 'ignore'],
     // A Ctrl-C at the terminal is for us alone; the launcher goes when its input ends.
     detached: true,
   })
   return new Promise((resolve) => {
     let listener: Listener = {
-      heard: () => resolve(launcherProcess(child, (next) => (listener = next), ended)),
+      heard: (_letter, data) => {
+        const pipes = quick ? openQuickPipes(child, data.toString()) : undefined
+        resolve(launcherProcess(child, (next) => (listener = next), ended, pipes))
+      },
       lost: () => resolve(undefined),
     }
     const ended = new Promise<void>((done) => {
@@ -50,26 +53,49 @@ function launcherProcess(
   child: ChildProcess,
   listen: (listener: Listener) => void,
   ended: Promise<void>,
+  pipes: QuickPipes | undefined,
 ): LauncherProcess {
-  const tell = (text: string): void => void child.stdin?.write(withLength(text))
+  const toInput = (text: string): void => void child.stdin?.write(withLength(text))
+  const tell = pipes === undefined ? toInput : (text: string) => pipes.write(withLength(text))
+  if (pipes !== undefined) toInput('Q')
+  let closing: Promise<void> | undefined
+  const close = async (): Promise<void> => {
+    pipes?.closeInput()
+    child.stdin?.end()
+    await ended
+    pipes?.close()
+  }
   let alive = true
   void ended.then(() => (alive = false))
   return {
     alive: () => alive && child.exitCode === null && child.signalCode === null,
     run: (request) =>
       new Promise((resolve) => {
+        let settled = false
         const settle = (result: ProcessResult): void => {
+          settled = true
           listen(nobody)
-          resolve(result)
+          if (pipes === undefined || !isTurnDue()) resolve(result)
+          else setImmediate(() => resolve(result))
         }
-        listen(listenerFor(request, tell, settle))
+        const listener = listenerFor(request, tell, settle)
+        listen(listener)
         tell(describe(request))
+        if (pipes?.answer(listener, () => settled) === 'lost') alive = false
       }),
-    async close() {
-      child.stdin?.end()
-      await ended
-    },
+    close: () => (closing ??= close()),
   }
+}
+
+/** How long short programs may follow each other before signals and timers are heard. */
+const turnMs = 50
+let turnedAt = 0
+
+function isTurnDue(): boolean {
+  const now = Date.now()
+  const due = Math.abs(now - turnedAt) >= turnMs
+  if (due) turnedAt = now
+  return due
 }
 
 const nobody: Listener = { heard: () => undefined, lost: () => undefined }
@@ -102,10 +128,12 @@ function listenerFor(
           running = Number(data.toString())
           supervision.identified(running)
           break
-        case 'X': {
+        case 'X':
+        case 'Z': {
           const [status = 0, pid = 0] = data.toString().split(' ').map(Number)
           running = undefined
           supervision.identified(pid)
+          if (letter === 'Z') supervision.drained()
           supervision.ended(endOf(status))
           break
         }
@@ -131,31 +159,6 @@ function describe({ file, args, cwd, env, stdin }: ProcessRequest): string {
   const words = [file, ...args]
   return [cwd, input, words.length, ...words, ...Object.entries(env).flat()].join('\0')
 }
-
-function withLength(text: string): Buffer {
-  const length = Buffer.byteLength(text)
-  const message = Buffer.allocUnsafe(length + 4)
-  message.writeUInt32BE(length)
-  message.write(text, 4)
-  return message
-}
-
-/** Messages are a letter, a 32-bit length and as many bytes; chunks end anywhere. */
-function splitMessages(heard: (letter: string, data: Buffer) => void): (chunk: Buffer) => void {
-  let pending: Buffer = Buffer.alloc(0)
-  return (chunk) => {
-    pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-    while (pending.length >= headLength) {
-      const end = headLength + pending.readUInt32BE(1)
-      if (pending.length < end) return
-      const [letter, data] = [pending.toString('latin1', 0, 1), pending.subarray(headLength, end)]
-      pending = pending.subarray(end)
-      heard(letter, data)
-    }
-  }
-}
-
-const headLength = 5
 
 /** From a wait status as `waitpid` gives it. */
 function endOf(status: number): ProcessEnd {

@@ -64,7 +64,7 @@ export function supervise(
     },
     ended(end) {
       left = end
-      drainTimer = setTimeout(running.closeOutput, drainMs)
+      if (!isDrained) drainTimer = setTimeout(running.closeOutput, drainMs)
       settle()
     },
     drained() {

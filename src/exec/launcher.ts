@@ -14,8 +14,10 @@ export interface Launcher {
  * needs; elsewhere, for a second program at the same time, and for input that is no file, directly.
  *
  * @param perl the interpreter of the launcher, by its absolute path.
+ * @param quick whether short programs are waited for on pipes of its own, where the system has a way
+ * to open them.
  */
-export function openLauncher(perl: string = systemPerl): Launcher {
+export function openLauncher(perl: string = systemPerl, quick = true): Launcher {
   let starting: Promise<LauncherProcess | undefined> | undefined
   let busy = false
   return {
@@ -23,7 +25,7 @@ export function openLauncher(perl: string = systemPerl): Launcher {
       if (busy || !isSuited(request)) return await runProcess(request)
       busy = true
       try {
-        starting ??= existsSync(perl) ? startLauncher(perl) : Promise.resolve(undefined)
+        starting ??= existsSync(perl) ? startLauncher(perl, quick) : Promise.resolve(undefined)
         const launcher = await starting
         const usable = launcher?.alive() === true && request.signal?.aborted !== true
         return await (usable ? launcher : { run: runProcess }).run(request)

@@ -37,7 +37,7 @@ export function shimTarget(
 }
 
 /** A path from the file's own directory, in quotation marks, last before all arguments. */
-const invocation = /"%(?:~dp0|dp0%)\\?([^"]+)"[ \t]+%\*[ \t]*\)?[ \t]*$/
+const invocation = /"%(?:~dp0|dp0%)\\?([^"]+)"[ \t]+%\*[ \t]*(?:\)[ \t]*)?$/
 
 export function isCommandFile(path: string): boolean {
   return /\.(cmd|bat)$/i.test(path)

@@ -3,7 +3,7 @@ import { loadConfiguration, SkillrailError, systemRuntime } from '../../src/base
 import type { LoadedCommand } from '../../src/cli/command.ts'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
 import type { Output } from '../../src/cli/output.ts'
-import type { TestProject } from './_project.ts'
+import type { ProjectSkill, TestProject } from './_project.ts'
 
 /** The parts of the documents that tests look into. */
 export interface CommandJson {
@@ -86,9 +86,37 @@ export async function runCommand(
   return answer
 }
 
+export interface ProjectCommands {
+  /** A command as it is typed: `runs show ID --json`. */
+  command(line: string, world?: CommandWorld): Promise<CommandAnswer>
+  skills(table: Readonly<Record<string, ProjectSkill>>): void
+  /** The id of the newest run. */
+  runIdOf(): Promise<string>
+}
+
+/** @param project that of the test which asks. */
+export function commandsIn(project: () => TestProject): ProjectCommands {
+  const command: ProjectCommands['command'] = (line, world) => {
+    const words = line.split(' ')
+    const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
+    return runCommand(name, words, project(), world)
+  }
+  return {
+    command,
+    skills(table) {
+      for (const [name, content] of Object.entries(table)) project().write(name, content)
+    },
+    async runIdOf() {
+      const { json } = await command('runs list --json')
+      return String(json.runs[0]?.runId)
+    },
+  }
+}
+
 function outputInto(answer: CommandAnswer): Output {
   return {
     isTerminal: false,
+    isQuiet: false,
     width: 100,
     line: (text = '') => void answer.lines.push(text),
     raw: (text) => void answer.lines.push(text),

@@ -1,8 +1,9 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CommandAnswer, type CommandJson, type CommandWorld, runCommand } from './_command.ts'
+import { type CommandJson, commandsIn, runCommand } from './_command.ts'
 import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+import { until } from '../patience.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -10,21 +11,9 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const command = (line: string, world?: CommandWorld): Promise<CommandAnswer> => {
-  const words = line.split(' ')
-  const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
-  return runCommand(name, words, project, world)
-}
-
-function skills(table: Record<string, ProjectSkill>): void {
-  for (const [name, content] of Object.entries(table)) project.write(name, content)
-}
+const { command, skills, runIdOf } = commandsIn(() => project)
 
 const log = (text: string): ProjectSkill => ({ run: `echo ${text} >> log; echo did-${text}` })
-const runIdOf = async (): Promise<string> => {
-  const { json } = await command('runs list --json')
-  return String(json.runs[0]?.runId)
-}
 const statusesOf = (json: CommandJson): unknown =>
   json.attempts
     .at(-1)
@@ -239,7 +228,7 @@ describe('going on after a run', () => {
   it('cancel ends a run of another process within its patience', async () => {
     project.write('a', { run: "trap '' TERM; echo a >> log; sleep 30" })
     const child = project.start(['run', 'main'])
-    while (project.log().length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => project.log().length > 0)
     expect((await command(`runs cancel ${await runIdOf()}`)).code).toBe(0)
     expect((await child.ended).code).toBe(130)
   })

@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
-import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+import { commandsIn } from './_command.ts'
+import { makeProject, type TestProject } from './_project.ts'
+import { until, withinLimit } from '../patience.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -10,20 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const command = (line: string, world?: CommandWorld): Promise<CommandAnswer> => {
-  const words = line.split(' ')
-  const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
-  return runCommand(name, words, project, world)
-}
-
-function skills(table: Record<string, ProjectSkill>): void {
-  for (const [name, content] of Object.entries(table)) project.write(name, content)
-}
-
-const runIdOf = async (): Promise<string> => {
-  const { json } = await command('runs list --json')
-  return String(json.runs[0]?.runId)
-}
+const { command, skills, runIdOf } = commandsIn(() => project)
 
 const lineOf = (lines: readonly string[], mark: string, name: string): string | undefined =>
   lines.find((line) => line.trimStart().startsWith(`${mark} `) && line.includes(` ${name} `))
@@ -68,9 +56,13 @@ describe('the time of a step that was cut off', () => {
     skills({
       main: { metadata: ['chain: [nested]'] },
       nested: { metadata: ['chain: [slow]'] },
-      slow: { run: 'sleep 30' },
+      slow: { run: 'echo slow >> log; sleep 600' },
     })
-    const { lines, notes } = await command('run main --max-time 0.5')
+    const { lines, notes } = await withinLimit(
+      500,
+      (limit) => command(`run main --max-time ${limit / 1000}`),
+      () => project.log().includes('slow'),
+    )
     const shown = await command(`runs show ${await runIdOf()}`)
     for (const text of [lines, shown.lines, notes]) {
       expect(lineOf(text, '⊘', 'slow')).toMatch(/ [1-9][\d.]* m?s/)
@@ -81,7 +73,7 @@ describe('the time of a step that was cut off', () => {
   it('is not shown after a crash, also when the run is cancelled later', async () => {
     skills({ main: { metadata: ['chain: [slow]'] }, slow: { run: 'echo slow >> log; sleep 30' } })
     const child = project.start(['run', 'main'])
-    while (project.log().length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+    await until(() => project.log().length > 0)
     child.kill('SIGKILL')
     await child.ended
     const runId = await runIdOf()

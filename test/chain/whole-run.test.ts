@@ -1,8 +1,9 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
+import { commandsIn, runCommand } from './_command.ts'
 import { makeProject, type TestProject } from './_project.ts'
+import { withinLimit } from '../patience.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -10,11 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => project.remove())
 
-const command = (line: string, world?: CommandWorld): Promise<CommandAnswer> => {
-  const words = line.split(' ')
-  const name = words[0] === 'run' ? 'run' : words.slice(0, 2).join(' ')
-  return runCommand(name, words, project, world)
-}
+const { command } = commandsIn(() => project)
 
 function write(path: string, text: string): void {
   const absolute = join(project.directory, path)
@@ -33,8 +30,15 @@ describe('--max-time', () => {
   it('ends the whole run with exit code 5, and a resume goes on', async () => {
     project.write('main', { metadata: ['chain: [a, slow]'] })
     project.write('a', { run: 'echo a >> log' })
-    project.write('slow', { run: 'test -e fast || sleep 30; echo slow >> log' })
-    const { code, json } = await command('run main --max-time 0.7 --json')
+    project.write('slow', { run: 'touch began; test -e fast || sleep 600; echo slow >> log' })
+    const { code, json } = await withinLimit(
+      700,
+      async (limit) => {
+        rmSync(join(project.directory, 'log'), { force: true })
+        return await command(`run main --max-time ${limit / 1000} --json`)
+      },
+      () => existsSync(join(project.directory, 'began')),
+    )
     expect(code).toBe(5)
     write('fast', '')
     expect((await command(`runs resume ${json.runId}`)).code).toBe(0)

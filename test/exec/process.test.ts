@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
 import {
   openLauncher,
@@ -10,17 +9,25 @@ import {
   type RunProcess,
   runProcess,
 } from '../../src/exec/index.ts'
+import { until, withinLimit } from '../patience.ts'
 
 const launcher = openLauncher()
-afterAll(() => launcher.close())
+const slowLauncher = openLauncher(undefined, false)
+afterAll(async () => {
+  await launcher.close()
+  await slowLauncher.close()
+})
 
-const launched: [string, RunProcess] = ['through the launcher', launcher.run]
+const launched: [string, RunProcess][] = [
+  ['through the launcher', launcher.run],
+  ['through the launcher without pipes of its own', slowLauncher.run],
+]
 const ways: [string, RunProcess][] = [
   ['directly', runProcess],
-  ...(existsSync('/usr/bin/perl') ? [launched] : []),
+  ...(existsSync('/usr/bin/perl') ? launched : []),
 ]
 
-describe.each(ways)('running a process %s', { timeout: 20_000 }, (_way, run) => {
+describe.each(ways)('running a process %s', (_way, run) => {
   let directory: string
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'skillrail-exec-'))
@@ -81,19 +88,35 @@ describe.each(ways)('running a process %s', { timeout: 20_000 }, (_way, run) => 
   it('ends the whole group at the time-out, also what ignores TERM', async () => {
     const pids = join(directory, 'pids')
     const script = `trap '' TERM; (trap '' TERM; echo $$ > ${pids}; sleep 30) & sleep 30`
-    const result = await shell(script, { timeoutMs: 200 })
+    const result = await withinLimit(
+      200,
+      (timeoutMs) => shell(script, { timeoutMs }),
+      () => existsSync(pids),
+    )
     expect(result.end).toEqual({ kind: 'timeout' })
-    await expectGone(Number(readFileSync(pids, 'utf8')))
+    const pid = Number(readFileSync(pids, 'utf8'))
+    await until(() => !isRunning(pid))
+  })
+
+  it('ends what prints without end at the time-out', async () => {
+    for (const script of [
+      'while :; do echo x; done',
+      'exec yes',
+      'while :; do echo x; sleep 0.01; done',
+    ]) {
+      expect((await shell(script, { timeoutMs: 300 })).end).toEqual({ kind: 'timeout' })
+    }
   })
 
   it('ends at once when everything in the group heeds TERM', async () => {
     const marker = join(directory, 'cleaned')
-    const script = `trap 'echo x > ${marker}; exit 0' TERM; sleep 30 & wait`
+    const script = `trap 'echo x > ${marker}; exit 0' TERM; sleep 30 & echo ready; wait`
     const controller = new AbortController()
-    const running = shell(script, { signal: controller.signal })
-    await sleep(200)
-    controller.abort()
-    expect((await running).end).toEqual({ kind: 'aborted' })
+    const { end } = await shell(script, {
+      signal: controller.signal,
+      onOutput: () => controller.abort(),
+    })
+    expect(end).toEqual({ kind: 'aborted' })
     expect(existsSync(marker)).toBe(true)
   })
 
@@ -210,14 +233,10 @@ describe.each(ways)('running a process %s', { timeout: 20_000 }, (_way, run) => 
   })
 })
 
-async function expectGone(pid: number): Promise<void> {
-  for (let tries = 0; tries < 100; tries++) {
-    try {
-      process.kill(pid, 0)
-    } catch {
-      return
-    }
-    await sleep(20)
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
   }
-  expect.fail(`process ${pid} still runs`)
 }

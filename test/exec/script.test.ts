@@ -80,7 +80,8 @@ it('is a failure when its files cannot be written', async () => {
 it.runIf(process.platform === 'linux')(
   'finds what an execution left behind, and ends it',
   async () => {
-    const { stdout } = await run('#!/bin/sh\nsetsid sleep 60 >/dev/null 2>&1 & echo $!\n')
+    const leaves = "setsid sh -c 'echo > left; exec sleep 60' >/dev/null 2>&1 & echo $!"
+    const { stdout } = await run(`#!/bin/sh\n${leaves}\nuntil [ -e left ]; do sleep 0.01; done\n`)
     expect(endOrphans(new Set(['r1/other']))).toBe(0)
     expect(stdout.trim()).toMatch(/^\d+$/)
     expect(endOrphans(new Set(['r1/2:step']))).toBe(1)

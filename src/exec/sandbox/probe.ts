@@ -62,7 +62,7 @@ fi
 export function readFacts(text: string): ProbeFacts {
   const facts = new Map<string, string>()
   for (const line of text.split('\n')) {
-    const limit = /^limit (Max [a-z ]+?)\s{2,}(\S+)\s+(\S+)/.exec(line)
+    const limit = /^limit (Max(?: [a-z]+)+)\s{2,}(\S+)\s+(\S+)/.exec(line)
     if (limit !== null) facts.set(limit[1] ?? '', limit[3] ?? '')
     const fact = /^(\w+): (.*)$/.exec(line)
     if (fact !== null) facts.set(fact[1] ?? '', (fact[2] ?? '').trim())

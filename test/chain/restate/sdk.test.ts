@@ -15,7 +15,7 @@ it('a worker without the optional SDK names the command that installs it', () =>
   const { status, stdout } = spawnSync(
     process.execPath,
     ['--no-warnings', '--import', preload, bin, 'worker', '--json', '--port', '0'],
-    { encoding: 'utf8', timeout: 20_000 },
+    { encoding: 'utf8', timeout: 50_000 },
   )
   expect(status).toBe(1)
   expect(JSON.parse(stdout).error).toMatchObject({
