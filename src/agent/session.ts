@@ -4,6 +4,7 @@ import { type ConversationLimits, createCompactor } from './conversation/compact
 import { messageTexts } from './conversation/message-text.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type { AgentEvent, AgentTool, CallSettings, LoopOutcome } from './model.ts'
+import type { Mutable } from './mutable.ts'
 import type { JsonObject } from '../tools/index.ts'
 import { joinParts, type SessionPart } from './session-part.ts'
 import type { UsageLedger } from './usage/ledger.ts'
@@ -73,30 +74,24 @@ export interface AgentSession {
 export function openSession(options: SessionOptions): AgentSession {
   const { agent, delegation, usage } = options
   const joined = joinParts()
-  let history: readonly ModelMessage[] = cloned(options.messages)
-  let running = false
-  let current = history
+  let current = cloned(options.messages)
   const compactor = createCompactor(options.limits)
   let steered: string[] = []
 
-  const session: AgentSession = {
+  const session: Mutable<AgentSession> = {
     agent,
     delegation,
-    get running() {
-      return running
-    },
-    get messages() {
-      return history
-    },
+    running: false,
+    messages: current,
     tools: () => joined.offered(joined.tools(options.tools)),
     async run(prompt, run = {}) {
       refuseEmpty(prompt)
-      if (running) throw new AgentUsageError(busy(agent))
-      running = true
+      if (session.running) throw new AgentUsageError(busy(agent))
+      session.running = true
       try {
         return await oneTurn(prompt, run)
       } finally {
-        running = false
+        session.running = false
         await joined.turnEnded()
       }
     },
@@ -120,8 +115,8 @@ export function openSession(options: SessionOptions): AgentSession {
     const context = { onEvent, signal: run.signal }
     const added = await joined.instructions(context)
     const text = await joined.prompt(prompt, context)
-    history = [...history, { role: 'user', content: text }]
-    const before = history
+    const before: readonly ModelMessage[] = [...session.messages, { role: 'user', content: text }]
+    session.messages = before
     const outcome = await runLoop({
       agent,
       delegation,
@@ -148,8 +143,8 @@ export function openSession(options: SessionOptions): AgentSession {
       stream: run.stream,
       callSettings: options.callSettings,
     })
-    history = [...before, ...outcome.messages]
-    current = history
+    session.messages = [...before, ...outcome.messages]
+    current = session.messages
     return outcome
   }
 

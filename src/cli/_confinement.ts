@@ -5,6 +5,7 @@ import { isInside, safeLine, UsageError, userDirectories } from '../base/index.t
 import { allSteps, type Plan, type RunConfinement } from '../chain/index.ts'
 import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../exec/index.ts'
 import type { ChainProject } from './_chain-project.ts'
+import { contradiction } from './_contradiction.ts'
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */
 export interface ConfinementOptions {
@@ -38,14 +39,19 @@ export async function confinementFor(
   options: ConfinementOptions,
 ): Promise<RunConfinement | undefined> {
   const { context } = project
+  if (options.grant !== undefined && options.unsafeNoSandbox === true) {
+    const hint = 'A grant opens the sandbox in one place; without a sandbox there is none to open.'
+    throw contradiction('--grant', '--unsafe-no-sandbox', hint)
+  }
   const grants = grantsOf(project, options.grant ?? [])
   const confined = [plan.root, ...allSteps(plan.root)].filter(
     (step) => step.sandboxed === true && step.excluded !== true,
   )
   const [first] = confined
   if (first === undefined) {
-    if (options.grant !== undefined) {
-      context.output.note('--grant changes nothing: no script of this plan runs in a sandbox')
+    const idle = options.unsafeNoSandbox === true ? '--unsafe-no-sandbox' : '--grant'
+    if (options.grant !== undefined || options.unsafeNoSandbox === true) {
+      context.output.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
     }
     return undefined
   }

@@ -14,6 +14,7 @@ import {
   startRun,
 } from '../chain/index.ts'
 import type { ChainProject } from './_chain-project.ts'
+import { pointless } from './_contradiction.ts'
 
 // Restate's part is loaded only for a run that is on a server.
 
@@ -131,12 +132,17 @@ function isOpen({ status }: RunJournal): boolean {
   return status === undefined || status === 'waiting'
 }
 
-/** @throws {UsageError} for an engine that there is not. */
-export function wantsServer({ engine = 'journal' }: EngineOptions): boolean {
+/** @throws {UsageError} for an engine that there is not, and for an address that nobody asks. */
+export function wantsServer({ engine = 'journal', url, adminUrl }: EngineOptions): boolean {
   if (engine === 'restate') return true
-  if (engine === 'journal') return false
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--engine ${engine}: there are two engines, journal and restate`,
-  })
+  if (engine !== 'journal') {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--engine ${engine}: there are two engines, journal and restate`,
+    })
+  }
+  const hint = 'Add --engine restate; without it no server is asked.'
+  if (url !== undefined) throw pointless('--url', '--engine restate', hint)
+  if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
+  return false
 }

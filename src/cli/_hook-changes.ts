@@ -7,6 +7,7 @@ import {
   SkillrailError,
 } from '../base/index.ts'
 import { adapters, type FileChange, type HookScope, type Platform } from '../hooks/index.ts'
+import { contradiction } from './_contradiction.ts'
 import { unifiedDiff } from './_unified-diff.ts'
 import type { CommandContext } from './command.ts'
 
@@ -28,7 +29,7 @@ export async function changeEach(
   change: (platform: Platform, scope: HookScope) => Promise<FileChange>,
   unchanged: (path: string) => string,
 ): Promise<{ changes: FileChange[]; code: ExitCode }> {
-  const scope = options.project === true ? 'project' : 'user'
+  const scope = scopeOf(options)
   const changes: FileChange[] = []
   const errors: { platform: Platform; code: string; message: string }[] = []
   for (const platform of named) {
@@ -54,6 +55,14 @@ export async function changeEach(
     })
   }
   return { changes, code: errors.length > 0 ? exitCode.badAnswer : exitCode.done }
+}
+
+/** @throws {UsageError} when both are named: one file is changed at a time. */
+function scopeOf({ user, project }: ScopeOptions): HookScope {
+  if (user === true && project === true) {
+    throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
+  }
+  return project === true ? 'project' : 'user'
 }
 
 function printChange(

@@ -35,7 +35,15 @@ export async function routeAnswer(
   limit: number,
   context: CommandContext,
 ): Promise<RouteAnswer> {
-  const { router, tools, definition, held, meaning, diagnostics } = await routing(request, context)
+  return routeIn(await routing(request, context), request, limit)
+}
+
+/** The same with routing that was prepared already. */
+export function routeIn(
+  { router, tools, definition, held, meaning, diagnostics }: Routing,
+  request: string,
+  limit: number,
+): RouteAnswer {
   const options = { limit, meaning }
   // How many are shown decides nothing.
   const most = { limit: Math.max(limit, mostConsidered), meaning }
@@ -62,7 +70,10 @@ function mappingOf(
   return defined === undefined ? undefined : mapParameters(request, defined)
 }
 
-type Routing = Pick<ProjectRouting, 'router' | 'tools' | 'definition' | 'held' | 'diagnostics'> &
+export type Routing = Pick<
+  ProjectRouting,
+  'router' | 'tools' | 'definition' | 'held' | 'diagnostics'
+> &
   Pick<RouteOptions, 'meaning'>
 
 /** As it was prepared; what else may be needed is loaded only where it is. */
@@ -85,7 +96,19 @@ export function explanationOf({ router, request, options }: RouteAnswer): RouteE
 }
 
 /** The stable shape of `tools route --json`; additions only. */
-export function routeJson(answer: RouteAnswer, explanation: RouteExplanation | undefined): object {
+export interface RouteJson extends Omit<Route, 'category'> {
+  category: string | null
+  params?: PlannedCall['params'] | undefined
+  missing?: readonly string[] | undefined
+  heldBack?: readonly string[] | undefined
+  explanation?: Pick<RouteExplanation, 'words' | 'candidates'> | undefined
+  diagnostics: readonly Diagnostic[]
+}
+
+export function routeJson(
+  answer: RouteAnswer,
+  explanation: RouteExplanation | undefined,
+): RouteJson {
   const { route, mapping, heldBack, diagnostics } = answer
   const { decision, category, tool, margin, candidates, intent, slots, named } = route
   return {

@@ -6,6 +6,7 @@ import {
   type RouteOptions,
   type Router,
   type ToolDefinition,
+  type ToolIndex,
 } from '../tools/index.ts'
 import { meaningIn } from './_meaning-in.ts'
 import { knownTools } from './_known-tools.ts'
@@ -27,16 +28,28 @@ export async function routingFromIndex(
 ): Promise<RoutingFromIndex> {
   const { runtime, settings, options, output } = context
   const { index, project, diagnostics } = await knownTools(context)
-  const place = { project, runtime }
-  const { router, diagnostics: learned } = projectRouter(index, place)
-  if (!options.json) output.diagnostics(learned)
-  if (settings.tools.embeddings === 'off' && diagnostics.length === 0) keepRouting(place)
+  const routing = await routingOf(request, index, project, context)
+  if (!options.json) output.diagnostics(routing.diagnostics)
+  if (settings.tools.embeddings === 'off' && diagnostics.length === 0) {
+    keepRouting({ project, runtime })
+  }
+  return { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
+}
+
+/** Routing over the tools of an index, with what was learned in the project. */
+export async function routingOf(
+  request: string,
+  index: ToolIndex,
+  project: string,
+  context: CommandContext,
+): Promise<RoutingFromIndex> {
+  const { router, diagnostics } = projectRouter(index, { project, runtime: context.runtime })
   return {
     router,
     tools: index.tools.map(({ id }) => id),
     definition: (id) => index.definition(id),
     held: new Set(heldTools(index)),
     meaning: await meaningIn(request, index, context),
-    diagnostics: [...diagnostics, ...learned],
+    diagnostics,
   }
 }

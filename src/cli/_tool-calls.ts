@@ -12,6 +12,7 @@ import {
   requireServers,
   type SavePlace,
   type ServerRules,
+  type ToolCaution,
   type ToolIndex,
   projectGate,
 } from '../tools/index.ts'
@@ -73,15 +74,24 @@ export async function withToolCalls(
   }
 }
 
-function openCalls(
+/** Who calls may ask, and who sees how far they are: the person at the terminal, or a client. */
+export interface CallListener {
+  ask: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  progress: NonNullable<CallContext['progress']>
+}
+
+export function openCalls(
   context: CommandContext,
   options: CallOptions,
   project: string,
   pool: ProjectServers,
+  { ask, progress }: CallListener = terminalListener(context),
 ): ToolCalls {
   const { runtime, settings, output, signal } = context
   const note = (line: string): void => output.note(line)
-  let index = knownIndex(context, project, pool)
+  const loaded = knownIndex(context, project, pool)
+  let index = loaded
+  let discovery: Promise<ToolIndex> | undefined
   const session = sessionOf(context, project, options.session)
   const { workflows, diagnostics } = openWorkflows(context)
   if (!context.options.json) output.diagnostics(diagnostics)
@@ -92,12 +102,14 @@ function openCalls(
     servers: pool,
     rules: rulesOf(pool, milliseconds('--timeout', options.timeout)),
     async discover() {
-      index = await discoverTools(context, pool, index)
+      // Once for a request, however many of its calls miss something.
+      index = await (discovery ??= discoverTools(context, pool, loaded))
       return index
     },
     hold({ id }) {
-      const caution = index.caution(id)
-      if (caution?.kind !== 'changed') return undefined
+      // What a discovery finds never makes less of what the cache knows.
+      const caution = [loaded, index].map((one) => one.caution(id)).find(isChange)
+      if (caution === undefined) return undefined
       return { message: `${id} is held back.`, hint: cautionText(caution, index.definition(id)) }
     },
     gate: projectGate({
@@ -107,7 +119,7 @@ function openCalls(
       diagnostics,
       session,
       index: () => index,
-      ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
+      ask,
       skipPrerequisites: options.skipPrerequisites,
       note,
       runtime,
@@ -118,6 +130,15 @@ function openCalls(
     runtime,
     signal,
     note,
+    progress,
+  }
+  return { project, calls, index: () => index, place: savePlace(options.output, project, context) }
+}
+
+function terminalListener(context: CommandContext): CallListener {
+  const { output } = context
+  return {
+    ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
     progress(tool, { progress, total, message }) {
       const share = total === undefined ? String(progress) : `${progress}/${total}`
       const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()
@@ -125,7 +146,6 @@ function openCalls(
       output.detail(line)
     },
   }
-  return { project, calls, index: () => index, place: savePlace(options.output, project, context) }
 }
 
 /** The cache as it is; without one nothing is known until the servers are asked. */
@@ -140,6 +160,10 @@ function knownIndex(
   if (!options.json) output.diagnostics(loading.diagnostics)
   if (loading.message !== undefined) output.note(loading.message)
   return loading.index ?? indexDefinitions([])
+}
+
+function isChange(caution: ToolCaution | undefined): caution is ToolCaution & { kind: 'changed' } {
+  return caution?.kind === 'changed'
 }
 
 /** By meaning: the words of an id are routed as a request. */

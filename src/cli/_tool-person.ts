@@ -1,10 +1,5 @@
-import { safeLine, safeText } from '../base/index.ts'
-import {
-  describeParameters,
-  planText,
-  type ProposedCall,
-  type RequestWorld,
-} from '../tools/index.ts'
+import { safeLine } from '../base/index.ts'
+import { describeParameters, proposalText, type RequestWorld } from '../tools/index.ts'
 import { canAsk } from './_terminal.ts'
 import type { CommandContext } from './command.ts'
 
@@ -34,20 +29,4 @@ export function personAt(context: CommandContext): RequestWorld['person'] {
       return (await context.ask(question))?.trim()
     },
   }
-}
-
-/** What is called with all of its parameters, as a person has to see it before a yes. */
-function proposalText(plan: readonly ProposedCall[]): string {
-  const [only, ...others] = plan
-  if (only !== undefined && others.length === 0) {
-    const { tool, params, unusual } = only
-    const lines = [`Tool: ${tool.id}`, `Params: ${JSON.stringify(params, null, 2)}`]
-    return safeText([...lines, ...(unusual === undefined ? [] : [unusual])].join('\n'))
-  }
-  const lines = plan.map(({ unusual, tool, ...call }) => ({
-    ...call,
-    tool: tool.id,
-    facts: unusual === undefined ? [] : [unusual],
-  }))
-  return safeText(`Plan:\n${planText(lines)}`)
 }

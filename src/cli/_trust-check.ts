@@ -7,7 +7,9 @@ import {
   installedStates,
   openLockStore,
   readInstalledLock,
+  readUserInstalledLock,
   type TrustStore,
+  userSkillDirectory,
 } from '../trust/index.ts'
 import { amount } from './_cells.ts'
 import { keptTexts } from './_text-change.ts'
@@ -30,6 +32,7 @@ export function checkLock(
   const lock = compareWithLock(standing, keptTexts(store, lockStore)).report
   const reading = readInstalledLock(installedPlace(standing))
   const installed = installedStates(reading.skills, skillDirectories(standing))
+  const ofUser = installedForUser(context)
   const hasNone = lock.state === 'none' && reading.state === 'none'
   const missing = hasNone && lock.diagnostics.length === 0 ? [missingLock(lock.path)] : []
   const diagnostics = [...missing, ...lock.diagnostics, ...reading.diagnostics]
@@ -38,12 +41,17 @@ export function checkLock(
   if (globals.json) {
     const { workspace } = standing
     const found = { path: reading.path, state: reading.state, skills: installed }
-    output.json({ workspace, ok, lock, installed: found, diagnostics })
+    const installedForUser = ofUser
+    output.json({ workspace, ok, lock, installed: found, installedForUser, diagnostics })
   } else {
-    for (const line of [...lockReportLines(lock), ...installedLines(reading, installed)]) {
+    for (const line of [
+      ...lockReportLines(lock),
+      ...installedLines(reading, installed),
+      ...installedLines(ofUser, ofUser.skills),
+    ]) {
       output.line(line)
     }
-    output.diagnostics(diagnostics)
+    output.diagnostics([...diagnostics, ...ofUser.diagnostics])
     if (lock.state === 'none' && diagnostics.length === 0) {
       output.note('The project has no lock of its own: skillrail trust --lock writes one.')
     }
@@ -54,6 +62,19 @@ export function checkLock(
 /** The `skills` command writes its file where it was started: a folder of the workspace, or its top. */
 function installedPlace({ workspace, place }: Standing): string {
   return existsSync(join(place, 'skills-lock.json')) ? place : workspace
+}
+
+interface UserInstalled extends Omit<InstalledReading, 'skills'> {
+  skills: readonly InstalledState[]
+}
+
+/** They belong to no project: what is said of them decides nothing about this one. */
+function installedForUser({ runtime }: CommandContext): UserInstalled {
+  const reading = readUserInstalledLock(runtime)
+  const directories = reading.skills
+    .map(({ name }) => userSkillDirectory(name, runtime))
+    .filter((directory) => existsSync(directory))
+  return { ...reading, skills: installedStates(reading.skills, [...new Set(directories)]) }
 }
 
 function skillDirectories({ skills }: Standing): string[] {
@@ -72,23 +93,25 @@ function missingLock(path: string): Diagnostic {
 }
 
 function installedLines(
-  { path, state }: InstalledReading,
+  { path, state }: Pick<InstalledReading, 'path' | 'state'>,
   installed: readonly InstalledState[],
 ): string[] {
   if (state !== 'read') return []
-  const differing = installed.filter((skill) => skill.state !== 'same')
-  if (differing.length === 0) {
-    return [`Installed, by ${safeLine(path)}: ${amount(installed.length, 'skill')} as installed`]
-  }
+  const recorded = installed.filter((skill) => skill.state !== 'unrecorded')
+  const differing = recorded.filter((skill) => skill.state !== 'same')
+  const all = amount(recorded.length, 'skill')
+  const other = installed.length - recorded.length
+  const more = other === 0 ? '' : `, and ${amount(other, 'skill')} with no hash to compare`
+  if (differing.length === 0) return [`Installed, by ${safeLine(path)}: ${all} as installed${more}`]
   return [
-    `Installed, by ${safeLine(path)}: ${differing.length} of ${amount(installed.length, 'skill')} not as installed`,
+    `Installed, by ${safeLine(path)}: ${differing.length} of ${all} not as installed${more}`,
     ...differing.map((skill) => `  ${skill.state}: ${safeLine(installedWords(skill))}`),
   ]
 }
 
 function installedWords({ name, source, state, directories, problem }: InstalledState): string {
   const from = source === '' ? '' : ` from ${source}`
-  if (state === 'missing') return `${name}${from} (no skill of the project lies in its directory)`
+  if (state === 'missing') return `${name}${from} (no skill lies in its directory)`
   const why =
     problem ??
     'or its source has metadata.json, links or caches, which are hashed but not installed'

@@ -97,7 +97,7 @@ function hunks(edits: readonly Edit[]): string[] {
     const olds = hunk.filter((edit) => edit.mark !== '+').length
     const freshes = hunk.filter((edit) => edit.mark !== '-').length
     output.push(`@@ -${old},${olds} +${fresh},${freshes} @@`)
-    output.push(...hunk.map(({ mark, line }) => mark + line))
+    for (const { mark, line } of hunk) output.push(mark + line)
     old += olds
     fresh += freshes
     index = end

@@ -104,8 +104,9 @@ function refuseEmpty({ description, category, tool, keyword }: WorkflowFlags): v
 }
 
 function readStep(option: string, text: string): { tool: string; description: string } {
-  const [, tool, description] = /^\s*([^\s:]+)\s*:\s*(\S.*?)\s*$/s.exec(text) ?? []
-  if (tool !== undefined && description !== undefined) return { tool, description }
+  const [, tool, rest = ''] = /^([^\s:]+)\s*:(.*)$/s.exec(text.trim()) ?? []
+  const description = rest.trim()
+  if (tool !== undefined && description !== '') return { tool, description }
   throw new UsageError({
     code: 'wrong-use',
     message: `${option} ${JSON.stringify(text)} is not "TOOL: why"`,

@@ -1,36 +1,31 @@
 import type { Diagnostic } from '../base/index.ts'
-import {
-  acceptingHint,
-  canonicalCategory,
-  fileTrust,
-  type FileTrust,
-  goneWorkflows,
-} from '../tools/index.ts'
-import { loadWorkflows, type WorkflowDefinition } from '../workflow/index.ts'
+import { acceptingHint, type WorkflowTrust, workflowTrust } from '../tools/index.ts'
+import type { WorkflowDefinition } from '../workflow/index.ts'
+import type { WorkflowProject } from './_workflow-project.ts'
 import type { CommandContext } from './command.ts'
 
-/** Says of a file whether its workflows may run; undefined: they may. */
-export function workflowBlocks(
+export function trustOfWorkflows(
   { runtime, settings }: CommandContext,
-  project: string,
-): FileTrust['blockOf'] {
-  let trust: FileTrust | undefined
-  return (path) => (trust ??= fileTrust(project, runtime, settings.workspaceTrust)).blockOf(path)
+  { project, workflows }: WorkflowProject,
+): WorkflowTrust {
+  return workflowTrust(project, runtime, settings.workspaceTrust, workflows)
 }
 
 /**
  * That calls are refused because the file of a workflow was not accepted, once for every file. One
  * that only suggests makes no calls and stops none.
+ *
+ * @param asked those that it is asked of, by default all of the project.
  */
 export function untrustedWorkflows(
   context: CommandContext,
-  project: string,
-  workflows: readonly WorkflowDefinition[],
+  project: WorkflowProject,
+  asked: readonly WorkflowDefinition[] = project.workflows,
 ): Diagnostic[] {
-  const blockOf = workflowBlocks(context, project)
-  const acting = workflows.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
+  const trust = trustOfWorkflows(context, project)
+  const acting = asked.filter(({ enabled, mode }) => enabled && mode !== 'suggest')
   const untrusted = [...new Set(acting.map(({ path }) => path))].flatMap((path) => {
-    const block = blockOf(path)
+    const block = trust.blockOf(path)
     if (block === undefined) return []
     const why =
       block.reason === 'changed'
@@ -42,7 +37,7 @@ export function untrustedWorkflows(
     return [{ code, severity: 'warning' as const, message, path, hint: block.hint }]
   })
   const told = new Set(untrusted.map(({ path }) => path))
-  return [...untrusted, ...goneFindings(context, project, told)]
+  return [...untrusted, ...goneFindings(trust, told)]
 }
 
 /**
@@ -50,13 +45,8 @@ export function untrustedWorkflows(
  *
  * @param told files of which it was said that what they hold now is not accepted.
  */
-function goneFindings(
-  { runtime, settings }: CommandContext,
-  project: string,
-  told: ReadonlySet<string>,
-): Diagnostic[] {
-  const { workflows: loaded } = loadWorkflows(project, { canonicalCategory })
-  const { workflows, unknown } = goneWorkflows(project, runtime, settings.workspaceTrust, loaded)
+function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnostic[] {
+  const { workflows, loaded, unknown } = trust.gone()
   const now = new Set(loaded.map(({ name }) => name))
   const finding = (path: string, message: string): Diagnostic => {
     return { code: 'workflow-not-trusted', severity: 'warning', message, path, hint: acceptingHint }

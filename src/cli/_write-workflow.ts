@@ -1,6 +1,6 @@
 import { relative } from 'node:path'
 import type { Diagnostic } from '../base/index.ts'
-import { goneWorkflows } from '../tools/index.ts'
+import type { GoneWorkflows } from '../tools/index.ts'
 import {
   checkDefinition,
   checkWorkflows,
@@ -12,7 +12,7 @@ import {
 } from '../workflow/index.ts'
 import { unifiedDiff } from './_unified-diff.ts'
 import { installedTools, openWorkflows, type WorkflowProject } from './_workflow-project.ts'
-import { workflowBlocks } from './_workflow-trust.ts'
+import { trustOfWorkflows } from './_workflow-trust.ts'
 import type { CommandContext } from './command.ts'
 
 /** Writes one change, or shows it, and says what it was. */
@@ -21,7 +21,6 @@ export async function writeWorkflow(
   workflowProject: WorkflowProject,
   change: { path: string; edit: WorkflowEdit; dryRun: boolean; done: string },
 ): Promise<void> {
-  const { project } = workflowProject
   const { path, edit, dryRun, done } = change
   const diagnostics = findingsOn(workflowProject, edit, path, context)
   const { before, after } = await editWorkflows(path, edit, { dryRun })
@@ -29,7 +28,8 @@ export async function writeWorkflow(
   const isSame = after === before
   const written = !dryRun && !isSame
   const { output } = context
-  const isRefused = written && workflowBlocks(context, project)(path) !== undefined
+  const trust = trustOfWorkflows(context, openWorkflows(context))
+  const isRefused = written && trust.blockOf(path) !== undefined
   if (context.options.json) {
     const toBeAccepted = isRefused
     output.json({ name: edit.name, path, written, toBeAccepted, before, after, diagnostics })
@@ -39,7 +39,7 @@ export async function writeWorkflow(
   if (isSame) output.line(`Workflow '${edit.name}' is like that already; nothing to write.`)
   else if (dryRun) output.raw(`${unifiedDiff(shown, before, after)}\n`)
   else output.line(done)
-  if (isRefused) output.note(acceptanceText(edit, path, context))
+  if (isRefused) output.note(acceptanceText(edit, path, trust.gone()))
 }
 
 /** What `workflow check` will say of a definition that is written. */
@@ -58,15 +58,12 @@ function findingsOn(
 }
 
 /** One that nobody accepted and that rests stands before no call; one that was accepted still does. */
-function acceptanceText(edit: WorkflowEdit, path: string, context: CommandContext): string {
+function acceptanceText(edit: WorkflowEdit, path: string, gone: GoneWorkflows): string {
   const toAccept = 'Workflows act, so this change is to be accepted: skillrail trust'
   const lifts = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
   if (!lifts) return toAccept
-  const { project, workflows } = openWorkflows(context)
-  const { runtime, settings } = context
-  const gone = goneWorkflows(project, runtime, settings.workspaceTrust, workflows)
   if (gone.unknown !== undefined || gone.workflows.length > 0) return toAccept
-  const others = workflows.filter((one) => one.path === path && one.enabled)
+  const others = gone.loaded.filter((one) => one.path === path && one.enabled)
   return others.length === 0
     ? 'It stands before no call from now on.'
     : 'It stands before no call from now on. The other workflows of this file are to be accepted again, since the file has changed: skillrail trust'

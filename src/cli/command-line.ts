@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander'
 import { SkillrailError, UsageError } from '../base/index.ts'
+import { contradiction } from './_contradiction.ts'
 import type { GlobalOptions, LoadedCommand } from './command.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
 
@@ -40,6 +41,9 @@ export function parseCommandLine(
     throw asUsageError(error, entry)
   }
   const options = program.opts<Record<string, unknown>>()
+  if (options['quiet'] === true && options['verbose'] === true) {
+    throw contradiction('--quiet', '--verbose', 'Give one of them.')
+  }
   return {
     kind: 'run',
     program,

@@ -66,12 +66,14 @@ export {
 } from './call/foresee.ts'
 export { outcomeText, outcomeValue } from './call/outcome-value.ts'
 export { parsePassthrough, type PassthroughReading } from './call/passthrough.ts'
-export { planLine, type PlanLine, planText } from './call/plan-text.ts'
+export { planLine, type PlanLine } from './call/plan-text.ts'
+export { proposalText } from './call/proposal-text.ts'
 export { bindParameters } from './call/references.ts'
 export { isReplaySafe } from './call/replay-safety.ts'
 export type { CallReport, FailureReport } from './call/report.ts'
 export type { ProposedCall, RequestAnswer, RequestWorld } from './call/request-world.ts'
 export type { ToolRequest } from './call/request.ts'
+export { requireNamedPaths, requireYes } from './call/safety.ts'
 export { resolveName, resolveTool, type ToolResolution } from './call/resolve-tool.ts'
 export { decideRetry, type FailureKind, type RetrySettings } from './call/retry-policy.ts'
 export { type SavedFile, type SavePlace, saveContent, saveText } from './call/save-content.ts'
@@ -95,7 +97,7 @@ export type {
   ServerTransport,
   ShadowedServer,
 } from './config/model.ts'
-export { acceptingHint, fileTrust, type FileTrust } from './config/file-trust.ts'
+export { acceptingHint } from './config/file-trust.ts'
 export { readServerConfiguration, type ReadServersOptions } from './config/read-configuration.ts'
 export { ToolCallError, ToolError } from './errors.ts'
 export type {
@@ -176,6 +178,7 @@ export {
   type ServerPool,
   type ToolListing,
 } from './server/pool.ts'
+export { openLiveServers } from './server/live-servers.ts'
 export {
   openProjectServers,
   type ProjectServers,
@@ -194,5 +197,6 @@ export {
 } from './server/served-status.ts'
 export { refuse as refuseServer } from './server/pooled-server.ts'
 export { isUntrusted, remarksOn, requireServers, unaskedServers } from './server/unasked-servers.ts'
-export { type GoneWorkflows, goneWorkflows, refuseWithoutGone } from './call/gone-workflows.ts'
+export { refuseWithoutGone } from './call/refuse-without-gone.ts'
+export { type GoneWorkflows, type WorkflowTrust, workflowTrust } from './call/workflow-trust.ts'
 export { projectGate } from './call/project-gate.ts'

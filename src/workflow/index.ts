@@ -42,6 +42,7 @@ export {
   type PrerequisiteResult,
   runGate,
 } from './run-gate.ts'
+export { forgetSessions } from './forget-sessions.ts'
 export { listSessions, type SessionSummary } from './list-sessions.ts'
 export {
   type OpenSessionOptions,
@@ -50,7 +51,7 @@ export {
   type SessionReading,
   type SessionStore,
 } from './session.ts'
-export type { SessionPlace } from './session-place.ts'
+export { type SessionPlace, sessionPlace } from './session-place.ts'
 export { type Completion, completedCount, type SessionState } from './session-state.ts'
 export { workflowTemplates, type WorkflowTemplate } from './templates.ts'
 export { listLines, multipleLine, notInstalledLine, noWorkflowsText } from './texts.ts'

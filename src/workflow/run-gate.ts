@@ -1,6 +1,7 @@
 import { type Diagnostic, type Runtime, StateFileError } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import { afterCall } from './after-call.ts'
+import { inTurn } from './_turns.ts'
 import { answerJson } from './answer-json.ts'
 import { WorkflowPrerequisiteError } from './errors.ts'
 import { type GatePlan, planGate } from './plan.ts'
@@ -115,8 +116,16 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<Ga
   if (workflow.mode === 'enforce' && skipPrerequisites) {
     note(`Workflow '${workflow.name}' is enforced; its prerequisites cannot be skipped.`)
   }
-  note(triggeredLine(workflow.name, plan.open))
-  return { ...named, steps: await runSteps(call, workflow, plan, state, options) }
+  // Calls at once would each run the same steps. The main tools, and questions, wait for nobody.
+  const turn = JSON.stringify([session.path, workflow.name])
+  const steps = await inTurn(turn, options.signal, async () => {
+    const { state: now } = await session.read()
+    const again = planGate(call, [workflow], now, options.tools)
+    if (!again.steps.some(isOpen)) return again.steps.map(withoutRun)
+    note(triggeredLine(workflow.name, again.open))
+    return await runSteps(call, workflow, again, now, options)
+  })
+  return { ...named, steps }
 }
 
 /** A step that cannot be recorded would run before every call; so none is made. */

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { emptyWorld } from '../agent/_agent-world.ts'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
 import { inTerminal, noTerminal, type TerminalSession } from './_terminal-session.ts'
+import { until, withinLimit } from '../patience.ts'
 
 let server: ModelServer | undefined
 
@@ -26,10 +27,6 @@ async function agentInTerminal(script: Script, words: readonly string[]): Promis
   return { project, session }
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
-}
-
 function writing(name: string): Script {
   return [
     {
@@ -47,11 +44,14 @@ describe.skipIf(noTerminal !== undefined)(
   () => {
     it('shows text as it comes, each tool, and what was used', async () => {
       const words = 'one two three four five six'.split(' ').map((word) => `${word} `)
-      const { session } = await agentInTerminal([{ text: words.join(''), pauseMs: 40 }], ['Count.'])
+      let goOn = (): void => undefined
+      const seen = new Promise<void>((resolve) => (goOn = resolve))
+      const before = (event: number): Promise<void> | undefined => (event === 3 ? seen : undefined)
+      const { session } = await agentInTerminal([{ text: words.join(''), before }], ['Count.'])
       await session.until('one')
-      const early = session.shown()
+      expect(session.shown()).not.toContain('six')
+      goOn()
       await session.until('six')
-      expect(early).not.toContain('six')
       expect(await session.code).toBe(0)
       expect(session.shown()).toContain('used: 1 request')
     })
@@ -104,10 +104,17 @@ describe.skipIf(noTerminal !== undefined)(
       })
       server = await startModelServer(writing('made.txt'))
       const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
-      // Long enough for the question to come on a machine that has other work, too.
-      const words = ['delegate', 'writer', 'Write a file.', '--timeout', '5', ...model]
-      const session = inTerminal(words, { cwd: place.project, home: place.home })
-      await session.until('The subagent writer wants to call write')
+      const words = ['delegate', 'writer', 'Write a file.', ...model, '--timeout']
+      const session = await withinLimit(
+        3000,
+        async (limit) => {
+          const { project: cwd, home } = place
+          const tried = inTerminal([...words, String(limit / 1000)], { cwd, home })
+          await tried.code
+          return tried
+        },
+        (tried) => tried.shown().includes('The subagent writer wants to call write'),
+      )
       await session.until('took longer than it may')
       expect(await session.code).toBe(5)
       expect(existsSync(join(place.project, 'made.txt'))).toBe(false)

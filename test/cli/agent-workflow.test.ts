@@ -1,20 +1,10 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
+import { serverProject } from '../fixtures/server-project.ts'
 import { toolResults } from '../model-server/read-request.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
 import { type CliResult, runCli } from './run-cli.ts'
-
-const program = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
 
 let server: ModelServer | undefined
 
@@ -31,23 +21,17 @@ async function write(
   result: CliResult
   told: string
   written: boolean
-  reached: string
+  reached: readonly string[]
   started: boolean
 }> {
   server = await startModelServer([
     { calls: [{ name: 'write', input: { file_path: 'made.txt', content: 'x' } }] },
     'Finished.',
   ])
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-workflow-')))
-  const [root, home] = [join(directory, 'project'), join(directory, 'home')]
-  const [record, starts] = [join(directory, 'calls'), join(directory, 'starts')]
-  mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(join(root, '.skillrail'))
-  mkdirSync(home)
-  const args = ['--disable-warning=ExperimentalWarning', program, record, starts]
-  const things = { command: process.execPath, args }
-  writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: { things } }))
-  writeFileSync(join(root, '.skillrail', 'workflows.json'), workflows)
+  const project = serverProject()
+  const { root, home } = project
+  project.configure({ things: project.things })
+  project.workflows(workflows)
   const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
   const result = await runCli(
     ['agent', 'Write it.', ...model, '--tools', 'write', '--yes', ...flags],
@@ -58,8 +42,8 @@ async function write(
     result,
     told: last === undefined ? '' : (toolResults(last).at(-1) ?? ''),
     written: existsSync(join(root, 'made.txt')),
-    reached: existsSync(record) ? readFileSync(record, 'utf8') : '',
-    started: existsSync(starts),
+    reached: project.calls(),
+    started: project.started().length > 0,
   }
 }
 
@@ -75,7 +59,7 @@ const look = JSON.stringify({
 it('a workflow that names a built-in tool stands before it though no server is offered', async () => {
   const { result, written, reached, started } = await write(look, ['--trust-workspace'])
   expect(result.stderr).toContain("Workflow 'look' triggered")
-  expect(reached).toMatch(/^list_things/)
+  expect(reached[0]).toMatch(/^list_things/)
   expect(started).toBe(true)
   expect(written).toBe(true)
   expect(result.code).toBe(0)

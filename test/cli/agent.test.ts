@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
+import { until } from '../patience.ts'
 import { type CliResult, runCli } from './run-cli.ts'
 
 let server: ModelServer | undefined
@@ -152,9 +153,15 @@ it('names the address that knows no such model', async () => {
 })
 
 it('lets as many subagents work at once as --concurrency or the setting says', async () => {
+  let helpers = 0
+  let awaited = 2
+  const before = (): Promise<void> => until(() => helpers >= awaited)
   const { home, run } = await project((request) => {
     const told = JSON.stringify(request.body)
-    if (told.includes('You help.')) return { text: 'Helped.', delayMs: 100 }
+    if (told.includes('You help.')) {
+      helpers += 1
+      return { text: 'Helped.', before }
+    }
     if (told.includes('Helped.')) return 'Done.'
     const call = { name: 'delegate', input: { agent: 'helper', task: 'Help.' } }
     return { calls: [call, { ...call, input: { ...call.input, task: 'Help again.' } }] }
@@ -165,6 +172,7 @@ it('lets as many subagents work at once as --concurrency or the setting says', a
   const order = (stderr: string): string[] => stderr.match(/(?<=\[helper\] )\w+/g) ?? []
   const both = await run(['Go.'])
   expect(order(both.stderr)).toEqual(['started', 'started', 'completed', 'completed'])
+  awaited = 0
   const one = await run(['Go.', '--concurrency', '1'])
   expect(order(one.stderr)).toEqual(['started', 'completed', 'started', 'completed'])
   const set = await run(['Go.'], { SKILLRAIL_AGENT_CONCURRENCY: '1' })

@@ -6,6 +6,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,8 +31,12 @@ function world() {
     '---\nname: saw\ndescription: For tests.\ntriggers:\n  - match: ^/saw\n    inject: flow.md\n---\n',
   )
   write('.agents/skills/saw/flow.md', 'FLOW\n')
+  // No client that this machine may have.
+  const bin = join(home, 'bin')
+  mkdirSync(bin)
+  symlinkSync(process.execPath, join(bin, 'node'))
   const run = (args: readonly string[], stdin?: string): Promise<CliResult> =>
-    runCli(args, { cwd, home, stdin, env: { PATH: `${dirname(process.execPath)}:/bin` } })
+    runCli(args, { cwd, home, stdin, env: { PATH: bin } })
   return { home, cwd, write, run }
 }
 

@@ -18,15 +18,16 @@ import { bin } from '../command-line.ts'
 
 const joined = (...parts: string[]): string => parts.join('')
 
-/** Values that are secrets by their shape, and one that only the name of its key tells. */
+/** Values that are secrets by their shape, and two that only the name of their key tells. */
 const secrets = [
   joined('gh', 'p_', 'q7R8'.repeat(9)),
   joined('AK', 'IA', 'Q7R8S9T0'.repeat(2)),
   joined('sk', '-ant-', 'q7R8s9T0'.repeat(4)),
   joined('ey', 'JhbGciOiJIUzI1', '.ey', 'JzdWIiOiIxMjM0', '.q7R8s9T0u1'),
   joined('hunter2', 'hunter2'),
+  joined('correct ', 'horse battery'),
 ]
-const [token = '', , , , password = ''] = secrets
+const [token = '', , , , password = '', plainKey = ''] = secrets
 const shown = `${secrets.slice(0, 4).join(' and ')} and PASSWORD=${password}`
 
 let root: string
@@ -100,7 +101,14 @@ beforeAll(async () => {
   write(
     'home/.cursor/mcp.json',
     JSON.stringify({
-      mcpServers: { a: { command: process.execPath, args: [serverProgram, 'x'] } },
+      mcpServers: {
+        a: { command: process.execPath, args: [serverProgram, 'x'] },
+        broken: {
+          command: 'sh',
+          args: ['-c', 'echo "$0: $MY_API_KEY at $DATABASE_URL" >&2; exit 3', shown],
+          env: { MY_API_KEY: plainKey, DATABASE_URL: `postgresql://bob:${password}@db/prod` },
+        },
+      },
     }),
   )
   given = new Set(everything(root))
@@ -188,6 +196,7 @@ describe.skipIf(process.platform === 'win32')('what commands leave on the disk',
       /^home\/\.local\/state\/skillrail\/trust/,
       /^home\/\.local\/state\/skillrail\/hooks\/log\.jsonl$/,
       /^home\/\.local\/state\/skillrail\/servers\/\w+\.json$/,
+      /^home\/\.local\/state\/skillrail\/tools\/.+\.json$/,
       /^home\/\.local\/state\/skillrail\/tool-examples\/.+/,
       /^project\/\.skillrail\/runs\/\w+\/.*\.jsonl$|^project\/\.skillrail\/runs\/.*\.jsonl$/,
       /^project\/\.skillrail\/session/,

@@ -167,6 +167,35 @@ it('checks what the skills command installed', async () => {
   expect(newer.stderr).toContain('[installed-lock-version]')
 })
 
+it('says what of a user is not as installed, which decides nothing about the project', async () => {
+  const { trust, json, home, lock } = project()
+  await trust('--lock', '--yes')
+  const agents = join(home, '.agents')
+  mkdirSync(join(agents, 'skills/notes'), { recursive: true })
+  writeFileSync(join(agents, 'skills/notes/SKILL.md'), 'changed since\n')
+  const entries = {
+    notes: { source: 'a/b', skillFolderHash: '0'.repeat(40) },
+    gone: { source: 'a/c', skillFolderHash: '0'.repeat(64) },
+  }
+  const installed = join(agents, '.skill-lock.json')
+  writeFileSync(installed, JSON.stringify({ version: 3, skills: entries }))
+  const check = await trust('--lock', '--check')
+  expect(check).toMatchObject({ code: 0, stderr: '' })
+  expect(check.stdout).toContain(`Installed, by ${installed}: 2 of 2 skills not as installed\n`)
+  expect(check.stdout).toContain('  missing: gone from a/c')
+  expect(check.stdout).toContain(`  changed: notes from a/b  ${join(agents, 'skills/notes')}`)
+  expect(await json('--lock', '--check')).toMatchObject({
+    ok: true,
+    installed: { state: 'none' },
+    installedForUser: { state: 'read', skills: [{ state: 'missing' }, { state: 'changed' }] },
+  })
+  writeFileSync(installed, '{')
+  const broken = await trust('--lock', '--check')
+  expect(broken).toMatchObject({ code: 0 })
+  expect(broken.stderr).toContain('[installed-lock-corrupt]')
+  expect(existsSync(lock)).toBe(true)
+})
+
 it('has nothing to lock in a folder without skills', async () => {
   const { trust, lock, directory } = project()
   rmSync(directory, { recursive: true })

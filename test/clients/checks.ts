@@ -93,7 +93,7 @@ async function wronglyJudged(
 ): Promise<string | undefined> {
   const findProgram = (name: string): string | undefined =>
     name === adapters[platform].program ? program : undefined
-  const { platforms } = await hooksStatus(runtime, { findProgram })
+  const { platforms } = await hooksStatus(runtime, { findProgram, patienceMs: 60_000 })
   const status = platforms.find((candidate) => candidate.platform === platform)
   const wanted = platform === 'codex' ? 'no' : 'yes'
   const answers = [status?.runs.user?.answer, status?.runs.project?.answer]

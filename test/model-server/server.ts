@@ -74,7 +74,7 @@ export async function startModelServer(script: Script = ['ok']): Promise<ModelSe
     if (isPrompt(request) && turn.cutAfter === undefined) {
       response.on('finish', () => add(count, said))
     }
-    await send(response, answerTo(request, said), turn, closing.signal)
+    await send(response, answerTo(request, said), turn)
   }
 
   return {
@@ -118,10 +118,10 @@ function answerTo(request: ModelRequest, turn: WrittenTurn): ModelAnswer {
 async function send(
   response: ServerResponse,
   answer: ModelAnswer,
-  { pauseMs, cutAfter }: ModelTurn,
-  closed: AbortSignal,
+  { before, cutAfter }: ModelTurn,
 ): Promise<void> {
   if (answer.kind === 'json') {
+    await before?.(0)
     const text = JSON.stringify(answer.value)
     response.writeHead(200, { 'content-type': 'application/json' })
     if (cutAfter === undefined) response.end(text)
@@ -131,7 +131,7 @@ async function send(
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const [index, { event, data }] of answer.events.entries()) {
-    if (index > 0 && pauseMs !== undefined) await pause(pauseMs, closed)
+    await before?.(index)
     if (index === cutAfter || response.destroyed) return void response.destroy()
     const name = event === undefined ? '' : `event: ${event}\n`
     await written(

@@ -6,8 +6,8 @@ export interface ModelTurn {
   usage?: ModelUsage | undefined
   /** Before the answer begins. */
   delayMs?: number | undefined
-  /** Between the events of a stream. */
-  pauseMs?: number | undefined
+  /** Awaited before the event of that number of a stream; before an answer in one piece, as 0. */
+  before?: ((event: number) => Promise<unknown> | undefined) | undefined
   /** The connection breaks after so many events of the stream, or in the middle of the JSON. */
   cutAfter?: number | undefined
   /** Never answers; only the client can end the call. */

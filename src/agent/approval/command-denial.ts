@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import { fits, readPattern, understood, wordFits, type WordPattern } from './command-pattern.ts'
 import type { ShellWord } from './shell-command.ts'
 
@@ -62,7 +63,7 @@ function denialOf(
 
 /** An interpreter may be started by another program: `find . -exec sh -c …`. */
 function runsOthers(name: string, [, next]: readonly ShellWord[], at: number): boolean {
-  const plain = name.replace(/[\d.]+$/, '')
+  const plain = withoutEnd(name, '0123456789.')
   const told = next === undefined ? at === 0 : isOption(next)
   if (at === 0 && runners.has(plain)) return true
   return told && (runners.has(plain) || interpreters.has(plain))

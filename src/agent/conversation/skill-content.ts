@@ -24,11 +24,18 @@ export function skillNames(text: string): string[] {
   return Array.from(text.matchAll(opening), ([, name = '']) => name)
 }
 
+const ending = '</skill_content>'
 const whole = /<skill_content name="([^"]*)">[\s\S]*?<\/skill_content>/g
 
 /** The text with a note in place of each content that comes again later. */
 export function withoutSkills(text: string, isLater: (name: string) => boolean): string {
-  return text.replaceAll(whole, (content, name: string) =>
-    isLater(name) ? `[The content of the skill ${name} follows later.]` : content,
-  )
+  // Behind the last end none is whole: what only begins there is not searched for an end each time.
+  const end = text.lastIndexOf(ending) + ending.length
+  if (end < ending.length) return text
+  const shorter = text
+    .slice(0, end)
+    .replaceAll(whole, (content, name: string) =>
+      isLater(name) ? `[The content of the skill ${name} follows later.]` : content,
+    )
+  return shorter + text.slice(end)
 }

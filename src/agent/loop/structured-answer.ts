@@ -21,7 +21,7 @@ export async function readStructured(text: string, schema: JsonObject): Promise<
 }
 
 function parseAnswer(text: string): { ok: true; output: JsonValue } | { ok: false } {
-  const fenced = /```(?:json)?\s*\n([\s\S]*?)\n\s*```/.exec(text)?.[1]
+  const fenced = fencedText(text)
   const candidates = [text, fenced].filter((candidate) => candidate !== undefined)
   for (const candidate of candidates) {
     try {
@@ -32,4 +32,13 @@ function parseAnswer(text: string): { ok: true; output: JsonValue } | { ok: fals
     }
   }
   return { ok: false }
+}
+
+/** What the first code fence holds. */
+function fencedText(text: string): string | undefined {
+  const opening = /```(?:json)?[^\S\n]*\n/.exec(text)
+  if (opening === null) return undefined
+  const rest = text.slice(opening.index + opening[0].length)
+  const closing = /\n[^\S\n]*```/.exec(rest)
+  return closing === null ? undefined : rest.slice(0, closing.index).trim()
 }

@@ -1,17 +1,18 @@
 import { hasErrors, type Runtime, type Settings } from '../../base/index.ts'
 import {
   type CallAtGate,
+  type CallGate,
   type CallIndex,
   callTool,
   canonicalCategory,
-  fileTrust,
   gatedCall,
   type GoneWorkflows,
-  goneWorkflows,
   projectGate,
   refuseWithoutGone,
   requireTrusted,
   stepCaller,
+  type WorkflowTrust,
+  workflowTrust,
 } from '../../tools/index.ts'
 import {
   afterCall,
@@ -72,10 +73,11 @@ export function conversationGate(options: ConversationGateOptions): Conversation
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   for (const { path, message } of diagnostics) note(`${path}: ${message}`)
   const unreadable = hasErrors(diagnostics)
-  const gone = goneWorkflows(project, runtime, workspaceTrust, workflows)
+  const readTrust = (): WorkflowTrust => workflowTrust(project, runtime, workspaceTrust, workflows)
+  const gone = readTrust().gone()
   const binding = workflows.filter(({ mode }) => mode !== 'suggest')
   const suggesting = workflows.filter(({ mode }) => mode === 'suggest')
-  const gateOf = (tools: CallIndex['tools']): ReturnType<typeof projectGate> =>
+  const gateOf = (tools: CallIndex['tools'], trust: WorkflowTrust): CallGate =>
     projectGate({
       project,
       workspaceTrust,
@@ -85,25 +87,30 @@ export function conversationGate(options: ConversationGateOptions): Conversation
       index: () => ({ tools, definition: () => undefined }),
       note,
       runtime,
+      trust,
     })
   return {
     none: !unreadable && workflows.length === 0 && isNothing(gone),
     async pass(calls, tools = options.tools()) {
       const [first] = calls
       if (first === undefined) return
-      if (unreadable) return await gateOf([]).pass(first, noSteps)
+      const trust = readTrust()
+      if (unreadable) return await gateOf([], trust).pass(first, noSteps)
       const own = ownTools([...tools, ...options.tools()])
       const ofAgent = Array.from(own.values(), ({ summary }) => summary)
       const offered = [...options.offered(), ...ofAgent].map(workflowTool)
       for (const call of calls) refuseWithoutGone(call, gone, offered)
-      if (!(await mayBind(calls, offered))) return await suggest(calls, offered)
+      if (!mayBind(calls, offered, trust)) return await suggest(calls, offered)
       const { calls: context, failures } = await options.servers(first.signal)
       const known = [...context.index.tools, ...ofAgent]
       const installed = known.map(workflowTool)
       for (const call of calls) failClosed(call, { workflows: binding, failures, installed })
       const call =
         matching(calls, binding, installed) ?? standing(calls, binding, installed) ?? first
-      await gateOf(known).pass(call, serverStepsOnly(stepCaller(context, callTool), own, tools))
+      await gateOf(known, trust).pass(
+        call,
+        serverStepsOnly(stepCaller(context, callTool), own, tools),
+      )
     },
     async after(calls, answer) {
       for (const call of calls) {
@@ -113,14 +120,14 @@ export function conversationGate(options: ConversationGateOptions): Conversation
   }
 
   /** @throws {ToolRefusedError} where a workflow stands before the call whose file may make no calls. */
-  async function mayBind(
+  function mayBind(
     calls: readonly CallAtGate[],
     offered: readonly WorkflowTool[],
-  ): Promise<boolean> {
+    trust: WorkflowTrust,
+  ): boolean {
     const before = binding.filter((one) => standing(calls, [one], offered) !== undefined)
     const unclear = binding.filter((one) => calls.some((call) => isUnclear(call, one, offered)))
     if (before.length === 0 && unclear.length === 0) return false
-    const trust = fileTrust(project, runtime, workspaceTrust)
     for (const workflow of before) requireTrusted(workflow, trust)
     return before.length > 0 || unclear.some(({ path }) => trust.blockOf(path) === undefined)
   }

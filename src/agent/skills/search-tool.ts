@@ -1,7 +1,6 @@
-import type { SkillInfo } from '../../library/index.ts'
+import { scoreSkills, type SkillInfo } from '../../library/index.ts'
 import { textOf } from '../hands/place.ts'
 import type { AgentTool } from '../model.ts'
-import { scoreSkills } from './score-skills.ts'
 
 const answers = 8
 

@@ -1,6 +1,7 @@
 import { messageOf, type Runtime, SkillrailError } from '../../base/index.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import type { AgentEvent, LoopOutcome, RunStatus } from '../model.ts'
+import type { Mutable } from '../mutable.ts'
 import { subtractUsage } from '../usage/token-usage.ts'
 import type { Child } from './child.ts'
 import { createEventLog } from './event-log.ts'
@@ -55,28 +56,22 @@ export function startDelegation(input: DelegationInput): DelegationHandle {
   const log = createEventLog()
   const began = runtime.elapsed()
   const before = child.used()
-  let status: DelegationStatus = 'queued'
-  let finished: SubagentResult | undefined
-  const done = run()
-
-  return {
+  const handle: Mutable<DelegationHandle> = {
     id,
     subagentName: subagent,
     task,
-    get status() {
-      return status
-    },
-    get isComplete() {
-      return finished !== undefined
-    },
+    status: 'queued',
+    isComplete: false,
     result: () => done,
     cancel: () => stopping.stop('cancelled'),
     send(message) {
-      if (finished !== undefined) throw tooLate(id, subagent)
+      if (handle.isComplete) throw tooLate(id, subagent)
       session.steer(message)
     },
     events: { [Symbol.asyncIterator]: () => log.read() },
   }
+  const done = run()
+  return handle
 
   async function run(): Promise<SubagentResult> {
     let outcome: LoopOutcome | undefined
@@ -84,7 +79,7 @@ export function startDelegation(input: DelegationInput): DelegationHandle {
     try {
       const leave = await queue.enter(stopping.signal)
       try {
-        status = 'running'
+        handle.status = 'running'
         tell({ type: 'delegation', agent: parent, delegation: id, subagent, status: 'started' })
         outcome = await inSubagent(subagent, work)
       } finally {
@@ -106,8 +101,8 @@ export function startDelegation(input: DelegationInput): DelegationHandle {
       durationMs: Math.round(runtime.elapsed() - began),
       notices: child.notices(),
     })
-    finished = result
-    status = result.status
+    handle.isComplete = true
+    handle.status = result.status
     tell({ type: 'delegation', agent: parent, delegation: id, subagent, status: result.status })
     log.end()
     input.onEnd(result)

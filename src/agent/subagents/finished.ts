@@ -8,22 +8,20 @@ export interface FinishedChildren {
 }
 
 export function createFinished(most: number): FinishedChildren {
-  const children = new Map<string, Child>()
+  // A list and no map: where entries come and go, a map leaves copies of itself behind that hold
+  // each other, and with them everything that was ever kept, until the next full collection.
+  const children: Child[] = []
   return {
     add(child) {
-      children.set(child.id, child)
-      for (const id of children.keys()) {
-        if (children.size <= most) return
-        children.delete(id)
-      }
+      children.push(child)
+      if (children.length > most) children.shift()
     },
     take(id) {
-      const child = children.get(id)
-      children.delete(id)
-      return child
+      const index = children.findIndex((child) => child.id === id)
+      return index === -1 ? undefined : children.splice(index, 1)[0]
     },
     get ids() {
-      return [...children.keys()]
+      return children.map(({ id }) => id)
     },
   }
 }

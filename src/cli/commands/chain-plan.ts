@@ -1,6 +1,7 @@
 import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
 import { openProject, planNamed } from '../_chain-project.ts'
+import { contradiction } from '../_contradiction.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { askedInstructions, type InstructionChoice } from '../_instructions.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -36,6 +37,9 @@ export const command: LoadedCommand = defineCommand<Options>({
         message: `--format ${format}: there is no such format`,
         hint: 'Known are text and mermaid; --json prints the plan as JSON.',
       })
+    }
+    if (format === 'mermaid' && context.options.json) {
+      throw contradiction('--format mermaid', '--json', 'Print the plan as one or as the other.')
     }
     const changes = {
       set: options.set ?? [],

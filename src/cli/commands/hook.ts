@@ -1,6 +1,8 @@
 import { exitCode, UsageError } from '../../base/index.ts'
 import { indexWork, runHook } from '../../hooks/index.ts'
+import { cell } from '../_cells.ts'
 import { platformNamed } from '../_hook-platforms.ts'
+import { wholeNumber } from '../_option-number.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -19,20 +21,27 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [name = ''], options) {
     const platform = platformNamed(name)
-    const [number = 0, of = 0] = options.part.split('/').map(Number)
-    if (!(Number.isInteger(number) && Number.isInteger(of) && number >= 1 && number <= of)) {
-      throw new UsageError({
-        code: 'part-wrong',
-        message: `--part ${options.part} is not like 1/2`,
-      })
-    }
+    const part = partOf(options.part)
     const { runtime } = context
     const input = await context.readStandardInput()
     const loadWork = async (): Promise<typeof indexWork> => indexWork
-    const request = { platform, part: { number, of }, input, runtime, loadWork }
+    const request = { platform, part, input, runtime, loadWork }
     const { stdout, stderr } = await runHook(request)
     context.output.raw(stdout)
     if (stderr !== '') context.output.note(stderr.trimEnd())
     return exitCode.done
   },
 })
+
+/** @throws {UsageError} for a text that is not like `1/2`. */
+function partOf(text: string): { number: number; of: number } {
+  const [number = '', count, ...more] = text.split('/')
+  if (count === undefined || more.length > 0) {
+    throw new UsageError({
+      code: 'part-wrong',
+      message: `--part ${cell(text, 40)} is not like 1/2`,
+    })
+  }
+  const of = wholeNumber('--part', count, { least: 1, most: 99 })
+  return { number: wholeNumber('--part', number, { least: 1, most: of }), of }
+}

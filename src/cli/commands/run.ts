@@ -1,7 +1,7 @@
 import { collect } from '../_collect.ts'
 import { openProject, planNamed, usablePlan } from '../_chain-project.ts'
 import { declareConfinement } from '../_confinement.ts'
-import { declareEngine, type EngineOptions, startOn } from '../_engine.ts'
+import { declareEngine, type EngineOptions, startOn, wantsServer } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { askedInstructions } from '../_instructions.ts'
@@ -47,6 +47,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, [reference = '', ...given], options) {
+    wantsServer(options)
     const project = openProject(context)
     const changes = {
       set: options.set ?? [],

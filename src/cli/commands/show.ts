@@ -11,6 +11,7 @@ import {
 } from '../../library/index.ts'
 import { SkillLoadError } from '../../skill/index.ts'
 import type { TrustVerdict } from '../../trust/index.ts'
+import { contradiction } from '../_contradiction.ts'
 import { fileTree } from '../_file-tree.ts'
 import { skillFacts } from '../_skill-facts.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -29,6 +30,13 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail show code-review\n')
   },
   async run(context, [reference = ''], { body, raw }) {
+    if (body === true && raw === true) {
+      throw contradiction(
+        '--body',
+        '--raw',
+        'Give --body for the instructions, --raw for the file.',
+      )
+    }
     const { output } = context
     const options = discoverOptionsFrom(context.runtime, context.settings)
     const discovery = discoverSkills(options)

@@ -1,22 +1,14 @@
-import {
-  doRequest,
-  learnExample,
-  projectRouter,
-  type Route,
-  type ToolIndex,
-  ToolRequestError,
-  understandRequest,
-} from '../../tools/index.ts'
+import { doRequest, learnExample, ToolRequestError, understandRequest } from '../../tools/index.ts'
 import { type AnswerOptions, type Succeeded, valueOfReport } from '../_call-answer.ts'
-import { meaningIn } from '../_meaning-in.ts'
 import { declareCallOptions } from '../_call-options.ts'
 import { inputText } from '../_input-text.ts'
+import { requestRouter } from '../_request-router.ts'
 import { answerRequest } from '../_request-answer.ts'
 import { answerMeaning } from '../_request-plan.ts'
 import { type CallOptions, withToolCalls } from '../_tool-calls.ts'
 import { personAt } from '../_tool-person.ts'
 import { showSteps } from '../_tool-steps.ts'
-import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends CallOptions, AnswerOptions {
   yes?: boolean | undefined
@@ -46,7 +38,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     return await withToolCalls(context, options, async ({ calls, index, place, project }) => {
       const world = {
         context: calls,
-        router: async () => await routing(request, index(), project, context),
+        router: async () => await requestRouter(request, index(), project, context),
         yes: options.yes === true,
         person: personAt(context),
         async learn(said: string, tool: string) {
@@ -63,16 +55,3 @@ export const command: LoadedCommand = defineCommand<Options>({
     })
   },
 })
-
-/** The router of the project; what was configured for meaning is asked about the whole request. */
-async function routing(
-  request: string,
-  index: ToolIndex,
-  project: string,
-  context: CommandContext,
-): Promise<(text: string) => Route> {
-  const { router, diagnostics } = projectRouter(index, { project, runtime: context.runtime })
-  if (!context.options.json) context.output.diagnostics(diagnostics)
-  const meaning = await meaningIn(request, index, context)
-  return (text) => router.route(text, text === request ? { meaning } : {})
-}

@@ -8,6 +8,7 @@ import {
   userDirectories,
 } from '../../base/index.ts'
 import { requireServers, servedStatus, serveProject, stopServed } from '../../tools/index.ts'
+import { contradiction } from '../_contradiction.ts'
 import { type DetachedSelf, detachedSelf } from '../_detached-self.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 import { serverConfiguration } from '../_asked-servers.ts'
@@ -40,12 +41,19 @@ Examples:
       )
   },
   async run(context, _positionals, options) {
+    refuseTwo(options)
     if (options.stop === true) return await stop(context)
     if (options.status === true) return await showStatus(context)
     if (options.detach === true) return await detach(context)
     return await serve(context)
   },
 })
+
+function refuseTwo(options: Options): void {
+  const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => options[name])
+  if (other === undefined) return
+  throw contradiction(`--${one}`, `--${other}`, 'Give one of them, or call the command twice.')
+}
 
 async function serve(context: CommandContext): Promise<ExitCode> {
   const { runtime, settings, output, options, signal } = context

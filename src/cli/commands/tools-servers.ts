@@ -1,30 +1,12 @@
 import { exitCode, type ExitCode, messageOf, safeLine, safeText } from '../../base/index.ts'
-import {
-  type IndexedServer,
-  loadToolIndex,
-  openProjectServers,
-  type ProjectServers,
-  requireServers,
-  servedStatus,
-} from '../../tools/index.ts'
+import { openProjectServers, type ProjectServers, requireServers } from '../../tools/index.ts'
+import { knownServers, type ServerRow } from '../_known-servers.ts'
 import { indented, standingOf } from '../_server-rows.ts'
-import { toolProject } from '../_tool-project.ts'
 import { packageVersion } from '../version.ts'
-import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
+import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
   start?: boolean | undefined
-}
-
-interface ServerRow {
-  name: string
-  state: string
-  tools?: number | undefined
-  durationMs?: number | undefined
-  client: string
-  path: string
-  message?: string | undefined
-  stderrTail?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -42,7 +24,10 @@ export const command: LoadedCommand = defineCommand<Options>({
     const pool = openProjectServers({ project: runtime.cwd, runtime, settings, clientInfo })
     try {
       if (options.start === true) requireServers(pool.configuration)
-      const rows = options.start === true ? await started(pool, signal) : await known(context, pool)
+      const rows =
+        options.start === true
+          ? await started(pool, signal)
+          : await knownServers(context, pool.definitions)
       const { diagnostics } = pool.configuration
       if (context.options.json) output.json({ servers: rows, life: pool.life, diagnostics })
       else {
@@ -67,33 +52,6 @@ export const command: LoadedCommand = defineCommand<Options>({
 
 function codeOf(rows: readonly ServerRow[]): ExitCode {
   return rows.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done
-}
-
-/** What is known without starting one; why the last refresh could not list a server is. */
-async function known(context: CommandContext, pool: ProjectServers): Promise<ServerRow[]> {
-  const { runtime } = context
-  const status = await servedStatus({ project: runtime.cwd, runtime })
-  const listed = loadToolIndex({ project: toolProject(context), runtime }).index?.servers ?? []
-  return pool.definitions.map((definition) => {
-    const { name, source, blocked } = definition
-    const row = { name, client: source.client, path: source.path }
-    const kept = status?.servers.find((server) => server.name === name)
-    if (kept?.state === 'running' || kept?.state === 'failed') {
-      return { ...row, state: kept.state, message: kept.message }
-    }
-    const state = standingOf(definition)
-    if (state !== 'usable') return { ...row, state, message: blocked?.message }
-    return { ...row, state, ...lastFailure(listed.find((server) => server.name === name)) }
-  })
-}
-
-function lastFailure(
-  server: IndexedServer | undefined,
-): Partial<Pick<ServerRow, 'state' | 'message' | 'stderrTail'>> {
-  const failure = server?.unavailable
-  if (failure === undefined || failure.notTrusted === true) return {}
-  const message = `At the last refresh: ${failure.message}`
-  return { state: 'failing', message, stderrTail: failure.stderrTail }
 }
 
 function started(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[]> {

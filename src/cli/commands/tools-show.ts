@@ -1,12 +1,13 @@
 import { exitCode, safeLine, safeText } from '../../base/index.ts'
 import {
-  canonicalCategory,
   describeParameters,
   type ToolDefinition,
   type ToolIndex,
   type ToolSummary,
 } from '../../tools/index.ts'
-import { loadWorkflows, matchWorkflows, type WorkflowDefinition } from '../../workflow/index.ts'
+import type { WorkflowDefinition } from '../../workflow/index.ts'
+import { guardsOf } from '../_tool-guards.ts'
+import { hintText } from '../_tool-hints.ts'
 import { cautionText } from '../_tool-caution.ts'
 import { knownTools } from '../_known-tools.ts'
 import { toolNamed } from '../_named-tool.ts'
@@ -47,13 +48,6 @@ interface ShownTool {
   index: ToolIndex
   definition: ToolDefinition | undefined
   guards: readonly WorkflowDefinition[]
-}
-
-/** The workflow that stands before a bare call of the tool, and those that it goes before. */
-function guardsOf(tool: ToolSummary, index: ToolIndex, project: string): WorkflowDefinition[] {
-  const { workflows } = loadWorkflows(project, { canonicalCategory })
-  const { matched, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
-  return workflows.filter(({ name }) => name === matched?.name || also.includes(name))
 }
 
 function print(context: CommandContext, shown: ShownTool): void {
@@ -105,23 +99,4 @@ function printParameters(
     output.line(`  ${output.style('cyan', head)}  ${safeLine(facts.join('; '))}`)
     if (description !== '') output.line(`      ${safeLine(description.trim()).slice(0, 400)}`)
   }
-}
-
-/** What the server says of the tool, in words. */
-function hintText(definition: ToolDefinition | undefined): string {
-  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
-    definition?.annotations ?? {}
-  return [
-    named(readOnlyHint, 'reads only', 'writes'),
-    named(destructiveHint, 'may destroy', 'destroys nothing'),
-    named(idempotentHint, 'may be repeated', 'acts each time'),
-    named(openWorldHint, 'reaches outside', 'stays local'),
-  ]
-    .filter((text) => text !== undefined)
-    .join(', ')
-}
-
-function named(hint: boolean | undefined, yes: string, no: string): string | undefined {
-  if (hint === undefined) return undefined
-  return hint ? yes : no
 }

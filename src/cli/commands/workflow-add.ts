@@ -40,7 +40,10 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, [named], options) {
-    if (options.template === true) return listTemplates(context)
+    if (options.template === true) {
+      refuseBesideList(named, options)
+      return listTemplates(context)
+    }
     const template =
       typeof options.template === 'string' ? findTemplate(options.template) : undefined
     const name = named ?? template?.name
@@ -57,6 +60,17 @@ export const command: LoadedCommand = defineCommand<Options>({
     return exitCode.done
   },
 })
+
+/** @throws {UsageError} for a workflow that is described where the templates are only listed. */
+function refuseBesideList(named: string | undefined, options: Options): void {
+  const isDescribed = hasFlags(options) || options.editor !== undefined || options.dryRun === true
+  if (named === undefined && !isDescribed) return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: '--template without a name lists the templates and adds nothing',
+    hint: 'Name one: skillrail workflow add --template database.',
+  })
+}
 
 async function describe(
   context: CommandContext,

@@ -10,12 +10,13 @@ export const command: LoadedCommand = defineCommand({
     program.addHelpText('after', '\nExample:\n  $ skillrail workflow check --json\n')
   },
   async run(context) {
-    const { project, workflows, diagnostics: read } = openWorkflows(context)
+    const found = openWorkflows(context)
+    const { project, workflows, diagnostics: read } = found
     const { tools, message } = installedTools(context, project)
     const diagnostics = [
       ...read,
       ...checkWorkflows(workflows, tools),
-      ...untrustedWorkflows(context, project, workflows),
+      ...untrustedWorkflows(context, found),
     ]
     const { output } = context
     if (context.options.json) {

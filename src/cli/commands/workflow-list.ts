@@ -9,8 +9,9 @@ export const command: LoadedCommand = defineCommand({
     program.addHelpText('after', '\nExample:\n  $ skillrail workflow list\n')
   },
   async run(context) {
-    const { project, workflows, diagnostics: read } = openWorkflows(context)
-    const diagnostics = [...read, ...untrustedWorkflows(context, project, workflows)]
+    const found = openWorkflows(context)
+    const { workflows, diagnostics: read } = found
+    const diagnostics = [...read, ...untrustedWorkflows(context, found)]
     const { output } = context
     if (context.options.json) {
       output.json({ workflows, diagnostics })

@@ -40,7 +40,8 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [name = '', text = '{}'], options) {
     const params = readParams(text)
-    const { project, workflows, diagnostics } = openWorkflows(context)
+    const opened = openWorkflows(context)
+    const { project, workflows, diagnostics } = opened
     const { index, message } = loadToolIndex({ project, runtime: context.runtime })
     const { tools: summaries } = index ?? { tools: [] }
     if (index === undefined && message !== undefined) context.output.note(message)
@@ -56,7 +57,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     ).read()
     const plan = planGate({ tool, params, request: options.request }, workflows, state, tools)
     const acting = plan.open === 0 || plan.workflow === undefined ? [] : [plan.workflow]
-    const found = [...diagnostics, ...damaged, ...untrustedWorkflows(context, project, acting)]
+    const found = [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)]
     if (context.options.json) {
       const { workflow, ...rest } = plan
       const { name: workflowName, mode } = workflow ?? {}

@@ -1,3 +1,4 @@
+import { sha256, untilAborted } from '../../base/index.ts'
 import { indexDefinitions } from './index-definitions.ts'
 import type { ListingOptions, ListingPool } from './list-servers.ts'
 import type { ToolIndex } from './model.ts'
@@ -12,29 +13,74 @@ export interface DiscoveryOptions {
   refreshedAt: string
   /** How long a server is waited for; undefined: as long as its own limits say. */
   patienceMs?: ListingOptions['patienceMs']
+  /** Ends the waiting of this caller; the servers are asked for all who wait, until their pool closes. */
   signal?: AbortSignal | undefined
 }
 
-const discoveries = new WeakMap<ListingPool, Promise<ToolIndex>>()
-
-/**
- * Asks the servers of a pool what they have now, once for as long as the pool lives: where the cache
- * is missing or corrupt, does not know an id or a prefix, or a tool that it knows proved not to be
- * there. Nothing is written. A server that fails keeps the tools that the cache has of it. After a
- * failure the next caller asks again.
- */
-export function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
-  const known = discoveries.get(options.pool)
-  if (known !== undefined) return known
-  const discovery = discover(options)
-  discoveries.set(options.pool, discovery)
-  discovery.catch(() => discoveries.delete(options.pool))
-  return discovery
+interface Discovery {
+  /** What it was made beside. */
+  beside: string
+  found: Promise<ToolIndex>
+  /** Set once it is known that a server failed: when it may be asked again. */
+  againAt?: number | undefined
 }
 
-async function discover(options: DiscoveryOptions): Promise<ToolIndex> {
-  const { pool, index, trusted, refreshedAt, patienceMs, signal } = options
-  const { tools, failures } = await pool.list({ signal, patienceMs })
+const discoveries = new WeakMap<ListingPool, Discovery>()
+
+/** A server that cannot start is not started without end, however often its tools are asked for. */
+const pauseMs = 1000
+
+/**
+ * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not know
+ * an id or a prefix, or a tool that it knows proved not to be there. Once for as long as the cache and
+ * the definitions of the servers stay the same, whoever asks; after a failure the next caller asks
+ * again, at the earliest a second later. Nothing is written. A server that fails keeps the tools that
+ * the cache has of it.
+ */
+export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
+  const { pool, signal } = options
+  const beside = identityOf(options)
+  const known = discoveries.get(pool)
+  if (known?.beside === beside) {
+    if (known.againAt === undefined) return await waited(known.found, signal)
+    await waited(pause(known.againAt - performance.now()), signal)
+    // Somebody else who waited may have begun.
+    if (discoveries.get(pool) !== known) return await discoverOnce(options)
+  }
+  const discovery: Discovery = { beside, found: discover(options, onFailure) }
+  discoveries.set(pool, discovery)
+  discovery.found.catch(() => {
+    if (discoveries.get(pool) === discovery) discoveries.delete(pool)
+  })
+  return await waited(discovery.found, signal)
+
+  function onFailure(): void {
+    discovery.againAt = performance.now() + pauseMs
+  }
+}
+
+async function pause(ms: number): Promise<void> {
+  if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms))
+}
+
+function waited<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  return signal === undefined ? work : untilAborted(work, signal)
+}
+
+/** What the answer depends on besides the servers themselves. */
+function identityOf({ pool, index, trusted }: DiscoveryOptions): string {
+  const tools = index?.tools.map((tool) => [tool, index.caution(tool.id)])
+  const cache = [index?.refreshedAt, index?.servers, index?.workflows, tools]
+  return sha256(JSON.stringify([pool.definitions, [...trusted], cache]))
+}
+
+async function discover(
+  { pool, index, trusted, refreshedAt, patienceMs }: DiscoveryOptions,
+  onFailure: () => void,
+): Promise<ToolIndex> {
+  const { tools, failures } = await pool.list({ patienceMs })
+  // Trust and definitions are part of what a discovery is made beside: only what may pass is tried again.
+  if (failures.some(({ notTrusted }) => notTrusted !== true)) onFailure()
   const listed = acceptDefinitions(tools).tools
   const failed = new Set(failures.map(({ server }) => server))
   const kept = (index?.tools ?? []).flatMap((tool) => {

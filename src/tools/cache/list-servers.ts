@@ -10,6 +10,8 @@ export interface ListingOptions {
 
 /** The part of a pool of servers that listing needs. */
 export interface ListingPool {
+  /** Those that would be asked, where they may change while the pool lives. */
+  readonly definitions?: readonly object[] | undefined
   list(options?: ListingOptions): Promise<ListedTools>
   /** Settles when the server runs; asked only to say how far a listing is. */
   get?(name: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>

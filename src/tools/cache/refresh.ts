@@ -1,6 +1,7 @@
 import {
   compareText,
   type Diagnostic,
+  redactText,
   type Runtime,
   StateFileError,
   withFileLock,
@@ -227,7 +228,9 @@ function recordServers(
       return [{ name, digest, trusted, listedAt: at, ttlMs: listing.ttlMs.get(name) }]
     }
     if (failure === undefined) return known === undefined ? [] : [known]
-    const { message, stderrTail, notTrusted } = failure
+    const { notTrusted } = failure
+    const message = redactText(failure.message)
+    const stderrTail = redactText(failure.stderrTail)
     // The definitions of the last listing stay those of its configuration.
     const last = known ?? { name, digest, trusted, listedAt: '' }
     return [{ ...last, trusted, failure: { message, stderrTail, notTrusted } }]

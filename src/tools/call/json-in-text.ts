@@ -68,11 +68,33 @@ export function readJsonIn(text: string): JsonReading {
   }
 }
 
+/** How an object or a list of strings, objects and lists begins. */
+const beginning = /^[{[]\s*["{[]/
+const fence = /^```\w{0,10}\s([\s\S]*)```$/
+
+/**
+ * Whether a text is objects and lists of JSON and nothing beside them, be they well-formed or not:
+ * their strings are data of somebody, and no words of whoever wrote the text.
+ */
+export function isOnlyJson(text: string): boolean {
+  let rest = text.trim()
+  rest = (fence.exec(rest)?.[1] ?? rest).trim()
+  if (rest === '') return false
+  while (rest !== '') {
+    const end = beginning.test(rest) ? endOfJson(rest, 0) : undefined
+    if (end === undefined) return false
+    rest = rest.slice(end).trimStart()
+  }
+  return true
+}
+
 /** The text with spaces in the place of the objects, so that every other place stays as it is. */
 export function blankObjects(text: string, objects: readonly JsonInText[]): string {
-  let blank = text
+  const parts: string[] = []
+  let read = 0
   for (const { start, end } of objects) {
-    blank = blank.slice(0, start) + ' '.repeat(end - start) + blank.slice(end)
+    parts.push(text.slice(read, start), ' '.repeat(end - start))
+    read = end
   }
-  return blank
+  return parts.join('') + text.slice(read)
 }

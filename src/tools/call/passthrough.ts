@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
 import { splitClauses } from '../parameters/clauses.ts'
 import { objectOf, readJson } from './_json.ts'
@@ -67,7 +68,7 @@ function exactly(id: string, index: Pick<CallIndex, 'tools'>): ToolSummary | und
 /** The name that the text consists of, but for a verb before it and parameters after it. */
 function loneName(text: string): string | undefined {
   const found = nameAlone.exec(text)
-  const written = (found?.[1] ?? '').replace(/[.:-]+$/, '')
+  const written = withoutEnd(found?.[1] ?? '', '.:-')
   const rest = text.slice(found?.[0].length ?? 0).trim()
   const isCall = rest.startsWith('{') && rest.endsWith('}')
   if (/\.[a-z]{1,4}$/i.test(written) || (!isCall && !/^[.!]?$/.test(rest))) return undefined
@@ -110,8 +111,8 @@ function knownTool(
   const isName = part.includes('__') || opening !== undefined || before !== undefined
   for (const written of new Set([
     token,
-    token.replace(/[.:-]+$/, ''),
-    token.replace(/^[.:-]+|[.:_-]+$/g, ''),
+    withoutEnd(token, '.:-'),
+    withoutEnd(token.replace(/^[.:-]+/, ''), '.:_-'),
     isName ? part : '',
   ])) {
     const tool = written === '' ? undefined : find(written)

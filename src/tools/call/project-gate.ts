@@ -1,11 +1,10 @@
 import type { Diagnostic, Runtime, Settings } from '../../base/index.ts'
 import { workflowsPath, workflowTool } from '../../workflow/index.ts'
-import { fileTrust, type FileTrust } from '../config/file-trust.ts'
 import type { CallGate, CallToForesee } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
-import { type GoneWorkflows, goneWorkflows, refuseWithoutGone } from './gone-workflows.ts'
-import { areAsAccepted } from './loaded-workflow.ts'
+import { refuseWithoutGone } from './refuse-without-gone.ts'
 import { workflowGate, type WorkflowGateOptions } from './workflow-gate.ts'
+import { type WorkflowTrust, workflowTrust } from './workflow-trust.ts'
 
 export interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' | 'runtime'> {
   project: string
@@ -13,6 +12,8 @@ export interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' 
   workspaceTrust: Settings['workspaceTrust']
   /** What was wrong with the files of workflows. */
   diagnostics: readonly Diagnostic[]
+  /** Where it was read already. */
+  trust?: WorkflowTrust | undefined
 }
 
 /**
@@ -21,23 +22,13 @@ export interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' 
  * may be the one that forbids the call.
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
-  const { project, runtime, workspaceTrust, diagnostics } = options
+  const { project, runtime, workspaceTrust, workflows, diagnostics } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
   if (problem !== undefined) return closedGate(problem, project)
-  let trust: FileTrust | undefined
-  const asAccepted = new Map<string, boolean>()
-  const blockOf: WorkflowGateOptions['blockOf'] = (path) => {
-    const block = (trust ??= fileTrust(project, runtime, workspaceTrust)).blockOf(path)
-    if (block !== undefined || workspaceTrust === 'trusted') return block
-    const known = asAccepted.get(path) ?? areAsAccepted(project, runtime, path, options.workflows)
-    asAccepted.set(path, known)
-    return known ? undefined : notAsAccepted(path)
-  }
-  const gate = workflowGate({ ...options, blockOf })
-  let gone: GoneWorkflows | undefined
+  const trust = options.trust ?? workflowTrust(project, runtime, workspaceTrust, workflows)
+  const gate = workflowGate({ ...options, blockOf: trust.blockOf })
   const requireAccepted = (call: CallToForesee): void => {
-    gone ??= goneWorkflows(project, runtime, workspaceTrust, options.workflows)
-    refuseWithoutGone(call, gone, options.index().tools.map(workflowTool))
+    refuseWithoutGone(call, trust.gone(), options.index().tools.map(workflowTool))
   }
   return {
     ...gate,
@@ -49,13 +40,6 @@ export function projectGate(options: ProjectGateOptions): CallGate {
       requireAccepted(call)
       return await gate.foresee?.(call)
     },
-  }
-}
-
-function notAsAccepted(path: string): { message: string; hint: string } {
-  return {
-    message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
-    hint: 'Start again, so that the file is read anew. To see what it holds: skillrail trust',
   }
 }
 

@@ -25,7 +25,7 @@ export function bindParameters(
   declared: ReadonlySet<string> = new Set(variables.keys()),
 ): Binding<JsonObject> {
   try {
-    return { ok: true, value: bindObject(params, { variables, declared }, 0) }
+    return { ok: true, value: bindObject(params, { variables, declared, written: 0 }, 0) }
   } catch (error) {
     if (error instanceof UnboundReference) return { ok: false, message: error.message }
     throw error
@@ -58,6 +58,8 @@ class UnboundReference extends Error {}
 interface Scope {
   variables: Variables
   declared: ReadonlySet<string>
+  /** Characters of answers in texts so far. */
+  written: number
 }
 
 const path = String.raw`(?:\.[A-Za-z_][A-Za-z0-9_]*|\[\d{1,9}\]|\["[^"\\\]]{1,200}"\])*`
@@ -68,6 +70,9 @@ const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'pro
 
 /** Parameters nested deeper than this are refused. */
 const deepest = 100
+
+/** Many references to one long answer would come to more than a text can have. */
+const mostWritten = 16 * 1024 * 1024
 
 function bindObject(params: JsonObject, scope: Scope, depth: number): JsonObject {
   const entries = Object.entries(params)
@@ -88,7 +93,10 @@ function bindText(text: string, scope: Scope): JsonValue {
     if (escape !== '') return written.slice(1)
     if (!scope.declared.has(name)) return written
     const value = resolve(name, path, scope)
-    return typeof value === 'string' ? value : JSON.stringify(value)
+    const answer = typeof value === 'string' ? value : JSON.stringify(value)
+    scope.written += answer.length
+    if (scope.written <= mostWritten) return answer
+    throw new UnboundReference(`the answers in its texts have more than ${mostWritten} characters`)
   })
 }
 

@@ -24,6 +24,8 @@ export interface RequestWorld {
   router: (index: CallIndex) => Promise<(text: string) => Route>
   /** The user said yes to everything in advance (`--yes`). */
   yes: boolean
+  /** What to do about a missing yes; default: to say it at a terminal, or in advance. */
+  toAllow?: string | undefined
   /** Asks a person; undefined where nobody can be asked. */
   person?:
     | {

@@ -5,6 +5,9 @@ import { planText } from './plan-text.ts'
 import type { ProposedCall, RequestWorld } from './request-world.ts'
 import { unnamedPath } from './unnamed-path.ts'
 
+/** What decides whether a call may be made. */
+export type ConsentWorld = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+
 /** A call that waits for its yes. */
 export interface CallToAllow {
   tool: ToolDefinition
@@ -24,20 +27,20 @@ export interface CallToAllow {
 export async function requireYes(
   calls: readonly CallToAllow[],
   request: string,
-  world: RequestWorld,
+  world: ConsentWorld,
 ): Promise<boolean> {
   const plan = calls.map((call) => proposed(call, request, world))
   if (plan.every(({ readOnly }) => readOnly)) return false
   if (world.yes && plan.every(({ unusual }) => unusual === undefined)) return true
   const answer = await world.person?.confirm(plan)
   if (answer === true) return true
-  throw refusal(plan, answer)
+  throw refusal(plan, answer, world.toAllow)
 }
 
 function proposed(
   { tool, params, bindings = [] }: CallToAllow,
   request: string,
-  { context }: RequestWorld,
+  { context }: ConsentWorld,
 ): ProposedCall {
   const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
   const path = readOnly ? undefined : unnamedPath(params, request)
@@ -55,13 +58,17 @@ export async function requireNamedPaths(
   tool: ToolDefinition,
   params: JsonObject,
   request: string,
-  world: RequestWorld,
+  world: ConsentWorld,
 ): Promise<void> {
   if (unnamedPath(params, request) !== undefined)
     await requireYes([{ tool, params }], request, world)
 }
 
-function refusal(plan: readonly ProposedCall[], answer: boolean | undefined): ToolRefusedError {
+function refusal(
+  plan: readonly ProposedCall[],
+  answer: boolean | undefined,
+  toAllow: string | undefined,
+): ToolRefusedError {
   const lines = plan.map((call) => ({ ...call, tool: call.tool.id }))
   const [only, ...others] = lines
   const isOne = only !== undefined && others.length === 0
@@ -75,9 +82,8 @@ function refusal(plan: readonly ProposedCall[], answer: boolean | undefined): To
   return new ToolRefusedError({
     code: 'tool-needs-yes',
     message: isOne ? `${what} needs a yes. ${why}` : `this plan needs a yes. ${why}\n${what}`,
-    hint:
-      unusual.length === 0
-        ? 'Say it at a terminal, or in advance with --yes.'
-        : 'Say it at a terminal.',
+    hint: toAllow ?? (unusual.length === 0 ? anyWay : 'Say it at a terminal.'),
   })
 }
+
+const anyWay = 'Say it at a terminal, or in advance with --yes.'

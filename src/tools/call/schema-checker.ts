@@ -2,6 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv'
 import { messageOf } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
+import { schemaSentence } from './schema-sentence.ts'
 import { runWithin } from './time-limit.ts'
 
 /** One way in which a value is not what its schema says. */
@@ -120,7 +121,7 @@ function problemOf(error: ErrorObject): SchemaProblem[] {
     const choices = allowedValues.slice(0, 20).map((choice) => JSON.stringify(choice))
     return [{ path, kind: 'wrong', message: `must be one of ${choices.join(', ')}` }]
   }
-  return [{ path, kind: 'wrong', message: error.message ?? `breaks "${error.keyword}"` }]
+  return [{ path, kind: 'wrong', message: schemaSentence(error.keyword, error.params) }]
 }
 
 function unescapePointer(part: string): string {

@@ -1,4 +1,5 @@
 import type * as Vm from 'node:vm'
+import { isObject } from '../../base/index.ts'
 
 export type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
 
@@ -34,6 +35,7 @@ function createWatchdog(): Watchdog {
   return { script: new vm.Script('work()'), context: vm.createContext({ work: undefined }) }
 }
 
+/** By its code alone: it is an error of the context, and no instance of ours. */
 function isTimeout(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+  return isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }

@@ -3,6 +3,7 @@ import type { Route } from '../route/route.ts'
 import { readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
 import { discoverOnce, looseNote } from './find-tool.ts'
+import { isOnlyJson } from './json-in-text.ts'
 import { parsePassthrough } from './passthrough.ts'
 import { decideRequest } from './decide-request.ts'
 import { planParts, type Proposal, proposeTool } from './propose.ts'
@@ -23,13 +24,20 @@ export type RequestMeaning =
  * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
  * text, else the router and the plan for what it found. Calls no tool; may ask a person which one.
  *
- * @throws {ToolRequestError} for what is broken, {@link ToolNotFoundError} for an id alone that no
+ * @throws {ToolRequestError} for what is broken or JSON alone, {@link ToolNotFoundError} for an id alone that no
  * server has
  */
 export async function understandRequest(
   request: string,
   world: RequestWorld,
 ): Promise<RequestMeaning> {
+  if (isOnlyJson(request)) {
+    throw new ToolRequestError({
+      code: 'request-json',
+      message: 'The request is JSON alone, and says in no word of its own what is to be done.',
+      hint: "To call one tool: skillrail tools call TOOL '{…}'. To call several: BATCH: […] or CHAIN: […].",
+    })
+  }
   const directive = readDirective(request)
   switch (directive.kind) {
     case 'broken': {

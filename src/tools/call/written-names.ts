@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import { type JsonInText, readJsonIn } from './json-in-text.ts'
 
 /** A word of a text that may name a tool, and the parameters beside it. */
@@ -52,7 +53,7 @@ export function writtenNames(text: string): WrittenName[] {
     if (isInside || written.length > longestToken) continue
     if (!isWholeWord(text, start, start + written.length)) continue
     const name = { token: written, start }
-    const opening = openingBehind(text, start + written.replace(/[.:-]+$/, '').length, written)
+    const opening = openingBehind(text, start + withoutEnd(written, '.:-').length, written)
     const before = objectBefore(text, start, written, objects)
     if (opening !== undefined || before !== undefined || mayBeId(written)) {
       names.push({ ...name, opening, before })
@@ -75,7 +76,7 @@ export function isWholeWord(text: string, start: number, end: number): boolean {
 
 /** What `tool:db__write` names where no tool has the whole name: the part behind its last `:`. */
 export function behindColon(written: string): string | undefined {
-  const whole = written.replace(/[.:-]+$/, '')
+  const whole = withoutEnd(written, '.:-')
   const part = whole.slice(whole.lastIndexOf(':') + 1)
   return part !== whole && isSeveralWords.test(part) ? part : undefined
 }

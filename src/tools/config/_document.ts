@@ -135,7 +135,7 @@ function readToml(text: string): DocumentReading {
   const { parse, TomlError } = toml()
   try {
     const root: unknown = JSON.parse(JSON.stringify(parse(text)))
-    return document(isObject<JsonValue>(root) ? root : {}, [], (place) => lineInToml(text, place))
+    return document(isObject<JsonValue>(root) ? root : {}, [], linesInToml(text))
   } catch (error) {
     const [first = ''] = messageOf(error).split('\n')
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}
@@ -147,27 +147,50 @@ function readToml(text: string): DocumentReading {
   }
 }
 
-/** The header of the innermost table on the way, or the key in it. */
-function lineInToml(text: string, place: readonly string[]): number | undefined {
-  const lines = text.split('\n')
-  const header = (length: number): number =>
-    lines.findIndex((line) => /^\s*\[/.test(line) && sameTable(line, place.slice(0, length)))
-  for (let length = place.length; length > 0; length--) {
-    const at = header(length)
-    if (at < 0) continue
-    const key = place[length]
-    const below =
-      key === undefined
-        ? -1
-        : lines.findIndex((line, index) => index > at && line.trimStart().startsWith(key))
-    return (below < 0 ? at : below) + 1
+/** The line of the innermost table on the way, or of the key in it. A file may have thousands to ask for. */
+function linesInToml(text: string): (place: readonly string[]) => number | undefined {
+  let tables: Map<string, number> | undefined
+  const keys = new Map<string, number[]>()
+  return (place) => {
+    tables ??= read()
+    for (let length = place.length; length > 0; length--) {
+      const at = tables.get(withoutQuotes(place.slice(0, length).join('.')))
+      if (at === undefined) continue
+      const key = place[length]
+      return (key === undefined ? undefined : firstBehind(at, keys.get(key) ?? [])) ?? at
+    }
+    return undefined
   }
-  return undefined
+
+  function read(): Map<string, number> {
+    const found = new Map<string, number>()
+    for (const [index, line] of text.split('\n').entries()) {
+      const written = line.trim()
+      const name = withoutQuotes(written.replace(/^\[+/, '').split(']', 1)[0] ?? '')
+      if (written.startsWith('[') && !found.has(name)) found.set(name, index + 1)
+      const key = /^[\w-]+|(?<=^")[^"]+|(?<=^')[^']+/.exec(written)?.[0]
+      if (key === undefined) continue
+      const known = keys.get(key)
+      if (known === undefined) keys.set(key, [index + 1])
+      else known.push(index + 1)
+    }
+    return found
+  }
 }
 
-function sameTable(line: string, place: readonly string[]): boolean {
-  const name = line.trim().replace(/^\[+|\]+.*$/g, '')
-  return name.replace(/["'\s]/g, '') === place.join('.').replace(/["'\s]/g, '')
+function withoutQuotes(name: string): string {
+  return name.replace(/["'\s]/g, '')
+}
+
+/** The first of ascending numbers that is greater. */
+function firstBehind(than: number, numbers: readonly number[]): number | undefined {
+  let low = 0
+  for (let high = numbers.length; low < high;) {
+    const middle = (low + high) >> 1
+    if ((numbers[middle] ?? 0) > than) high = middle
+    else low = middle + 1
+  }
+  return numbers[low]
 }
 
 /** Both are loaded only when there is a file to read. */

@@ -1,11 +1,25 @@
 import { relative, sep } from 'node:path'
 import type { Diagnostic, Runtime, Settings } from '../../base/index.ts'
-import { assessWorkspace, collectActingParts, readTrustPolicy } from '../../trust/index.ts'
+import {
+  type Acceptance,
+  type AcceptedPart,
+  type ActingPart,
+  assessWorkspace,
+  collectActingParts,
+  readTrustPolicy,
+} from '../../trust/index.ts'
 import type { ServerBlock } from './model.ts'
 
 /** Says of a file in the workspace whether its servers may start; undefined: they may. */
 export interface FileTrust {
   blockOf(path: string): ServerBlock | undefined
+  /**
+   * What was accepted of the workspace itself, not of its skills: those are compared when they act.
+   * Nothing where the caller vouches for it.
+   */
+  accepted: readonly AcceptedPart[]
+  /** The same as it is now; read when somebody asks, and once. */
+  now(): readonly ActingPart[]
   diagnostics: readonly Diagnostic[]
 }
 
@@ -20,29 +34,33 @@ export function fileTrust(
 ): FileTrust {
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
   const { acceptance } = policy
+  const vouched = workspaceTrust === 'trusted'
+  const accepted = vouched ? [] : (acceptance?.parts ?? []).filter(({ owner }) => owner === '')
+  let parts: readonly ActingPart[] | undefined
   let asAccepted: ReadonlySet<string> | undefined
+  const now = (): readonly ActingPart[] => (parts ??= collectActingParts(policy.workspace, []))
   return {
     diagnostics,
+    accepted,
+    now,
     blockOf(path) {
-      if (workspaceTrust === 'trusted') return undefined
+      if (vouched) return undefined
       if (acceptance === undefined) return untrusted(path)
-      asAccepted ??= acceptedFiles()
+      asAccepted ??= acceptedFiles(acceptance)
       const name = relative(policy.workspace, path).split(sep).join('/')
       return asAccepted.has(name) ? undefined : changedSince(path)
     },
   }
 
-  /**
-   * Of the workspace itself, not of its skills: those are compared when they act. A file that was
-   * read and is gone by now is none of them, whether it was accepted or not.
-   */
-  function acceptedFiles(): ReadonlySet<string> {
-    if (acceptance === undefined) return new Set()
-    const own = acceptance.parts.filter((part) => part.owner === '')
-    const parts = collectActingParts(policy.workspace, [])
-    const { changes } = assessWorkspace({ ...acceptance, parts: own }, parts)
+  /** A file that was read and is gone by now is none of them, whether it was accepted or not. */
+  function acceptedFiles(whole: Acceptance): ReadonlySet<string> {
+    const { changes } = assessWorkspace({ ...whole, parts: accepted }, now())
     const changed = new Set(changes.map(({ part }) => part.path))
-    return new Set(parts.map(({ path }) => path).filter((path) => !changed.has(path)))
+    return new Set(
+      now()
+        .map(({ path }) => path)
+        .filter((path) => !changed.has(path)),
+    )
   }
 }
 

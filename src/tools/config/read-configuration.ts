@@ -9,6 +9,7 @@ import {
 import type { JsonValue } from '../../skill/index.ts'
 import { findWorkspace, openTrustStore } from '../../trust/index.ts'
 import type { JsonObject } from '../model.ts'
+import { startsOwnServer } from './_own-server.ts'
 import { readDocument } from './_document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'
 import { fieldsOf } from './fields.ts'
@@ -45,10 +46,10 @@ export function readServerConfiguration(options: ReadServersOptions): ServerConf
   const { runtime } = options
   const project = findWorkspace(options.project, runtime)
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
-  const diagnostics: Diagnostic[] = [...trust.diagnostics]
+  const diagnostics: (readonly Diagnostic[])[] = [trust.diagnostics]
   const files: ServerFile[] = []
   const inputs = new Set<string>([openTrustStore(runtime).path])
-  const found: ServerDefinition[] = []
+  const found: (readonly ServerDefinition[])[] = []
   for (const place of serverPlaces) {
     for (const path of place.paths({ project, runtime })) {
       inputs.add(path)
@@ -65,11 +66,12 @@ export function readServerConfiguration(options: ReadServersOptions): ServerConf
         state: reading.state,
         servers: reading.servers.length,
       })
-      found.push(...reading.servers)
-      diagnostics.push(...reading.diagnostics)
+      found.push(reading.servers)
+      diagnostics.push(reading.diagnostics)
     }
   }
-  return { ...selectServers(found), files, inputs: [...inputs], diagnostics: unique(diagnostics) }
+  const selected = selectServers(found.flat())
+  return { ...selected, files, inputs: [...inputs], diagnostics: unique(diagnostics.flat()) }
 }
 
 interface PlaceFacts {
@@ -138,7 +140,13 @@ function readPlace(place: ServerPlace, path: string, facts: PlaceFacts): PlaceRe
       const raw = readEntry(place, name, entry, report)
       if (raw === undefined) continue
       const context = variableContext(document.root, path, facts)
-      servers.push(define(name, raw, { place, path, line: lineOf(), block, context, report }))
+      const server = define(name, raw, { place, path, line: lineOf(), block, context, report })
+      if (!startsOwnServer(server.transport, block === undefined ? facts.project : undefined)) {
+        servers.push(server)
+        continue
+      }
+      const message = 'it is Skillrail itself, serving the others to a client; it is left out'
+      report('info', 'server-own', message)
     }
   }
   if (block !== undefined && servers.length > 0) {

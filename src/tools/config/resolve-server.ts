@@ -23,7 +23,7 @@ export function resolveServer(
   const problems: VariableProblem[] = []
   const expand = (text: string): string => {
     const expanded = expandVariables(text, dialect, context)
-    problems.push(...expanded.problems)
+    for (const problem of expanded.problems) problems.push(problem)
     return expanded.text
   }
   const expandAll = (map: Readonly<Record<string, string>>): Record<string, string> =>

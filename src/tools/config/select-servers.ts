@@ -9,15 +9,14 @@ export function selectServers(found: readonly ServerDefinition[]): {
   servers: readonly ServerDefinition[]
   shadowed: readonly ShadowedServer[]
 } {
-  const names = new Set(found.map((server) => server.name))
-  const winners = new Map(
-    [...names].map((name) => [name, winnerOf(found.filter((server) => server.name === name))]),
-  )
+  const byName = Map.groupBy(found, ({ name }) => name)
+  const winners = new Map(Array.from(byName, ([name, all]) => [name, winnerOf(all)]))
+  const places = new Map(found.map((server, at) => [server, at]))
   const servers = [...winners.values()].flatMap((winner) => winner ?? [])
   const shadowed = found.flatMap((server): ShadowedServer[] => {
     const winner = winners.get(server.name)
     if (winner === undefined || winner === server) return []
-    return [{ server, by: winner.source, reason: reasonOf(server, winner, found) }]
+    return [{ server, by: winner.source, reason: reasonOf(server, winner, places) }]
   })
   return { servers, shadowed }
 }
@@ -34,8 +33,8 @@ function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefine
 function reasonOf(
   server: ServerDefinition,
   winner: ServerDefinition,
-  found: readonly ServerDefinition[],
+  places: ReadonlyMap<ServerDefinition, number>,
 ): ShadowedServer['reason'] {
-  if (found.indexOf(winner) < found.indexOf(server)) return 'earlier'
+  if ((places.get(winner) ?? 0) < (places.get(server) ?? 0)) return 'earlier'
   return server.disabled ? 'disabled' : 'untrusted'
 }

@@ -43,14 +43,21 @@ export function expandVariables(
   const rule = dialects[dialect]
   if (rule === undefined || !text.includes(rule.sign)) return { text, problems: [] }
   const problems: VariableProblem[] = []
-  const expanded = text.replace(rule.pattern, (whole: string, ...groups: unknown[]) => {
+  const expand = (whole: string, ...groups: unknown[]): string => {
     const [first, second] = groups.map((group) => (typeof group === 'string' ? group : undefined))
     const found = rule.value(first ?? '', second, context)
     if (typeof found === 'string') return found
     problems.push(found)
     return found.instead ?? whole
-  })
-  return { text: expanded, problems }
+  }
+  // Behind the last brace nothing is closed: what only begins there is not searched for an end.
+  const end = text.lastIndexOf('}') + 1
+  const rest = text.slice(end)
+  const expanded = text.slice(0, end).replace(rule.pattern, expand)
+  return {
+    text: expanded + (rule.bare === undefined ? rest : rest.replace(rule.bare, expand)),
+    problems,
+  }
 }
 
 /** `instead`: what stands there then; the text as it was where undefined. */
@@ -60,6 +67,8 @@ interface Dialect {
   /** Without it there is nothing to expand. */
   sign: string
   pattern: RegExp
+  /** The forms of `pattern` that need no brace. */
+  bare?: RegExp
   value(name: string, fallback: string | undefined, context: VariableContext): string | Missing
 }
 
@@ -73,6 +82,7 @@ const dialects: Readonly<Record<VariableDialect, Dialect | undefined>> = {
   gemini: {
     sign: '$',
     pattern: /\$(?:\{([A-Za-z_]\w*(?::-[^}]*)?)\}|([A-Za-z_]\w*))/g,
+    bare: /\$()([A-Za-z_]\w*)/g,
     value(braced, plain, { env }) {
       const [name = '', ...rest] = (plain ?? braced).split(':-')
       const fallback = rest.length > 0 ? rest.join(':-') : undefined

@@ -47,7 +47,7 @@ function listOf(text: string, { items }: Parameter): JsonValue | undefined {
   const json = text.startsWith('[') ? parsed(text) : undefined
   const parts = Array.isArray(json)
     ? json.map((part) => (typeof part === 'string' ? part : JSON.stringify(part)))
-    : text.split(/\s*,\s*|\s+and\s+/).filter((part) => part !== '')
+    : text.split(/(?<!\s)\s*,\s*|,\s*|(?<!\s)\s+and\s+/).filter((part) => part !== '')
   const values = parts.map((part) => coerceText(part, items))
   return values.length > 0 && values.every((value) => value !== undefined) ? values : undefined
 }

@@ -37,7 +37,7 @@ export function extractValue(extraction: Extraction, text: string): Extracted {
 }
 
 function openPage(text: string): Extracted {
-  const pages = [...text.matchAll(/^\s*(\d{1,9}):\s(.*)$/gm)]
+  const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d{1,9}):\s(.*)$/gm)]
   const open = pages.find((match) => match[2]?.includes('[selected]')) ?? pages[0]
   return open === undefined || (pages.length > 1 && !/\[selected\]/.test(text))
     ? { found: false, candidates: pages.map((match) => match[0].trim()).slice(0, 10) }
@@ -59,7 +59,7 @@ function itemsOf(text: string): string[] {
   const json = jsonNames(text)
   const lines = text
     .split('\n')
-    .map((line) => /^\s*(?:[-*•]|\d{1,4}[.)])?\s*["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1])
+    .map((line) => /^\s*(?:(?:[-*•]|\d{1,4}[.)])\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1])
   const names = json ?? lines.filter((name) => name !== undefined)
   return [...new Set(names)].slice(0, 1000)
 }

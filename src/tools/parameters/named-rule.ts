@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import { coerceText } from './coerce.ts'
 import type { Parameter } from './parameter.ts'
 import {
@@ -68,7 +69,7 @@ function valueAt(
 ): Finding | undefined {
   const slot = slotFrom(reading, offset)
   const token = /^[^\s,;]{1,2000}/.exec(reading.text.slice(offset, offset + 2000))?.[0] ?? ''
-  const plain = token.replace(/[.,;:!?)]+$/, '')
+  const plain = withoutEnd(token, '.,;:!?)')
   if (slot !== undefined && reading.spent.has(slot)) return undefined
   const isWhole = slot?.start === offset
   const text = isWhole ? slot.value : plain

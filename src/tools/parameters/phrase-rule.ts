@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
 import { coerceText } from './coerce.ts'
 import { type Parameter, wordsOf } from './parameter.ts'
@@ -119,11 +120,9 @@ function within({ slots }: RequestReading, start: number, text: string): Slot[] 
 }
 
 function trimmed(text: string): string {
-  return text
-    .trim()
-    .replace(/[.!?,;:]+$/, '')
-    .replace(/\s+(?:on|in|at)\s+(?:page|tab)\s+\d+$/i, '')
-    .replace(/\s+please$/i, '')
+  return withoutEnd(text.trim(), '.!?,;:')
+    .replace(/(?<!\s)\s+(?:on|in|at)\s+(?:page|tab)\s+\d+$/i, '')
+    .replace(/(?<!\s)\s+please$/i, '')
 }
 
 function unquoted(text: string): string {

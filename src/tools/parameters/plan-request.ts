@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { type Extracted, type Extraction, extractValue } from './extract-value.ts'
 import { mapParameters, type MappedValue } from './map-parameters.ts'
@@ -192,7 +193,7 @@ function sharedValues(params: JsonObject): JsonObject {
 function freeName({ steps }: Draft, tool: string): string {
   const base = tool.replaceAll(/\W/g, '_')
   const count = steps.filter(
-    ({ name }) => name === base || name.replace(/\d+$/, '') === base,
+    ({ name }) => name === base || withoutEnd(name, '0123456789') === base,
   ).length
   return count === 0 ? base : `${base}${String(count + 1)}`
 }

@@ -61,7 +61,10 @@ const actionWords = new Set(
 )
 
 function element(request: string): Extraction {
-  const beforeValue = request.replace(/\s(?:with|to)\s\S[^\n]*$/i, '')
+  // The value stands on the last line; the word before it may end the line above.
+  const from = Math.max(0, request.lastIndexOf('\n') - 6)
+  const lastLine = request.slice(from).replace(/\s(?:with|to)\s\S[^\n]*$/i, '')
+  const beforeValue = request.slice(0, from) + lastLine
   const words = (beforeValue.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 60)
   return { kind: 'element', words: words.filter((word) => !actionWords.has(word)) }
 }

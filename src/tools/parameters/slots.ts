@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 /** What a piece of a request is, by its form alone. */
 export type SlotKind =
   | 'quoted'
@@ -109,7 +110,9 @@ const slotPatterns: readonly SlotPattern[] = [
   {
     kind: 'identifier',
     needs: /[._-]/,
-    pattern: /(?<![\w.$/@-])([A-Za-z]\w{0,100}(?:[._-]\w{1,100}){1,8})(?![\w/@])/g,
+    // A `_` is a letter of a word too: beside the other signs it would divide a run in every way.
+    pattern:
+      /(?<![\w.$/@-])([A-Za-z]\w{0,200}(?:[.-]\w{1,200}){1,8}|[A-Za-z][A-Za-z0-9]{0,100}_\w{1,200})(?![\w/@])/g,
   },
   {
     kind: 'identifier',
@@ -148,7 +151,7 @@ function searched(text: string): Slot[] {
 
 function slotAt(kind: SlotKind, match: RegExpMatchArray): Slot | undefined {
   const captured = match[1] ?? ''
-  const value = kind === 'quoted' ? captured : captured.replace(/[.,;:!?)\]}]+$/, '').trim()
+  const value = kind === 'quoted' ? captured : withoutEnd(captured, '.,;:!?)]}').trim()
   if (value === '') return undefined
   const whole = match[0]
   const start = match.index ?? 0

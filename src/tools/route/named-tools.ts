@@ -1,3 +1,4 @@
+import { withoutEnd } from '../../base/index.ts'
 import { blankObjects, readJsonIn } from '../call/json-in-text.ts'
 import { resolveName, resolveTool } from '../call/resolve-tool.ts'
 import { behindColon, isWholeWord, writtenNames } from '../call/written-names.ts'
@@ -46,7 +47,7 @@ export function prepareNames(tools: readonly Pick<RoutedTool, 'id' | 'name'>[]):
 
 function* tokensOf(text: string): Generator<string> {
   const hasJson = text.includes('{')
-  if (hasJson) for (const { token } of writtenNames(text)) yield token.replace(/[.:-]+$/, '')
+  if (hasJson) for (const { token } of writtenNames(text)) yield withoutEnd(token, '.:-')
   const json = hasJson ? readJsonIn(text) : undefined
   const prose = json === undefined ? text : blankObjects(text.slice(0, json.end), json.objects)
   for (const { 0: token, index } of prose.matchAll(identifier)) {

@@ -116,7 +116,7 @@ function readResource(resource: JsonObject): ToolContent | string {
 
 /** What base64 means, with either of its alphabets; undefined for anything else. */
 function bytesIn(data: unknown): Buffer | undefined {
-  if (typeof data !== 'string' || !/^[\w+/\s-]*={0,2}\s*$/.test(data)) return undefined
+  if (typeof data !== 'string' || !/^[\w+/\s-]*(?:={1,2}\s*)?$/.test(data)) return undefined
   return Buffer.from(data, 'base64')
 }
 

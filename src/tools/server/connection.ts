@@ -12,6 +12,7 @@ import { callFailure, hasCode, isHeaderMismatch, isSessionGone } from './call-fa
 import { ServerStartError } from './errors.ts'
 import { inputRequiredText, readInputRequired } from './input-required.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
+import { type Mask, serverMask } from './mask-secrets.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 
@@ -46,6 +47,11 @@ export interface ConnectOptions {
   note: (event: { code: string; message: string }) => void
 }
 
+export interface OpenOptions extends ConnectOptions {
+  /** For whatever the server said that is passed on as words of an error. */
+  mask: Mask
+}
+
 /** A way to a server, with the client already connected. */
 export interface OpenedServer {
   client: Client
@@ -63,11 +69,24 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { transport } = definition
+  const mask = serverMask(transport)
   const opened =
     transport.kind === 'stdio'
-      ? await openStdio(definition, transport, options)
-      : await openHttp(definition, transport, options)
-  return connectionOf(definition, opened, options)
+      ? await openStdio(definition, transport, { ...options, mask })
+      : await openHttp(definition, transport, { ...options, mask })
+  await refuseOurselves(definition, opened)
+  return connectionOf(definition, opened, { ...options, mask })
+}
+
+/** As a server of its own Skillrail would call itself, round and round. */
+async function refuseOurselves(definition: ServerDefinition, opened: OpenedServer): Promise<void> {
+  if (opened.client.getServerVersion()?.name !== 'skillrail') return
+  await opened.close()
+  const { name, source } = definition
+  throw new ServerStartError(
+    { server: name, message: `The server ${name} is Skillrail itself, which does not call itself` },
+    { hint: `Take it out of ${source.path}, or keep that file from this project.` },
+  )
 }
 
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
@@ -80,7 +99,7 @@ const pauseMs = 250
 function connectionOf(
   definition: ServerDefinition,
   opened: OpenedServer,
-  { note }: ConnectOptions,
+  { note, mask }: OpenOptions,
 ): Connection {
   const { client, records, instance } = opened
   /** By the tool's name, as they were last listed here. */
@@ -129,7 +148,10 @@ function connectionOf(
     try {
       return await request('tools/list', parameters, { signal })
     } catch (error) {
-      if (!hasCode(error, 'REQUEST_TIMEOUT')) throw error
+      if (!hasCode(error, 'REQUEST_TIMEOUT')) {
+        if (error instanceof Error) error.message = mask(error.message)
+        throw error
+      }
       const { name: server, callTimeoutMs } = definition
       const message = `The server ${server} runs and did not list its tools within ${callTimeoutMs / 1000} s`
       throw new ServerStartError({ server, message, kind: 'timeout' }, { cause: error })
@@ -154,23 +176,21 @@ function connectionOf(
     const timeoutMs = options.timeoutMs ?? definition.callTimeoutMs
     try {
       const result = await callWithHeaders(tool, given, { ...options, timeoutMs })
-      return readOutcome(result, record.size)
+      return maskedError(readOutcome(result, record.size), mask)
     } catch (error) {
       if (error instanceof ToolCallError) throw error
       const cancelled = signal?.aborted === true
       if (isSessionGone(error)) isClosed = true
       const ending = cancelled ? undefined : await opened.ending()
-      throw new ToolCallError(
-        callFailure(error, {
-          server: definition.name,
-          tool,
-          timeoutMs,
-          sent: record.sent,
-          cancelled,
-          ending,
-        }),
-        { cause: error },
-      )
+      const failure = callFailure(error, {
+        server: definition.name,
+        tool,
+        timeoutMs,
+        sent: record.sent,
+        cancelled,
+        ending,
+      })
+      throw new ToolCallError({ ...failure, message: mask(failure.message) }, { cause: error })
     }
   }
 
@@ -239,6 +259,15 @@ function connectionOf(
     }
     return await client.request({ method, params: parameters }, anyObject, limits)
   }
+}
+
+/** What a tool says of its failure; an answer that is none stays as it is. */
+function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
+  if (!outcome.isError) return outcome
+  const content = outcome.content.map((part) =>
+    part.type === 'text' ? { ...part, text: mask(part.text) } : part,
+  )
+  return { ...outcome, content }
 }
 
 interface RequestLimits {

@@ -3,7 +3,7 @@ import { messageOf, sha256 } from '../../base/index.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { type CallRecords, createCallRecords } from './_call-record.ts'
 import { hasCode, httpStatus, neverReached, signInNeeded } from './call-failure.ts'
-import type { ConnectOptions, OpenedServer } from './connection.ts'
+import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError } from './errors.ts'
 import { limitedFetch } from './limited-fetch.ts'
 import { loadSdk } from './sdk.ts'
@@ -18,7 +18,7 @@ type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
 export async function openHttp(
   definition: ServerDefinition,
   transport: HttpTransport,
-  options: ConnectOptions,
+  options: OpenOptions,
 ): Promise<OpenedServer> {
   if (transport.kind === 'sse') return await attempt('sse').catch(asStartError)
   try {
@@ -83,7 +83,10 @@ export async function openHttp(
         ? signInNeeded(name, status)
         : `The server ${name} at ${safeAddress(transport.url)} cannot be used: ${reasonOf(error, status, startupTimeoutMs)}`
     const kind = options.signal.aborted ? 'cancelled' : undefined
-    throw new ServerStartError({ server: name, message, kind }, { cause: error })
+    throw new ServerStartError(
+      { server: name, message: options.mask(message), kind },
+      { cause: error },
+    )
   }
 }
 

@@ -4,7 +4,7 @@ import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { createCallRecords } from './_call-record.ts'
 import { createTextTail } from './_text-tail.ts'
 import { hasCode } from './call-failure.ts'
-import type { ConnectOptions, OpenedServer } from './connection.ts'
+import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError } from './errors.ts'
 import { loadSdk } from './sdk.ts'
 import { serverEnvironment } from './server-environment.ts'
@@ -15,14 +15,14 @@ import { stdioTransport } from './stdio-transport.ts'
 export async function openStdio(
   definition: ServerDefinition,
   transport: ServerTransport & { kind: 'stdio' },
-  options: ConnectOptions,
+  options: OpenOptions,
 ): Promise<OpenedServer> {
-  const { runtime, project, note, signal } = options
+  const { runtime, project, note, signal, mask } = options
   const [sdk, process] = await Promise.all([
     loadSdk(),
     startProcess(definition, transport, options),
   ])
-  const stderr = createTextTail()
+  const stderr = createTextTail(mask)
   process.stderr.on('data', (chunk: Buffer) => stderr.add(chunk))
   const garbage: string[] = []
   const records = createCallRecords()
@@ -32,7 +32,7 @@ export async function openStdio(
     messageLimit: options.answerLimit,
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
-      const shown = line.slice(0, 200)
+      const shown = mask(line.slice(0, longestGarbage)).slice(0, 200)
       if (garbage.length === 0)
         note({
           code: 'server-garbage',
@@ -61,12 +61,14 @@ export async function openStdio(
     throw new ServerStartError(
       {
         server: definition.name,
-        message: startFailure(definition, error, {
-          end,
-          garbage,
-          stderr: stderr.text(),
-          aborted: signal.aborted,
-        }),
+        message: mask(
+          startFailure(definition, error, {
+            end,
+            garbage,
+            stderr: stderr.text(),
+            aborted: signal.aborted,
+          }),
+        ),
         stderrTail: stderr.text() || garbage.join('\n'),
         kind: signal.aborted ? 'cancelled' : undefined,
       },
@@ -92,7 +94,7 @@ export async function openStdio(
   function startProcess(
     server: ServerDefinition,
     { command, args, env, cwd }: ServerTransport & { kind: 'stdio' },
-    { runtime: world }: ConnectOptions,
+    { runtime: world }: OpenOptions,
   ): Promise<KeptProcess> {
     return startKeptProcess({
       file: command,
@@ -108,13 +110,16 @@ export async function openStdio(
       throw new ServerStartError(
         {
           server: server.name,
-          message: `The server ${server.name} could not be started: ${reason}`,
+          message: mask(`The server ${server.name} could not be started: ${reason}`),
         },
         { hint: `Its configuration is in ${server.source.path}.`, cause: error },
       )
     })
   }
 }
+
+/** Characters of a line that is no message, of which the first are shown. */
+const longestGarbage = 8192
 
 function startFailure(
   { name, startupTimeoutMs }: ServerDefinition,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import { statSync, unlinkSync } from 'node:fs'
+import { unlinkSync } from 'node:fs'
 import {
   acquireFileLock,
+  fileIdentity,
+  idleTimer,
   type LocalServer,
   openLocalServer,
   ownIdentity,
@@ -74,7 +76,7 @@ async function startServing(
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()
   let configuration = readServerConfiguration({ project, runtime, trust })
-  let seen = fingerprint(configuration.inputs)
+  let seen = fileIdentity(configuration.inputs)
   const pool = openServers(configuration.servers, { ...options, project })
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
@@ -110,10 +112,10 @@ async function startServing(
   }
 
   async function refresh(): Promise<void> {
-    const now = fingerprint(configuration.inputs)
+    const now = fileIdentity(configuration.inputs)
     if (now === seen) return
     configuration = readServerConfiguration({ project, runtime, trust })
-    seen = fingerprint(configuration.inputs)
+    seen = fileIdentity(configuration.inputs)
     await pool.update(configuration.servers)
   }
 
@@ -137,47 +139,10 @@ async function startServing(
   }
 }
 
-/** Tells whether a file changed, appeared or went. */
-function fingerprint(paths: readonly string[]): string {
-  return paths
-    .map((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false })
-      return stats === undefined ? '-' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`
-    })
-    .join('\n')
-}
-
 function removeRecord(path: string): void {
   try {
     unlinkSync(path)
   } catch {
     // Somebody has removed it already; the lock still says who is there.
-  }
-}
-
-function idleTimer(ms: number, onIdle: () => void): { busy(): () => void; end(): void } {
-  let active = 0
-  let timer: NodeJS.Timeout | undefined
-  const wait = (): void => {
-    clearTimeout(timer)
-    if (ms > 0 && active === 0) timer = setTimeout(onIdle, ms)
-  }
-  wait()
-  return {
-    busy() {
-      active++
-      clearTimeout(timer)
-      let done = false
-      return () => {
-        if (done) return
-        done = true
-        active--
-        wait()
-      }
-    },
-    end() {
-      active++
-      clearTimeout(timer)
-    },
   }
 }

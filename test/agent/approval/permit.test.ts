@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/index.ts'
 import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
 import { createHands } from '../../../src/agent/hands/hands.ts'
@@ -6,6 +6,7 @@ import { parseAllowedTools } from '../../../src/skill/index.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
 import { calls, echoTool, says } from '../mock-replies.ts'
+import { until } from '../../patience.ts'
 
 function permit(options: Partial<PermitOptions> = {}): {
   ask: (name: string, input: JsonObject) => Promise<boolean | string>
@@ -131,7 +132,7 @@ describe('a call', () => {
       decide(tool, {}, { toolCallId: '1', signal, onEvent: () => undefined })
     const first = ask(withdrawn.signal)
     const second = ask(new AbortController().signal)
-    await vi.waitFor(() => expect(seen).toHaveLength(1))
+    await until(() => seen.length === 1)
     withdrawn.abort(new Error('not wanted any more'))
     await expect(first).rejects.toThrow('not wanted')
     expect(await second).toMatchObject({ allowed: true })

@@ -9,12 +9,13 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { AgentTool, ToolContext } from '../../../src/agent/index.ts'
 import { createPermit } from '../../../src/agent/approval/permit.ts'
 import { createHands, type HandsOptions } from '../../../src/agent/hands/hands.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 import { emptyWorld } from '../_agent-world.ts'
+import { until, withinLimit } from '../../patience.ts'
 
 interface Hand {
   run: (input: JsonObject, signal?: AbortSignal) => Promise<unknown>
@@ -287,9 +288,14 @@ describe('shell', () => {
   it('ends the whole process group at the time limit and when it is aborted', async () => {
     const { place, hand } = hands()
     const command = 'sleep 60 & echo $! > child; wait'
-    await expect(hand('shell').run({ command, timeout: 300 })).rejects.toThrow('did not end within')
+    await withinLimit(
+      300,
+      (timeout) =>
+        expect(hand('shell').run({ command, timeout })).rejects.toThrow('did not end within'),
+      () => existsSync(join(place.project, 'child')),
+    )
     const child = Number(readFileSync(join(place.project, 'child'), 'utf8'))
-    await vi.waitFor(() => expect(isRunning(child)).toBe(false), { timeout: 10_000 })
+    await until(() => !isRunning(child))
     await expect(
       hand('shell').run({ command: 'sleep 60' }, AbortSignal.timeout(200)),
     ).rejects.toThrow('was stopped')

@@ -17,6 +17,7 @@ import type { Script } from '../../model-server/server.ts'
 import type { ModelTurn } from '../../model-server/turn.ts'
 import { resultTexts } from '../mock-replies.ts'
 import { protocols, serve, type Served } from './_protocols.ts'
+import { until } from '../../patience.ts'
 
 let home: string
 beforeAll(() => {
@@ -354,8 +355,4 @@ function adder(before: () => Promise<void> = async () => undefined): AgentTool {
       return Number(a) + Number(b)
     },
   })
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

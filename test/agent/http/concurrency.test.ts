@@ -1,4 +1,7 @@
 import { getEventListeners } from 'node:events'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { expect, it } from 'vitest'
 import { Agent, type SubagentResult, tool } from '../../../src/agent/index.ts'
@@ -11,11 +14,18 @@ const total = 50
 const cancelled = 10
 const failing = 5
 
-/** The first ten are cancelled in their second call, the next five fail in it. */
+/** Of those that are cancelled, so many wait for the model; a command runs in the others. */
+const silent = 5
+
+/** The first ten are cancelled after their first step, the next five fail then. */
 const fateOf = (number: number): 'cancelled' | 'failed' | 'completed' => {
   if (number < cancelled) return 'cancelled'
   return number < cancelled + failing ? 'failed' : 'completed'
 }
+
+/** Answers that the model gives to each. */
+const answersTo = (number: number): number =>
+  fateOf(number) === 'completed' || (number >= silent && number < cancelled) ? 2 : 1
 
 it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failing, each has a result, usage is that of the server, and nothing is left', async () => {
   const before = resources()
@@ -28,6 +38,10 @@ it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failin
       return { calls: [{ name: 'look', input: { number } }], usage }
     }
     const fate = fateOf(number)
+    if (fate === 'cancelled' && number >= silent) {
+      const command = `echo $$ > ${number}.pid.new; mv ${number}.pid.new ${number}.pid; sleep 600`
+      return { calls: [{ name: 'shell', input: { command } }], usage }
+    }
     if (fate === 'cancelled') {
       waiting++
       return { silent: true }
@@ -47,13 +61,16 @@ it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failin
     input: { type: 'object', properties: { number: { type: 'number' } } },
     execute: ({ number = null }) => `saw ${JSON.stringify(number)}`,
   })
+  const project = mkdtempSync(join(tmpdir(), 'skillrail-concurrency-'))
   const agent = new Agent({
     model,
-    runtime: systemRuntime({ env: {} }),
+    runtime: systemRuntime({ env: { PATH: process.env['PATH'] }, cwd: project, home: project }),
     discover: false,
     tools: [look],
+    builtIns: ['shell'],
+    approver: async () => ({ approved: true }),
     concurrency: total,
-    subagents: [{ name: 'worker', description: 'Works.', tools: ['look'] }],
+    subagents: [{ name: 'worker', description: 'Works.', tools: ['look', 'shell'] }],
   })
   const controller = new AbortController()
   const numbers = Array.from({ length: total }, (_, number) => number)
@@ -66,22 +83,25 @@ it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failin
     ),
   )
   expect(agent.subagentManager.getActiveDelegations()).toHaveLength(total)
-  await until(() => waiting === cancelled)
+  await until(() => waiting === silent && pidsIn(project).length === cancelled - silent)
+  const commands = pidsIn(project)
+  expect(commands.every(isAlive)).toBe(true)
   for (const handle of handles.slice(0, cancelled)) handle.cancel()
   const results = await Promise.all(handles.map((handle) => handle.result()))
 
   expect(results.map(({ status }) => status)).toEqual(numbers.map(fateOf))
   expect(results.map(({ task }) => task)).toEqual(numbers.map((number) => `Task ${number}`))
   for (const [number, { output, error, usage, success }] of results.entries()) {
-    const calls = fateOf(number) === 'completed' ? 2 : 1
-    expect(success).toBe(calls === 2)
+    const calls = answersTo(number)
+    const isDone = fateOf(number) === 'completed'
+    expect(success).toBe(isDone)
     expect(usage).toMatchObject({
       inputTokens: calls * (1000 + number * 7),
       outputTokens: calls * (10 + number),
       cachedInputTokens: calls * number,
     })
-    expect(output).toBe(calls === 2 ? `Done ${number}.` : '')
-    expect(error ?? '').toMatch(calls === 2 ? /^$/ : /cancelled|No answer to/)
+    expect(output).toBe(isDone ? `Done ${number}.` : '')
+    expect(error ?? '').toMatch(isDone ? /^$/ : /cancelled|No answer to/)
   }
   const counted = server.counted()
   const { total: booked, own, descendants, byDelegation } = agent.usage
@@ -102,6 +122,8 @@ it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failin
   expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   await server.close()
   await until(() => leftSince(before).length === 0)
+  await until(() => !commands.some(isAlive))
+  rmSync(project, { recursive: true, force: true })
   console.log(
     [
       `${total} delegations at once: ${statuses(results)}`,
@@ -116,6 +138,22 @@ function statuses(results: readonly SubagentResult[]): string {
   const counts = new Map<string, number>()
   for (const { status } of results) counts.set(status, (counts.get(status) ?? 0) + 1)
   return [...counts].map(([status, count]) => `${count} ${status}`).join(', ')
+}
+
+/** The shells that have said that they run. */
+function pidsIn(directory: string): number[] {
+  return readdirSync(directory)
+    .filter((name) => name.endsWith('.pid'))
+    .map((name) => Number(readFileSync(join(directory, name), 'utf8')))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Processes, timers, sockets and whatever else would keep this process alive, and its listeners. */

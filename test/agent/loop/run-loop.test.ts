@@ -209,7 +209,7 @@ describe('what the model does wrong', () => {
     ['no JSON', '{"a": ', 'Error: echo was not called: the arguments are no JSON.'],
     ['a list', '[1]', 'Error: echo was not called: its arguments must be one JSON object.'],
     ['a missing argument', '{}', 'Error: echo was not called: path is missing.'],
-    ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be string.'],
+    ['a wrong type', '{"path": 5}', 'Error: echo was not called: path must be a string.'],
   ])('is told of arguments that are %s', async (_, input, sentence) => {
     const tool = echoTool('echo', {
       inputSchema: {
@@ -448,10 +448,10 @@ describe('a structured answer', () => {
     const { outcome, model } = await run([wrong, says('none'), wrong], { outputSchema })
     expect(outcome).toMatchObject({
       status: 'failed',
-      error: 'The answer is not of the asked shape: count must be integer.',
+      error: 'The answer is not of the asked shape: count must be an integer.',
     })
     expect(JSON.stringify(model.doGenerateCalls[1]?.prompt.at(-1))).toContain(
-      'count must be integer',
+      'count must be an integer',
     )
   })
 })

@@ -1,19 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { Agent, type AgentOptions, type McpServer } from '../../../src/agent/index.ts'
 import { type Runtime, systemRuntime } from '../../../src/base/index.ts'
+import { serverProject } from '../../fixtures/server-project.ts'
 import { type Reply, resultTexts, scripted } from '../mock-replies.ts'
-
-const program = fileURLToPath(new URL('../../fixtures/programs/tool-server.ts', import.meta.url))
 
 const agents: Agent[] = []
 
@@ -37,32 +25,20 @@ export interface Place {
 }
 
 export function place(): Place {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'agent-mcp-')))
-  const [root, home] = [join(directory, 'project'), join(directory, 'home')]
-  const [record, starts] = [join(directory, 'calls'), join(directory, 'starts')]
-  mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(join(root, '.skillrail'))
-  mkdirSync(home)
-  const args = ['--disable-warning=ExperimentalWarning', program, record, starts]
+  const { root, home, things, configure, workflows, calls, started } = serverProject()
+  configure({ things })
   const notices: string[] = []
   const env = { PATH: process.env['PATH'], SKILLRAIL_TOOLS_RETRY_WAITS: '0,0' }
-  writeFileSync(
-    join(root, '.mcp.json'),
-    JSON.stringify({ mcpServers: { things: { command: process.execPath, args } } }),
-  )
   const runtime = systemRuntime({ cwd: root, home, env })
   return {
     root,
     notices,
-    server: { name: 'own', command: process.execPath, args },
+    server: { name: 'own', ...things },
     home,
     runtime,
-    workflows(definitions) {
-      const text = typeof definitions === 'string' ? definitions : JSON.stringify(definitions)
-      writeFileSync(join(root, '.skillrail', 'workflows.json'), text)
-    },
-    reached: () => linesOf(record),
-    started: () => linesOf(starts).map(Number),
+    workflows,
+    reached: calls,
+    started,
     agent(replies, options) {
       const agent = new Agent({
         model: scripted(replies),
@@ -77,10 +53,6 @@ export function place(): Place {
       return agent
     },
   }
-}
-
-export function linesOf(path: string): string[] {
-  return existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : []
 }
 
 /** What the model read as results of its calls. */

@@ -6,7 +6,9 @@ import { loadConfiguration } from '../../../src/base/index.ts'
 import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
 import { wireName } from '../../../src/agent/tool-names.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
-import { closeAgents, linesOf, type Place, place, results } from './_place.ts'
+import { linesOf } from '../../fixtures/server-project.ts'
+import { closeAgents, type Place, place, results } from './_place.ts'
+import { until } from '../../patience.ts'
 
 afterEach(closeAgents)
 
@@ -22,10 +24,6 @@ function silent({ root }: Place): { name: string; command: string; args: string[
   const made = join(root, 'made')
   const script = `require('node:fs').writeFileSync(process.argv[1], ''); setInterval(() => {}, 1000)`
   return { name: 'silent', command: process.execPath, args: ['-e', script, made], made }
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 10))
 }
 
 describe('a step on a server of the project that is not offered', () => {

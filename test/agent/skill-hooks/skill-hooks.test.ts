@@ -231,8 +231,12 @@ describe('the program of a hook', () => {
     expect(notices[0]).toContain(problem)
   })
 
-  it('is compared with what was accepted, whatever it looks like', async () => {
-    const place = withCommand('./guard.md', 'guard.md')
+  it.each([
+    './guard.md',
+    'sh "$CLAUDE_SKILL_DIR"/guard.md',
+    'cd .claude/skills/guard && sh guard.md',
+  ])('is compared with what was accepted, whatever it looks like: %s', async (command) => {
+    const place = withCommand(command, 'guard.md')
     const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
     const parts = collectActingParts(place.project, await manager.list())
     await openTrustStore(place.runtime).accept(place.project, parts)

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { defineSkill } from '../../../src/library/index.ts'
 import { SkillInvocationError } from '../../../src/skill/index.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
-import { call, calls, echoTool, says, scripted } from '../mock-replies.ts'
+import { call, calls, echoTool, type Reply, says, scripted } from '../mock-replies.ts'
 
 it('without skills nothing about them is offered', async () => {
   const place = withAgent(emptyWorld(), [says('hello')])
@@ -113,6 +114,54 @@ it('US-004 AC7, US-004 AC9, defect 8: tools of a skill are there exactly while i
   expect(sent).toEqual([{ to: 'x' }])
   await agent.ask('more')
   expect(agent.seen(5)).toEqual(agent.seen(0))
+})
+
+it('what a skill approves is approved exactly while it is active', async () => {
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/notes', { more: 'allowed-tools: Bash(touch:*)' })
+  const touch = (file: string): Reply => call('shell', { command: `touch ${file}` }, file)
+  const agent = withAgent(
+    place,
+    [
+      touch('before'),
+      call('skill', { name: 'notes' }),
+      touch('during'),
+      call('shell', { command: 'rm during' }, 'other'),
+      call('skill', { name: 'notes', done: true }),
+      touch('after'),
+      call('skill', { name: 'notes' }, 'again'),
+      says('ok'),
+      touch('later'),
+      says('ok'),
+    ],
+    { builtIns: ['shell'] },
+  )
+  await agent.ask('go')
+  await agent.ask('more')
+  const allowed = ['before', 'during', 'after', 'later'].filter((file) =>
+    existsSync(join(place.project, file)),
+  )
+  expect(allowed).toEqual(['during'])
+  const refused = agent.results(9).filter((text) => text.startsWith('Error: shell was refused'))
+  expect(refused).toHaveLength(4)
+})
+
+it('a conversation that is made shorter has the content of a skill whole and once', async () => {
+  const body = Array.from({ length: 200 }, (_, line) => `Rule ${line} of the skill.`).join('\n')
+  const place = emptyWorld()
+  place.skill('project/.claude/skills/rules', { body })
+  const long = echoTool('read', { execute: async () => 'x'.repeat(8000) })
+  const reads = Array.from({ length: 12 }, (_, index) => call('read', { index }, `read-${index}`))
+  const agent = withAgent(
+    place,
+    [call('read', {}, 'first'), call('skill', { name: 'rules' }), ...reads, says('ok')],
+    { tools: [long], limits: { budget: 9000 } },
+  )
+  await agent.ask('Read all.')
+  const last = JSON.stringify(agent.model.doGenerateCalls.at(-1)?.prompt)
+  expect(last.length).toBeLessThan(40_000)
+  expect(last.split('<skill_content name=\\"rules\\">')).toHaveLength(2)
+  expect(agent.results(13).filter((text) => text.includes(body))).toHaveLength(1)
 })
 
 it('a skill whose tool has the name of another one is refused before it is active', async () => {

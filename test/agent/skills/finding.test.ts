@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { scoreSkills } from '../../../src/agent/skills/score-skills.ts'
 import { serverNames } from '../../../src/agent/skills/server-names.ts'
 import { typedSkill } from '../../../src/agent/skills/typed-skill.ts'
-import { defineSkill } from '../../../src/library/index.ts'
+import { defineSkill, scoreSkills } from '../../../src/library/index.ts'
 
 describe('a typed skill', () => {
   it.each([

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { AgentOptions, ApprovalRequest } from '../../../src/agent/index.ts'
 import { openSandbox } from '../../../src/exec/index.ts'
 import { defineSkill } from '../../../src/library/index.ts'
+import { serverEntry } from '../../fixtures/server-project.ts'
 import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, echoTool, type Reply, says } from '../mock-replies.ts'
 
@@ -193,13 +193,8 @@ it('defect 12: a skill that forks runs in a subagent and leaves nothing active',
 
 it('a skill that names an MCP server gets its tools while it is active', async () => {
   const place = emptyWorld()
-  const program = fileURLToPath(new URL('../../fixtures/programs/tool-server.ts', import.meta.url))
-  const args = ['--disable-warning=ExperimentalWarning', program, join(place.root, 'calls')]
-  place.write({
-    'project/.mcp.json': JSON.stringify({
-      mcpServers: { things: { command: process.execPath, args } },
-    }),
-  })
+  const things = serverEntry('tool-server', join(place.root, 'calls'))
+  place.write({ 'project/.mcp.json': JSON.stringify({ mcpServers: { things } }) })
   const named = 'metadata:\n  mcp-servers: things nowhere'
   place.skill('project/.claude/skills/both', { more: named })
   place.skill('project/.claude/skills/again', { more: named })

@@ -1,10 +1,12 @@
-import type { MockLanguageModelV4 } from 'ai/test'
+import { setImmediate } from 'node:timers/promises'
+import { MockLanguageModelV4 } from 'ai/test'
 import { SubagentManager } from '../../../src/agent/subagents/manager.ts'
 import type { SubagentManagerOptions } from '../../../src/agent/subagents/manager-types.ts'
 import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
 import type { SubagentParent } from '../../../src/agent/subagents/parent.ts'
 import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/index.ts'
 import { systemRuntime } from '../../../src/base/index.ts'
+import { until } from '../../patience.ts'
 import { type Reply, says, scripted } from '../mock-replies.ts'
 
 export interface Delegating {
@@ -67,4 +69,44 @@ export function textsOf(model: MockLanguageModelV4, index: number, role: string)
 
 export function toolsOffered(model: MockLanguageModelV4, index: number): string[] {
   return (model.doGenerateCalls[index]?.tools ?? []).map(({ name }) => name)
+}
+
+/** A model that answers only when it is told to, or when it is aborted. */
+export function hanging(): {
+  model: MockLanguageModelV4
+  asked: Promise<void>
+  answer: (r: Reply) => void
+} {
+  let answer: (reply: Reply) => void = () => undefined
+  let seen: () => void = () => undefined
+  const asked = new Promise<void>((resolve) => {
+    seen = resolve
+  })
+  const model = new MockLanguageModelV4({
+    modelId: 'slow',
+    doGenerate: ({ abortSignal }) =>
+      new Promise((resolve, reject) => {
+        answer = resolve
+        abortSignal?.addEventListener('abort', () => reject(abortSignal.reason), { once: true })
+        seen()
+      }),
+  })
+  return { model, asked, answer: (reply) => answer(reply) }
+}
+
+/** A model that does not answer before so many are asking it at once; `most` is how many ever did. */
+export function askedTogether(count: number): { model: MockLanguageModelV4; most: () => number } {
+  let now = 0
+  let most = 0
+  const model = new MockLanguageModelV4({
+    doGenerate: async () => {
+      now += 1
+      most = Math.max(most, now)
+      await until(() => most >= count)
+      await setImmediate()
+      now -= 1
+      return says('ok')
+    },
+  })
+  return { model, most: () => most }
 }

@@ -4,13 +4,24 @@ import { type AgentEvent, openSession, type AgentSession } from '../../../src/ag
 import { delegationPart } from '../../../src/agent/subagents/delegation-part.ts'
 import { createUsageLedger } from '../../../src/agent/usage/ledger.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
-import { delegating, type DelegatingOptions, textsOf, toolsOffered, worker } from './_parent.ts'
+import {
+  askedTogether,
+  type Delegating,
+  delegating,
+  type DelegatingOptions,
+  hanging,
+  textsOf,
+  toolsOffered,
+  worker,
+} from './_parent.ts'
+import { until } from '../../patience.ts'
 
 interface World {
   session: AgentSession
   model: MockLanguageModelV4
   child: MockLanguageModelV4
   events: AgentEvent[]
+  manager: Delegating['manager']
   run: (prompt?: string, signal?: AbortSignal) => ReturnType<AgentSession['run']>
 }
 
@@ -33,7 +44,7 @@ function leading(
   })
   const run = (prompt = 'Go.', signal?: AbortSignal): ReturnType<AgentSession['run']> =>
     session.run(prompt, { signal, onEvent: (event) => events.push(event) })
-  return { session, model, child, events, run }
+  return { session, model, child, events, manager, run }
 }
 
 function idIn(text: string | undefined): string {
@@ -89,17 +100,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
   })
 
   it('several delegations of one step work side by side', async () => {
-    let now = 0
-    let most = 0
-    const child = new MockLanguageModelV4({
-      doGenerate: async () => {
-        now += 1
-        most = Math.max(most, now)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-        now -= 1
-        return says('ok')
-      },
-    })
+    const { model: child, most } = askedTogether(3)
     const three = ['a', 'b', 'c'].map((task) => ({
       name: 'delegate',
       input: { agent: 'worker', task },
@@ -107,7 +108,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
     }))
     const { run } = leading([calls(three), says('Done.')], child)
     await run()
-    expect(most).toBe(3)
+    expect(most()).toBe(3)
   })
 
   it('a failed one is an error for the model, a capped one a summary that can be gone on with', async () => {
@@ -147,7 +148,9 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
       [],
     )
     await run()
-    expect(textsOf(model, 1, 'tool')[0]).toMatch(/^Error: /)
+    expect(textsOf(model, 1, 'tool')[0]).toMatch(
+      /^Error: delegate was not called: agent must be one of "worker"/,
+    )
   })
 
   it('a finished delegation is gone on with by its id', async () => {
@@ -185,13 +188,7 @@ describe('facts §1.3, 13: the tools by which a model delegates', () => {
 
 describe('background delegation by the model', () => {
   it('goes on after the run, tells when it is over, and gives its answer', async () => {
-    let answer: (reply: Reply) => void = () => undefined
-    const child = new MockLanguageModelV4({
-      doGenerate: () =>
-        new Promise((resolve) => {
-          answer = resolve
-        }),
-    })
+    const { model: child, answer } = hanging()
     const model: MockLanguageModelV4 = new MockLanguageModelV4({
       doGenerate: async () => {
         const turn = model.doGenerateCalls.length
@@ -204,12 +201,12 @@ describe('background delegation by the model', () => {
       },
     })
     const controller = new AbortController()
-    const { run } = leading(model, child)
+    const { run, manager } = leading(model, child)
     expect(await run('Start.', controller.signal)).toMatchObject({ text: 'It works on it.' })
     controller.abort()
     expect(textsOf(model, 1, 'tool')[0]).toContain('has begun in the background')
     answer(says('The slow answer.'))
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await until(() => manager.getActiveDelegations().length === 0)
     await run('And?')
     expect(textsOf(model, 2, 'user').join()).toContain('is over: completed')
     expect(textsOf(model, 3, 'tool').at(-1)).toContain('The slow answer.')

@@ -8,32 +8,11 @@ import {
   SubagentTimeoutError,
 } from '../../../src/agent/errors.ts'
 import { Agent, type AgentEvent } from '../../../src/agent/index.ts'
+import { until } from '../../patience.ts'
+import { openSession } from '../../../src/agent/session.ts'
 import { requireSuccess } from '../../../src/agent/subagents/require-success.ts'
-import { call, echoTool, type Reply, says, scripted, tokens } from '../mock-replies.ts'
-import { delegating, textsOf, toolsOffered, worker } from './_parent.ts'
-
-/** A model that answers only when it is told to, or when it is aborted. */
-function hanging(): {
-  model: MockLanguageModelV4
-  asked: Promise<void>
-  answer: (r: Reply) => void
-} {
-  let answer: (reply: Reply) => void = () => undefined
-  let seen: () => void = () => undefined
-  const asked = new Promise<void>((resolve) => {
-    seen = resolve
-  })
-  const model = new MockLanguageModelV4({
-    modelId: 'slow',
-    doGenerate: ({ abortSignal }) =>
-      new Promise((resolve, reject) => {
-        answer = resolve
-        abortSignal?.addEventListener('abort', () => reject(abortSignal.reason), { once: true })
-        seen()
-      }),
-  })
-  return { model, asked, answer: (reply) => answer(reply) }
-}
+import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
+import { askedTogether, delegating, hanging, textsOf, toolsOffered, worker } from './_parent.ts'
 
 describe('US-009: spawning', () => {
   it('US-009 AC2, US-009 AC5, US-009 AC7: spawn makes a subagent that has not been asked yet, and run carries the task out', async () => {
@@ -117,20 +96,10 @@ describe('US-009: spawning', () => {
   })
 
   it('6.3 row 2: 10 and more work at once, and no more than the limit', async () => {
-    let now = 0
-    let most = 0
-    const model = new MockLanguageModelV4({
-      doGenerate: async () => {
-        now += 1
-        most = Math.max(most, now)
-        await new Promise((resolve) => setTimeout(resolve, 5))
-        now -= 1
-        return says('ok')
-      },
-    })
+    const { model, most } = askedTogether(12)
     const { manager } = delegating({ model, options: { concurrency: 12 } })
     await Promise.all(Array.from({ length: 40 }, () => manager.delegate('worker', 'Go.')))
-    expect(most).toBe(12)
+    expect(most()).toBe(12)
   })
 
   it('the queue is in order, and one that is cancelled while it waits is never asked', async () => {
@@ -386,7 +355,7 @@ describe('usage (facts §1.3, 2 and 3)', () => {
     })
   })
 
-  it('US-010 AC17: the breakdown adds up over completed, failed, cancelled and capped delegations', async () => {
+  it('US-010 AC17: the breakdown adds up over completed, failed and capped delegations', async () => {
     const failing = scripted([call('echo'), new Error('no')], 'f')
     const capped = scripted([call('echo'), says('sum')], 'c')
     const { manager, usage } = delegating({
@@ -409,6 +378,59 @@ describe('usage (facts §1.3, 2 and 3)', () => {
     const { worker: one, other } = manager.getUsageBreakdown()
     expect([one?.requests, other?.requests]).toEqual([2, 2])
   })
+
+  it('US-010 AC16: completed, failed, cancelled and capped ones are booked once though nobody asks for a result', async () => {
+    const { model: slow, asked } = hanging()
+    const started = scripted([call('echo')], 'cancelled-model')
+    const cancelled = new MockLanguageModelV4({
+      modelId: 'cancelled-model',
+      doGenerate: async (options) =>
+        started.doGenerateCalls.length === 0
+          ? await started.doGenerate(options)
+          : await slow.doGenerate(options),
+    })
+    const models = {
+      completed: scripted([call('echo'), says('fine')], 'completed-model'),
+      failed: scripted([call('echo'), new Error('no')], 'failed-model'),
+      cancelled,
+      capped: scripted([call('echo'), says('sum')], 'capped-model'),
+    }
+    const ended: string[] = []
+    const agent = new Agent({
+      model: scripted([]),
+      discover: false,
+      tools: [echoTool()],
+      subagents: Object.entries(models).map(([name, model]) => {
+        const config = worker({ name, model, tools: ['echo'], maxTurns: name === 'capped' ? 1 : 9 })
+        return { ...config, config: { callSettings: { maxRetries: 0 } } }
+      }),
+      onEvent(event) {
+        if (event.type !== 'delegation' || event.status === 'started') return
+        ended.push(`${event.subagent}: ${event.status}`)
+      },
+    })
+    for (const name of Object.keys(models)) {
+      const { id } = await agent.delegateAsync(name, 'Go.')
+      if (name === 'cancelled') void asked.then(() => agent.subagentManager.handle(id)?.cancel())
+    }
+    await until(() => ended.length === 4)
+    expect(ended.toSorted()).toEqual(
+      Object.keys(models)
+        .map((name) => `${name}: ${name}`)
+        .toSorted(),
+    )
+    const requests = { completed: 2, failed: 1, cancelled: 1, capped: 2 }
+    const { total, own, byAgent, byModel, byDelegation, entries } = agent.usage
+    expect(own.requests).toBe(0)
+    expect(total).toMatchObject({ requests: 6, inputTokens: 60, outputTokens: 12 })
+    expect(entries).toHaveLength(4)
+    expect(Object.keys(byDelegation)).toHaveLength(4)
+    for (const [name, count] of Object.entries(requests)) {
+      expect(byAgent[name]?.requests).toBe(count)
+      expect(byModel[`${name}-model`]?.requests).toBe(count)
+    }
+    expect(agent.subagentManager.getActiveDelegations()).toEqual([])
+  })
 })
 
 describe('isolation (§6.2)', () => {
@@ -428,6 +450,51 @@ describe('isolation (§6.2)', () => {
     expect(shared).toEqual([{ role: 'user', content: [{ type: 'text', text: 'shared' }] }])
   })
 
+  it('6.2 isolation 3: what the parent or a sibling does to messages it was given reaches no other one', async () => {
+    const text = { type: 'text' as const, text: 'shared' }
+    const message = { role: 'user' as const, content: [text] }
+    let mayGoOn = (): void => undefined
+    const goOn = new Promise<void>((resolve) => {
+      mayGoOn = resolve
+    })
+    const seen: string[] = []
+    const model = new MockLanguageModelV4({
+      async doGenerate({ prompt }) {
+        const isFirst = !prompt.some(({ role }) => role === 'tool')
+        if (isFirst) return call('wait')
+        seen.push(JSON.stringify(prompt))
+        return says('Done.')
+      },
+    })
+    const wait = echoTool('wait', {
+      async execute() {
+        await goOn
+        return 'waited'
+      },
+    })
+    const { manager } = delegating({
+      model,
+      tools: [wait],
+      configs: [worker({ tools: ['wait'] })],
+    })
+    const contextMessages = [message]
+    const handles = await Promise.all([
+      manager.delegateAsync('worker', 'One.', { contextMessages }),
+      manager.delegateAsync('worker', 'Two.', { contextMessages }),
+    ])
+    text.text = 'changed by the parent'
+    contextMessages.push({ role: 'user', content: [{ type: 'text', text: 'added' }] })
+    mayGoOn()
+    const results = await Promise.all(handles.map((handle) => handle.result()))
+    expect(results.map(({ success }) => success)).toEqual([true, true])
+    expect(seen).toHaveLength(2)
+    for (const prompt of seen) {
+      expect(prompt).toContain('shared')
+      expect(prompt).not.toMatch(/changed by the parent|added/)
+    }
+    expect(seen.filter((prompt) => prompt.includes('One.') && prompt.includes('Two.'))).toEqual([])
+  })
+
   it('US-008 AC8, US-009 AC14, defect 4: a model object is inherited as the object that it is', async () => {
     const { manager, model } = delegating()
     await manager.delegate('worker', 'Go.')
@@ -443,6 +510,19 @@ describe('isolation (§6.2)', () => {
       error: 'There is no model nobody:nothing.',
       result: undefined,
     })
+  })
+
+  it('neither a handle nor a session has a getter of its own, which would keep it until a full collection', async () => {
+    const handle = await delegating().manager.delegateAsync('worker', 'Go.')
+    const session = openSession({ agent: 'a', model: () => scripted([]), usage: { record() {} } })
+    const getters = [handle, session].flatMap((value) =>
+      Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, { get }]) =>
+        get === undefined ? [] : [name],
+      ),
+    )
+    expect(getters).toEqual([])
+    expect(await handle.result()).toMatchObject({ success: true })
+    expect(handle).toMatchObject({ status: 'completed', isComplete: true })
   })
 
   it('a definition that is changed after it was registered changes nothing', async () => {

@@ -1,17 +1,7 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type CliResult, runCli } from '../../cli/run-cli.ts'
-
-const program = fileURLToPath(new URL('../../fixtures/programs/tool-server.ts', import.meta.url))
+import { serverProject } from '../../fixtures/server-project.ts'
 
 export interface ToolProject {
   root: string
@@ -26,21 +16,14 @@ export interface ToolProject {
 
 /** A trusted project with one server of its own, `things`. */
 export function toolProject(): ToolProject {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'tool-calls-')))
-  const root = join(directory, 'project')
-  const home = join(directory, 'home')
-  const record = join(directory, 'calls')
-  mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(home)
-  const args = ['--disable-warning=ExperimentalWarning', program, record]
-  const servers = JSON.stringify({ mcpServers: { things: { command: process.execPath, args } } })
+  const { root, home, things, configure, calls } = serverProject()
+  configure({ things })
   mkdirSync(join(home, '.cursor'))
-  writeFileSync(join(home, '.cursor', 'mcp.json'), servers)
-  writeFileSync(join(root, '.mcp.json'), servers)
+  writeFileSync(join(home, '.cursor', 'mcp.json'), JSON.stringify({ mcpServers: { things } }))
   return {
     root,
     home,
-    calls: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
+    calls,
     runUntrusted: (words) => runCli(words, { cwd: root, home }),
     run: (words, stdin, waits = '0,0') => {
       const env = { SKILLRAIL_TOOLS_RETRY_WAITS: waits }

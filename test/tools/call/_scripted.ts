@@ -1,19 +1,5 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  realpathSync,
-  writeFileSync,
-} from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { type CliResult, runCli } from '../../cli/run-cli.ts'
-
-const program = fileURLToPath(
-  new URL('../../fixtures/programs/scripted-server.ts', import.meta.url),
-)
+import { serverProject } from '../../fixtures/server-project.ts'
 
 export interface ScriptedTool {
   description?: string
@@ -39,25 +25,13 @@ export interface ScriptedProject {
 
 /** A project whose servers answer as they are told, and remember what reached them. */
 export function scriptedProject(tools?: Readonly<Record<string, ScriptedTool>>): ScriptedProject {
-  const directory = realpathSync(mkdtempSync(join(tmpdir(), 'scripted-')))
-  const root = join(directory, 'project')
-  const home = join(directory, 'home')
-  const record = join(directory, 'calls')
-  mkdirSync(join(root, '.git'), { recursive: true })
-  mkdirSync(home)
+  const { root, home, scripted, configure, calls } = serverProject()
   const project: ScriptedProject = {
     root,
     home,
-    server(name, its) {
-      const script = join(directory, `${name}.json`)
-      writeFileSync(script, JSON.stringify(its))
-      const args = ['--disable-warning=ExperimentalWarning', program, script, record]
-      return { command: process.execPath, args }
-    },
-    configure(servers) {
-      writeFileSync(join(root, '.mcp.json'), JSON.stringify({ mcpServers: servers }))
-    },
-    calls: () => (existsSync(record) ? readFileSync(record, 'utf8').trimEnd().split('\n') : []),
+    server: scripted,
+    configure,
+    calls,
     run: (words, env = {}) =>
       runCli(['--trust-workspace', ...words], {
         cwd: root,

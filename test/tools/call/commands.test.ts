@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { beforeAll, beforeEach, expect, it } from 'vitest'
 import { toolProject, type ToolProject } from './_project.ts'
 import { bin } from '../../command-line.ts'
+import { until } from '../../patience.ts'
 
 let shared: ToolProject
 beforeAll(async () => {
@@ -47,7 +48,7 @@ it.each([
   [['get_echo', '[1]x'], '[1]x is no name=value'],
   [['get_echo', '@missing.json'], 'missing.json'],
   [['get_echo', '{}', 'a=b'], 'not both'],
-  [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be integer'],
+  [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be an integer'],
   [['get_echo', '{}', '--timeout', 'soon'], '--timeout is soon'],
 ])('%o is wrong use', async (args, message) => {
   const { code, stderr } = await shared.run(['tools', 'call', ...args])
@@ -304,18 +305,11 @@ async function interrupted(words: readonly string[]): Promise<{ code: unknown; s
   let stdout = ''
   child.stdout.on('data', (chunk) => (stdout += String(chunk)))
   const ended = new Promise((resolve) => child.on('close', resolve))
-  await reached('get_slow {}')
+  await until(() => newCalls().includes('get_slow {}'))
   child.kill('SIGINT')
   const code = await ended
-  await reached('cancelled')
+  await until(() => newCalls().includes('cancelled'))
   return { code, stdout }
-}
-
-async function reached(line: string): Promise<void> {
-  for (let round = 0; round < 500 && !newCalls().includes(line); round++) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  expect(newCalls()).toContain(line)
 }
 
 it('ends a call that takes too long', async () => {

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   type CallContext,
   doRequest,
@@ -302,6 +302,38 @@ it('does not take prose with __ for a tool, and an id alone that nobody has for 
     ),
   })
   expect(given.calls).toEqual([])
+})
+
+describe('a request that is JSON and nothing else', () => {
+  it.each([
+    ['{"note": "take a screenshot"}'],
+    ['{"note": "call chrome__take_screenshot"}'],
+    ['{"tool": "take_screenshot", "params": {}}'],
+    ['["call chrome__take_screenshot"]'],
+    ['[{"tool": "take_screenshot"}]'],
+    ['  [["BATCH: [{}]"]]\n'],
+    ['{"note": "take a screenshot",}'],
+    ['{"note": "take a screenshot", "note": "again"}'],
+    ['```json\n{"note": "take a screenshot"}\n```'],
+    ['{"a": 1} {"note": "take a screenshot"}'],
+  ])('holds no words that ask for something: %s', async (request) => {
+    const given = world()
+    await expect(doRequest(request, given)).rejects.toMatchObject({
+      code: 'request-json',
+      exitCode: 2,
+      hint: expect.stringContaining("skillrail tools call TOOL '{…}'"),
+    })
+    expect(given.calls).toEqual([])
+  })
+
+  it.each([
+    ['[take a screenshot]'],
+    ['{take a screenshot}'],
+    ['take a screenshot {"fullPage": true}'],
+    ['{"fullPage": true} take a screenshot'],
+  ])('is none with words beside it: %s', async (request) => {
+    expect(await doRequest(request, world())).toMatchObject({ kind: 'called', status: 'success' })
+  })
 })
 
 it('asks the servers once when the cache knows nothing', async () => {

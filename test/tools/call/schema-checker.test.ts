@@ -3,7 +3,8 @@ import { expect, it } from 'vitest'
 import type { JsonValue } from '../../../src/skill/index.ts'
 import { createSchemaChecker, type JsonObject } from '../../../src/tools/index.ts'
 
-const checker = createSchemaChecker({ limitMs: 300 })
+const checker = createSchemaChecker({ limitMs: 20_000 })
+const impatient = createSchemaChecker({ limitMs: 300 })
 const draft7 = 'http://json-schema.org/draft-07/schema#'
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema'
 
@@ -69,7 +70,7 @@ it.each<[string, JsonObject, JsonValue]>([
   ],
   ['a schema without a bottom', { allOf: [{ $ref: '#' }] }, 1],
 ])('%s is no crash: the value is not checked', async (_, schema, value) => {
-  expect(await checker.check(schema, value)).toMatchObject({
+  expect(await impatient.check(schema, value)).toMatchObject({
     checked: false,
     reason: expect.any(String),
   })
@@ -82,7 +83,10 @@ it('does not read a schema of any size', async () => {
 
 it('goes on well after a check that was stopped', async () => {
   const schema: JsonObject = { type: 'string', pattern: '^(a+)+$' }
-  await checker.check(schema, `${'a'.repeat(60)}!`)
+  expect(await impatient.check(schema, `${'a'.repeat(60)}!`)).toEqual({
+    checked: false,
+    reason: 'checking it by its schema takes too long',
+  })
   expect(await checker.check(schema, 'aaa')).toEqual({ checked: true, problems: [] })
   expect(await checker.check(schema, 'b')).toMatchObject({ problems: [{ kind: 'wrong' }] })
 })
@@ -90,7 +94,7 @@ it('goes on well after a check that was stopped', async () => {
 it('names the place of a problem, also where names have slashes', async () => {
   const schema: JsonObject = { properties: { 'a/b~c': { properties: { d: { type: 'string' } } } } }
   expect(await checker.check(schema, { 'a/b~c': { d: 1 } })).toMatchObject({
-    problems: [{ path: ['a/b~c', 'd'], kind: 'wrong', message: 'must be string' }],
+    problems: [{ path: ['a/b~c', 'd'], kind: 'wrong', message: 'must be a string' }],
   })
 })
 

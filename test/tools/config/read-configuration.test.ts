@@ -56,6 +56,37 @@ const stdio = (command: string, more: object = {}): object => ({
   ...more,
 })
 
+describe('Skillrail among its own servers', () => {
+  const bin = new URL('../../../src/cli/bin.ts', import.meta.url).pathname
+
+  it.each([
+    ['skillrail', ['mcp', 'serve']],
+    ['/opt/bin/skillrail', ['-C', '/shop', 'mcp', 'serve', '--yes']],
+    ['npx', ['skillrail@0.1', '-C', '/shop', 'mcp', 'serve']],
+    ['npx', ['--prefix', '/shop', '--no', '--', 'skillrail', '-C', '/shop', 'mcp', 'serve']],
+    ['bunx', ['skillrail', 'mcp', 'serve', '--http']],
+    ['cmd', ['/c', 'npx', 'skillrail.cmd', 'mcp', 'serve']],
+    ['sh', ['-c', "cd /shop && exec 'skillrail' mcp serve"]],
+    ['node', [bin, 'mcp', 'serve']],
+  ])('is left out with a remark: %s %j', (command, args) => {
+    const own = { command, args }
+    put(join(project, '.mcp.json'), { mcpServers: { own, other: { command: 'other' } } })
+    const { servers, diagnostics } = read()
+    expect(servers.map(({ name }) => name)).toEqual(['other'])
+    expect(diagnostics).toMatchObject([{ code: 'server-own', severity: 'info' }])
+  })
+
+  it.each([
+    ['skillrail', ['tools', 'serve']],
+    ['other', ['mcp', 'serve', 'skillrail']],
+    ['node', ['/else/cli/bin.js', 'mcp', 'serve']],
+    ['not-skillrail', ['mcp', 'serve']],
+  ])('is not what only looks like it: %s %j', (command, args) => {
+    put(join(project, '.mcp.json'), { mcpServers: { a: { command, args } } })
+    expect(read().servers.map(({ name }) => name)).toEqual(['a'])
+  })
+})
+
 describe('the shapes of eight clients', () => {
   it.each([
     ['.mcp.json', 'project', 'claude-code', { mcpServers: { a: { command: 'x' } } }],

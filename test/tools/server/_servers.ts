@@ -24,14 +24,6 @@ export function processesWith(marker: string): number[] {
   })
 }
 
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  for (let round = 0; round < 600; round++) {
-    if (await condition()) return
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  throw new Error('it did not come about within 12 s')
-}
-
 export function definition(
   name: string,
   transport: ServerDefinition['transport'],

@@ -9,7 +9,8 @@ import {
   type ServerEvent,
   type ServerPool,
 } from '../../../src/tools/index.ts'
-import { newMarker, processesWith, testServer, until } from './_servers.ts'
+import { newMarker, processesWith, testServer } from './_servers.ts'
+import { until } from '../../patience.ts'
 
 describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   let marker: string
@@ -22,8 +23,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
   })
   afterEach(async () => {
     await pool.close()
-    const left = processesWith(marker)
-    if (left.length > 0) throw new Error(`${left.length} processes are left`)
+    await until(() => processesWith(marker).length === 0)
   })
 
   function open(
@@ -142,13 +142,18 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     await server.call('progress', {}, { onProgress: ({ progress }) => steps.push(progress) })
     expect(steps).toEqual([1, 2])
     const controller = new AbortController()
-    const hanging = server.call('hang', {}, { signal: controller.signal })
-    await new Promise((resolve) => setTimeout(resolve, 50))
-    controller.abort()
+    const hanging = server.call(
+      'hang',
+      {},
+      {
+        signal: controller.signal,
+        onProgress: () => controller.abort(),
+      },
+    )
     await expect(hanging).rejects.toMatchObject({
       failure: { kind: 'cancelled', delivered: 'unknown' },
     })
-    expect(JSON.parse(await texts('cancelled'))).toHaveLength(1)
+    await until(async () => JSON.parse(await texts('cancelled')).length === 1)
   })
 
   it('drops an answer over the limit, fails its call alone, and goes on', async () => {
@@ -244,7 +249,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
       await pool.get('a')
       await until(() => processesWith(marker).length === 3)
       await pool.close()
-      expect(processesWith(marker)).toEqual([])
+      await until(() => processesWith(marker).length === 0)
     },
   )
 
@@ -260,7 +265,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
       await until(() => processesWith(marker).length === 3)
       await expect(server.call('crash', {})).rejects.toThrow('was lost during the call')
       await pool.close()
-      expect(processesWith(marker)).toEqual([])
+      await until(() => processesWith(marker).length === 0)
     },
   )
 

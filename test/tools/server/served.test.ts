@@ -21,7 +21,8 @@ import {
 } from '../../../src/tools/index.ts'
 import { readServedRecord, servedRecordPath } from '../../../src/tools/server/served-record.ts'
 import { runCli } from '../../cli/run-cli.ts'
-import { newMarker, processesWith, serverProgram, until } from './_servers.ts'
+import { newMarker, processesWith, serverProgram } from './_servers.ts'
+import { until } from '../../patience.ts'
 
 describe.skipIf(process.platform === 'win32')('the servers of a project that are kept', () => {
   let root: string
@@ -162,8 +163,14 @@ describe.skipIf(process.platform === 'win32')('the servers of a project that are
       await server.call('progress', {}, { onProgress: ({ progress }) => steps.push(progress) })
       expect(steps).toEqual([1, 2])
       const controller = new AbortController()
-      const hanging = server.call('hang', {}, { signal: controller.signal })
-      setTimeout(() => controller.abort(), 100)
+      const hanging = server.call(
+        'hang',
+        {},
+        {
+          signal: controller.signal,
+          onProgress: () => controller.abort(),
+        },
+      )
       await expect(hanging).rejects.toMatchObject({
         failure: { kind: 'cancelled', delivered: 'unknown' },
       })

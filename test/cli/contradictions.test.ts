@@ -1,0 +1,69 @@
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { runCli } from './run-cli.ts'
+
+const server = 'http://127.0.0.1:1'
+const trusting = ['--trust-workspace']
+
+it.each([
+  ['--url means nothing without --engine restate', ['run', 'hello', '--url', server]],
+  [
+    '--admin-url means nothing without --engine restate',
+    ['run', 'hello', '--engine', 'journal', '--admin-url', server],
+  ],
+  ['--url means nothing without --engine restate', ['run', 'hello', '--dry-run', '--url', server]],
+  ['--url means nothing without --engine restate', ['doctor', '--url', server]],
+  [
+    '--grant and --unsafe-no-sandbox contradict',
+    ['run', 'hello', '--grant', 'net:*', '--unsafe-no-sandbox'],
+  ],
+  ['there are two engines', ['run', 'hello', '--dry-run', '--engine', 'other']],
+  ['--body and --raw contradict', ['show', 'hello', '--body', '--raw']],
+  [
+    '--format mermaid and --json contradict',
+    ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
+  ],
+  ['--user and --project contradict', ['hooks', 'install', 'claude', '--user', '--project']],
+  ['--user and --project contradict', ['hooks', 'uninstall', 'claude', '--project', '--user']],
+  ['--status and --stop contradict', ['tools', 'serve', '--status', '--stop']],
+  ['--detach and --status contradict', ['tools', 'serve', '--status', '--detach']],
+  ['--template without a name lists', ['workflow', 'add', 'mine', '--template']],
+  ['--template without a name lists', ['workflow', 'add', '--tool', 'deploy', '--template']],
+  ['--quiet and --verbose contradict', ['list', '-q', '-v']],
+])('%s: %j', async (sentence, args) => {
+  const { home, project } = world()
+  const { code, stdout, stderr } = await runCli(args, { cwd: project, home })
+  expect(stdout + stderr).toContain(sentence)
+  expect(code).toBe(2)
+  expect(readdirSync(home)).toEqual([])
+  expect(readdirSync(join(project, '.skillrail'))).toEqual(['skills'])
+})
+
+it('what means something goes through, and what changes nothing is said', async () => {
+  const { home, project } = world()
+  const run = ['run', 'hello', '--dry-run', '--engine', 'restate', '--url', server, ...trusting]
+  expect(await runCli(run, { cwd: project, home })).toMatchObject({ code: 0 })
+  const plan = ['chain', 'plan', 'hello', '--format', 'text', '--json', ...trusting]
+  expect(await runCli(plan, { cwd: project, home })).toMatchObject({ code: 0 })
+  const free = ['run', 'hello', '--unsafe-no-sandbox', ...trusting]
+  const { code, stderr } = await runCli(free, { cwd: project, home })
+  expect(stderr).toContain('--unsafe-no-sandbox changes nothing: no script of this plan')
+  expect(code).toBe(0)
+  const templates = ['workflow', 'add', '--template', '--json']
+  expect(await runCli(templates, { cwd: project, home })).toMatchObject({ code: 0 })
+})
+
+function world(): { home: string; project: string } {
+  const base = mkdtempSync(join(tmpdir(), 'skillrail-contradiction-'))
+  const home = join(base, 'home')
+  const project = join(base, 'project')
+  const skill = join(project, '.skillrail/skills/hello')
+  mkdirSync(home)
+  mkdirSync(join(skill, 'scripts'), { recursive: true })
+  const head = 'name: hello\ndescription: Says hello. Use when asked.'
+  writeFileSync(join(skill, 'SKILL.md'), `---\n${head}\n---\nSay hello.\n`)
+  writeFileSync(join(skill, 'scripts/run.mjs'), 'console.log("done")\n')
+  return { home, project }
+}
