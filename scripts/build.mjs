@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process'
 import { chmodSync, copyFileSync, rmSync } from 'node:fs'
 import { rolldown } from 'rolldown'
+import { viewPage } from './view-page.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
@@ -29,7 +30,7 @@ await bundle(
     codeSplitting: { includeDependenciesRecursively: false, groups: loadedTogether() },
   },
   {
-    ...commanderInside(),
+    ...withPlugins(commanderInside(), await pageInside()),
     preserveEntrySignatures: 'allow-extension',
     // A room's index then brings a command only those files of the room that it uses.
     treeshake: { moduleSideEffects: (id) => /cli\/bin\.ts$|\/commander\//.test(id) },
@@ -79,7 +80,7 @@ function loadedTogether() {
       /\/src\/base\/(?!sarif|journal)/,
       /\/src\/trust\/(?:workspace|_real-path)\.ts$/,
       /\/src\/cli\/(?:command-table\/.+|main|commands?|help|interrupt|sink|failure|output|version)\.ts$/,
-      /\/src\/cli\/(?:_cells|_contradiction|_file-error|_input-text|_option-number|_terminal|_tool-project)\.ts$/,
+      /\/src\/cli\/(?:_cells|_compiled-code|_contradiction|_file-error|_input-text|_option-number|_terminal|_tool-project)\.ts$/,
     ],
     reading: [
       /\/src\/skill\/(?:fast-yaml|yaml-library)\//,
@@ -98,6 +99,7 @@ function loadedTogether() {
       /\/src\/library\/_(?:same-content|skill-name)\.ts$/,
       /\/src\/library\/(?:discover|find-skill|load-skill|location-index|locations|resolve-names)\.ts$/,
       /\/src\/library\/(?:scan-location|select-skill|self-reference|settings-options)\.ts$/,
+      /\/src\/cli\/_list-answer\.ts$/,
     ],
     planning: [
       /\/src\/base\/journal-file\.ts$/,
@@ -105,7 +107,7 @@ function loadedTogether() {
       /\/src\/chain\/(?:_plan-steps|check-policy|disk-lookup|errors|journal-records|plan)\.ts$/,
       /\/src\/chain\/(?:plan-model|policy-table|render-plan|resolve|run-journal|run-store)\.ts$/,
       /\/src\/chain\/(?:select|skill-digest|trust-check)\.ts$/,
-      /\/src\/cli\/_(?:agent-options|chain-project|collect|instructions|plan-answer|via)\.ts$/,
+      /\/src\/cli\/_(?:agent-options|chain-project|collect|instructions|plan-answer|run-row|via)\.ts$/,
     ],
     running: [
       /\/src\/exec\/sandbox\//,
@@ -157,6 +159,22 @@ function commanderInside() {
     external: (name, importer) =>
       !/^[./\0]|^commander$/.test(name) && !isForCommander(name, importer),
   }
+}
+
+/** The page of the local view is text by now: nothing of it is joined, or even there, later. */
+async function pageInside() {
+  const text = JSON.stringify(await viewPage())
+  return {
+    name: 'page-inside',
+    load: (id) =>
+      id.endsWith('/src/view/page-text.ts')
+        ? `export const pageText = () => Promise.resolve(${text})`
+        : undefined,
+  }
+}
+
+function withPlugins(options, ...plugins) {
+  return { ...options, plugins: [...options.plugins, ...plugins] }
 }
 
 /**

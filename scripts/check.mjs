@@ -15,6 +15,7 @@ const steps = [
   ['format', ['oxfmt', '--check', '.']],
   ['lint', ['oxlint', '--type-aware', '--deny-warnings', ...sources]],
   ['types', ['tsc', '-p', 'tsconfig.json']],
+  ['types of the page', ['tsc', '-p', 'src/view/page/tsconfig.json']],
   ['unused code', ['knip', '--no-progress']],
   ['generated files', ['node', 'scripts/generate.mjs', '--check']],
   [

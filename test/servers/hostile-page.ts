@@ -1,11 +1,10 @@
 /**
  * A page that tries everything a page has to reach another server of this machine, and tells its own
- * server what it could read, by attempt.
+ * server what it could read, by attempt. `path` is where the data are.
  */
-export function hostilePage(target: string, token: string): string {
-  const facts = JSON.stringify({ target, token })
+export function hostilePage(facts: { target: string; token: string; path: string }): string {
   return `<!doctype html><title>Hostile</title><body><script>
-const { target, token } = ${facts}
+const { target, token, path } = ${JSON.stringify(facts)}
 const json = { method: 'POST', headers: { 'content-type': 'application/json', authorization: 'Bearer ' + token }, body: '{}' }
 const read = async (...of) => (await fetch(...of)).text()
 const element = (name, more) => new Promise((resolve) => {
@@ -15,14 +14,14 @@ const element = (name, more) => new Promise((resolve) => {
   document.body.append(made)
 })
 const attempts = {
-  'fetch': () => read(target + '/data'),
-  'fetch with the token': () => read(target + '/data', json),
-  'fetch without asking for leave': () => read(target + '/data', { ...json, mode: 'no-cors' }),
-  'post as a form would': () => read(target + '/data', { method: 'POST', mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: '{}' }),
-  'beacon': async () => { navigator.sendBeacon(target + '/data', '{}'); return '' },
+  'fetch': () => read(target + path),
+  'fetch with the token': () => read(target + path, json),
+  'fetch without asking for leave': () => read(target + path, { ...json, mode: 'no-cors' }),
+  'post as a form would': () => read(target + path, { method: 'POST', mode: 'no-cors', headers: { 'content-type': 'text/plain' }, body: '{}' }),
+  'beacon': async () => { navigator.sendBeacon(target + path, '{}'); return '' },
   'form': async () => {
     const frame = await element('iframe', { name: 'answer', srcdoc: '' })
-    const form = Object.assign(document.createElement('form'), { action: target + '/data', method: 'post', target: 'answer', enctype: 'text/plain' })
+    const form = Object.assign(document.createElement('form'), { action: target + path, method: 'post', target: 'answer', enctype: 'text/plain' })
     form.append(Object.assign(document.createElement('input'), { name: '{"a":"', value: '"}' }))
     document.body.append(form)
     form.submit()

@@ -1,27 +1,19 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { openLocalServer, pageRoute } from '../../src/base/index.ts'
 import { htmlReport } from '../../src/chain/report/html.ts'
+import { attack, gained, later, type Target } from './attack.ts'
 import { openInChromium } from './chromium.ts'
-import { hostilePage } from './hostile-page.ts'
 import { hostileResult } from './hostile-result.ts'
+import { hostileTexts } from './hostile-texts.ts'
 import { listenOnLoopback } from './loopback.ts'
 import { isMissing, skipReason } from './needs.ts'
 
 const token = 'f'.repeat(64)
-
-interface Outcome {
-  /** What the page could read, by attempt. */
-  got: Record<string, string>
-  /** Paths of the requests that were carried out. */
-  carriedOut: readonly string[]
-}
-
-type Target = (note: (path: string) => void) => Promise<{ port: number; stop(): unknown }>
 
 /** A server as this project makes them. */
 const ours: Target = async (note) => {
@@ -38,7 +30,7 @@ const ours: Target = async (note) => {
       },
     },
   })
-  return { port: server.port, stop: server.destroy }
+  return { port: server.port, token, path: '/data', stop: server.destroy }
 }
 
 /** A server that trusts whoever reaches it, for what the attempts come to otherwise. */
@@ -59,7 +51,7 @@ const careless: Target = async (note) => {
       resolve(typeof address === 'object' && address !== null ? address.port : 0)
     })
   })
-  return { port, stop: () => server.closeAllConnections() }
+  return { port, token, path: '/data', stop: () => server.closeAllConnections() }
 }
 
 function image(response: ServerResponse): void {
@@ -71,68 +63,24 @@ function events(response: ServerResponse): void {
   response.setHeader('content-type', 'text/event-stream').write('data: secret\n\n')
 }
 
-/** What a page of another origin gets of a server; `name` is what it calls this machine. */
-async function attack(target: Target, name: string): Promise<Outcome> {
-  const carriedOut: string[] = []
-  const { port, stop } = await target((path) => carriedOut.push(path))
-  const reported = later<Record<string, string>>()
-  const page = hostilePage(`http://${name}:${port}`, token)
-  const own = await listenOnLoopback((request, response) => {
-    if (request.url !== '/report') {
-      html(response, page)
-      return
-    }
-    response.end()
-    void readText(request).then((text) => reported.resolve(JSON.parse(text)))
-  })
-  try {
-    const address = own.url.replace('127.0.0.1', name)
-    await openInChromium(address, { until: reported.promise, names: ['rebound.example'] })
-    return { got: await reported.promise, carriedOut }
-  } finally {
-    stop()
-    await own.stop()
-  }
-}
-
-function html(response: ServerResponse, text: string): void {
-  response.setHeader('content-type', 'text/html').end(text)
-}
-
-async function readText(request: IncomingMessage): Promise<string> {
-  let text = ''
-  for await (const chunk of request) text += String(chunk)
-  return text
-}
-
-/** A promise that somebody else keeps. */
-function later<T>(): { promise: Promise<T>; resolve(value: T): void } {
-  const kept: ((value: T) => void)[] = []
-  const promise = new Promise<T>((resolve) => kept.push(resolve))
-  return { promise, resolve: (value) => kept[0]?.(value) }
-}
-
-const gained = (got: Record<string, string>): string[] =>
-  Object.keys(got).filter((attempt) => got[attempt] !== '')
-
 describe.skipIf(isMissing('chromium'))(
   `a local server and web pages in a browser${skipReason('chromium')}`,
   () => {
     it('gives nothing to a page at another port, which a careless server gives nearly all', async () => {
-      expect(gained((await attack(careless, '127.0.0.1')).got)).toEqual(
+      expect(gained(await attack(careless, '127.0.0.1'))).toEqual(
         expect.arrayContaining(['fetch', 'fetch with the token', 'script', 'image', 'events']),
       )
-      const { got, carriedOut } = await attack(ours, '127.0.0.1')
-      expect(gained(got)).toEqual([])
-      expect(Object.keys(got)).toHaveLength(13)
-      expect(carriedOut).toEqual([])
+      const outcome = await attack(ours, '127.0.0.1')
+      expect(gained(outcome)).toEqual([])
+      expect(Object.keys(outcome.got)).toHaveLength(13)
+      expect(outcome.carriedOut).toEqual([])
     })
 
     it('gives nothing to a page whose name was bound to this machine', async () => {
-      expect(gained((await attack(careless, 'rebound.example')).got)).toContain('fetch')
-      const { got, carriedOut } = await attack(ours, 'rebound.example')
-      expect(gained(got)).toEqual([])
-      expect(carriedOut).toEqual([])
+      expect(gained(await attack(careless, 'rebound.example'))).toContain('fetch')
+      const outcome = await attack(ours, 'rebound.example')
+      expect(gained(outcome)).toEqual([])
+      expect(outcome.carriedOut).toEqual([])
     })
 
     it('lets its own page in, whose markup comes from no text', async () => {
@@ -192,12 +140,12 @@ describe.skipIf(isMissing('chromium'))(
     it('runs and loads nothing that a skill has put into its names, output and errors', async () => {
       expect(
         await reached((beacon) =>
-          careful(beacon)
+          hostileTexts(beacon)
             .map((text) => `<p>${text}</p>`)
             .join(''),
         ),
       ).not.toEqual([])
-      expect(await reached((beacon) => htmlReport(hostileResult(careful(beacon))))).toEqual([])
+      expect(await reached((beacon) => htmlReport(hostileResult(hostileTexts(beacon))))).toEqual([])
     })
   },
 )
@@ -218,21 +166,4 @@ async function reached(contentOf: (beacon: string) => string): Promise<string[]>
   } finally {
     await own.stop()
   }
-}
-
-/** Texts that reach a beacon where they become markup, out of text and out of attributes. */
-function careful(beacon: string): string[] {
-  const script = `fetch('${beacon}/ran')`
-  return [
-    `<script>${script}</script>`,
-    `</pre></dd></style></title><script>${script}</script>`,
-    `<img src="${beacon}/image" onerror="${script}">`,
-    `"><svg onload="${script}">`,
-    `' onmouseover='${script}' autofocus onfocus='${script}' tabindex=1 x='`,
-    `<meta http-equiv="refresh" content="0;url=${beacon}/gone">`,
-    `<link rel="stylesheet" href="${beacon}/style"><style>@import '${beacon}/import'</style>`,
-    `<iframe src="${beacon}/frame"></iframe><object data="${beacon}/object"></object>`,
-    `<base href="${beacon}/"><form action="${beacon}/form"><input autofocus onfocus="${script}"></form>`,
-    `[a](javascript:${script}) &lt;script&gt;${script}&lt;/script&gt; \u003cscript\u003e`,
-  ]
 }

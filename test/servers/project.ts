@@ -7,7 +7,7 @@ import { processesLeft, processesOf } from './processes.ts'
 import type { ServerEntry } from './recipes.ts'
 
 /** The program as users have it, made by `npm run build`. */
-const program =
+export const program: string =
   process.env['SKILLRAIL_PROGRAM'] ??
   fileURLToPath(new URL('../../dist/cli/bin.cjs', import.meta.url))
 
@@ -37,14 +37,18 @@ export async function makeServerProject(
   const servers = describe(directory)
   writeFileSync(join(directory, '.mcp.json'), JSON.stringify({ mcpServers: servers }, null, 2))
 
+  const environment = {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+    HOME: join(base, 'home'),
+    TMPDIR: join(base, 'tmp'),
+  }
   function start(args: readonly string[], { stdin = '', env }: CommandOptions = {}) {
-    const path = `${dirname(process.execPath)}:/usr/bin:/bin`
-    const home = { PATH: path, HOME: join(base, 'home'), TMPDIR: join(base, 'tmp') }
-    return startCommand(args, directory, { ...home, ...env }, stdin)
+    return startCommand(args, directory, { ...environment, ...env }, stdin)
   }
 
   const project = {
     directory,
+    environment,
     start,
     async cli(args: readonly string[], options?: CommandOptions) {
       return await start(args, options).ended

@@ -39,6 +39,12 @@ export const machineCommands: readonly CommandEntry[] = [
     load: () => import('../commands/trust.ts'),
   },
   {
+    name: 'view',
+    group: 'Machine',
+    summary: 'Show skills, runs and tools of this project in a browser',
+    load: () => import('../commands/view.ts'),
+  },
+  {
     name: 'doctor',
     group: 'Machine',
     summary: 'Check this machine and this project',

@@ -1,6 +1,7 @@
-import { type Diagnostic, exitCode, hasErrors } from '../../base/index.ts'
-import { type Discovery, discoverOptionsFrom, type SkillSummary } from '../../library/index.ts'
+import { exitCode, hasErrors } from '../../base/index.ts'
+import { discoverOptionsFrom } from '../../library/index.ts'
 import { amount } from '../_cells.ts'
+import { listAnswer } from '../_list-answer.ts'
 import { listRows } from '../_list-rows.ts'
 import { type ListedSkills, listedSkills } from '../_listed-skills.ts'
 import { precedenceOption } from '../_precedence-option.ts'
@@ -9,20 +10,6 @@ import { type CommandContext, defineCommand, type LoadedCommand } from '../comma
 interface Options {
   all?: boolean | undefined
   precedence?: string | undefined
-}
-
-/** One skill in the answer of `list --json`. */
-interface ListedSkill {
-  name: string
-  description: string
-  path: string
-  scope: SkillSummary['scope']
-  trust: SkillSummary['trustLevel']
-  tokens: SkillSummary['tokens']
-  shadows?: readonly string[] | undefined
-  /** Only with `--all`: the skill that is used instead. */
-  shadowedBy?: string | undefined
-  diagnostics: readonly Diagnostic[]
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -37,45 +24,11 @@ export const command: LoadedCommand = defineCommand<Options>({
       ...discoverOptionsFrom(context.runtime, context.settings),
       ...precedenceOption(options.precedence),
     })
-    if (context.options.json) context.output.json(report(discovery, options.all === true))
+    if (context.options.json) context.output.json(listAnswer(discovery, options.all === true))
     else print(context, discovery, options.all === true)
     return exitCode.done
   },
 })
-
-function report(discovery: Discovery<SkillSummary>, all: boolean): object {
-  const { skills, conflicts, shadowed, diagnostics } = discovery
-  const winners = winnersOf(skills)
-  return {
-    skills: [
-      ...skills.map((info) => listed(info)),
-      ...conflicts.map((info) => listed(info)),
-      ...(all
-        ? shadowed.map((info) => ({ ...listed(info), shadowedBy: winners.get(info.path) }))
-        : []),
-    ],
-    diagnostics,
-  }
-}
-
-function listed(info: SkillSummary): ListedSkill {
-  const { name, description, path, scope, trustLevel, tokens, shadows, diagnostics } = info
-  return {
-    name,
-    description,
-    path,
-    scope,
-    trust: trustLevel,
-    tokens,
-    shadows: shadows.length > 0 ? shadows : undefined,
-    diagnostics,
-  }
-}
-
-/** Path of a shadowed skill → path of the one that is used. */
-function winnersOf(skills: readonly SkillSummary[]): Map<string, string> {
-  return new Map(skills.flatMap(({ path, shadows }) => shadows.map((shadow) => [shadow, path])))
-}
 
 function print(context: CommandContext, discovery: ListedSkills, all: boolean): void {
   const { output } = context

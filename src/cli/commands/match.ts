@@ -1,9 +1,9 @@
 import { exitCode, safeLine } from '../../base/index.ts'
-import { estimateTokens } from '../../skill/index.ts'
-import { explainPrompt, readTarget, type TriggerMatch } from '../../trigger/index.ts'
+import { explainPrompt } from '../../trigger/index.ts'
 import { amount, cell, count } from '../_cells.ts'
 import { explanationLines } from '../_explanation.ts'
 import { type InjectionAnswer, injectionFor } from '../_injection-for.ts'
+import { matchAnswer, tokensOf } from '../_match-answer.ts'
 import { budgetRange, wholeNumber } from '../_option-number.ts'
 import { promptFor } from '../_trigger-skills.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -36,7 +36,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const explanation = options.explain === true ? explainPrompt(prompt, answer.skills) : undefined
     const { output } = context
     if (context.options.json) {
-      output.json({ prompt, ...report(answer), explanation })
+      output.json({ ...matchAnswer(prompt, answer), explanation })
       return exitCode.done
     }
     if (explanation === undefined) print(context, answer)
@@ -46,29 +46,6 @@ export const command: LoadedCommand = defineCommand<Options>({
     return exitCode.done
   },
 })
-
-function report({ matches, injected, deferred, diagnostics }: InjectionAnswer): object {
-  return {
-    matches: matches.map((match) => ({
-      skill: match.skill.name,
-      match: match.trigger.match,
-      inject: match.trigger.inject,
-      line: match.trigger.line,
-      text: match.text,
-      promptLine: match.promptLine,
-      tokens: tokensOf(match),
-    })),
-    injected: injected.map(({ text: _text, ...reference }) => reference),
-    deferred,
-    diagnostics,
-  }
-}
-
-/** Null where the file cannot be read. */
-function tokensOf({ skill, trigger }: TriggerMatch): number | null {
-  const target = readTarget(skill.directory, trigger.inject)
-  return target.ok ? estimateTokens(target.text) : null
-}
 
 function print({ output }: CommandContext, { matches }: InjectionAnswer): void {
   if (matches.length === 0) return output.note('No trigger fires on this prompt.')

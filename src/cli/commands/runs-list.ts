@@ -1,7 +1,8 @@
 import { exitCode, safeLine } from '../../base/index.ts'
-import { type RunJournal, statusOfRun } from '../../chain/index.ts'
+import { statusOfRun } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
 import { listRuns } from '../_engine.ts'
+import { runRow } from '../_run-row.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -13,7 +14,7 @@ export const command: LoadedCommand = defineCommand({
     const { runs, standings, diagnostics } = await listRuns(openProject(context))
     const rows = runs.map((journal) => {
       const standing = standings.get(journal.run.runId)
-      return row(journal, standing ?? statusOfRun(journal, journal.path))
+      return runRow(journal, standing ?? statusOfRun(journal, journal.path))
     })
     if (context.options.json) {
       output.json({ runs: rows, diagnostics })
@@ -36,25 +37,3 @@ export const command: LoadedCommand = defineCommand({
     return exitCode.done
   },
 })
-
-function row(
-  journal: RunJournal,
-  status: string,
-): {
-  runId: string
-  skill: string
-  status: string
-  finishedSteps: number
-  startedAt: string
-  updatedAt: string
-} {
-  const { runId, skill, at } = journal.run
-  return {
-    runId,
-    skill,
-    status,
-    finishedSteps: journal.done.size,
-    startedAt: at,
-    updatedAt: journal.updatedAt,
-  }
-}

@@ -1,5 +1,5 @@
 import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
-import type { SessionState } from '../../workflow/index.ts'
+import { completions } from '../_completions.ts'
 import { readSession } from '../_named-session.ts'
 import { wholeNumber } from '../_option-number.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -62,12 +62,4 @@ export const command: LoadedCommand = defineCommand<Options>({
 function beginning(startedAt: string | undefined, isOver: boolean): string {
   if (startedAt === undefined) return 'not begun yet'
   return `begun ${safeLine(startedAt)}${isOver ? '; it is over, and the next call begins a new one' : ''}`
-}
-
-function completions(
-  state: SessionState,
-): { workflow: string; tool: string; scope: object; at: string; result: string }[] {
-  return Array.from(state.completed, ([workflow, tools]) =>
-    Array.from(tools, ([tool, list]) => list.map((item) => ({ workflow, tool, ...item }))),
-  ).flat(2)
 }

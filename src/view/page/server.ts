@@ -1,0 +1,107 @@
+import type { Failure, Finding, ProjectAnswer, TextAnswer } from '../answers/common.ts'
+import type { RunAnswer, RunsAnswer } from '../answers/run.ts'
+import type {
+  AuditAnswer,
+  ChainsAnswer,
+  MatchAnswer,
+  PlanAnswer,
+  SkillAnswer,
+  SkillsAnswer,
+} from '../answers/skill.ts'
+import type {
+  RouteAnswer,
+  SessionAnswer,
+  SessionsAnswer,
+  ToolAnswer,
+  ToolsAnswer,
+  WorkflowsAnswer,
+} from '../answers/tool.ts'
+import { largestQuestion } from '../largest-question.ts'
+import { forgetToken, knownToken } from './token.ts'
+
+interface Answers {
+  project: ProjectAnswer
+  skills: SkillsAnswer
+  skill: SkillAnswer
+  'skill-text': TextAnswer
+  audit: AuditAnswer
+  match: MatchAnswer
+  chains: ChainsAnswer
+  plan: PlanAnswer
+  runs: RunsAnswer
+  run: RunAnswer
+  'step-text': TextAnswer
+  tools: ToolsAnswer
+  tool: ToolAnswer
+  route: RouteAnswer
+  workflows: WorkflowsAnswer
+  sessions: SessionsAnswer
+  session: SessionAnswer
+}
+
+/** Why a question has no answer, in a sentence, and what helps. */
+export class AskError extends Error {
+  readonly hint: string | undefined
+  /** As the program names it; `token` where this page may ask nothing. */
+  readonly code: string
+  readonly diagnostics: readonly Finding[]
+
+  constructor(failure: Failure) {
+    const { message, hint, code } = failure.error
+    super(message)
+    this.hint = hint
+    this.code = code
+    this.diagnostics = failure.diagnostics ?? []
+  }
+}
+
+/** @throws {AskError} */
+export async function ask<Name extends keyof Answers>(
+  name: Name,
+  question: Readonly<Record<string, unknown>> = {},
+): Promise<Answers[Name]> {
+  const response = await send(name, question)
+  if (response.ok) {
+    const answer: Answers[Name] = await response.json()
+    return answer
+  }
+  if (response.status === 401) {
+    forgetToken()
+    throw own('token', 'This address is no longer good.', startAgain)
+  }
+  throw await failureOf(response)
+}
+
+const startAgain = 'Run skillrail view and open the address that it prints.'
+
+function own(code: string, message: string, hint?: string): AskError {
+  return new AskError({ error: { code, message, hint } })
+}
+
+async function send(name: string, question: object): Promise<Response> {
+  const body = JSON.stringify(question)
+  if (new TextEncoder().encode(body).length > largestQuestion) {
+    throw own('too-long', `This is too long: at most ${largestQuestion / 1024} KiB are looked at.`)
+  }
+  try {
+    return await fetch(`/api/${name}`, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${knownToken() ?? ''}`,
+      },
+      body,
+    })
+  } catch {
+    throw own('ended', 'The program behind this page has ended.', startAgain)
+  }
+}
+
+async function failureOf(response: Response): Promise<AskError> {
+  try {
+    const failure: Failure = await response.json()
+    return new AskError(failure)
+  } catch {
+    return own('no-answer', `The program answered with HTTP ${response.status}.`)
+  }
+}

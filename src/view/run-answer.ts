@@ -1,0 +1,137 @@
+import {
+  type AttemptResult,
+  firstFailed,
+  type RunResult,
+  statusMarks,
+  stepDuration,
+  type StepResult,
+  walkResult,
+} from '../chain/index.ts'
+import type { RunAnswer, ShownStep } from './answers/run.ts'
+import { shownText } from './shown.ts'
+import { beginningOf } from './text-piece.ts'
+import { typedLine } from './typed-line.ts'
+import type { StandingRun } from './world.ts'
+
+/** How much of a step is sent with the whole run, in characters and in items. */
+const longestResult = 300
+const mostErrors = 20
+const longestMessage = 2000
+const mostMetrics = 50
+
+/** A run with all of its steps, without their output: that is asked for by step. */
+export function runAnswer(run: StandingRun, stamp: string): RunAnswer {
+  const { journal, result, status } = run
+  const unfinished = status === 'running' ? unfinishedSteps(run) : new Set<StepResult>()
+  return {
+    stamp,
+    runId: result.runId,
+    skill: result.skill,
+    status,
+    mode: journal.run.mode,
+    startedAt: journal.run.at,
+    updatedAt: journal.updatedAt,
+    arguments: journal.run.arguments,
+    attempts: result.attempts.map((attempt) => ({
+      attempt: attempt.attempt,
+      status: attempt === result.attempts.at(-1) ? status : attempt.status,
+      steps: attempt.steps.map((step) => shownStep(step, unfinished)),
+    })),
+    winner: result.winner,
+    failedFirst: firstFailed(result)?.step,
+    next: nextLines(run),
+    diagnostics: journal.diagnostics,
+  }
+}
+
+/** The step that the page knows by this name. */
+export function findStep(result: RunResult, attempt: number, name: string): StepResult | undefined {
+  const found = result.attempts.find((one) => one.attempt === attempt)
+  return found === undefined ? undefined : stepIn(found, name)
+}
+
+function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResult | undefined {
+  for (const step of steps) {
+    if (shownText(step.step) === name) return step
+    const inner = stepIn({ steps: step.steps ?? [] }, name)
+    if (inner !== undefined) return inner
+  }
+  return undefined
+}
+
+/** Steps that have no result yet: while a run goes on they are not cut off but to come. */
+function unfinishedSteps({ journal, result }: StandingRun): Set<StepResult> {
+  const open = walkResult(result).filter(
+    ({ key, leaf, step }) =>
+      !journal.done.has(key) && (leaf || step.status === 'cancelled' || step.status === 'not_run'),
+  )
+  return new Set(open.map(({ step }) => step))
+}
+
+function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): ShownStep {
+  const isOpen = unfinished.has(step) && step.status !== 'waiting'
+  const status = isOpen ? (hasBegun(step) ? 'running' : 'pending') : step.status
+  const errors = step.errors.slice(0, mostErrors).map(({ code, message }) => ({
+    code,
+    message: beginningOf(message, longestMessage).text,
+  }))
+  return {
+    step: step.step,
+    label: step.step.slice(step.step.lastIndexOf('/') + 1),
+    skill: step.skill,
+    status,
+    mark: isOpen
+      ? openMarks[hasBegun(step) ? 'running' : 'pending']
+      : statusMarks[step.status].mark,
+    time: isOpen ? '' : stepDuration(step),
+    startedAt: step.startedAt,
+    durationMs: step.durationMs,
+    evidence: step.evidence,
+    reason: isOpen ? undefined : step.reason,
+    result: beginningOf(step.result, longestResult),
+    log: step.log === undefined ? undefined : { size: step.log.length },
+    errors,
+    moreErrors: step.errors.length - errors.length,
+    metrics: Object.entries(step.metrics)
+      .slice(0, mostMetrics)
+      .map(([name, value]) => [name, beginningOf(JSON.stringify(value), longestResult).text]),
+    steps: step.steps?.map((inner) => shownStep(inner, unfinished)),
+    attempts: step.attempts?.map((attempt) => attempt.status),
+  }
+}
+
+const openMarks = { running: '▸', pending: '·' } as const
+
+function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
+  return startedAt !== null || steps.some(hasBegun)
+}
+
+/** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
+function nextLines({ journal, result, status }: StandingRun): { what: string; line: string }[] {
+  const { runId } = result
+  if (status === 'running') return []
+  if (status === 'waiting' && journal.run.mode === 'stepper') {
+    return [{ what: 'Show the step to be carried out', line: `skillrail chain next ${runId}` }]
+  }
+  if (status === 'waiting') {
+    const gates = walkResult(result).filter(
+      ({ key, step }) => step.status === 'waiting' && journal.gates.has(key),
+    )
+    return gates.flatMap(({ step: { step } }) => {
+      const which = gates.length > 1 ? ['--step', step] : []
+      return [
+        {
+          what: `Approve ${step}`,
+          line: typedLine('skillrail', 'runs', 'approve', runId, ...which),
+        },
+        { what: `Reject ${step}`, line: typedLine('skillrail', 'runs', 'reject', runId, ...which) },
+      ]
+    })
+  }
+  if (status === 'interrupted' || status === 'cancelled') {
+    return [{ what: 'Go on', line: `skillrail runs resume ${runId}` }]
+  }
+  return status === 'success'
+    ? []
+    : [{ what: 'After a fix', line: `skillrail runs retry ${runId}` }]
+}

@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { chromium } from './recipes.ts'
+
+/** A page of a real browser, and what it did. */
+export interface BrowserPage {
+  go(address: string): Promise<void>
+  /** What an expression comes to in the page; promises are awaited. */
+  evaluate(expression: string): Promise<unknown>
+  /** Waits until an expression is true there; what the page shows is in the error. */
+  until(expression: string): Promise<void>
+  type(text: string): Promise<void>
+  press(key: string): Promise<void>
+  resize(size: { width: number; height: number; scheme?: 'light' | 'dark' }): Promise<void>
+  screenshot(): Promise<Buffer>
+  /** Addresses that were asked for, the page's own included. */
+  readonly requests: readonly string[]
+  /** Dialogs, errors nobody caught, and what the policy of the page had to refuse. */
+  readonly incidents: readonly string[]
+  close(): Promise<void>
+}
+
+interface Message {
+  id?: number
+  method?: string
+  params?: Readonly<Record<string, unknown>>
+  result?: Readonly<Record<string, unknown>>
+  error?: { message: string }
+}
+
+/** Opens a browser of its own with one empty page, and drives it by its DevTools protocol. */
+export async function openBrowserPage(): Promise<BrowserPage> {
+  const profile = mkdtempSync(join(tmpdir(), 'skillrail-browser-'))
+  const browser = spawn(chromium, [...flags, `--user-data-dir=${profile}`, 'about:blank'], {
+    stdio: 'ignore',
+    detached: true,
+    env: { PATH: '/usr/bin:/bin', HOME: profile },
+  })
+  const requests: string[] = []
+  const incidents: string[] = []
+  const pending = new Map<number, (message: Message) => void>()
+  const socket = await connect(await pageAddress(profile))
+  let last = 0
+
+  socket.addEventListener('message', ({ data }) => {
+    const message: Message = JSON.parse(String(data))
+    if (message.id !== undefined) pending.get(message.id)?.(message)
+    else note(message)
+  })
+
+  function note({ method = '', params = {} }: Message): void {
+    if (method === 'Network.requestWillBeSent') requests.push(textAt(params, 'request', 'url'))
+    if (method === 'Page.javascriptDialogOpening') {
+      incidents.push(`dialog: ${textAt(params, 'message')}`)
+      void send('Page.handleJavaScriptDialog', { accept: false })
+    }
+    if (method === 'Runtime.exceptionThrown') {
+      incidents.push(`error: ${textAt(params, 'exceptionDetails', 'exception', 'description')}`)
+    }
+    if (method === 'Log.entryAdded' && textAt(params, 'entry', 'source') === 'security') {
+      incidents.push(`policy: ${textAt(params, 'entry', 'text')}`)
+    }
+  }
+
+  async function send(method: string, params: object = {}): Promise<Message['result']> {
+    const id = ++last
+    const answer = new Promise<Message>((resolve) => pending.set(id, resolve))
+    socket.send(JSON.stringify({ id, method, params }))
+    const { result, error } = await answer
+    pending.delete(id)
+    if (error !== undefined) throw new Error(`${method}: ${error.message}`)
+    return result
+  }
+
+  async function evaluate(expression: string): Promise<unknown> {
+    const result = await send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
+    })
+    const thrown = result?.['exceptionDetails']
+    if (thrown !== undefined) throw new Error(`${expression}: ${JSON.stringify(thrown)}`)
+    return valueAt(result, 'result', 'value')
+  }
+
+  for (const domain of ['Page', 'Runtime', 'Network', 'Log']) await send(`${domain}.enable`)
+  return {
+    requests,
+    incidents,
+    evaluate,
+    async go(address) {
+      // Another fragment alone would load nothing anew.
+      await send('Page.navigate', { url: 'about:blank' })
+      await send('Page.navigate', { url: address })
+    },
+    async until(expression) {
+      for (let waited = 0; waited < 15_000; waited += 50) {
+        if ((await evaluate(expression)) === true) return
+        await sleep(50)
+      }
+      const shown = String(await evaluate('`${location.hash}: ${document.body.innerText}`'))
+      throw new Error(`never true: ${expression}\nthe page shows: ${shown}`)
+    },
+    type: async (text) => void (await send('Input.insertText', { text })),
+    async press(key) {
+      const text = key.length === 1 ? key : key === 'Enter' ? '\r' : undefined
+      await send('Input.dispatchKeyEvent', { type: 'keyDown', key, text, ...codeOf(key) })
+      await send('Input.dispatchKeyEvent', { type: 'keyUp', key, ...codeOf(key) })
+    },
+    async resize({ width, height, scheme = 'light' }) {
+      const size = { width, height, deviceScaleFactor: 1, mobile: width < 600 }
+      await send('Emulation.setDeviceMetricsOverride', size)
+      const features = [{ name: 'prefers-color-scheme', value: scheme }]
+      await send('Emulation.setEmulatedMedia', { features })
+    },
+    async screenshot() {
+      const result = await send('Page.captureScreenshot', { format: 'png' })
+      return Buffer.from(textAt(result, 'data'), 'base64')
+    },
+    async close() {
+      socket.close()
+      await end(browser)
+      rmSync(profile, { recursive: true, force: true, maxRetries: 10 })
+    },
+  }
+}
+
+const flags = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--remote-debugging-port=0',
+]
+
+/** Keys without a text are told by their number. */
+function codeOf(key: string): { windowsVirtualKeyCode?: number } {
+  const codes: Readonly<Record<string, number>> = {
+    Enter: 13,
+    Escape: 27,
+    ArrowUp: 38,
+    ArrowDown: 40,
+  }
+  const code = codes[key]
+  return code === undefined ? {} : { windowsVirtualKeyCode: code }
+}
+
+/** Where the page is driven from: the browser writes its port into its profile. */
+async function pageAddress(profile: string): Promise<string> {
+  const file = join(profile, 'DevToolsActivePort')
+  for (let waited = 0; waited < 20_000; waited += 50) {
+    const port = existsSync(file) ? readFileSync(file, 'utf8').split('\n')[0] : undefined
+    if (port !== undefined && port !== '') {
+      const answer = await fetch(`http://127.0.0.1:${port}/json/list`)
+      const targets: { type: string; webSocketDebuggerUrl: string }[] = JSON.parse(
+        await answer.text(),
+      )
+      const page = targets.find(({ type }) => type === 'page')
+      if (page !== undefined) return page.webSocketDebuggerUrl
+    }
+    await sleep(50)
+  }
+  throw new Error('the browser did not start')
+}
+
+async function connect(address: string): Promise<WebSocket> {
+  const socket = new WebSocket(address)
+  await new Promise((resolve, reject) => {
+    socket.addEventListener('open', resolve, { once: true })
+    socket.addEventListener('error', reject, { once: true })
+  })
+  return socket
+}
+
+async function end(browser: ChildProcess): Promise<void> {
+  if (browser.exitCode !== null || browser.pid === undefined) return
+  const closed = new Promise((resolve) => browser.once('close', resolve))
+  process.kill(-browser.pid, 'SIGKILL')
+  await closed
+}
+
+function valueAt(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) =>
+      typeof inner === 'object' && inner !== null ? Reflect.get(inner, key) : undefined,
+    value,
+  )
+}
+
+function textAt(value: unknown, ...keys: readonly string[]): string {
+  const text = valueAt(value, ...keys)
+  return typeof text === 'string' ? text : ''
+}

@@ -1,0 +1,556 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { pageText, type ViewWorld } from '../../src/view/index.ts'
+import { runCli } from '../cli/run-cli.ts'
+import { startView, type ViewProcess } from '../view/_command.ts'
+import { makeViewProject, type ViewProject } from '../view/_project.ts'
+import { openTestView, type TestView } from '../view/_view.ts'
+import { resultOf, standing, worldSaying } from '../view/_world.ts'
+import { attack, gained } from './attack.ts'
+import { type BrowserPage, openBrowserPage } from './browser-page.ts'
+import { hostileTexts } from './hostile-texts.ts'
+import { listenOnLoopback } from './loopback.ts'
+import { isMissing, skipReason } from './needs.ts'
+
+/** Tabs with what shows that their data are there, in the project of these tests. */
+const tabs: readonly (readonly [name: string, shows: string])[] = [
+  ['skills', 'Puts the build on the staging servers.'],
+  ['triggers', '2 triggers would be tried.'],
+  ['chains', 'Everything, every night.'],
+  ['runs', 'nightly'],
+  ['tools', 'database__execute_query'],
+  ['workflows', 'Looks at the schema first.'],
+  ['sessions', 'No session has done anything here.'],
+]
+
+const shows = (text: string): string =>
+  `document.body?.innerText.includes(${JSON.stringify(text)}) === true`
+const clickOn = (selector: string, text: string): string =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})].find((one) => one.innerText.includes(${JSON.stringify(text)})).click()`
+const typeInto = (selector: string, text: string): string => `{
+  const field = document.querySelector(${JSON.stringify(selector)})
+  field.value = ${JSON.stringify(text)}
+  field.dispatchEvent(new Event('input'))
+}`
+
+describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chromium')}`, () => {
+  let page: BrowserPage
+  beforeEach(async () => {
+    page = await openBrowserPage()
+    await page.resize({ width: 1200, height: 760 })
+  })
+  afterEach(() => page.close())
+
+  describe('of a project', () => {
+    let project: ViewProject
+    let view: ViewProcess
+    const cli = (...args: string[]) => runCli(args, { cwd: project.directory, home: project.home })
+    beforeAll(async () => {
+      project = makeViewProject()
+      await cli('trust', '--yes')
+      await cli('run', 'release')
+      await cli('run', 'nightly')
+      view = await startView(project.directory, project.home)
+    })
+    afterAll(async () => {
+      await view.interrupt()
+      project.remove()
+    })
+
+    const open = async (): Promise<void> => {
+      await page.go(await view.address())
+      await page.until(shows('deploy-staging'))
+    }
+    /** It asked this server alone, and nothing was refused, raised or opened. */
+    const expectQuiet = (): void => {
+      const own = `http://127.0.0.1:${view.port}/`
+      expect(
+        page.requests.filter(
+          (address) => !/^(?:about|data):/.test(address) && !address.startsWith(own),
+        ),
+      ).toEqual([])
+      expect(page.incidents).toEqual([])
+    }
+
+    it('shows every tab with its data, and takes the token out of the address', async () => {
+      await open()
+      expect(await page.evaluate('location.href')).toBe(`http://127.0.0.1:${view.port}/#/skills`)
+      expect(await page.evaluate('history.length')).toBeLessThan(4)
+      for (const [name, text] of tabs) {
+        await page.evaluate(`location.hash = '#/${name}'`)
+        await page.until(shows(text))
+      }
+      expectQuiet()
+    })
+
+    it('shows a skill, a prompt and its references, a plan, a failed step, a tool and its route', async () => {
+      await open()
+      await page.evaluate(clickOn('.row', 'deploy-staging'))
+      await page.until(shows('description: Puts the build on the staging servers.'))
+      await page.until(shows('no verdict'))
+      await page.evaluate(`location.hash = '#/triggers'`)
+      await page.until('document.querySelector("textarea") !== null')
+      await page.evaluate(typeInto('textarea', 'please deploy to staging'))
+      await page.until(shows('1 reference injected'))
+      await page.until(shows('references/staging.md'))
+      await page.evaluate(`location.hash = '#/chains'`)
+      await page.until(shows('release'))
+      await page.evaluate(clickOn('.row', 'release'))
+      await page.until(shows('waits for a person'))
+      await page.until(shows('skillrail run release'))
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('nightly'))
+      await page.evaluate(clickOn('.row', 'nightly'))
+      await page.until(shows('Failed first: e2e-tests'))
+      await page.until(shows('expected 200, got 503'))
+      await page.evaluate(clickOn('.row', 'release'))
+      await page.until(shows('skillrail runs approve '))
+      await page.until(shows('A person decides, at a terminal.'))
+      await page.evaluate(`location.hash = '#/tools'`)
+      await page.until(shows('no-such-server --api-key [redacted]'))
+      await page.evaluate(typeInto('input[type=text]', 'execute a query'))
+      await page.until(shows('before the next by'))
+      await page.evaluate(clickOn('.row', 'database__execute_query'))
+      await page.until(shows('database (enforce)'))
+      expectQuiet()
+    })
+
+    it('is used with keys alone', async () => {
+      await open()
+      await page.press('/')
+      await page.type('nightly')
+      await page.until('document.querySelectorAll(".row").length === 1')
+      await page.press('ArrowDown')
+      await page.press('Enter')
+      await page.until(shows('e2e-tests → unit-tests'))
+      await page.press('Escape')
+      await page.until('location.hash === "#/skills"')
+      await page.press('4')
+      await page.until('location.hash === "#/runs"')
+      await page.press('?')
+      await page.until('document.querySelector("dialog").open')
+      await page.press('Escape')
+      await page.until('!document.querySelector("dialog").open')
+      expectQuiet()
+    })
+
+    it('follows a run that goes on, without being asked', async () => {
+      await open()
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('release'))
+      project.write('hold', '')
+      const running = cli('run', 'nightly')
+      await page.until('document.querySelector(".row .chip.running") !== null')
+      await page.evaluate('document.querySelector(".row:has(.chip.running)").click()')
+      await page.until('document.querySelector(".step .bar.running") !== null')
+      rmSync(join(project.directory, 'hold'))
+      await running
+      await page.until('document.querySelector(".chip.running") === null')
+      await page.until(
+        `${shows('skillrail runs retry ')} && document.querySelectorAll('.step .bar.success').length === 1`,
+      )
+      expectQuiet()
+    })
+
+    it('gives the focus to what was opened, and back to its row', async () => {
+      await open()
+      const focused = `(document.activeElement.getAttribute('href') ?? document.activeElement.className)`
+      const marked = String(await page.evaluate(`document.querySelectorAll('.row')[1].hash`))
+      await page.press('ArrowDown')
+      await page.press('ArrowDown')
+      expect(await page.evaluate(focused)).toBe(marked)
+      await page.press('Enter')
+      await page.until(`${focused} === 'detail'`)
+      await page.press('Escape')
+      await page.until(`${focused} === ${JSON.stringify(marked)}`)
+      await page.press('/')
+      await page.type('nightly')
+      await page.press('Escape')
+      await page.press('r')
+      await page.until(`document.querySelector('.count')?.innerText.startsWith('1 of ') === true`)
+      expect(await page.evaluate(`document.querySelector('.search').value`)).toBe('nightly')
+      expectQuiet()
+    })
+
+    it('shows the text of a skill that cannot be used', async () => {
+      await open()
+      await page.evaluate(clickOn('.row', 'broken'))
+      await page.until(shows('This skill cannot be used'))
+      await page.until(shows('description: [a'))
+      expectQuiet()
+    })
+
+    it('says how long a prompt may be, and names no tool as an error twice', async () => {
+      await open()
+      await page.evaluate(`location.hash = '#/triggers'`)
+      await page.until('document.querySelector("textarea") !== null')
+      await page.evaluate(typeInto('textarea', 'deploy to staging '.repeat(20_000)))
+      await page.until(shows('This is too long: at most 256 KiB are looked at.'))
+      await page.evaluate(`location.hash = '#/tools/nothing'`)
+      await page.until(shows('Tool not found: nothing'))
+      expect(await page.evaluate(shows('Error: Tool'))).toBe(false)
+    })
+
+    it('fits a telephone in every tab, in both schemes', async () => {
+      await open()
+      for (const scheme of ['light', 'dark'] as const) {
+        await page.resize({ width: 360, height: 740, scheme })
+        for (const [name, text] of tabs) {
+          await page.evaluate(`location.hash = '#/${name}'`)
+          await page.until(shows(text))
+          if (name === 'tools') {
+            await page.evaluate(typeInto('input[type=text]', 'execute a query'))
+            await page.until(shows('before the next by'))
+          }
+          expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+          expect(await page.evaluate(crushed)).toEqual([])
+          expect(await page.evaluate(scrollersInScrollers)).toEqual([])
+        }
+        const dark = 'getComputedStyle(document.body).backgroundColor === "rgb(13, 17, 23)"'
+        expect(await page.evaluate(dark)).toBe(scheme === 'dark')
+      }
+      await page.evaluate(clickOn('a', 'Runs'))
+      await page.until(shows('nightly'))
+      await page.evaluate(clickOn('.row', 'nightly'))
+      await page.until(shows('Back to the list'))
+      expect(await page.evaluate('getComputedStyle(document.querySelector(".list")).display')).toBe(
+        'none',
+      )
+    })
+
+    it('shows nothing without the token, and with a wrong one only that it is wrong', async () => {
+      await page.go(`http://127.0.0.1:${view.port}/`)
+      await page.until(shows('Nothing is shown without the whole address'))
+      await page.go(`http://127.0.0.1:${view.port}/?token=${view.token}`)
+      await expect
+        .poll(() => page.requests.some((address) => address.includes('?token=')))
+        .toBe(true)
+      expect(page.requests.filter((address) => address.includes('/api/'))).toEqual([])
+      await page.go(`http://127.0.0.1:${view.port}/#once-${'0'.repeat(64)}`)
+      await page.until(shows('Nothing is shown without the whole address'))
+      await page.evaluate(`sessionStorage.setItem('skillrail-token', '${'0'.repeat(64)}')`)
+      await page.evaluate('location.reload()')
+      await page.until(shows('This address is no longer good.'))
+      expect(await page.evaluate(shows('deploy-staging'))).toBe(false)
+      expect(page.requests.filter((address) => address.includes('/api/skill-text'))).toEqual([])
+    })
+
+    it.runIf(process.env['SKILLRAIL_WRITE'] !== undefined)('is in the documentation', async () => {
+      writePictureSkills(project)
+      await cli('trust', '--yes')
+      await cli('run', 'release-check')
+      await open()
+      await page.resize({ width: 1120, height: 640 })
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('release-check'))
+      await page.evaluate(clickOn('.row', 'release-check'))
+      await page.until(shows('expected 200, got 503'))
+      await page.evaluate(`document.querySelector('.project').textContent = '~/shop'`)
+      mkdirSync('docs/assets', { recursive: true })
+      writeFileSync('docs/assets/view-run.png', await page.screenshot())
+    })
+  })
+
+  describe('of a hostile world', () => {
+    let view: TestView
+    afterEach(() => view.stop())
+    const open = async (world: ViewWorld): Promise<void> => {
+      view = await openTestView(world, { page: await pageText() })
+    }
+
+    it('runs, loads and opens nothing that a skill, a tool or a model has put into any text', async () => {
+      const reached: string[] = []
+      const beacon = await listenOnLoopback((request, response) => {
+        reached.push(request.url ?? '')
+        response.end()
+      })
+      const texts = [
+        ...hostileTexts(beacon.url),
+        `javascript:fetch('${beacon.url}/ran')`,
+        `\u202e<img src=x onerror="fetch('${beacon.url}/ran')">\u{e0041}\u{e0042}`,
+        `<script>alert(1)</script><img src=x onerror=alert(2)>`,
+      ].join(' ')
+      await open(worldSaying(texts))
+      await page.go(view.address)
+      await page.until('document.querySelector(".row") !== null')
+      for (const [name] of tabs) {
+        await page.evaluate(`location.hash = '#/${name}'`)
+        await page.until(`document.querySelector('main').innerText.includes('<script>')`)
+        await page.evaluate('document.querySelector(".row")?.click()')
+        const field = name === 'triggers' ? 'textarea' : 'input[type=text]'
+        await page.evaluate(`if (document.querySelector('${field}')) ${typeInto(field, texts)}`)
+        await page.until(
+          `document.querySelector('.detail, .single').innerText.includes('<script>')`,
+        )
+        // Everything that can be clicked without leaving the tab is.
+        await page.evaluate(
+          `for (const one of document.querySelectorAll('main button, summary')) one.click()`,
+        )
+        await new Promise((done) => setTimeout(done, 300))
+        expect(
+          await page.evaluate(
+            `document.querySelectorAll('img, iframe, object, embed, base, form, svg, main script, main style, link[rel=stylesheet], [onerror], [onload], [onfocus], [onmouseover]').length`,
+          ),
+        ).toBe(0)
+        expect(
+          await page.evaluate(
+            `[...document.querySelectorAll('a')].every((link) => link.getAttribute('href').startsWith('#/'))`,
+          ),
+        ).toBe(true)
+        expect(
+          await page.evaluate(
+            String.raw`/[\u202e\u{e0041}]/u.test(document.documentElement.textContent)`,
+          ),
+        ).toBe(false)
+      }
+      const own = `http://127.0.0.1:${view.port}/`
+      expect(
+        page.requests.filter(
+          (address) => !/^(?:about|data):/.test(address) && !address.startsWith(own),
+        ),
+      ).toEqual([])
+      expect({ reached, incidents: page.incidents }).toEqual({ reached: [], incidents: [] })
+      await beacon.stop()
+    })
+
+    it('notices what its policy refuses, so that the test above can fail', async () => {
+      await open(worldSaying('x'))
+      await page.go(view.address)
+      await page.until(shows('Choose a skill'))
+      await page.evaluate(
+        `document.body.append(Object.assign(document.createElement('img'), { src: 'http://127.0.0.1:9/x' }))`,
+      )
+      await expect
+        .poll(() => page.incidents.join('\n'))
+        .toMatch(/policy: .*Content Security Policy.*img-src/)
+      expect(
+        await page.evaluate(
+          `try { document.body.innerHTML = '<b>x</b>'; 'made' } catch (error) { error.name }`,
+        ),
+      ).toBe('TypeError')
+    })
+
+    it('gives nothing to a page of another origin, nor to one whose name was bound to this machine', async () => {
+      for (const name of ['127.0.0.1', 'rebound.example']) {
+        const outcome = await attack(async (note) => {
+          const own = await openTestView(
+            worldSaying('secret', {
+              skills() {
+                note('/api/skills')
+                return worldSaying('secret').skills()
+              },
+            }),
+            { page: await pageText() },
+          )
+          view = own
+          return { port: own.port, token: own.token, path: '/api/skills', stop: own.stop }
+        }, name)
+        expect(gained(outcome)).toEqual([])
+        expect(Object.keys(outcome.got)).toHaveLength(13)
+        expect(outcome.carriedOut).toEqual([])
+      }
+    })
+
+    it('lets every address in once, and what the browser keeps of it in no more', async () => {
+      await open(worldSaying('seen'))
+      const first = view.address
+      for (const address of [first, view.addressToOpen]) {
+        await page.go(address)
+        await page.until(shows('seen'))
+        expect(await page.evaluate('location.hash')).toBe('#/skills')
+        await page.evaluate('sessionStorage.clear()')
+        await page.go(address)
+        await page.until(shows('Nothing is shown without the whole address'))
+      }
+      expect(view.address).not.toBe(first)
+      await page.go(view.address)
+      await page.until(shows('seen'))
+    })
+
+    it('says so when the program has ended', async () => {
+      await open(worldSaying('seen'))
+      await page.go(view.address)
+      await page.until(shows('seen'))
+      await view.stop()
+      await page.evaluate(`location.hash = '#/tools'`)
+      await page.until(shows('The program behind this page has ended.'))
+      await page.until(shows('Run skillrail view and open the address that it prints.'))
+    })
+
+    it('follows what is shown, and not what was clicked before it', async () => {
+      let answerFirst = (): void => undefined
+      const first = new Promise<void>((done) => (answerFirst = done))
+      const asked: string[] = []
+      const small = worldSaying('x')
+      await open(
+        worldSaying('x', {
+          runIds: () => ['0slow', '0fast'],
+          runRow: (runId) => ({ ...rowOf(runId), skill: runId }),
+          runStamp: (runId) => (asked.push(runId), `${runId} ${asked.length}`),
+          async run(runId) {
+            if (runId === '0slow') await first
+            const run = await small.run(runId)
+            return { ...run, result: { ...run.result, runId, skill: runId } }
+          },
+        }),
+      )
+      await page.go(view.address)
+      await page.until(shows('Choose a skill'))
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('0slow'))
+      await page.evaluate(clickOn('.row', '0slow'))
+      await expect.poll(() => asked).toContain('0slow')
+      await page.evaluate(clickOn('.row', '0fast'))
+      await page.until(
+        `document.querySelector('.detail h1')?.innerText.startsWith('0fast') === true`,
+      )
+      answerFirst()
+      asked.length = 0
+      await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(1)
+      expect(new Set(asked)).toEqual(new Set(['0fast']))
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('Choose a run'))
+    })
+
+    it('goes on following after a look that failed, and says that it did', async () => {
+      let looks = 0
+      await open(
+        worldSaying('x', {
+          runIds() {
+            looks++
+            if (looks === 2) throw new Error('the disk was away')
+            return ['0run']
+          },
+        }),
+      )
+      await page.go(view.address)
+      await page.until(shows('Choose a skill'))
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('The disk was away.'))
+      expect(await page.evaluate(shows('0run'))).toBe(true)
+      await page.until(`!${shows('The disk was away.')}`)
+      expect(looks).toBeGreaterThan(2)
+    })
+
+    it('shows 1,000 runs at most, counts them right, and names what has all of them', async () => {
+      const ids = Array.from({ length: 1200 }, (_, at) => `run-${at}`)
+      await open(
+        worldSaying('x', {
+          runIds: () => ids,
+          runRow: (runId) =>
+            runId === 'run-5'
+              ? {
+                  code: 'c',
+                  severity: 'error',
+                  message: 'run-5.jsonl is damaged',
+                  path: 'run-5.jsonl',
+                }
+              : rowOf(runId),
+        }),
+      )
+      await page.resize({ width: 390, height: 760 })
+      await page.go(view.address)
+      await page.until(shows('1 remark'))
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('Show older ones (99 of 1,200 runs are shown)'))
+      await page.until(shows('The search looks in the newest 100 alone.'))
+      await page.evaluate(`document.querySelector('.remarks').open = true`)
+      await page.until(shows('run-5.jsonl is damaged [c]'))
+      for (let most = 200; most <= 1000; most += 100) {
+        await page.evaluate(clickOn('.more', 'older ones'))
+        await page.until(shows(`in the newest ${most.toLocaleString('en-US')} alone.`))
+      }
+      await page.until(shows('skillrail runs list'))
+      expect(await page.evaluate(shows('Show older ones'))).toBe(false)
+      expect(await page.evaluate(`document.querySelector('.count').innerText`)).toBe('999')
+    })
+
+    it('stays small with 1,000 skills, a run of 1,000 steps and an output of a megabyte', async () => {
+      await open(largeWorld())
+      await page.go(view.address)
+      await page.until('document.querySelectorAll(".row").length === 200')
+      await page.until(shows('Show 200 more of 800'))
+      await page.evaluate(typeInto('.search', 'skill-987'))
+      await page.until('document.querySelectorAll(".row").length === 1')
+      await page.evaluate(`location.hash = '#/runs/0run'`)
+      await page.until('document.querySelectorAll(".step").length === 200')
+      await page.evaluate(clickOn('button', 'Show 200 more of 800 steps'))
+      await page.until('document.querySelectorAll(".step").length === 400')
+      expect(Number(await page.evaluate('document.querySelectorAll("*").length'))).toBeLessThan(
+        5000,
+      )
+      const output = '[...document.querySelectorAll(".opened pre")].at(-1).textContent.length'
+      await page.until(`${output} === 65536`)
+      await page.evaluate(
+        clickOn('.opened button', 'Show more (65,536 of 1,000,000 characters are shown)'),
+      )
+      await page.until(`${output} === 131072`)
+      await page.evaluate(`location.hash = '#/chains/one'`)
+      await page.until('document.querySelectorAll(".plan .line").length === 200')
+      await page.until(shows('skillrail run x'))
+      await page.evaluate(clickOn('button', 'Show 200 more of 801 steps'))
+      await page.until('document.querySelectorAll(".plan .line").length === 400')
+      expect(page.incidents).toEqual([])
+    })
+  })
+})
+
+/** A chain of chains that takes long enough to be seen on a line of time. */
+function writePictureSkills(project: ViewProject): void {
+  const steps = { 'lint-code': 0.9, 'type-check': 1.4, 'build-image': 0.6 }
+  for (const [name, seconds] of Object.entries(steps)) {
+    project.write(`.skillrail/skills/${name}/SKILL.md`, skillText(name, ''))
+    project.write(`.skillrail/skills/${name}/scripts/run.sh`, `sleep ${seconds}`, 0o755)
+  }
+  const checks = 'metadata:\n  chain: lint-code type-check unit-tests\n  async: true\n'
+  project.write('.skillrail/skills/checks/SKILL.md', skillText('checks', checks))
+  const all = 'metadata:\n  chain: checks e2e-tests build-image\n'
+  project.write('.skillrail/skills/release-check/SKILL.md', skillText('release-check', all))
+}
+
+const skillText = (name: string, fields: string): string =>
+  `---\nname: ${name}\ndescription: Part of a release.\n${fields}---\nDo it.\n`
+
+/** Cells of a table in which a word of ten letters has no room. */
+const crushed = `[...document.querySelectorAll('td')].filter((cell) => cell.innerText.length > 10 && cell.clientWidth < 80).map((cell) => cell.innerText)`
+
+/** Places that scroll up and down within another that does. */
+const scrollersInScrollers = `[...document.querySelectorAll('main *')].filter((one) => {
+  const scrolls = (element) => ['auto', 'scroll'].includes(getComputedStyle(element).overflowY) && element.scrollHeight > element.clientHeight + 1 && element.clientHeight > 0
+  return scrolls(one) && !one.matches('pre, textarea') && [...document.querySelectorAll('main *')].some((outer) => outer !== one && outer.contains(one) && scrolls(outer))
+}).map((one) => one.className)`
+
+const rowOf = (runId: string) => ({
+  runId,
+  skill: 'x',
+  status: 'success',
+  finishedSteps: 1,
+  startedAt: '2026-01-01T00:00:00.000Z',
+  updatedAt: '2026-01-01T00:00:00.000Z',
+})
+
+function largeWorld(): ViewWorld {
+  const small = worldSaying('x')
+  const names = Array.from({ length: 1000 }, (_, at) => `step-${at}`)
+  const result = resultOf(names)
+  const steps = result.attempts[0]?.steps.map((step) => ({ ...step, log: 'a'.repeat(1_000_000) }))
+  const attempts = result.attempts.map((attempt) => ({ ...attempt, steps: steps ?? [] }))
+  return worldSaying('x', {
+    async skills() {
+      const { skills, diagnostics } = await small.skills()
+      const many = Array.from({ length: 1000 }, (_, at) =>
+        skills.map((skill) => ({ ...skill, id: `skill-${at}`, name: `skill-${at}` })),
+      )
+      return { skills: many.flat(), diagnostics }
+    },
+    run: () => standing({ ...result, attempts }),
+    async plan(id) {
+      const plan = await small.plan(id)
+      const [step] = plan.steps
+      if (step === undefined) return plan
+      const inner = names.map((name) => ({ ...step, step: name, steps: undefined }))
+      return { ...plan, steps: [{ ...step, steps: inner }] }
+    },
+  })
+}

@@ -1,0 +1,57 @@
+import { systemRuntime } from '../../src/base/index.ts'
+import { type OpenedView, openView, type ViewWorld } from '../../src/view/index.ts'
+
+export interface TestView extends Omit<OpenedView, 'address'> {
+  token: string
+  /** One that was not used yet. */
+  readonly address: string
+  /** The status and the JSON of an answer. */
+  ask(
+    name: string,
+    question?: object,
+  ): Promise<{ status: number; value: ReturnType<typeof JSON.parse> }>
+  stop(): Promise<unknown>
+}
+
+export async function openTestView(
+  world: ViewWorld,
+  { page = '<!doctype html><script>let a</script>', idleMs = 0, arrivalMs = 10_000 } = {},
+): Promise<TestView> {
+  const stop = new AbortController()
+  const runtime = systemRuntime()
+  const { signal } = stop
+  const onUsed = (next: string): void => void (address = next)
+  const view = await openView({ world, page, runtime, idleMs, arrivalMs, signal, onUsed })
+  let { address } = view
+  const token = await tokenFor(address)
+  return {
+    ...view,
+    token,
+    get address() {
+      return address
+    },
+    async ask(name, question = {}) {
+      const response = await fetch(`http://127.0.0.1:${view.port}/api/${name}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+        body: JSON.stringify(question),
+      })
+      return { status: response.status, value: JSON.parse(await response.text()) }
+    },
+    async stop() {
+      stop.abort()
+      return await view.ended
+    },
+  }
+}
+
+/** What the page gets for the code in an address. */
+export async function tokenFor(address: string): Promise<string> {
+  const response = await fetch(new URL('/enter', address), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code: address.split('#once-')[1] }),
+  })
+  const answer: { token: string } = JSON.parse(await response.text())
+  return answer.token
+}

@@ -1,0 +1,269 @@
+import type { RunResult } from '../../src/index.ts'
+import type { StandingRun, ViewWorld } from '../../src/view/index.ts'
+
+const finding = (text: string) => ({
+  code: text,
+  severity: 'warning' as const,
+  message: text,
+  path: text,
+  hint: text,
+})
+
+/** A world in which one text stands wherever a skill, a tool or a model decides what a text is. */
+export function worldSaying(text: string, more: Partial<ViewWorld> = {}): ViewWorld {
+  const tokens = { metadata: 1, body: 2 }
+  const diagnostics = [finding(text)]
+  const trigger = { match: text, inject: text, line: 3 }
+  const step = {
+    step: text,
+    skill: text,
+    path: text,
+    executor: text,
+    trust: text,
+    digest: text,
+    tokens: 1,
+  }
+  return {
+    project: () => ({ project: text, version: text }),
+    skills: () => ({
+      skills: [
+        {
+          id: 'one',
+          name: text,
+          description: text,
+          path: text,
+          scope: text,
+          trust: text,
+          tokens,
+          shadows: [text],
+          standing: 'used',
+          diagnostics,
+        },
+      ],
+      diagnostics,
+    }),
+    skill: () => ({
+      id: 'one',
+      name: text,
+      description: text,
+      path: text,
+      trust: text,
+      trustReason: text,
+      tokens,
+      facts: [[text, text]],
+      triggers: [trigger],
+      isChain: true,
+      resources: [{ path: text, size: 1 }],
+      resourcesTruncated: true,
+      shadows: [text],
+      diagnostics,
+    }),
+    skillText: () => text,
+    audit: () => ({
+      files: 1,
+      analysedBytes: 1,
+      findings: [
+        { ...finding(text), file: text },
+        { ...finding(text), severity: 'info', file: text, subject: text },
+      ],
+    }),
+    match: (prompt) => ({
+      prompt,
+      matches: [{ skill: text, ...trigger, text, promptLine: 1, tokens: 1 }],
+      injected: [{ skill: text, path: text, tokens: 1 }],
+      deferred: [{ skill: text, path: text, reason: text }],
+      explanation: [
+        {
+          skill: text,
+          verdicts: [
+            { trigger, outcome: 'fired', text, promptLine: 1, tokens: 1 },
+            { trigger, outcome: 'near-miss', miss: { reason: text } },
+            { trigger, outcome: 'invalid', reason: text },
+          ],
+        },
+      ],
+      triggers: 4,
+      quiet: 1,
+      untried: 1,
+      diagnostics,
+    }),
+    chains: () => ({
+      chains: [{ id: 'one', name: text, description: text, steps: 1, trust: text }],
+    }),
+    plan: () => ({
+      skill: text,
+      digest: text,
+      policy: { [text]: text },
+      defaults: {},
+      steps: [{ ...step, script: text, verify: text, gate: true, steps: [step] }],
+      diagnostics,
+    }),
+    runIds: () => ['0run'],
+    runRow: () => ({
+      runId: '0run',
+      skill: text,
+      status: text,
+      finishedSteps: 1,
+      startedAt: '2026-01-01T00:00:00.000Z',
+      updatedAt: text,
+    }),
+    runStamp: () => 'stamp',
+    run: () => standing(resultOf([text])),
+    tools: () => ({
+      state: 'stale',
+      message: text,
+      refreshedAt: text,
+      servers: [
+        {
+          name: text,
+          state: text,
+          client: text,
+          path: text,
+          address: text,
+          message: text,
+          stderrTail: text,
+        },
+      ],
+      tools: [
+        {
+          id: 'one',
+          server: text,
+          name: text,
+          description: text,
+          category: text,
+          readOnly: true,
+          caution: 'changed',
+        },
+      ],
+      diagnostics,
+    }),
+    tool: () => ({
+      id: text,
+      server: text,
+      description: text,
+      category: text,
+      readOnly: false,
+      hints: text,
+      parameters: [
+        {
+          name: text,
+          required: true,
+          type: text,
+          description: text,
+          default: text,
+          limits: [text],
+        },
+      ],
+      isDefined: true,
+      caution: text,
+      workflows: [text],
+      examples: [text],
+    }),
+    route: () => ({
+      decision: 'answer',
+      category: text,
+      tool: text,
+      params: { [text]: text },
+      missing: [text],
+      margin: 0.5,
+      candidates: [{ tool: text, score: 1, unavailable: text }],
+      heldBack: [text],
+      explanation: {
+        words: [{ word: text, weight: 1 }],
+        candidates: [
+          { tool: text, score: 1, parts: [{ kind: text, text, score: 1 }], aheadOfNext: text },
+        ],
+      },
+      diagnostics,
+    }),
+    workflows: () => ({
+      workflows: [
+        {
+          name: text,
+          enabled: true,
+          description: text,
+          mode: text,
+          triggers: { category: text, tools: [text], keywords: [text] },
+          prerequisites: [
+            {
+              step: 1,
+              tool: text,
+              description: text,
+              required: false,
+              params: { [text]: text },
+              invalidatedBy: [text],
+            },
+          ],
+          path: text,
+        },
+      ],
+      diagnostics,
+    }),
+    sessions: () => ({
+      sessions: [
+        {
+          id: 'one',
+          current: true,
+          startedAt: text,
+          completed: 1,
+          calls: 1,
+          isOver: true,
+          diagnostics,
+        },
+      ],
+    }),
+    session: () => ({
+      id: text,
+      path: text,
+      logPath: text,
+      startedAt: text,
+      isOver: true,
+      completed: [{ workflow: text, tool: text, scope: { [text]: text }, at: text, result: text }],
+      calls: [{ at: text, tool: text, durationMs: 1, outcome: text, size: 1 }],
+      allCalls: 2,
+      diagnostics,
+    }),
+    ...more,
+  }
+}
+
+/** A run of these steps as its journal would have it. */
+export function standing(result: RunResult, more: Partial<StandingRun> = {}): StandingRun {
+  return {
+    journal: {
+      run: { mode: 'run', at: '2026-01-01T00:00:00.000Z', arguments: [result.skill] },
+      updatedAt: '2026-01-01T00:00:01.000Z',
+      done: new Map(),
+      gates: new Map(),
+      diagnostics: [],
+    },
+    result,
+    status: result.status,
+    ...more,
+  }
+}
+
+/** A failed run with one step for each text, which is all it says, and its name unless that is given. */
+export function resultOf(texts: readonly string[], name?: string): RunResult {
+  const [text = ''] = texts
+  const chain_state = { previous_outputs: [], accumulated_errors: [], total_metrics: {} }
+  const steps = texts.map((said, at) => ({
+    step: name ?? said,
+    skill: name ?? said,
+    status: 'failure' as const,
+    result: said,
+    errors: [{ code: name ?? said, message: said }],
+    metrics: { [name ?? said]: said },
+    evidence: 'exit-code' as const,
+    startedAt: new Date(1_767_225_600_000 + at).toISOString(),
+    durationMs: 5,
+    log: said,
+  }))
+  return {
+    runId: '0run',
+    skill: name ?? text,
+    status: 'failure',
+    attempts: [{ attempt: 1, status: 'failure', steps, chain_state }],
+    winner: name ?? text,
+  }
+}

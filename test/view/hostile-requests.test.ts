@@ -1,0 +1,268 @@
+import { createConnection } from 'node:net'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openEntrance } from '../../src/view/entrance.ts'
+import { openTestView, type TestView, tokenFor } from './_view.ts'
+import { worldSaying } from './_world.ts'
+
+let view: TestView
+let asked: string[] = []
+
+beforeAll(async () => {
+  const world = worldSaying('of the user', {
+    match(prompt) {
+      asked.push(prompt)
+      return worldSaying('of the user').match(prompt)
+    },
+  })
+  view = await openTestView(world, { arrivalMs: 400 })
+})
+afterAll(() => view.stop())
+
+/** The answer to bytes as they are, until the connection ends or nothing more comes. */
+function send(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ host: '127.0.0.1', port: view.port })
+    let answer = ''
+    socket.on('data', (chunk) => (answer += chunk.toString()))
+    socket.on('close', () => resolve(answer))
+    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))
+    socket.write(text.replaceAll('\n', '\r\n'))
+  })
+}
+
+interface Shape {
+  line?: string
+  host?: string
+  authorization?: string
+  type?: string
+  more?: string
+  body?: string
+}
+
+function shaped(shape: Shape = {}): string {
+  const { body = '{"prompt":"hello"}', line = 'POST /api/match HTTP/1.1', more = '' } = shape
+  const { host = `Host: 127.0.0.1:${view.port}\n`, type = 'Content-Type: application/json\n' } =
+    shape
+  const { authorization = `Authorization: Bearer ${view.token}\n` } = shape
+  const length = /transfer-encoding|content-length/i.test(more)
+    ? ''
+    : `Content-Length: ${body.length}\n`
+  return `${line}\n${host}${authorization}${type}${length}${more}Connection: close\n\n${body}`
+}
+
+const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
+
+/** Everything of the user is behind these; the page and the entrance hold nothing. */
+const noToken = { authorization: '' }
+
+describe('requests to the view', () => {
+  it('are answered for who has the token', async () => {
+    asked = []
+    const answer = await send(shaped())
+    expect(statusOf(answer)).toBe(200)
+    expect(answer).toContain('of the user')
+    expect(asked).toEqual(['hello'])
+  })
+
+  const refused: readonly (readonly [what: string, status: number, shape: () => Shape])[] = [
+    ['another host', 403, () => ({ host: 'Host: evil.example\n' })],
+    ['a name bound to this machine', 403, () => ({ host: `Host: rebound.example:${view.port}\n` })],
+    ['localhost', 403, () => ({ host: `Host: localhost:${view.port}\n` })],
+    ['another port', 403, () => ({ host: 'Host: 127.0.0.1:80\n' })],
+    ['two hosts', 403, () => ({ more: 'Host: evil.example\n' })],
+    ['a page of another site', 403, () => ({ more: 'Origin: https://evil.example\n' })],
+    ['a page at another port', 403, () => ({ more: 'Origin: http://127.0.0.1:1\n' })],
+    ['a page in a sandbox', 403, () => ({ more: 'Origin: null\n' })],
+    ['a request that a site began', 403, () => ({ more: 'Sec-Fetch-Site: cross-site\n' })],
+    ['no token', 401, () => noToken],
+    ['a wrong token', 401, () => ({ authorization: `Authorization: Bearer ${'e'.repeat(64)}\n` })],
+    [
+      'half a token',
+      401,
+      () => ({ authorization: `Authorization: Bearer ${view.token.slice(1)}\n` }),
+    ],
+    [
+      'the code of the entrance',
+      401,
+      () => ({ authorization: `Authorization: Bearer ${codeOf()}\n` }),
+    ],
+    [
+      'a token in the address',
+      401,
+      () => ({ ...noToken, line: `POST /api/match?token=${view.token} HTTP/1.1` }),
+    ],
+    ['a token in a cookie', 401, () => ({ authorization: `Cookie: token=${view.token}\n` })],
+    ['a token in the body', 401, () => ({ ...noToken, body: `{"token":"${view.token}"}` })],
+    ['GET', 405, () => ({ line: 'GET /api/match HTTP/1.1' })],
+    ['HEAD', 405, () => ({ line: 'HEAD /api/match HTTP/1.1' })],
+    ['PUT', 405, () => ({ line: 'PUT /api/match HTTP/1.1' })],
+    ['DELETE', 405, () => ({ line: 'DELETE /api/runs HTTP/1.1' })],
+    ['OPTIONS', 405, () => ({ line: 'OPTIONS /api/match HTTP/1.1' })],
+    [
+      'a preflight of another site',
+      403,
+      () => ({
+        ...noToken,
+        line: 'OPTIONS /api/match HTTP/1.1',
+        more: 'Origin: https://evil.example\nAccess-Control-Request-Method: POST\n',
+      }),
+    ],
+    [
+      'an upgrade',
+      405,
+      () => ({
+        line: 'GET /api/match HTTP/1.1',
+        more: 'Upgrade: websocket\nConnection: Upgrade\nSec-WebSocket-Version: 13\nSec-WebSocket-Key: eA==\n',
+      }),
+    ],
+    ['the type of a form', 415, () => ({ type: 'Content-Type: text/plain\n' })],
+    ['a path up', 404, () => ({ line: 'POST /api/../../etc/passwd HTTP/1.1' })],
+    [
+      'an encoded path up',
+      404,
+      () => ({ line: 'POST /api/%2e%2e%2f%2e%2e%2fetc/passwd HTTP/1.1' }),
+    ],
+    ['a path of the disk', 404, () => ({ line: 'POST /etc/passwd HTTP/1.1' })],
+    ['a name that every object has', 404, () => ({ line: 'POST /api/constructor HTTP/1.1' })],
+    [
+      'a path that is not there, without a token',
+      401,
+      () => ({ ...noToken, line: 'POST /api/other HTTP/1.1' }),
+    ],
+    ['what is no JSON', 400, () => ({ body: '<xml>' })],
+    ['a body over 256 KiB', 413, () => ({ body: `"${'a'.repeat(262_144)}"` })],
+    ['a length over it', 413, () => ({ more: 'Content-Length: 999999999999\n' })],
+    ['two lengths', 400, () => ({ more: 'Content-Length: 2\nContent-Length: 3\n' })],
+    [
+      'a length and chunks',
+      400,
+      () => ({ more: 'Content-Length: 2\nTransfer-Encoding: chunked\n' }),
+    ],
+    ['headers without end', 431, () => ({ more: `X: ${'a'.repeat(20_000)}\n` })],
+  ]
+  it.each(refused)('are refused with a number and no word: %s, %i', async (_, status, shape) => {
+    asked = []
+    const answer = await send(shaped(shape()))
+    expect(statusOf(answer)).toBe(status)
+    expect(answer).not.toMatch(/of the user|access-control/i)
+    expect(asked).toEqual([])
+  })
+
+  it('are answered one by one, and none that was hidden in the body of another', async () => {
+    asked = []
+    const second = shaped({ body: '{"prompt":"second"}' })
+    const first = shaped({ body: '{"prompt":"first"}' }).replace('Connection: close\n', '')
+    const both = await send(`${first}${second}`)
+    expect(both.match(/HTTP\/1\.1 200/g)).toHaveLength(2)
+    expect(asked).toEqual(['first', 'second'])
+    asked = []
+    await send(shaped({ body: second, line: 'POST /api/other HTTP/1.1' }))
+    await send(shaped({ body: second, type: 'Content-Type: text/plain\n' }))
+    expect(asked).toEqual([])
+  })
+
+  it('are ended where they do not arrive', async () => {
+    asked = []
+    const slow = await Promise.all([
+      send('POST /api/match HTTP/1.1\nHost: '),
+      send(shaped({ more: 'Content-Length: 100\n', body: '{"prompt":' })),
+      send(shaped({ more: 'Transfer-Encoding: chunked\n', body: '5\n{"pro\n' })),
+    ])
+    expect(slow.map(statusOf)).not.toContain(200)
+    expect(asked).toEqual([])
+  })
+
+  it('get the page alone without a token, which holds nothing', async () => {
+    const page = { ...noToken, line: 'GET / HTTP/1.1', type: '' }
+    const answer = await send(shaped(page))
+    expect(statusOf(answer)).toBe(200)
+    expect(answer).not.toContain('of the user')
+    expect(answer).toMatch(
+      /^content-security-policy: default-src 'none'; script-src 'sha256-\S{44}'; style-src 'none'; connect-src 'self'/m,
+    )
+    expect(answer).toMatch(/require-trusted-types-for 'script'; trusted-types 'none'/)
+    expect(statusOf(await send(shaped({ ...page, host: 'Host: evil.example\n' })))).toBe(403)
+  })
+})
+
+describe('the entrance', () => {
+  it('gives the token once to who has the code, and to nobody without it', async () => {
+    const own = await openTestView(worldSaying('x'))
+    const enter = async (code: unknown): Promise<unknown> => {
+      const response = await fetch(`http://127.0.0.1:${own.port}/enter`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ code }),
+      })
+      return response.status === 200 ? await response.json() : response.status
+    }
+    const code = /#once-([0-9a-f]{64})$/.exec(own.addressToOpen)?.[1]
+    expect(await enter('0'.repeat(64))).toBe(401)
+    expect(await enter(own.token)).toBe(401)
+    expect(await enter([code])).toBe(401)
+    expect(await enter(undefined)).toBe(401)
+    expect(await enter(code)).toEqual({ token: own.token })
+    expect(await enter(code)).toBe(401)
+    expect(own.addressToOpen).not.toContain(own.token)
+    await own.stop()
+  })
+
+  it('has a next address once one was used, and the one before is worth nothing', async () => {
+    const own = await openTestView(worldSaying('x'))
+    const first = own.address
+    expect(first).not.toContain(own.token)
+    expect(await tokenFor(first)).toBe(own.token)
+    expect(own.address).not.toBe(first)
+    expect(await tokenFor(first)).toBeUndefined()
+    expect(await tokenFor(own.address)).toBe(own.token)
+    await own.stop()
+  })
+
+  it('lets an address for a program in for a minute, and one for a person for longer', () => {
+    let now = 0
+    const entrance = openEntrance('the token', () => now)
+    const enter = (code: string): unknown => {
+      let given = ''
+      const response = { writeHead: () => response, end: (text: string) => (given = text) }
+      Reflect.apply(entrance.route.answer, undefined, [{ code }, response])
+      return JSON.parse(given)
+    }
+    const [program, late, person] = [60_000, 60_000, undefined].map((lifetimeMs) =>
+      entrance.invite({ lifetimeMs }),
+    )
+    now = 59_999
+    expect(enter(program ?? '')).toEqual({ token: 'the token' })
+    now = 60_000
+    expect(enter(late ?? '')).toEqual({})
+    now = 3_600_000
+    expect(enter(person ?? '')).toEqual({ token: 'the token' })
+    expect(enter(person ?? '')).toEqual({})
+  })
+})
+
+describe('the view', () => {
+  it('ends by itself once nobody asks', async () => {
+    const own = await openTestView(worldSaying('x'), { idleMs: 50 })
+    expect(await own.ended).toBe('idle')
+    await expect(own.ask('skills')).rejects.toThrow('fetch failed')
+  })
+
+  it('ends too while somebody without the token asks for what everybody may have', async () => {
+    const own = await openTestView(worldSaying('x'), { idleMs: 300 })
+    const asking = setInterval(() => {
+      fetch(`http://127.0.0.1:${own.port}/`).catch(() => undefined)
+    }, 20)
+    expect(await own.ended).toBe('idle')
+    clearInterval(asking)
+  })
+
+  it('ends when it is told to', async () => {
+    const own = await openTestView(worldSaying('x'))
+    expect((await own.ask('skills')).status).toBe(200)
+    expect(await own.stop()).toBe('stopped')
+  })
+})
+
+function codeOf(): string {
+  return view.addressToOpen.split('#once-')[1] ?? ''
+}

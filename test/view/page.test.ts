@@ -1,0 +1,38 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { pageText } from '../../src/view/index.ts'
+
+const folder = new URL('../../src/view/page', import.meta.url).pathname
+const sources = readdirSync(folder)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
+
+describe('the page', () => {
+  let text: string
+  beforeAll(async () => {
+    text = await pageText()
+  })
+
+  it('is one text that loads nothing', () => {
+    expect(text.match(/<script>/g)).toHaveLength(1)
+    expect(text.match(/<style>/g)).toHaveLength(1)
+    expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]*(?:src|href)=(?!"data:)/)
+    expect(text).not.toMatch(/@import|url\(/)
+    const addresses = text.match(/https?:\/\/[^\s'"`]+/g) ?? []
+    expect(addresses).toEqual(['http://www.w3.org/2000/svg'])
+  })
+
+  it('is small', () => {
+    expect(text.length).toBeLessThan(80_000)
+  })
+})
+
+describe.each(sources)('%s', (_, source) => {
+  it('makes markup of no text, and an address of none', () => {
+    expect(source).not.toMatch(
+      /innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\b|new Function|srcdoc|\.src\b|createContextualFragment/,
+    )
+    expect(source).not.toMatch(/setAttribute\('(?:style|on\w+|src)/)
+  })
+})

@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest'
+import type { RunResult, StepResult } from '../../src/index.ts'
+import { runAnswer } from '../../src/view/run-answer.ts'
+import { standing } from './_world.ts'
+
+const step = (name: string, more: Partial<StepResult> = {}): StepResult => ({
+  step: name,
+  skill: name,
+  status: 'cancelled',
+  result: '',
+  errors: [],
+  metrics: {},
+  evidence: null,
+  startedAt: null,
+  durationMs: 0,
+  reason: 'the run was interrupted',
+  ...more,
+})
+const done: Partial<StepResult> = {
+  status: 'success',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  durationMs: 1500,
+  reason: undefined,
+}
+const began = { startedAt: '2026-01-01T00:00:02.000Z' }
+const chain_state = { previous_outputs: [], accumulated_errors: [], total_metrics: {} }
+
+function resultOf(steps: StepResult[], status: RunResult['status']): RunResult {
+  return {
+    runId: '0run',
+    skill: 'all',
+    status,
+    attempts: [{ attempt: 1, status, steps, chain_state }],
+  }
+}
+
+it('tells what goes on and what is to come from what was cut off, while a run goes on', () => {
+  const inner = [step('group/a', done), step('group/b', began), step('group/c')]
+  const steps = [step('first', done), step('group', { ...began, steps: inner }), step('last')]
+  const journal = {
+    ...standing(resultOf([], 'success')).journal,
+    done: new Map([
+      ['1:first', record],
+      ['1:group/1:a', record],
+    ]),
+  }
+  const running = runAnswer(
+    { journal, result: resultOf(steps, 'interrupted'), status: 'running' },
+    '',
+  )
+  expect(statusesOf(running)).toEqual([
+    ['first', 'success', '1.5 s'],
+    ['group', 'running', ''],
+    ['group/a', 'success', '1.5 s'],
+    ['group/b', 'running', ''],
+    ['group/c', 'pending', ''],
+    ['last', 'pending', ''],
+  ])
+  expect(running).toMatchObject({ status: 'running', next: [] })
+  const stopped = runAnswer(
+    { journal, result: resultOf(steps, 'interrupted'), status: 'interrupted' },
+    '',
+  )
+  expect(statusesOf(stopped).map(([, status]) => status)).toEqual([
+    'success',
+    'cancelled',
+    'success',
+    'cancelled',
+    'cancelled',
+    'cancelled',
+  ])
+  expect(stopped).toMatchObject({
+    next: [{ what: 'Go on', line: 'skillrail runs resume 0run' }],
+  })
+})
+
+it('says what a person types where a gate waits, and decides nothing itself', () => {
+  const waiting = step('deploy it', { status: 'waiting', reason: 'waits for a person' })
+  const gate = {
+    type: 'gate' as const,
+    key: '1:deploy it',
+    step: 'deploy it',
+    attempt: 1,
+    planDigest: '',
+    stateDigest: '',
+    at: '',
+  }
+  const one = standing(resultOf([waiting], 'waiting'))
+  one.journal.gates.set('1:deploy it', gate)
+  expect(runAnswer(one, '')).toMatchObject({
+    next: [
+      { what: 'Approve deploy it', line: 'skillrail runs approve 0run' },
+      { what: 'Reject deploy it', line: 'skillrail runs reject 0run' },
+    ],
+  })
+  const two = standing(resultOf([waiting, step('b', { status: 'waiting' })], 'waiting'))
+  two.journal.gates.set('1:deploy it', gate).set('1:b', { ...gate, key: '1:b', step: 'b' })
+  expect(runAnswer(two, '')).toMatchObject({
+    next: [
+      { line: `skillrail runs approve 0run --step 'deploy it'` },
+      { line: `skillrail runs reject 0run --step 'deploy it'` },
+      { line: 'skillrail runs approve 0run --step b' },
+      { line: 'skillrail runs reject 0run --step b' },
+    ],
+  })
+})
+
+it('names the step that failed first, and the line for after the fix', () => {
+  const failed = { ...done, status: 'failure' as const }
+  const steps = [step('a', done), step('b', failed), step('c', failed)]
+  expect(runAnswer(standing(resultOf(steps, 'failure')), '')).toMatchObject({
+    failedFirst: 'b',
+    next: [{ what: 'After a fix', line: 'skillrail runs retry 0run' }],
+  })
+})
+
+it('sends so many errors and metrics of a step at most, and so much of each', () => {
+  const errors = Array.from({ length: 30 }, () => ({ code: 'e', message: 'm'.repeat(5000) }))
+  const metrics = Object.fromEntries(
+    Array.from({ length: 99 }, (_, at) => [`m${at}`, 'v'.repeat(999)]),
+  )
+  const result = resultOf([step('a', { ...done, errors, metrics })], 'success')
+  const answer = runAnswer(standing(result), '')
+  const [shown] = answer.unchanged === true ? [] : (answer.attempts[0]?.steps ?? [])
+  expect(shown).toMatchObject({ moreErrors: 10 })
+  expect(shown?.errors).toHaveLength(20)
+  expect(shown?.errors[0]?.message).toHaveLength(2000)
+  expect(shown?.metrics).toHaveLength(50)
+  expect(shown?.metrics[0]?.[1]).toHaveLength(300)
+})
+
+const record = {
+  type: 'done' as const,
+  key: '',
+  outcome: { kind: 'cancelled' as const, reason: '' },
+  order: 0,
+}
+
+function statusesOf(answer: ReturnType<typeof runAnswer>): string[][] {
+  if (answer.unchanged === true) return []
+  const rows = (steps: (typeof answer)['attempts'][number]['steps']): string[][] =>
+    steps.flatMap((one) => [[one.step, one.status, one.time], ...rows(one.steps ?? [])])
+  return answer.attempts.flatMap(({ steps }) => rows(steps))
+}

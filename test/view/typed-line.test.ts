@@ -1,0 +1,31 @@
+import { execFileSync } from 'node:child_process'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { typedLine } from '../../src/view/typed-line.ts'
+
+it.each([
+  [['skillrail', 'run', 'release-check'], 'skillrail run release-check'],
+  [
+    ['skillrail', 'runs', 'approve', '0a', '--step', 'a/b#2'],
+    `skillrail runs approve 0a --step 'a/b#2'`,
+  ],
+  [['skillrail', 'run', `x'; rm -rf ~ #`], `skillrail run 'x'\\''; rm -rf ~ #'`],
+  [['a', ''], `a ''`],
+])('writes %j so that it can be pasted', (words, line) => {
+  expect(typedLine(...words)).toBe(line)
+})
+
+it('gives a shell the same words, whatever they hold', () => {
+  const word = fc.string({
+    unit: fc.constantFrom(...Array.from(`ab-_=~ '"\\$\`;|&<>(){}[]*?!#%\n\té`)),
+    maxLength: 12,
+  })
+  fc.assert(
+    fc.property(fc.array(word, { minLength: 1, maxLength: 4 }), (words) => {
+      const line = typedLine('printf', '[%s]', ...words)
+      const said = execFileSync('/bin/sh', ['-c', line], { encoding: 'utf8' })
+      expect(said).toBe(words.map((one) => `[${one}]`).join(''))
+    }),
+    { numRuns: 60 },
+  )
+})
