@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path'
 import type { Diagnostic } from '../base/index.ts'
-import { currentTrust, discoverOptionsFrom } from '../library/index.ts'
+import { currentTrust, discoverOptionsFrom, type InvocationSource } from '../library/index.ts'
 import { SkillLoadError, SkillParseError } from '../skill/index.ts'
 import {
   type Injection,
@@ -19,6 +19,8 @@ export interface InjectionRequest {
   /** Skills by name or path; empty for all that are installed. */
   references: readonly string[]
   tokenBudget: number | undefined
+  /** Whose prompt it is; of one that a model makes up, skills that only people may use hear nothing. */
+  source?: InvocationSource | undefined
 }
 
 export interface InjectionAnswer extends Injection {
@@ -28,9 +30,9 @@ export interface InjectionAnswer extends Injection {
 
 /** What a hook would inject for a prompt. A skill that is named counts as trusted by whoever names it. */
 export function injectionFor(context: CommandContext, request: InjectionRequest): InjectionAnswer {
-  const { prompt, references, tokenBudget } = request
+  const { prompt, references, tokenBudget, source } = request
   const { skills, diagnostics, mayInject } =
-    references.length > 0 ? namedSkills(context, references) : installedSkills(context)
+    references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
   const matching = matchPrompt(prompt, skills)
   const injection = planInjection(matching.matches, {
     tokenBudget,
@@ -51,8 +53,11 @@ interface SkillSet {
   mayInject: (path: string) => boolean
 }
 
-function installedSkills(context: CommandContext): SkillSet {
-  const { skills, diagnostics } = skillsFor(context, [])
+function installedSkills(context: CommandContext, source: InvocationSource = 'user'): SkillSet {
+  const { skills: all, diagnostics } = skillsFor(context, [])
+  const isHeard = ({ info }: (typeof all)[number]): boolean =>
+    source !== 'model' || !info.fields.disableModelInvocation
+  const skills = all.filter(isHeard)
   const options = discoverOptionsFrom(context.runtime, context.settings)
   const byPath = new Map(skills.map(({ path, info }) => [path, info]))
   const known = new Map<string, boolean>()

@@ -31,18 +31,30 @@ export function answerStepper(
       return answer.result.status === 'success' ? exitCode.done : exitCode.badAnswer
     case 'approval':
       if (context.options.json) output.json({ runId, waiting: { step: answer.step } })
-      else output.line(`${answer.step} waits for a person: skillrail runs approve ${runId}`)
+      else output.line(`${answer.step} waits for a person: ${approvalLine(runId)}`)
       return exitCode.waiting
     case 'next': {
-      const next = answer.next.map((handed) => ({
-        ...handed,
-        content: contentOf(project, plan, handed, given),
-      }))
+      const next = handedWithContent(project, plan, given, answer.next)
       if (context.options.json) output.json({ runId, next })
       else for (const step of next) output.raw(instructions(runId, step))
       return exitCode.done
     }
   }
+}
+
+/** What a person types to let a run go on that waits at a gate. */
+export function approvalLine(runId: string): string {
+  return `skillrail runs approve ${runId}`
+}
+
+/** The steps that an agent has to do now, each with what it gets to read. */
+export function handedWithContent(
+  project: ChainProject,
+  plan: Plan,
+  given: readonly string[],
+  handed: readonly HandedStep[],
+): (HandedStep & { content: string })[] {
+  return handed.map((step) => ({ ...step, content: contentOf(project, plan, step, given) }))
 }
 
 /** The world of a stepper command: as that of a run. */

@@ -1,4 +1,5 @@
-import { createConnection } from 'node:net'
+import type { ServerResponse } from 'node:http'
+import { createConnection, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type LocalServer, openLocalServer, pageRoute } from '../../src/base/index.ts'
 
@@ -29,12 +30,35 @@ beforeAll(async () => {
     },
   })
 })
-afterAll(() => server.destroy())
+/** One with the usual limits. */
+let patient: LocalServer
+beforeAll(async () => {
+  const routes = {
+    '/data': {
+      method: 'POST' as const,
+      answer: (_: unknown, response: ServerResponse) => void response.end('{}'),
+    },
+  }
+  patient = await openLocalServer({ token, routes })
+})
+afterAll(() => {
+  server.destroy()
+  patient.destroy()
+})
+
+/** Settles when a connection stands, or is gone again. */
+function connected(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (!socket.connecting) resolve()
+    socket.once('connect', resolve)
+    socket.once('close', () => resolve())
+  })
+}
 
 /** The answer to bytes as they are, until the connection ends. */
-function send(text: string, { host = '127.0.0.1' } = {}): Promise<string> {
+function send(text: string, { host = '127.0.0.1', port = server.port } = {}): Promise<string> {
   return new Promise((resolve, reject) => {
-    const socket = createConnection({ host, port: server.port })
+    const socket = createConnection({ host, port })
     let answer = ''
     socket.setTimeout(20_000, () => socket.destroy(new Error('it stayed open')))
     socket.on('data', (chunk) => (answer += chunk.toString()))
@@ -192,6 +216,34 @@ describe('a local server', () => {
     ])
     expect(slow.map(statusOf).filter((status) => status === 200)).toEqual([])
     expect(answered).toEqual([])
+  })
+
+  it('ends a connection on which nothing is said', async () => {
+    expect(await send('')).toBe('')
+  })
+
+  it('hears no more of a request without the token, whatever of it is still to come', async () => {
+    const head = shaped({ authorization: '', more: 'Content-Length: 900\n', body: '{' })
+    expect(statusOf(await send(head.replace('Connection: close\n', '')))).toBe(401)
+  })
+
+  it.each([
+    ['say nothing', ''],
+    ['begin a request', 'POST /data HTTP/1.1\r\nHost: 1'],
+  ])('answers who has the token while 300 others %s', async (_, text) => {
+    const others = Array.from({ length: 300 }, () => {
+      const socket = createConnection({ host: '127.0.0.1', port: patient.port })
+      socket.on('error', () => undefined)
+      if (text !== '') socket.write(text)
+      return socket
+    })
+    try {
+      await Promise.all(others.map(connected))
+      const host = `Host: 127.0.0.1:${patient.port}\n`
+      expect(statusOf(await send(shaped({ host }), { port: patient.port }))).toBe(200)
+    } finally {
+      for (const socket of others) socket.destroy()
+    }
   })
 
   it('is reached by no other address of this machine', async () => {

@@ -468,6 +468,34 @@ it('takes back what a prerequisite makes stale', async () => {
   expect(calls).toEqual(['s__find {}', 's__look {}', 's__find {}'])
 })
 
+it('runs a step once for calls that are made at once', async () => {
+  const tools = toolsNamed('go', 'look')
+  const { gate, calls } = world(workflowsOf(workflow('a')), tools)
+  const reports = await Promise.all(Array.from({ length: 10 }, () => gate(call(tool('s__go')))))
+  expect(calls).toEqual(['s__look {}'])
+  const states = reports.flatMap(({ steps }) => steps.map(({ status }) => status))
+  expect(states.toSorted()).toEqual(['completed', ...Array<string>(9).fill('valid')])
+})
+
+it('lets the next one run a step that failed or was given up', async () => {
+  let count = 0
+  const tools = toolsNamed('go', 'look')
+  const { gate, calls } = world(workflowsOf(workflow('a')), tools, () => {
+    count++
+    return count === 1 ? { ok: false, error: 'no' } : { ok: true, text: '', value: null }
+  })
+  const cancelled = new AbortController()
+  const all = [
+    gate(call(tool('s__go'))),
+    gate(call(tool('s__go')), { signal: cancelled.signal }),
+    gate(call(tool('s__go'))),
+  ]
+  cancelled.abort(new Error('given up'))
+  const ends = await Promise.allSettled(all)
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled'])
+  expect(calls).toHaveLength(2)
+})
+
 it('calls nothing more once it is cancelled', async () => {
   const controller = new AbortController()
   const prerequisites = ['look', 'find'].map((name, index) => ({

@@ -1,6 +1,6 @@
 import type { Runtime, Settings } from '../../base/index.ts'
 import {
-  openProjectServers,
+  openLiveServers,
   openServers,
   type ProjectServers,
   refuseServer,
@@ -36,7 +36,7 @@ export interface ServerSetOptions {
 export function createServerSet(options: ServerSetOptions): ServerSet {
   const brought: ServerPool[] = []
   let configured: ProjectServers | undefined
-  const ofProject = (): ProjectServers => (configured ??= openProjectServers(options))
+  const ofProject = (): ProjectServers => (configured ??= openLiveServers(options))
   return {
     choose(choice) {
       if (choice === 'project') return ofProject()
@@ -57,11 +57,9 @@ export function createServerSet(options: ServerSetOptions): ServerSet {
         brought.flatMap(({ definitions }) => definitions.map((one) => one.name)),
       )
       const project = ofProject()
-      const seen = project.definitions.filter(({ name }) => !hidden.has(name))
-      return joinPools([
-        ...brought,
-        seen.length === project.definitions.length ? project : partOf(project, seen),
-      ])
+      const hides = project.definitions.some(({ name }) => hidden.has(name))
+      const seen = hides ? partOf(project, (name) => !hidden.has(name)) : project
+      return joinPools([...brought, seen])
     },
     async close() {
       const pools: ServerPool[] = configured === undefined ? brought : [...brought, configured]
@@ -75,17 +73,21 @@ function onlyNamed(pool: ServerPool, names: ReadonlySet<string>): ServerPool {
   for (const name of names) {
     if (!known.includes(name)) throw new ServerNotFoundError(name, known)
   }
-  const definitions = pool.definitions.filter(({ name }) => names.has(name))
-  for (const definition of definitions) refuseServer(definition, false)
-  return partOf(pool, definitions)
+  const part = partOf(pool, (name) => names.has(name))
+  for (const definition of part.definitions) refuseServer(definition, false)
+  return part
 }
 
-function partOf(pool: ServerPool, definitions: readonly ServerDefinition[]): ServerPool {
+/** What the project says of its servers may change while an agent works. */
+function partOf(pool: ServerPool, has: (name: string) => boolean): ServerPool {
+  const definitions = (): ServerDefinition[] => pool.definitions.filter(({ name }) => has(name))
   return {
-    definitions,
+    get definitions() {
+      return definitions()
+    },
     get: (name, options) => pool.get(name, options),
     async list(options) {
-      const enabled = definitions.filter(({ disabled }) => !disabled)
+      const enabled = definitions().filter(({ disabled }) => !disabled)
       const results = await Promise.all(
         enabled.map(async ({ name }) => {
           try {
@@ -112,15 +114,17 @@ function partOf(pool: ServerPool, definitions: readonly ServerDefinition[]): Ser
 function joinPools(pools: readonly ServerPool[]): ServerPool {
   const [only] = pools
   if (only !== undefined && pools.length === 1) return only
-  const definitions = pools.flatMap((pool) => pool.definitions)
+  const definitions = (): ServerDefinition[] => pools.flatMap((pool) => pool.definitions)
   return {
-    definitions,
+    get definitions() {
+      return definitions()
+    },
     async get(name, options) {
       const pool = pools.find((one) => one.definitions.some((server) => server.name === name))
       if (pool !== undefined) return await pool.get(name, options)
       throw new ServerNotFoundError(
         name,
-        definitions.map((one) => one.name),
+        definitions().map((one) => one.name),
       )
     },
     async list(options) {

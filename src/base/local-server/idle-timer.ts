@@ -2,6 +2,8 @@
 export interface IdleTimer {
   /** Called when a request is let in, and what it returns when that has been answered. */
   busy(): () => void
+  /** Whether nothing is being answered. */
+  isIdle(): boolean
   end(): void
 }
 
@@ -26,6 +28,7 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
         wait()
       }
     },
+    isIdle: () => active === 0,
     end() {
       active++
       clearTimeout(timer)

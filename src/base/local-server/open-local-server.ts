@@ -1,4 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type ReadBodyOptions, readJsonBody, RequestRefused } from './read-json-body.ts'
 import { refusalOf } from './refusal.ts'
 
@@ -24,7 +25,7 @@ export interface LocalServerOptions extends ReadBodyOptions {
   routes: Readonly<Record<string, LocalRoute>>
   /** Default: any that is free. */
   port?: number | undefined
-  /** How long a request may take to arrive; default 30 s. */
+  /** How long a request may take to arrive; default 30 s. Its head has 5 s at the most. */
   arrivalMs?: number | undefined
   /**
    * Called once a request with the token is let in, and what it returns when that has been answered.
@@ -41,6 +42,15 @@ export interface LocalServer {
   destroy(): void
 }
 
+/** Whoever shows no token holds a connection no longer. */
+const headMs = 5000
+
+/**
+ * So many connections may not have shown the token yet. With more, the oldest of them is closed, so that
+ * whoever opens them keeps nobody out.
+ */
+const mostStrangers = 64
+
 /** More are turned away: one user's commands never need as many. */
 const mostConnections = 256
 
@@ -53,19 +63,37 @@ const mostConnections = 256
 export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { createServer } = await import('node:http')
   const { arrivalMs = 30_000 } = options
+  const strangers = new Set<Socket>()
   const server = createServer(
     {
       requestTimeout: arrivalMs,
-      headersTimeout: arrivalMs,
+      headersTimeout: Math.min(headMs, arrivalMs),
       connectionsCheckingInterval: Math.min(1000, arrivalMs),
       // Whatever the options of this Node say.
       insecureHTTPParser: false,
       requireHostHeader: true,
     },
     (request, response) => {
-      handle(options, request, response).catch(() => response.destroy())
+      const onToken = (): void => void strangers.delete(request.socket)
+      handle(options, request, response, onToken).catch(() => response.destroy())
     },
   )
+  server.on('connection', (socket) => {
+    strangers.add(socket)
+    // The limits of Node begin with the first byte.
+    const late = setTimeout(
+      () => {
+        if (strangers.has(socket)) socket.destroy()
+      },
+      Math.min(headMs, arrivalMs),
+    )
+    socket.once('close', () => {
+      clearTimeout(late)
+      strangers.delete(socket)
+    })
+    const [oldest] = strangers
+    if (strangers.size > mostStrangers) oldest?.destroy()
+  })
   server.maxConnections = mostConnections
   const port = await listen(server, options.port ?? 0)
   return {
@@ -79,6 +107,7 @@ async function handle(
   options: LocalServerOptions,
   request: IncomingMessage,
   response: ServerResponse,
+  onToken: () => void,
 ): Promise<void> {
   for (const [name, value] of protections) response.setHeader(name, value)
   const { routes, token, onRequest } = options
@@ -89,6 +118,7 @@ async function handle(
     refuse(response, refusal ?? 404)
     return
   }
+  if (route.isPublic !== true) onToken()
   const done = route.isPublic === true ? undefined : onRequest?.()
   try {
     const body = request.method === 'POST' ? await readJsonBody(request, options) : undefined

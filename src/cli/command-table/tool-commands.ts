@@ -164,4 +164,10 @@ export const toolCommands: readonly CommandEntry[] = [
     summary: 'Call up to five tools, each with the answers of those before',
     load: () => import('../commands/tools-chain.ts'),
   },
+  {
+    name: 'mcp serve',
+    group: 'Tools',
+    summary: 'Serve skills, tools and chains of this project as an MCP server',
+    load: () => import('../commands/mcp-serve.ts'),
+  },
 ]

@@ -3,6 +3,9 @@ import { dirname, join, resolve } from 'node:path'
 import { isObject, readRegularFile } from '../../base/index.ts'
 import type { ServerTransport } from './model.ts'
 
+export const ownServerLeftOut =
+  'it is Skillrail itself, serving the others to a client; it is left out'
+
 /**
  * Whether it starts `skillrail mcp serve`, under whatever runs it: as one of its own servers Skillrail
  * would call itself, and offer its own tools as those of somebody else.

@@ -9,7 +9,7 @@ import {
 import type { JsonValue } from '../../skill/index.ts'
 import { findWorkspace, openTrustStore } from '../../trust/index.ts'
 import type { JsonObject } from '../model.ts'
-import { startsOwnServer } from './_own-server.ts'
+import { ownServerLeftOut, startsOwnServer } from './_own-server.ts'
 import { readDocument } from './_document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'
 import { fieldsOf } from './fields.ts'
@@ -141,12 +141,10 @@ function readPlace(place: ServerPlace, path: string, facts: PlaceFacts): PlaceRe
       if (raw === undefined) continue
       const context = variableContext(document.root, path, facts)
       const server = define(name, raw, { place, path, line: lineOf(), block, context, report })
-      if (!startsOwnServer(server.transport, block === undefined ? facts.project : undefined)) {
-        servers.push(server)
-        continue
-      }
-      const message = 'it is Skillrail itself, serving the others to a client; it is left out'
-      report('info', 'server-own', message)
+      const directory = block === undefined ? facts.project : undefined
+      if (startsOwnServer(server.transport, directory))
+        report('info', 'server-own', ownServerLeftOut)
+      else servers.push(server)
     }
   }
   if (block !== undefined && servers.length > 0) {

@@ -12,9 +12,10 @@ import { callFailure, hasCode, isHeaderMismatch, isSessionGone } from './call-fa
 import { ServerStartError } from './errors.ts'
 import { inputRequiredText, readInputRequired } from './input-required.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
-import { type Mask, serverMask } from './mask-secrets.ts'
+import { type Mask, maskedError, serverMask } from './mask-secrets.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
+import { refuseOurselves } from './refuse-ourselves.ts'
 
 /** A server that answered the handshake. */
 export interface Connection {
@@ -76,17 +77,6 @@ export async function connect(
       : await openHttp(definition, transport, { ...options, mask })
   await refuseOurselves(definition, opened)
   return connectionOf(definition, opened, { ...options, mask })
-}
-
-/** As a server of its own Skillrail would call itself, round and round. */
-async function refuseOurselves(definition: ServerDefinition, opened: OpenedServer): Promise<void> {
-  if (opened.client.getServerVersion()?.name !== 'skillrail') return
-  await opened.close()
-  const { name, source } = definition
-  throw new ServerStartError(
-    { server: name, message: `The server ${name} is Skillrail itself, which does not call itself` },
-    { hint: `Take it out of ${source.path}, or keep that file from this project.` },
-  )
 }
 
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
@@ -259,15 +249,6 @@ function connectionOf(
     }
     return await client.request({ method, params: parameters }, anyObject, limits)
   }
-}
-
-/** What a tool says of its failure; an answer that is none stays as it is. */
-function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
-  if (!outcome.isError) return outcome
-  const content = outcome.content.map((part) =>
-    part.type === 'text' ? { ...part, text: mask(part.text) } : part,
-  )
-  return { ...outcome, content }
 }
 
 interface RequestLimits {

@@ -1,5 +1,6 @@
 import { isSecretKey, redactText } from '../../base/index.ts'
 import type { ServerTransport } from '../config/model.ts'
+import type { ToolOutcome } from '../model.ts'
 
 /** Takes secrets out of a text. */
 export type Mask = (text: string) => string
@@ -23,6 +24,15 @@ export function serverMask(transport: ServerTransport): Mask {
   // A secret that is a part of another one comes after it.
   known.sort((a, b) => b.length - a.length)
   return (text) => redactText(text, known)
+}
+
+/** What a tool says of its failure; an answer that is none stays as it is. */
+export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
+  if (!outcome.isError) return outcome
+  const content = outcome.content.map((part) =>
+    part.type === 'text' ? { ...part, text: mask(part.text) } : part,
+  )
+  return { ...outcome, content }
 }
 
 function isNameOfSecret(name: string): boolean {

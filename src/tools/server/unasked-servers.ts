@@ -28,9 +28,12 @@ export function unaskedServers({
   )
 }
 
-/** What is wrong with a configuration, but for what {@link unaskedServers} says of it. */
+/**
+ * What is wrong with a configuration, but for what {@link unaskedServers} says of it, and without what
+ * only whoever looks at the configuration wants to know.
+ */
 export function remarksOn(configuration: Configured): readonly Diagnostic[] {
-  const { diagnostics } = configuration
+  const diagnostics = configuration.diagnostics.filter(({ severity }) => severity !== 'info')
   const isSaid = unaskedServers(configuration) instanceof NoServersError
   return isSaid ? diagnostics.filter(({ severity }) => severity !== 'error') : diagnostics
 }

@@ -1,7 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { discoverOnce, loadToolIndex, refreshToolIndex } from '../../../src/tools/index.ts'
+import {
+  discoverOnce,
+  indexDefinitions,
+  loadToolIndex,
+  refreshToolIndex,
+  type ToolDefinition,
+} from '../../../src/tools/index.ts'
 import { refreshRecordPath, sidecarPath, toolCachePath } from '../../../src/tools/cache/places.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 
@@ -186,6 +192,60 @@ describe('discovery', () => {
     }
     await expect(discoverOnce({ pool, ...options })).rejects.toThrow('no')
     expect((await discoverOnce({ pool, ...options })).tools).toHaveLength(1)
+  })
+
+  it('asks anew beside another cache, and where the servers are configured otherwise', async () => {
+    const before = loadToolIndex(world).index
+    const definitions: object[] = [{ name: 'chrome' }]
+    let calls = 0
+    const list = (): Promise<{ tools: ToolDefinition[]; failures: [] }> => {
+      calls++
+      return Promise.resolve({ tools: [click], failures: [] })
+    }
+    const counted = { definitions, list }
+    await discoverOnce({ pool: counted, index: before, ...options })
+    await discoverOnce({ pool: counted, index: loadToolIndex(world).index, ...options })
+    expect(calls).toBe(1)
+    const changed = indexDefinitions([{ ...click, description: 'Other' }], { known: before })
+    const found = await discoverOnce({ pool: counted, index: changed, ...options })
+    expect(calls).toBe(2)
+    expect(found.caution(click.id)).toMatchObject({ kind: 'changed' })
+    definitions.push({ name: 'another' })
+    await discoverOnce({ pool: counted, index: changed, ...options })
+    expect(calls).toBe(3)
+  })
+
+  it('asks again where a server failed, but not where it may not be started', async () => {
+    const failure = { server: 'chrome', message: 'gone', stderrTail: '' }
+    const failures = [[failure], [{ ...failure, notTrusted: true }], []]
+    let calls = 0
+    const pool = {
+      list: () => Promise.resolve({ tools: [click], failures: failures[calls++] ?? [] }),
+    }
+    await discoverOnce({ pool, ...options })
+    await Promise.all([discoverOnce({ pool, ...options }), discoverOnce({ pool, ...options })])
+    expect(calls).toBe(2)
+    await discoverOnce({ pool, ...options })
+    expect(calls).toBe(2)
+  })
+
+  it('goes on for others when one who waits gives up', async () => {
+    let give = (): void => undefined
+    const listed = new Promise<void>((resolve) => (give = resolve))
+    const pool = {
+      async list({ signal }: { signal?: AbortSignal | undefined } = {}) {
+        await listed
+        signal?.throwIfAborted()
+        return { tools: [click], failures: [] }
+      },
+    }
+    const first = new AbortController()
+    const one = discoverOnce({ pool, ...options, signal: first.signal })
+    const two = discoverOnce({ pool, ...options, signal: new AbortController().signal })
+    first.abort(new Error('the first gave up'))
+    await expect(one).rejects.toThrow('the first gave up')
+    give()
+    expect((await two).tools).toHaveLength(1)
   })
 
   it('keeps what the cache knows: categories, marks and the tools of a failing server', async () => {

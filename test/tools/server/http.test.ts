@@ -35,9 +35,9 @@ function open(url: string, more: Partial<ServerDefinition> = {}, headers = {}): 
 }
 
 /** The official server behind node's own HTTP; it speaks every version of the protocol. */
-function officialServer(seen: string[]): RequestListener {
+function officialServer(seen: string[], name = 'official'): RequestListener {
   const handler = createMcpHandler(() => {
-    const server = new McpServer({ name: 'official', version: '1' })
+    const server = new McpServer({ name, version: '1' })
     const inputSchema = z.object({ text: z.string() })
     server.registerTool('echo', { description: 'Says it again', inputSchema }, ({ text }) => ({
       content: [{ type: 'text', text }],
@@ -203,4 +203,13 @@ describe('a server over HTTP', () => {
     const events: ((text: string) => void)[] = []
     expect((await open(url).list()).tools).toMatchObject([{ id: 'far__old-tool' }])
   })
+})
+
+it('is not used where it is Skillrail itself', async () => {
+  const servers = open(await serve(officialServer([], 'skillrail')))
+  await expect(servers.get('far')).rejects.toMatchObject({
+    message: 'The server far is Skillrail itself, which does not call itself',
+    hint: expect.stringContaining('/home/user/.cursor/mcp.json'),
+  })
+  expect((await servers.list()).failures).toMatchObject([{ server: 'far' }])
 })

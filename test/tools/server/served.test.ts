@@ -13,6 +13,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive, systemRuntime } from '../../../src/base/index.ts'
 import {
+  openLiveServers,
   openProjectServers,
   type ProjectServers,
   servedStatus,
@@ -105,6 +106,25 @@ describe.skipIf(process.platform === 'win32')('the servers of a project that are
     expect(processesWith(marker)).toEqual([])
     expect((await cli('tools', 'serve', '--status')).code).toBe(3)
     expect(await withPool((pool) => Promise.resolve(pool.life))).toBe('own')
+  })
+
+  it('serve a process that lives long for as long as they are kept', async () => {
+    expect((await cli('tools', 'serve', '--detach')).code).toBe(0)
+    const settings = { workspaceTrust: 'ask' } as const
+    const pool = openLiveServers({ project, runtime: runtime(), settings })
+    try {
+      const kept = await instanceOf(pool)
+      expect(pool.life).toBe('kept')
+      expect((await cli('tools', 'serve', '--stop')).code).toBe(0)
+      const own = await instanceOf(pool)
+      expect(own).not.toBe(kept)
+      expect([pool.life, (await pool.list()).tools.length]).toEqual(['own', 2])
+      configure({})
+      await expect(instanceOf(pool)).rejects.toMatchObject({ code: 'server-not-found' })
+      await until(() => processesWith(marker).length === 0)
+    } finally {
+      await pool.close()
+    }
   })
 
   it('can be kept after a start that failed, which leaves nothing', async () => {

@@ -1,0 +1,194 @@
+import { dirname, join, resolve } from 'node:path'
+import { UsageError } from '../base/index.ts'
+import {
+  allSteps,
+  continueStepper,
+  type Plan,
+  readResult,
+  reportStep,
+  type RunJournal,
+  type RunWorld,
+  startStepper,
+  type StepperAnswer,
+  stepperAnswer,
+} from '../chain/index.ts'
+import { checkInvocation, discoverOptionsFrom, findSkill, skillAt } from '../library/index.ts'
+import {
+  type ChainAnswer,
+  type ChainSurroundings,
+  type ChainWorld,
+  plainJson,
+  type ScriptRun,
+} from '../mcp/index.ts'
+import {
+  type ChainProject,
+  openProject,
+  planKept,
+  planNamed,
+  usablePlan,
+} from './_chain-project.ts'
+import { requestContext } from './_mcp-tools.ts'
+import { approvalLine, handedWithContent, withStepperWorld } from './_stepper-answer.ts'
+import type { CommandContext } from './command.ts'
+
+/** Chains for the clients of our own server; every run is in its journal, and survives us. */
+export function mcpChains(context: CommandContext): ChainWorld {
+  const projectFor = (signal: AbortSignal): ChainProject =>
+    openProject(requestContext(context, signal))
+  // The runs whose scripts a person allowed, as long as this server lives.
+  const allowed = new Set<string>()
+
+  async function proceed(
+    project: ChainProject,
+    { runId, arguments: given, request, mode }: RunJournal['run'],
+    { permit }: ChainSurroundings,
+    go: (plan: Plan, world: RunWorld) => Promise<StepperAnswer>,
+  ): Promise<ChainAnswer> {
+    const { runtime, settings } = project.context
+    const directory = resolve(project.workspace, request.directory)
+    checkInvocation(skillAt(directory, discoverOptionsFrom(runtime, settings)), 'model')
+    const plan = usablePlan(planKept(project, { request, mode }))
+    const run = scriptRun(plan, given)
+    if (run.scripts.length > 0 && !allowed.has(yesKey(runId, plan))) await permit(run)
+    allowed.add(yesKey(runId, plan))
+    const answer = await withStepperWorld(project, plan, {}, (world) => go(plan, world))
+    keepYes(answer, plan)
+    return answered(project, plan, given, answer)
+  }
+
+  /** What was interrupted, a person may have stopped: it is asked for anew. */
+  function keepYes({ kind, runId }: StepperAnswer, plan: Plan): void {
+    if (kind === 'next' || kind === 'approval') allowed.add(yesKey(runId, plan))
+    else allowed.delete(yesKey(runId, plan))
+  }
+
+  return {
+    async start(skill, given, { requireVerified, signal, permit }) {
+      requireName(skill)
+      const project = projectFor(signal)
+      const { runtime, settings } = project.context
+      // The model names the chain, and the chain its steps.
+      checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
+      const changes = { set: [], from: undefined, only: undefined }
+      const planned = planNamed(project, skill, changes, 'stepper')
+      const plan = usablePlan(planned)
+      const scripted = scriptRun(plan, given)
+      if (scripted.scripts.length > 0) await permit(scripted)
+      const request = { directory: planned.directory, ...changes }
+      const run = { arguments: given, request, requireVerified }
+      const answer = await withStepperWorld(project, plan, {}, async (world) =>
+        startStepper(plan, run, world),
+      )
+      keepYes(answer, plan)
+      return answered(project, plan, given, answer)
+    },
+    async report({ runId, step, status, result, errors, metrics }, surroundings) {
+      const project = projectFor(surroundings.signal)
+      const { run } = steppedRun(project, runId)
+      const output = {
+        status,
+        result,
+        errors: errors.map((message) => ({ code: 'reported', message })),
+        metrics: { ...metrics },
+        evidence: 'self-reported' as const,
+      }
+      return await proceed(project, run, surroundings, async (plan, world) =>
+        reportStep({ runId, step, output }, plan, world),
+      )
+    },
+    async next(runId, surroundings) {
+      const project = projectFor(surroundings.signal)
+      const journal = steppedRun(project, runId)
+      const { run, status } = journal
+      if (status === 'success' || status === 'failure' || status === 'critical') {
+        const result = await readResult(journal, context.runtime)
+        return answered(project, journal.plan, run.arguments, stepperAnswer(result))
+      }
+      return await proceed(project, run, surroundings, async (plan, world) =>
+        continueStepper(runId, plan, world),
+      )
+    },
+    async status(runId) {
+      const project = projectFor(context.signal)
+      const result = await readResult(project.store.read(runId), context.runtime)
+      const answer = stepperAnswer(result)
+      const next = answer.kind === 'next' ? answer.next : []
+      const waiting =
+        answer.kind === 'approval' ? { step: answer.step, line: approvalLine(runId) } : undefined
+      return plainJson({ runId, status: result.status, next, waiting, result })
+    },
+  }
+}
+
+/** A person may go on with a changed plan at a terminal; the yes was to the plan as it was. */
+function yesKey(runId: string, { digest }: Plan): string {
+  return `${runId} ${digest}`
+}
+
+/** @throws {UsageError} for a run that a person carries out, or has stopped */
+function steppedRun({ store }: ChainProject, runId: string): RunJournal {
+  const journal = store.read(runId)
+  const { run, status } = journal
+  if (run.mode === 'stepper' && status !== 'cancelled') return journal
+  const what = status === 'cancelled' ? 'was stopped by a person' : 'is not driven step by step'
+  throw new UsageError({
+    code: 'run-not-yours',
+    message: `the run ${runId} ${what}`,
+    hint: `A person may go on with it: skillrail runs resume ${runId}`,
+  })
+}
+
+/** Everything of a plan that is executed here, checks of steps too. */
+function scriptRun({ skill, root }: Plan, given: readonly string[]): ScriptRun {
+  const scripts = [root, ...allSteps(root)].flatMap((step) => {
+    if (step.excluded === true) return []
+    const script = step.executor === 'script' ? step.script : undefined
+    const sandboxed = step.sandboxed === true
+    const { skill: name, path } = step
+    const directory = dirname(path)
+    return [script, step.verify].flatMap((file) =>
+      file === undefined
+        ? []
+        : [{ step: step.step || name, path: join(directory, file), sandboxed }],
+    )
+  })
+  return { skill, given, scripts }
+}
+
+/** A path could lead anywhere; what a model may start is installed. */
+function requireName(skill: string): void {
+  if (!/[/\\]/.test(skill) && skill !== '.' && skill !== '..') return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
+    hint: 'find_skills shows what there is.',
+  })
+}
+
+function answered(
+  project: ChainProject,
+  plan: Plan,
+  given: readonly string[],
+  answer: StepperAnswer,
+): ChainAnswer {
+  const { runId } = answer
+  switch (answer.kind) {
+    case 'next': {
+      const trusted = new Set(
+        allSteps(plan.root).flatMap(({ step, trust }) => (trust === 'trusted' ? [step] : [])),
+      )
+      const next = handedWithContent(project, plan, given, answer.next).map((handed) => ({
+        ...handed,
+        trusted: trusted.has(handed.step),
+      }))
+      return { kind: 'next', runId, next }
+    }
+    case 'approval':
+      return { kind: 'waiting', runId, step: answer.step, line: approvalLine(runId) }
+    case 'ended':
+    case 'interrupted': {
+      const { result } = answer
+      return { kind: 'ended', runId, status: result.status, result: plainJson(result) }
+    }
+  }
+}

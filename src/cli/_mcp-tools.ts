@@ -1,0 +1,104 @@
+import { plainJson, type ToolWorld } from '../mcp/index.ts'
+import {
+  type JsonObject,
+  namedTool,
+  openLiveServers,
+  remarksOn,
+  type ToolIndex,
+} from '../tools/index.ts'
+import { reportJson, valueOfReport } from './_call-answer.ts'
+import { requestRouter } from './_request-router.ts'
+import { routeIn, routeJson } from './_route-answer.ts'
+import { routingOf } from './_routing-from-index.ts'
+import { openCalls, type ToolCalls } from './_tool-calls.ts'
+import { cautionText } from './_tool-caution.ts'
+import { guardsOf } from './_tool-guards.ts'
+import { foundAmongAsked, toolProject } from './_tool-project.ts'
+import type { CommandContext } from './command.ts'
+
+/**
+ * The tools of the project for the clients of our own server. Its servers live as long as it does, or
+ * until they are no longer accepted.
+ */
+export function mcpTools(context: CommandContext): ToolWorld {
+  const { runtime, settings, output } = context
+  const project = toolProject(context)
+  const pool = openLiveServers({
+    project,
+    runtime,
+    settings,
+    onLog: ({ server, message }) => output.detail(`${server}: ${message}`),
+  })
+  output.diagnostics(remarksOn(pool.configuration))
+  const quiet = { ask: undefined, progress: (): void => undefined }
+
+  /** As for one request: what lies in the project is read anew. */
+  function opened(signal: AbortSignal): ToolCalls {
+    return openCalls(requestContext(context, signal), {}, project, pool, quiet)
+  }
+
+  /** Without a cache, or for a name that it does not know, the servers are asked. */
+  async function indexWith(name: string | undefined, signal: AbortSignal): Promise<ToolIndex> {
+    const { calls, index } = opened(signal)
+    const known = index().tools
+    const isKnown = name === undefined ? known.length > 0 : known.some((tool) => tool.id === name)
+    if (!isKnown) await calls.discover?.(signal)
+    return index()
+  }
+
+  return {
+    async route(request, limit, signal) {
+      const within = requestContext(context, signal)
+      return await foundAmongAsked(within, async () => {
+        const index = await indexWith(undefined, signal)
+        const routing = await routingOf(request, index, project, within)
+        return plainJson(routeJson(routeIn(routing, request, limit), undefined))
+      })
+    },
+    async describe(name, signal): Promise<JsonObject> {
+      const within = requestContext(context, signal)
+      return await foundAmongAsked(within, async () => {
+        const index = await indexWith(name, signal)
+        const { tool, note } = namedTool(name, index.tools)
+        const definition = index.definition(tool.id)
+        const caution = index.caution(tool.id)
+        const workflows = guardsOf(tool, index, project).map((workflow) => workflow.name)
+        const held = caution === undefined ? undefined : cautionText(caution, definition)
+        return plainJson({ tool, definition, workflows, caution: held, note })
+      })
+    },
+    open({ session, signal, note, ask, progress }) {
+      const within = requestContext(context, signal, note)
+      const { calls, place, index } = openCalls(within, { session }, project, pool, {
+        ask,
+        progress,
+      })
+      return {
+        calls,
+        place,
+        router: (request) => async () => await requestRouter(request, index(), project, within),
+        reportJson: (report) => reportJson(report, place, {}),
+        valueOf: (report) => valueOfReport(report, place),
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+/**
+ * The context of one request of a client: its end ends the work, its answer takes the remarks, and
+ * what the start of the server said is not said again.
+ */
+export function requestContext(
+  context: CommandContext,
+  signal: AbortSignal,
+  note: (line: string) => void = () => undefined,
+): CommandContext {
+  const { output, options } = context
+  return {
+    ...context,
+    signal: AbortSignal.any([signal, context.signal]),
+    options: { ...options, json: true },
+    output: { ...output, note, diagnostics: () => undefined },
+  }
+}

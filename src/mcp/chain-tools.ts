@@ -1,0 +1,197 @@
+import { longestName, longestText, numbersIn, textIn, textsIn } from './input.ts'
+import type { ClientCall, OfferedAnnotations, OfferedTool, ToolAnswer } from './model.ts'
+import { requireScripts } from './person.ts'
+import { plainJson } from './plain-json.ts'
+import { untrustedNote } from './use-skill.ts'
+import type { ChainAnswer, ChainSurroundings, McpWorld } from './world.ts'
+
+const reads: OfferedAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+}
+
+/** Steps that are scripts are run by it. */
+const runs: OfferedAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
+const answerSchema = {
+  type: 'object',
+  properties: {
+    run: { type: 'string' },
+    status: { type: 'string' },
+    next: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          step: { type: 'string' },
+          skill: { type: 'string' },
+          attempt: { type: 'integer' },
+        },
+        required: ['step', 'skill', 'attempt'],
+      },
+    },
+    waiting: {
+      type: 'object',
+      properties: { step: { type: 'string' }, line: { type: 'string' } },
+      required: ['step', 'line'],
+    },
+    result: { type: 'object' },
+  },
+  required: ['run', 'status'],
+} as const
+
+const runId = {
+  type: 'string',
+  minLength: 1,
+  maxLength: longestName,
+  description: 'As chain_start gave it.',
+} as const
+
+/** A chain of skills, handed to the model one step at a time. */
+export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
+  const surroundings = ({ ask, signal }: ClientCall): ChainSurroundings => ({
+    signal,
+    permit: (run) => requireScripts(run, ask, yes),
+  })
+  return [
+    {
+      name: 'chain_start',
+      title: 'Start a chain',
+      description:
+        'Starts a chain of skills and gives the instructions of its first step. Do what they say, then report it with chain_report: only then comes the next one. Steps that are scripts run by themselves, after the yes of the user.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          skill: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestName,
+            description: 'The name of the chain.',
+          },
+          arguments: { type: 'array', items: { type: 'string' }, description: 'For every step.' },
+          require_verified: {
+            type: 'boolean',
+            description: 'A success needs more than your word. Default false.',
+          },
+        },
+        required: ['skill'],
+        additionalProperties: false,
+      },
+      outputSchema: answerSchema,
+      annotations: runs,
+      async run(input, call) {
+        const requireVerified = input['require_verified'] === true
+        const options = { requireVerified, ...surroundings(call) }
+        return said(
+          await chains.start(textIn(input, 'skill'), textsIn(input, 'arguments'), options),
+        )
+      },
+    },
+    {
+      name: 'chain_report',
+      title: 'Report a step',
+      description:
+        'Reports what came of the step that was handed out, and gives the next one. A report about any other step is refused.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          run: runId,
+          step: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestName,
+            description: 'The one that was handed out.',
+          },
+          status: { type: 'string', enum: ['success', 'failure', 'critical'] },
+          result: {
+            type: 'string',
+            maxLength: longestText,
+            description: 'What was done, in a sentence.',
+          },
+          errors: { type: 'array', items: { type: 'string' }, description: 'What is wrong.' },
+          metrics: {
+            type: 'object',
+            additionalProperties: { type: 'number' },
+            description: 'Numbers about it, by name.',
+          },
+        },
+        required: ['run', 'step', 'status'],
+        additionalProperties: false,
+      },
+      outputSchema: answerSchema,
+      annotations: runs,
+      async run(input, call) {
+        const status = input['status']
+        const report = {
+          runId: textIn(input, 'run'),
+          step: textIn(input, 'step'),
+          status: status === 'failure' || status === 'critical' ? status : 'success',
+          result: textIn(input, 'result'),
+          errors: textsIn(input, 'errors'),
+          metrics: numbersIn(input, 'metrics'),
+        } as const
+        return said(await chains.report(report, surroundings(call)))
+      },
+    },
+    {
+      name: 'chain_next',
+      title: 'Go on with a chain',
+      description: 'Gives the step that is to be done now once more, also after a restart.',
+      inputSchema: runSchema(),
+      outputSchema: answerSchema,
+      annotations: runs,
+      run: async (input, call) => said(await chains.next(textIn(input, 'run'), surroundings(call))),
+    },
+    {
+      name: 'chain_status',
+      title: 'Show a chain',
+      description: 'Shows how a run stands: what is done, what waits. Runs nothing.',
+      inputSchema: runSchema(),
+      annotations: reads,
+      async run(input) {
+        const { runId: run = null, ...status } = await chains.status(textIn(input, 'run'))
+        return { text: JSON.stringify({ run, ...status }) }
+      },
+    },
+  ]
+}
+
+function runSchema(): OfferedTool['inputSchema'] {
+  return {
+    type: 'object',
+    properties: { run: runId },
+    required: ['run'],
+    additionalProperties: false,
+  }
+}
+
+function said(answer: ChainAnswer): ToolAnswer {
+  const { runId: run } = answer
+  switch (answer.kind) {
+    case 'next': {
+      const texts = answer.next.map(
+        ({ step, skill, content, trusted }) =>
+          `${trusted ? '' : `${untrustedNote(skill)}\n\n`}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)} and step ${JSON.stringify(step)}.`,
+      )
+      const next = answer.next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
+      return { text: texts.join('\n\n'), value: { run, status: 'next', next } }
+    }
+    case 'waiting': {
+      const { step, line } = answer
+      const text = `${step} waits for a person, and nothing of this server can approve it. A person types: ${line}\nGo on with chain_next after that.`
+      return { text, value: { run, status: 'waiting', waiting: { step, line } } }
+    }
+    case 'ended': {
+      const { status, result } = answer
+      const text = `The chain has ended: ${status}.\n${JSON.stringify(result)}`
+      return { text, value: plainJson({ run, status, result }) }
+    }
+  }
+}

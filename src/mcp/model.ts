@@ -1,0 +1,80 @@
+import type { JsonValue } from '../skill/index.ts'
+import type { JsonObject } from '../tools/index.ts'
+
+/** A tool that Skillrail offers to the client of an MCP connection. */
+export interface OfferedTool {
+  name: string
+  title: string
+  /** For the model that chooses. */
+  description: string
+  inputSchema: JsonObject
+  /** Only where the shape is stable. */
+  outputSchema?: JsonObject | undefined
+  annotations: OfferedAnnotations
+  /** @throws {SkillrailError} what the model gets as an answer that is an error */
+  run(input: JsonObject, call: ClientCall): Promise<ToolAnswer>
+}
+
+/** Said of our own tools; every hint is given, since the defaults assume the worst. */
+export interface OfferedAnnotations {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+export interface ToolAnswer {
+  text: string
+  /** What ran besides, as workflows and attempts say it; before the text, and apart from it. */
+  notes?: readonly string[] | undefined
+  /** The same as data, for a tool with an output schema. */
+  value?: JsonObject | undefined
+  isError?: boolean | undefined
+}
+
+/** One request of a client while it is carried out. */
+export interface ClientCall {
+  /**
+   * Aborted when the client cancels, and when its connection or the server ends. Over HTTP with
+   * `initialize` a session outlives a lost connection, and so does the call.
+   */
+  signal: AbortSignal
+  connection: Connection
+  progress(step: ClientProgress): void
+  /** Asks the person behind the client; undefined where the client has no way to ask one. */
+  ask?: AskPerson | undefined
+}
+
+export interface ClientProgress {
+  progress: number
+  total?: number | undefined
+  message?: string | undefined
+}
+
+/** A question as a form. */
+export interface Question {
+  message: string
+  /** By name; what MCP allows in a form. */
+  properties: Readonly<Record<string, FormField>>
+  required: readonly string[]
+}
+
+export type FormField =
+  | { type: 'boolean'; title: string; description?: string }
+  | { type: 'string'; title: string; description?: string; enum?: string[] }
+
+/** What the person filled in; undefined for a refusal, for no answer, and for a form sent away. */
+export type AskPerson = (
+  question: Question,
+) => Promise<Readonly<Record<string, JsonValue>> | undefined>
+
+/** What belongs to one client: its connection over pipes, or its session over HTTP. */
+export interface Connection {
+  /** The session in which prerequisites count as done; undefined: what the environment says. */
+  session: string | undefined
+  /**
+   * Directories of the skills that a person of this client activated; their files may be read then.
+   * Undefined where clients cannot be told apart, and nothing is granted.
+   */
+  activated: Set<string> | undefined
+}

@@ -1,0 +1,148 @@
+import { safeLine, safeText } from '../base/index.ts'
+import {
+  describeParameters,
+  proposalText,
+  type RequestWorld,
+  type ToolDefinition,
+} from '../tools/index.ts'
+import { McpRequestError } from './errors.ts'
+import type { AskPerson } from './model.ts'
+import type { ScriptRun } from './world.ts'
+
+/**
+ * Questions of one request. The SDK ends a request that still asks after 8 rounds, and takes what was
+ * done away with it.
+ */
+export const mostQuestions = 7
+
+/** Characters of one question; nobody reads more before a yes. */
+const longestQuestion = 20_000
+
+/**
+ * The same person, asked no more than can be answered, and nothing that is too long to be read. What
+ * is refused is the call that would be asked about; those before it keep their results.
+ */
+export function askWithinBounds(ask: AskPerson | undefined): AskPerson | undefined {
+  if (ask === undefined) return undefined
+  let asked = 0
+  return async (question) => {
+    const { length } = question.message
+    if (length > longestQuestion) {
+      throw new McpRequestError({
+        code: 'question-too-long',
+        message: `not called: the user would have to read ${length} characters to allow it, and is asked about ${longestQuestion} at most`,
+        hint: 'Make it smaller, or name a file instead of its text.',
+      })
+    }
+    if (asked === mostQuestions) {
+      throw new McpRequestError({
+        code: 'too-many-questions',
+        message: `not called: the user was asked ${mostQuestions} things for this request already`,
+        hint: 'Make what is left a request of its own.',
+      })
+    }
+    asked++
+    return await ask(question)
+  }
+}
+
+/** What to do about a yes that nobody can give, or that was not given. */
+export function howToAllow(ask: AskPerson | undefined, yes: boolean, command: string): string {
+  if (ask !== undefined) return 'The user has to approve it in the client.'
+  if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'
+  return `This client cannot ask the user. Who starts this server allows it: with skillrail mcp serve --yes, with a client that can ask (elicitation), or at a terminal with ${command}.`
+}
+
+/**
+ * Whether scripts that a model starts may run: everything it gives them is shown.
+ *
+ * @throws {McpRequestError} without a yes
+ */
+export async function requireScripts(
+  { skill, given, scripts }: ScriptRun,
+  ask: AskPerson | undefined,
+  yes: boolean,
+): Promise<void> {
+  if (yes) return
+  const lines = [
+    `Skill: ${skill}`,
+    `Arguments: ${JSON.stringify(given)}`,
+    ...scripts.map(({ step, path, sandboxed }) => {
+      return `Script of ${step}: ${path}${sandboxed ? ' (in the sandbox)' : ''}`
+    }),
+  ]
+  const text = safeText(lines.join('\n'))
+  const answer = await askWithinBounds(ask)?.({
+    message: `Scripts would be run on this machine.\n${text}`,
+    properties: { approve: { type: 'boolean', title: 'Run them' } },
+    required: ['approve'],
+  })
+  if (answer?.['approve'] === true) return
+  throw new McpRequestError({
+    code: ask === undefined ? 'run-needs-yes' : 'run-declined',
+    message: ask === undefined ? `scripts need a yes:\n${text}` : `nothing was run:\n${text}`,
+    hint: howToAllow(ask, yes, 'skillrail run'),
+  })
+}
+
+/** The person behind the client, as the tools room asks one; undefined where nobody can be asked. */
+export function personBehind(ask: AskPerson | undefined): RequestWorld['person'] {
+  if (ask === undefined) return undefined
+  return {
+    async confirm(plan) {
+      const title = plan.length === 1 ? 'Make this call' : `Make these ${plan.length} calls`
+      const answer = await ask({
+        message: `Something may be changed by this.\n${proposalText(plan)}`,
+        properties: { approve: { type: 'boolean', title } },
+        required: ['approve'],
+      })
+      return answer?.['approve'] === true
+    },
+    async choose(candidates) {
+      const tools = candidates.map(({ tool }) => tool)
+      const answer = await ask({
+        message: 'More than one tool may be meant. Which one is it?',
+        properties: { tool: { type: 'string', title: 'Tool', enum: tools } },
+        required: ['tool'],
+      })
+      return tools.find((tool) => tool === answer?.['tool'])
+    },
+    async provide(tool, name, problem) {
+      const answer = await ask({
+        message: safeText(needText(tool, name, problem)),
+        properties: { value: { type: 'string', title: safeLine(name).slice(0, 100) } },
+        required: ['value'],
+      })
+      const value = answer?.['value']
+      return typeof value === 'string' ? value.trim() : undefined
+    },
+  }
+}
+
+/** Whether the steps of a workflow run that only warns; for one request it is asked once. */
+export function askWhetherToRun(
+  ask: AskPerson | undefined,
+): ((warning: string) => Promise<'run' | 'skip'>) | undefined {
+  if (ask === undefined) return undefined
+  const said = new Map<string, 'run' | 'skip'>()
+  return async (warning) => {
+    const known = said.get(warning)
+    if (known !== undefined) return known
+    const answer = await ask({
+      message: safeText(warning),
+      properties: { skip: { type: 'boolean', title: 'Leave these steps out' } },
+      required: [],
+    })
+    const choice = answer?.['skip'] === true ? 'skip' : 'run'
+    said.set(warning, choice)
+    return choice
+  }
+}
+
+function needText(tool: ToolDefinition, name: string, problem: string | undefined): string {
+  const parameter = describeParameters(tool.inputSchema).find((one) => one.name === name)
+  const about = parameter?.description ?? ''
+  const hint = about === '' ? '' : ` (${about.slice(0, 200)})`
+  const again = problem === undefined ? '' : `${problem}\n`
+  return `${again}${tool.id} needs ${name}${hint}.`
+}

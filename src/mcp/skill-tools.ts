@@ -1,0 +1,216 @@
+import { safeText } from '../base/index.ts'
+import {
+  checkInvocation,
+  currentTrust,
+  discoverOptionsFrom,
+  scoreSkills,
+  type SkillInfo,
+} from '../library/index.ts'
+import { renderCatalog } from '../skill/index.ts'
+import { McpRequestError } from './errors.ts'
+import { longestName, longestText, numberIn, optionalTextIn, textIn } from './input.ts'
+import type { ClientCall, OfferedTool } from './model.ts'
+import { skillsOf } from './skills.ts'
+import { untrustedNote, useSkill } from './use-skill.ts'
+import type { McpWorld } from './world.ts'
+
+/** What a list of skills may cost a model, in estimated tokens. */
+const catalogTokens = 2000
+const mostFiles = 200
+const reads = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const
+
+/** Finding skills, using them, and what belongs to them. */
+export function skillTools(world: McpWorld): OfferedTool[] {
+  return [
+    {
+      name: 'find_skills',
+      title: 'Find skills',
+      description:
+        'Lists the Agent Skills that are installed for this project, or those that fit a task. A skill is a set of instructions for a kind of task: when one fits, activate it with use_skill before you begin.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          query: {
+            type: 'string',
+            maxLength: longestText,
+            description: 'The task in words; without it all are listed.',
+          },
+          limit: {
+            type: 'integer',
+            minimum: 1,
+            maximum: 50,
+            description: 'Default 8; for a query.',
+          },
+        },
+        additionalProperties: false,
+      },
+      outputSchema: {
+        type: 'object',
+        properties: {
+          skills: {
+            type: 'array',
+            items: {
+              type: 'object',
+              properties: {
+                name: { type: 'string' },
+                description: { type: 'string' },
+                trust: { type: 'string', enum: ['trusted', 'untrusted'] },
+              },
+              required: ['name', 'description', 'trust'],
+            },
+          },
+          omitted: { type: 'array', items: { type: 'string' } },
+        },
+        required: ['skills', 'omitted'],
+      },
+      annotations: reads,
+      run: (input) =>
+        findSkills(world, optionalTextIn(input, 'query'), numberIn(input, 'limit', 8)),
+    },
+    {
+      name: 'use_skill',
+      title: 'Use a skill',
+      description:
+        'Activates a skill: gives its instructions, to be followed at once, with the references that its triggers add for this request. Nothing runs by it.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          skill: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestName,
+            description: 'Its name, as find_skills gives it.',
+          },
+          arguments: {
+            type: 'string',
+            maxLength: longestText,
+            description:
+              'What the skill is to work on, as a person would write it behind its name.',
+          },
+        },
+        required: ['skill'],
+        additionalProperties: false,
+      },
+      annotations: reads,
+      async run(input) {
+        return await useSkill(world, textIn(input, 'skill'), textIn(input, 'arguments'), 'model')
+      },
+    },
+    {
+      name: 'read_skill_resource',
+      title: 'Read a file of a skill',
+      description:
+        'Reads a file that belongs to a skill, such as a reference that its instructions name; without path it lists the files.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          skill: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestName,
+            description: 'Its name, as find_skills gives it.',
+          },
+          path: {
+            type: 'string',
+            maxLength: longestText,
+            description: 'From the directory of the skill.',
+          },
+        },
+        required: ['skill'],
+        additionalProperties: false,
+      },
+      annotations: reads,
+      run: (input, call) =>
+        readResource(world, textIn(input, 'skill'), optionalTextIn(input, 'path'), call),
+    },
+    {
+      name: 'match_references',
+      title: 'Match references',
+      description:
+        'Gives the references that the triggers of the installed skills add to a prompt of the user. Call it with the prompt as it was typed, before you answer it, if nothing in the conversation says that references were injected.',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          prompt: {
+            type: 'string',
+            minLength: 1,
+            maxLength: longestText,
+            description: 'As it was typed.',
+          },
+        },
+        required: ['prompt'],
+        additionalProperties: false,
+      },
+      annotations: reads,
+      run: (input) => Promise.resolve(matchReferences(world, textIn(input, 'prompt'))),
+    },
+  ]
+}
+
+async function findSkills(
+  world: McpWorld,
+  query: string | undefined,
+  limit: number,
+): ReturnType<OfferedTool['run']> {
+  const all = (await skillsOf(world).list()).filter(({ fields }) => !fields.disableModelInvocation)
+  const found = query === undefined ? all : scoreSkills(query, all, limit)
+  const entries = found.map((info) => ({
+    name: info.name,
+    description: safeText(shownDescription(info)),
+    location: info.path,
+  }))
+  const { text, omitted } = renderCatalog(entries, { format: 'xml', tokenBudget: catalogTokens })
+  const left = new Set(omitted)
+  const skills = found.flatMap(({ name, description, trustLevel: trust }) =>
+    left.has(name) ? [] : [{ name, description: safeText(description), trust }],
+  )
+  const none = query === undefined ? 'No skill is installed here.' : 'No skill fits these words.'
+  return { text: found.length === 0 ? none : text, value: { skills, omitted } }
+}
+
+function shownDescription({ description, trustLevel }: SkillInfo): string {
+  return trustLevel === 'trusted' ? description : `(not trusted by the user) ${description}`
+}
+
+async function readResource(
+  world: McpWorld,
+  name: string,
+  path: string | undefined,
+  { connection }: ClientCall,
+): ReturnType<OfferedTool['run']> {
+  const manager = skillsOf(world)
+  const skill = await manager.get(name)
+  if (skill === undefined) {
+    throw new McpRequestError({
+      code: 'skill-not-found',
+      message: `There is no skill called ${name}.`,
+      hint: 'find_skills shows what there is.',
+    })
+  }
+  const { info } = skill
+  if (connection.activated?.has(info.directory) !== true) checkInvocation(info, 'model')
+  const { level } = currentTrust(info, discoverOptionsFrom(world.runtime, world.settings))
+  const warning = level === 'trusted' ? '' : `${untrustedNote(info.name)}\n\n`
+  if (path !== undefined) {
+    return { text: `${warning}${(await manager.readResource(name, path)).text}` }
+  }
+  const { files, truncated } = skill.resources
+  const lines = files.slice(0, mostFiles).map((file) => `${file.path} (${file.size} bytes)`)
+  if (truncated || files.length > mostFiles) lines.push('[There are more files.]')
+  if (lines.length === 0) return { text: 'The skill has no other files.' }
+  return { text: `${warning}${lines.join('\n')}` }
+}
+
+function matchReferences(world: McpWorld, prompt: string): Awaited<ReturnType<OfferedTool['run']>> {
+  const { text, deferred } = world.references(prompt, 'model')
+  const left = deferred.map(
+    ({ skill, path, reason }) => `Not injected: ${path} of the skill ${skill}: ${reason}`,
+  )
+  const said = [text === '' ? 'No trigger fires on this prompt.' : text.trimEnd(), ...left]
+  return { text: said.join('\n') }
+}

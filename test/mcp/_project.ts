@@ -1,0 +1,146 @@
+import { Client, type ClientOptions } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bin } from '../command-line.ts'
+
+/** The tools server of the fixtures, whose calls can be read afterwards. */
+const toolServer = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
+
+/** A project in a directory of its own, with a home of its own. */
+export interface McpProject {
+  project: string
+  home: string
+  /** What the tool server was called with, and `cancelled`. */
+  calls(): string[]
+  /** The process ids of tool servers that were started. */
+  started(): number[]
+  write(path: string, text: string): void
+  /** A skill of the project. */
+  skill(name: string, frontmatter: string, body: string, files?: Record<string, string>): void
+  remove(): void
+}
+
+export function makeProject(): McpProject {
+  const root = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-mcp-')))
+  const project = join(root, 'project')
+  const home = join(root, 'home')
+  const [record, starts] = [join(root, 'record'), join(root, 'starts')]
+  mkdirSync(join(project, '.git'), { recursive: true })
+  mkdirSync(home)
+  const linesOf = (path: string): string[] => {
+    try {
+      return readFileSync(path, 'utf8').trim().split('\n')
+    } catch {
+      return []
+    }
+  }
+  const write = (path: string, text: string): void => {
+    mkdirSync(dirname(join(project, path)), { recursive: true })
+    writeFileSync(join(project, path), text)
+  }
+  const things = { command: process.execPath, args: [toolServer, record, starts] }
+  write('.mcp.json', JSON.stringify({ mcpServers: { things } }))
+  return {
+    project,
+    home,
+    calls: () => linesOf(record),
+    started: () => linesOf(starts).map(Number),
+    write,
+    skill(name, frontmatter, body, files = {}) {
+      const directory = `.skillrail/skills/${name}`
+      const description = `description: The skill ${name}.\n`
+      write(
+        `${directory}/SKILL.md`,
+        `---\nname: ${name}\n${description}${frontmatter}---\n${body}\n`,
+      )
+      for (const [path, text] of Object.entries(files)) write(`${directory}/${path}`, text)
+    },
+    remove: () => rmSync(root, { recursive: true, force: true }),
+  }
+}
+
+export interface Connected {
+  client: Client
+  transport: StdioClientTransport
+  /** What the server wrote to standard error. */
+  said(): string
+  /** Everything that a tool answers. */
+  text(name: string, input?: Record<string, unknown>): Promise<string>
+  /** The answer of a tool whose text is JSON; what ran besides stands before it. */
+  json(name: string, input?: Record<string, unknown>): Promise<Record<string, unknown>>
+}
+
+export interface ConnectOptions {
+  args?: readonly string[]
+  env?: Record<string, string>
+  client?: ClientOptions
+  /** Answers the questions of the server; the client declares elicitation then. */
+  answer?: (message: string) => Record<string, unknown> | undefined
+}
+
+/** The newest protocol, which has no `initialize`. */
+export const modern: ClientOptions = { versionNegotiation: { mode: { pin: '2026-07-28' } } }
+
+/** The real client and the real command over pipes. */
+export async function connect(
+  { project, home }: McpProject,
+  { args = ['--trust-workspace'], env = {}, client: options = {}, answer }: ConnectOptions = {},
+): Promise<Connected> {
+  const client = makeClient(options, answer)
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: ['--disable-warning=ExperimentalWarning', bin, 'mcp', 'serve', ...args],
+    cwd: project,
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    stderr: 'pipe',
+  })
+  let said = ''
+  transport.stderr?.on('data', (chunk) => (said += String(chunk)))
+  await client.connect(transport)
+  return { client, transport, said: () => said, ...askerOf(client) }
+}
+
+export function makeClient(options: ClientOptions, answer: ConnectOptions['answer']): Client {
+  const capabilities = answer === undefined ? {} : { elicitation: {} }
+  const client = new Client({ name: 'test', version: '1' }, { ...options, capabilities })
+  if (answer !== undefined) {
+    client.setRequestHandler('elicitation/create', ({ params }) => {
+      const content = answer(params.message)
+      return content === undefined
+        ? { action: 'decline' }
+        : { action: 'accept', content: asForm(content) }
+    })
+  }
+  return client
+}
+
+function asForm(content: Record<string, unknown>): Record<string, string | boolean> {
+  const form: Record<string, string | boolean> = {}
+  for (const [name, value] of Object.entries(content)) {
+    form[name] = typeof value === 'boolean' ? value : String(value)
+  }
+  return form
+}
+
+export function askerOf(client: Client): Pick<Connected, 'text' | 'json'> {
+  const texts = async (name: string, input: Record<string, unknown>): Promise<string[]> => {
+    const { content } = await client.callTool({ name, arguments: input })
+    return content.map((block) => (block.type === 'text' ? block.text : ''))
+  }
+  return {
+    text: async (name, input = {}) => (await texts(name, input)).join('\n'),
+    json: async (name, input = {}) => JSON.parse((await texts(name, input)).at(-1) ?? ''),
+  }
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,547 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../patience.ts'
+import {
+  type Connected,
+  connect,
+  type ConnectOptions,
+  makeProject,
+  type McpProject,
+  modern,
+} from './_project.ts'
+
+let project: McpProject
+let open: Connected[] = []
+
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(async () => {
+  await Promise.all(open.map(({ client }) => client.close()))
+  open = []
+  project.remove()
+})
+
+async function start(options: ConnectOptions = {}): Promise<Connected> {
+  const connected = await connect(project, options)
+  open.push(connected)
+  return connected
+}
+
+const eras = [
+  ['2025-11-25', {}],
+  ['2026-07-28', modern],
+] as const
+
+describe.each(eras)('over MCP of %s', (version, client) => {
+  let shared: McpProject
+  let asking: Connected
+  let mute: Connected
+  let asked: string[] = []
+  let reply: Record<string, unknown> | undefined
+
+  beforeAll(async () => {
+    shared = makeProject()
+    ;[asking, mute] = await Promise.all([
+      connect(shared, {
+        client,
+        answer(message) {
+          asked.push(message)
+          return reply
+        },
+      }),
+      connect(shared, { client }),
+    ])
+  })
+  beforeEach(() => {
+    asked = []
+  })
+  afterAll(async () => {
+    await Promise.all([asking.client.close(), mute.client.close()])
+    shared.remove()
+  })
+  const create = { tool: 'things__create_thing', params: { name: 'saw' } }
+
+  it('calls what only reads without a question', async () => {
+    expect(asking.client.getNegotiatedProtocolVersion()).toBe(version)
+    const call = { tool: 'get_echo', params: { message: 'hi' } }
+    expect(await asking.json('call_tool', call)).toMatchObject({
+      tool: 'things__get_echo',
+      result: 'hi 1',
+    })
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['declines', undefined],
+    ['leaves the box empty', {}],
+    ['says no', { approve: false }],
+  ])('calls nothing when the person %s', async (_how, answer) => {
+    reply = answer
+    const text = await asking.text('call_tool', create)
+    expect(text).toContain('not called: things__create_thing')
+    expect(shared.calls().filter((line) => line.startsWith('create'))).toEqual([])
+  })
+
+  it('refuses it where the client cannot ask, and says what would allow it', async () => {
+    const text = await mute.text('call_tool', create)
+    expect(text).toContain('needs a yes')
+    expect(text).toContain('skillrail mcp serve --yes')
+    expect(shared.calls().filter((line) => line.startsWith('create'))).toEqual([])
+  })
+
+  it.each(['yes', 'approve', 'skip_prerequisites', 'enforce', 'trust', 'inputResponses'])(
+    'takes no %s from the model',
+    async (name) => {
+      const text = await mute.text('call_tool', { ...create, [name]: true })
+      expect(text).toContain(`${name} is not a parameter`)
+      expect(shared.calls().filter((line) => line.startsWith('create'))).toEqual([])
+    },
+  )
+
+  it('asks the person before a tool that may change something, with tool and parameters', async () => {
+    reply = { approve: true }
+    expect(await asking.text('call_tool', create)).toContain('created saw')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toContain('Tool: things__create_thing')
+    expect(asked[0]).toContain('"name": "saw"')
+  })
+
+  it('asks once for a plan of several, and for what is not said', async () => {
+    reply = { approve: true }
+    const tools = ['a', 'b'].map((name) => ({ tool: 'create_thing', params: { name } }))
+    expect(await asking.text('batch_tools', { tools })).toContain('created b')
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).toMatch(/Plan:[^]*things__create_thing[^]*things__create_thing/)
+    reply = { value: 'chair', approve: true }
+    expect(await asking.text('do_request', { request: 'things__create_thing' })).toContain(
+      'created chair',
+    )
+    expect(asked).toHaveLength(3)
+  })
+
+  it('asks nobody to read more than can be read, and repeats no long name', async () => {
+    reply = { approve: true }
+    const params = { name: `${'a'.repeat(20_000)} evil` }
+    const before = shared.calls().length
+    for (const [name, input] of [
+      ['call_tool', { tool: 'create_thing', params }],
+      ['batch_tools', { tools: [{ tool: 'create_thing', params }] }],
+      ['chain_tools', { tools: [{ tool: 'create_thing', params }] }],
+      ['do_request', { request: `things__create_thing ${JSON.stringify(params)}` }],
+    ] as const) {
+      const text = await asking.text(name, input)
+      expect(text).toContain('is asked about 20000 at most')
+      expect(text.length).toBeLessThan(1000)
+    }
+    expect(asked).toEqual([])
+    expect(shared.calls()).toHaveLength(before)
+  })
+})
+
+describe('what is too long', () => {
+  let one: Connected
+  let shared: McpProject
+  beforeAll(async () => {
+    shared = makeProject()
+    one = await connect(shared)
+  })
+  afterAll(async () => {
+    await one.client.close()
+    shared.remove()
+  })
+  const long = 'g-'.repeat(60_000)
+
+  it.each([
+    ['describe_tool', { tool: long }, 'tool must have 500 characters at most'],
+    ['call_tool', { tool: long }, 'tool must have 500 characters at most'],
+    ['batch_tools', { tools: [{ tool: long }] }, 'tool must have 500 characters at most'],
+    ['use_skill', { skill: long }, 'skill must have 500 characters at most'],
+    ['read_skill_resource', { skill: long }, 'skill must have 500 characters at most'],
+    ['chain_start', { skill: long }, 'skill must have 500 characters at most'],
+    ['chain_next', { run: long }, 'run must have 500 characters at most'],
+    ['find_tools', { request: long }, 'request must have 100000 characters at most'],
+    ['do_request', { request: long }, 'request must have 100000 characters at most'],
+    ['find_skills', { query: long }, 'query must have 100000 characters at most'],
+    ['match_references', { prompt: long }, 'prompt must have 100000 characters at most'],
+    ['find_skills', { [long]: 1 }, 'is not a parameter'],
+  ])('is refused by %s, and not repeated', async (name, input, words) => {
+    const text = await one.text(name, input)
+    expect(text).toContain(words)
+    expect(text.length).toBeLessThan(1000)
+  })
+
+  it('is not repeated as the name of a tool or a prompt either', async () => {
+    for (const ask of [
+      async () => await one.client.callTool({ name: long }),
+      async () => await one.client.getPrompt({ name: long }),
+    ]) {
+      const said = await ask().then(() => '', String)
+      expect(said).toContain('g-g-')
+      expect(said.length).toBeLessThan(3000)
+    }
+  })
+})
+
+it('teaches the router nothing by the words of a model', async () => {
+  const { json, client } = await start({ args: ['--trust-workspace', '--yes'] })
+  const request = 'show me the weekly overview'
+  const routed = async (): Promise<unknown> =>
+    (await client.callTool({ name: 'find_tools', arguments: { request } })).structuredContent
+  await json('call_tool', { tool: 'get_echo', params: { message: 'a' } })
+  const before = await routed()
+  const done = await json('do_request', { request: `create thing: ${request} named "q"` })
+  expect(done).toMatchObject({ status: 'success' })
+  expect(await routed()).toEqual(before)
+})
+
+it('calls it without a question where the one who started the server said yes', async () => {
+  const { text } = await start({ args: ['--trust-workspace', '--yes'] })
+  const input = { tool: 'create_thing', params: { name: 'saw' } }
+  expect(await text('call_tool', input)).toContain('created saw')
+})
+
+describe('a workflow', () => {
+  const workflow = {
+    look: {
+      description: 'Look first',
+      triggers: { tools: ['get_echo'], keywords: [] },
+      prerequisites: [{ step: 1, tool: 'list_things', description: 'know them', required: true }],
+      mode: 'enforce',
+      enabled: true,
+    },
+  }
+
+  it('runs what comes first, once in a session, whichever tool of ours is used', async () => {
+    project.write('.skillrail/workflows.json', JSON.stringify(workflow))
+    const { text } = await start()
+    const echo = { tool: 'get_echo', params: { message: 'a' } }
+    await text('batch_tools', { tools: [echo] })
+    await text('chain_tools', { tools: [echo] })
+    await text('call_tool', { tool: 'get_echo', params: { message: 'b' } })
+    await text('do_request', { request: 'things__get_echo {"message": "c"}' })
+    expect(project.calls().map((line) => line.split(' ')[0])).toEqual([
+      'list_things',
+      'get_echo',
+      'get_echo',
+      'get_echo',
+      'get_echo',
+    ])
+  })
+
+  it('lets a failed step keep the tool from being called, with the words of the contract', async () => {
+    const failing = structuredClone(workflow)
+    const [step] = failing.look.prerequisites
+    if (step !== undefined) step.tool = 'get_broken'
+    project.write('.skillrail/workflows.json', JSON.stringify(failing))
+    const { text } = await start()
+    const answer = await text('call_tool', { tool: 'get_echo', params: { message: 'a' } })
+    expect(answer).toContain('out of order')
+    expect(project.calls().some((line) => line.startsWith('get_echo'))).toBe(false)
+  })
+
+  it('that fails leaves word of what was called before it', async () => {
+    const [step] = workflow.look.prerequisites
+    const failing = { ...workflow.look, prerequisites: [{ ...step, tool: 'get_broken' }] }
+    project.write('.skillrail/workflows.json', JSON.stringify({ look: failing }))
+    const { text } = await start({ args: ['--trust-workspace', '--yes'] })
+    const request = 'create thing named "q", then get echo of the message "x"'
+    const answer = await text('do_request', { request })
+    expect(answer).toContain('Called before that: things__create_thing (success)')
+    expect(answer).toContain('out of order')
+    expect(project.calls()).not.toContain('get_echo')
+  })
+
+  it('goes by the words of the request that comes with a call', async () => {
+    const { look } = workflow
+    const byWords = { look: { ...look, triggers: { keywords: ['carefully'] } } }
+    project.write('.skillrail/workflows.json', JSON.stringify(byWords))
+    const { text } = await start()
+    const call = { tool: 'get_echo', params: { message: 'a' } }
+    await text('call_tool', { ...call, request: 'Echo it' })
+    expect(project.calls()).toHaveLength(1)
+    await text('call_tool', { ...call, request: 'Echo it carefully' })
+    expect(project.calls()[1]).toBe('list_things {}')
+    expect(project.calls()).toHaveLength(3)
+  })
+
+  it('that only warns asks the person whether its steps run, and runs them where nobody is', async () => {
+    const { look } = workflow
+    project.write('.skillrail/workflows.json', JSON.stringify({ look: { ...look, mode: 'warn' } }))
+    const asked: string[] = []
+    const call = { tool: 'get_echo', params: { message: 'a' } }
+    const skipping = await start({
+      answer(message) {
+        asked.push(message)
+        return { skip: true }
+      },
+    })
+    await skipping.text('call_tool', call)
+    expect(asked).toEqual([expect.stringContaining('list_things')])
+    expect(project.calls()).toEqual(['get_echo {"message":"a"}'])
+    const mute = await start()
+    await mute.text('call_tool', call)
+    expect(project.calls()[1]).toBe('list_things {}')
+  })
+
+  const parametersOf = new Map([
+    ['create_thing', { name: 'saw' }],
+    ['get_echo', { message: 'hi' }],
+  ])
+  const warning = { look: { ...workflow.look, mode: 'warn' } }
+
+  it.each(eras)(
+    'that only warns is asked about once for a request over MCP of %s',
+    async (_, client) => {
+      const named = {
+        look: { ...warning.look, triggers: { tools: ['create_thing'], keywords: [] } },
+      }
+      project.write('.skillrail/workflows.json', JSON.stringify(named))
+      const asked: string[] = []
+      const { json } = await start({
+        client,
+        answer(message) {
+          asked.push(message)
+          return message.startsWith('Something') ? { approve: true } : { skip: true }
+        },
+      })
+      const tools = Array.from({ length: 10 }, (_one, index) => ({
+        tool: 'create_thing',
+        params: { name: `n${index}` },
+      }))
+      const results = await json('batch_tools', { tools })
+      expect(results).toMatchObject(
+        tools.map(({ params }) => ({ result: `created ${params.name}` })),
+      )
+      expect(asked).toHaveLength(2)
+      expect(project.calls()).toHaveLength(10)
+    },
+  )
+
+  it.each(eras)(
+    'more than can be asked about leaves what was done, over MCP of %s',
+    async (_, client) => {
+      const reading = ['get_echo', 'get_image', 'get_escape', 'list_things', 'get_broken']
+      const names = ['create_thing', ...reading, 'crash_now']
+      const prerequisites = [{ step: 1, tool: 'get_big', description: 'know', required: true }]
+      const each = names.map((tool) => [
+        `before-${tool}`,
+        { ...warning.look, triggers: { tools: [tool], keywords: [] }, prerequisites },
+      ])
+      project.write('.skillrail/workflows.json', JSON.stringify(Object.fromEntries(each)))
+      let asked = 0
+      const { json } = await start({
+        client,
+        answer(message) {
+          asked++
+          return message.startsWith('Something') ? { approve: true } : { skip: true }
+        },
+      })
+      const tools = names.map((tool) => ({ tool, params: parametersOf.get(tool) ?? {} }))
+      const results = await json('batch_tools', { tools })
+      expect(asked).toBe(7)
+      expect(results).toMatchObject([
+        { result: 'created saw' },
+        { result: 'hi 1' },
+        ...['success', 'success', 'success', 'error'].map((status) => ({ status })),
+        { status: 'error', error: expect.stringContaining('was asked 7 things') },
+      ])
+      expect(project.calls()).not.toContain('crash_now {}')
+    },
+  )
+
+  it('runs again for another connection', async () => {
+    project.write('.skillrail/workflows.json', JSON.stringify(workflow))
+    const call = { tool: 'get_echo', params: { message: 'a' } }
+    const [first, second] = [await start(), await start()]
+    await first.text('call_tool', call)
+    await second.text('call_tool', call)
+    const steps = project.calls().filter((line) => line.startsWith('list_things'))
+    expect(steps).toHaveLength(2)
+  })
+
+  it('runs once for two connections of one session', async () => {
+    project.write('.skillrail/workflows.json', JSON.stringify(workflow))
+    const call = { tool: 'get_echo', params: { message: 'a' } }
+    const named = { args: ['--trust-workspace', '--session', 'both'] }
+    const [first, second] = [await start(named), await start(named)]
+    await first.text('call_tool', call)
+    await second.text('call_tool', call)
+    const steps = project.calls().filter((line) => line.startsWith('list_things'))
+    expect(steps).toHaveLength(1)
+  })
+})
+
+it('calls no tool that its server’s lists forbid, and asks nobody about it', async () => {
+  const asked: string[] = []
+  const { mcpServers } = JSON.parse(readFileSync(join(project.project, '.mcp.json'), 'utf8'))
+  const things = { ...mcpServers.things, excludeTools: ['create_thing'] }
+  project.write('.gemini/settings.json', JSON.stringify({ mcpServers: { things } }))
+  project.write('.mcp.json', '{}')
+  const { text } = await start({
+    answer(message) {
+      asked.push(message)
+      return { approve: true }
+    },
+  })
+  const create = { tool: 'create_thing', params: { name: 'saw' } }
+  expect(await text('call_tool', create)).toContain('Tool not found: create_thing')
+  const batch = { tools: [{ tool: 'get_echo', params: { message: 'a' } }] }
+  expect(await text('batch_tools', batch)).toContain('a 1')
+  expect(asked).toEqual([])
+  expect(project.calls()).toEqual(['get_echo {"message":"a"}'])
+})
+
+it.each([
+  ['a workflow that cannot be read stands before', '{', { name: 'saw' }],
+  ['has wrong parameters', '{}', { title: 'saw' }],
+])('asks nobody about a call that %s', async (_what, workflows, params) => {
+  project.write('.skillrail/workflows.json', workflows)
+  let asked = 0
+  const { text } = await start({
+    answer() {
+      asked++
+      return { approve: true }
+    },
+  })
+  const tools = [{ tool: 'create_thing', params }]
+  for (const [name, input] of [
+    ['call_tool', { tool: 'create_thing', params }],
+    ['batch_tools', { tools }],
+    ['chain_tools', { tools }],
+  ] as const) {
+    expect(await text(name, input)).toMatch(/cannot be read|Missing: name/)
+  }
+  expect(asked).toBe(0)
+  expect(project.calls()).toEqual([])
+})
+
+describe('an untrusted workspace', () => {
+  it('starts nothing of the project, and says how to allow it', async () => {
+    const { text } = await start({ args: [] })
+    for (const [name, input] of [
+      ['call_tool', { tool: 'get_echo', params: { message: 'a' } }],
+      ['find_tools', { request: 'echo' }],
+      ['describe_tool', { tool: 'get_echo' }],
+      ['do_request', { request: 'echo a' }],
+    ] as const) {
+      expect(await text(name, input)).toContain('skillrail trust')
+    }
+    expect(project.started()).toEqual([])
+  })
+})
+
+describe('one server', () => {
+  let shared: McpProject
+  let one: Connected
+  beforeAll(async () => {
+    shared = makeProject()
+    one = await connect(shared)
+  })
+  afterAll(async () => {
+    await one.client.close()
+    shared.remove()
+  })
+
+  it('has one list of tools with schemas and hints, which stays as it is', async () => {
+    const { tools } = await one.client.listTools()
+    expect(tools.map(({ name }) => name)).toEqual([
+      'find_skills',
+      'use_skill',
+      'read_skill_resource',
+      'match_references',
+      'find_tools',
+      'describe_tool',
+      'call_tool',
+      'do_request',
+      'batch_tools',
+      'chain_tools',
+      'chain_start',
+      'chain_report',
+      'chain_next',
+      'chain_status',
+    ])
+    for (const { inputSchema, description, annotations } of tools) {
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(description?.length).toBeGreaterThan(20)
+      expect(Object.keys(annotations ?? {})).toHaveLength(4)
+    }
+    expect(one.client.getServerCapabilities()?.tools).toEqual({ listChanged: false })
+  })
+
+  it('routes, describes, batches and chains', async () => {
+    const { structuredContent } = await one.client.callTool({
+      name: 'find_tools',
+      arguments: { request: 'get the message back: echo' },
+    })
+    expect(structuredContent).toMatchObject({ decision: 'answer', tool: 'things__get_echo' })
+    const described = await one.json('describe_tool', { tool: 'get_echo' })
+    expect(described).toMatchObject({ tool: { id: 'things__get_echo' }, workflows: [] })
+    const batch = await one.json('batch_tools', {
+      tools: [{ tool: 'get_broken' }, { tool: 'get_echo', params: { message: 'x' } }],
+    })
+    expect(batch).toMatchObject([{ status: 'error' }, { result: 'x 1' }])
+    const chain = await one.json('chain_tools', {
+      tools: [
+        { tool: 'list_things', params: { count: 2 }, output_as: 'things' },
+        { tool: 'get_echo', params: { message: 'first', times: '$things[1].id' } },
+      ],
+    })
+    expect(chain).toMatchObject({ completed: [{}, { result: 'first 1' }], skipped: [] })
+  })
+
+  it('says what is wrong with what it is asked, and what is allowed', async () => {
+    const many = (length: number): object[] => Array.from({ length }, () => ({ tool: 'get_echo' }))
+    const told = async (name: string, input: object): Promise<string> =>
+      await one.text(name, { ...input })
+    expect(await told('call_tool', { tool: 'get_echo', params: { times: 'x' } })).toContain(
+      'Missing: message',
+    )
+    expect(await told('call_tool', { tool: 'get_ehco' })).toContain('things__get_echo')
+    expect(await told('batch_tools', { tools: many(11) })).toContain(
+      'Batch size exceeds limit of 10 tools',
+    )
+    expect(await told('chain_tools', { tools: many(6) })).toContain(
+      'Chain length exceeds limit of 5 tools',
+    )
+    expect(await told('do_request', { request: '  ' })).toContain('the request says nothing')
+    expect(await told('find_tools', { request: 'x', limit: 0 })).toContain(
+      'limit must be 1 or more',
+    )
+  })
+
+  it('saves a picture, and gives its path', async () => {
+    const { files } = await one.json('call_tool', { tool: 'get_image' })
+    expect(files).toMatchObject([{ mimeType: 'image/png' }])
+  })
+
+  it('passes progress on, and cancels the call at its server', async () => {
+    const controller = new AbortController()
+    const steps: unknown[] = []
+    const call = one.client.callTool(
+      { name: 'call_tool', arguments: { tool: 'get_slow', params: {} } },
+      {
+        signal: controller.signal,
+        onprogress(step) {
+          steps.push(step)
+          controller.abort('enough')
+        },
+      },
+    )
+    await expect(call).rejects.toThrow(/enough|abort/i)
+    expect(steps[0]).toMatchObject({ message: 'things__get_slow: on the way', total: 4 })
+    await until(() => shared.calls().includes('cancelled'))
+  })
+
+  it('answers fifty calls at once, by one process', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => {
+        const call = { tool: 'get_echo', params: { message: `m${index}` } }
+        return (await one.json('call_tool', call))['result']
+      }),
+    )
+    expect(answers).toEqual(Array.from({ length: 50 }, (_, index) => `m${index} 1`))
+    expect(shared.started()).toHaveLength(1)
+  })
+})

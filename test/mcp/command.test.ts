@@ -1,0 +1,77 @@
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type CliResult, runCli } from '../cli/run-cli.ts'
+import { connect, makeProject, type McpProject } from './_project.ts'
+
+let project: McpProject
+
+beforeAll(() => {
+  project = makeProject()
+  project.skill('saw', '', 'Cut.')
+})
+afterAll(() => project.remove())
+
+const cli = async (...args: string[]): Promise<CliResult> =>
+  await runCli(args, { cwd: project.project, home: project.home })
+
+it('lists what it would offer, and starts nothing', async () => {
+  const { code, stdout } = await cli('mcp', 'serve', '--list', '--trust-workspace')
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^ {2}call_tool +Call a tool +acts$/m)
+  expect(stdout).toMatch(/^ {2}saw +The skill saw\.$/m)
+  expect(stdout).toContain('skill://saw/SKILL.md')
+  expect(project.started()).toEqual([])
+})
+
+it('says why nothing is served by the extension', async () => {
+  const { stdout } = await cli('mcp', 'serve', '--list')
+  expect(stdout).toContain('none: only trusted skills are served')
+})
+
+it('ends as the view does when the port is taken', async () => {
+  const taken = createServer()
+  const port = await new Promise<number>((resolve) => {
+    taken.listen(0, '127.0.0.1', () => {
+      const address = taken.address()
+      resolve(typeof address === 'object' ? (address?.port ?? 0) : 0)
+    })
+  })
+  const { code, stderr } = await cli('mcp', 'serve', '--http', '--port', String(port))
+  taken.close()
+  expect(code).toBe(2)
+  expect(stderr).toContain(`--port ${port}: another program listens there`)
+})
+
+it('gives the same as one document, without the skills that are not trusted', async () => {
+  const { stdout } = await cli('mcp', 'serve', '--dry-run', '--json')
+  const { tools, prompts, skills } = JSON.parse(stdout)
+  expect([tools.length, prompts.length, skills]).toEqual([14, 1, []])
+})
+
+it.each([
+  [['--json'], '--json has nothing to print'],
+  [['--port', '80'], '--port means nothing without --http'],
+  [['--token-file', 'x'], '--token-file means nothing without --http'],
+  [['--http', '--port', '99999'], 'a whole number from 0 to 65535'],
+  [['--list', '--http', '--port', 'zzz'], 'a whole number from 0 to 65535'],
+  [['--session', '../x'], 'is no session id'],
+])('refuses %j', async (options, words) => {
+  const { code, stdout, stderr } = await cli('mcp', 'serve', ...options)
+  expect(code).toBe(2)
+  expect(stdout + stderr).toContain(words)
+})
+
+it('loses no call of two connections to one session', async () => {
+  const options = { args: ['--trust-workspace', '--session', 'both'] }
+  const [one, two] = await Promise.all([connect(project, options), connect(project, options)])
+  const calls = [one, two].flatMap(({ text }) =>
+    Array.from({ length: 10 }, async (_, index) => {
+      const input = { tool: 'get_echo', params: { message: String(index) } }
+      return await text('call_tool', input)
+    }),
+  )
+  await Promise.all(calls)
+  await Promise.all([one.client.close(), two.client.close()])
+  const shown = await cli('session', 'show', '--session', 'both', '--calls', '100', '--json')
+  expect(JSON.parse(shown.stdout).calls).toHaveLength(20)
+})

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { skillsExtension } from '../../src/mcp/extension/skill-source.ts'
+import { offeredTools } from '../../src/mcp/index.ts'
+import { emptyWorld } from './_empty-world.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const page = readFileSync(join(root, 'docs/reference/mcp-server.md'), 'utf8')
+const tools = offeredTools(emptyWorld())
+
+interface Schema {
+  properties?: Record<string, Schema & { items?: Schema }>
+  required?: string[]
+}
+
+it('names the text of the extension that is served', () => {
+  expect(page).toContain(
+    `\`${skillsExtension.id}\` as it became final on ${skillsExtension.revision}`,
+  )
+})
+
+it('has every tool in its table, with whether it only reads and with what it takes', () => {
+  const table = /^\| tool [^]*?\n\n/m.exec(page)?.[0] ?? ''
+  const rows = table.split('\n').flatMap((line) => {
+    const [name, reads, required, optional] = line
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim())
+    return name?.startsWith('`') === true ? [[name, reads, required, optional]] : []
+  })
+  const cell = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(', ')
+  const offered = tools.map(({ name, annotations, inputSchema }) => {
+    const { properties = {}, required = [] }: Schema = { ...inputSchema }
+    const optional = Object.keys(properties).filter((key) => !required.includes(key))
+    const reads = annotations.readOnlyHint ? 'yes' : 'no'
+    return [`\`${name}\``, reads, cell(required), cell(optional)]
+  })
+  expect(rows).toEqual(offered)
+})
+
+it('says of every parameter what it is, also of those within', () => {
+  const names = tools.flatMap(({ inputSchema }) => {
+    const { properties = {} }: Schema = { ...inputSchema }
+    const within = Object.values(properties).flatMap(({ items }) =>
+      Object.keys(items?.properties ?? {}),
+    )
+    return [...Object.keys(properties), ...within]
+  })
+  const table = /^\| parameter [^]*?\n\n/m.exec(page)?.[0] ?? ''
+  const told = [...table.matchAll(/^\| `(\w+)` /gm)].map(([, name]) => name)
+  expect(new Set(told)).toEqual(new Set(names))
+})
+
+it('says what is announced of tools that do not only read', () => {
+  for (const { name, annotations } of tools) {
+    const { readOnlyHint: reads, destructiveHint, idempotentHint, openWorldHint } = annotations
+    const acts = !reads && !['find_tools', 'describe_tool'].includes(name)
+    expect([destructiveHint, idempotentHint, openWorldHint]).toEqual([acts, !acts, !reads])
+  }
+})

@@ -1,0 +1,165 @@
+import { describe, expect, it, vi } from 'vitest'
+import { type Arrival, createExchanges, type Turn, type Work } from '../../src/mcp/exchange.ts'
+import type { Question } from '../../src/mcp/model.ts'
+
+const question: Question = { message: 'Is it?', properties: {}, required: [] }
+const accept = (content: object): object => ({ action: 'accept', content })
+
+function arrival(more: Partial<Arrival> = {}): Arrival {
+  return {
+    subject: 'call_tool {}',
+    signal: new AbortController().signal,
+    progress: () => undefined,
+    canAsk: true,
+    ...more,
+  }
+}
+
+/** Asks so often, and tells what came back. */
+function asking(times: number): (work: Work) => Promise<{ text: string }> {
+  return async ({ ask }) => {
+    const answers: unknown[] = []
+    for (let count = 0; count < times; count++) answers.push(await ask?.(question))
+    return { text: JSON.stringify(answers) }
+  }
+}
+
+function stateOf(turn: Turn): string {
+  if (turn.kind === 'question') return turn.state
+  throw new Error('no question was asked')
+}
+
+const answered = (text: string): Turn => ({ kind: 'answer', answer: { text } })
+
+describe('a call that asks', () => {
+  it('goes on where it stopped, as often as it asks', async () => {
+    const exchanges = createExchanges()
+    const first = await exchanges.begin(arrival(), asking(2))
+    expect(first).toMatchObject({ kind: 'question', question })
+    const second = await exchanges.resume(arrival(), stateOf(first), accept({ a: 1 }))
+    const end = await exchanges.resume(arrival(), stateOf(second), accept({ b: 2 }))
+    expect(end).toEqual(answered('[{"a":1},{"b":2}]'))
+  })
+
+  it.each([
+    ['declined', { action: 'decline' }],
+    ['sent away', { action: 'cancel' }],
+    ['accepted by another word', { action: 'yes', content: { approve: true } }],
+    ['no object', 'accept'],
+    ['missing', undefined],
+  ])('gets nothing for a form that is %s', async (_what, reply) => {
+    const exchanges = createExchanges()
+    const first = await exchanges.begin(arrival(), asking(1))
+    expect(await exchanges.resume(arrival(), stateOf(first), reply)).toEqual(answered('[null]'))
+  })
+
+  it('counts once, and for the request that it was asked for alone', async () => {
+    const exchanges = createExchanges()
+    const first = await exchanges.begin(arrival(), asking(1))
+    const state = stateOf(first)
+    const other = arrival({ subject: 'call_tool {"name":"drop_table"}' })
+    expect(() => exchanges.resume(other, state, accept({ approve: true }))).toThrow('nobody waits')
+    await exchanges.resume(arrival(), state, accept({ approve: true }))
+    expect(() => exchanges.resume(arrival(), state, accept({ approve: true }))).toThrow(
+      'nobody waits',
+    )
+    expect(() => exchanges.resume(arrival(), 'guessed', accept({}))).toThrow('nobody waits')
+    expect(state).toMatch(/^[\w-]{32}$/)
+  })
+
+  it('asks nobody where the client cannot', async () => {
+    const exchanges = createExchanges()
+    const turn = await exchanges.begin(arrival({ canAsk: false }), asking(1))
+    expect(turn).toEqual(answered('[null]'))
+  })
+
+  it.each([
+    ['in all', { mostWaiting: 1 }, 'another'],
+    ['of its client', { mostOfClient: 1 }, 'one'],
+  ])('says so when too many questions are open, %s', async (_, options, client) => {
+    const exchanges = createExchanges(options)
+    const first = await exchanges.begin(arrival({ client: 'one' }), asking(1))
+    await expect(exchanges.begin(arrival({ client }), asking(1))).rejects.toMatchObject({
+      code: 'too-many-questions',
+    })
+    await exchanges.resume(arrival({ client: 'one' }), stateOf(first), accept({}))
+    expect(await exchanges.begin(arrival({ client }), asking(1))).toMatchObject({
+      kind: 'question',
+    })
+  })
+
+  it('keeps no other client from asking', async () => {
+    const exchanges = createExchanges({ mostOfClient: 1 })
+    await exchanges.begin(arrival({ client: 'one' }), asking(1))
+    expect(await exchanges.begin(arrival({ client: 'another' }), asking(1))).toMatchObject({
+      kind: 'question',
+    })
+  })
+})
+
+describe('the end of a call', () => {
+  it('comes with the request that carries it, the one that brought the answer too', async () => {
+    const exchanges = createExchanges()
+    const [one, two] = [new AbortController(), new AbortController()]
+    let signal: AbortSignal | undefined
+    const work = async (given: Work): Promise<{ text: string }> => {
+      ;({ signal } = given)
+      await given.ask?.(question)
+      await Promise.resolve()
+      return { text: given.signal.aborted ? 'aborted' : 'goes on' }
+    }
+    const first = await exchanges.begin(arrival({ signal: one.signal }), work)
+    one.abort()
+    expect(signal?.aborted).toBe(false)
+    const end = exchanges.resume(arrival({ signal: two.signal }), stateOf(first), accept({}))
+    two.abort()
+    expect(await end).toEqual(answered('aborted'))
+  })
+
+  it('comes with the end of the server, and nothing is answered', async () => {
+    const exchanges = createExchanges()
+    let said: unknown = 'nothing yet'
+    await exchanges.begin(arrival(), async ({ ask, signal }) => {
+      const answer = await ask?.(question)
+      said = { answer, aborted: signal.aborted }
+      return { text: '' }
+    })
+    exchanges.close()
+    await vi.waitFor(() => expect(said).toEqual({ answer: undefined, aborted: true }))
+  })
+
+  it('comes when nobody answers in time', async () => {
+    vi.useFakeTimers()
+    try {
+      const exchanges = createExchanges({ patienceMs: 1000 })
+      let signal: AbortSignal | undefined
+      const first = await exchanges.begin(arrival(), async (work) => {
+        ;({ signal } = work)
+        return await asking(1)(work)
+      })
+      await vi.advanceTimersByTimeAsync(1001)
+      expect(signal?.aborted).toBe(true)
+      expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('nobody waits')
+    } finally {
+      vi.useRealTimers()
+    }
+  })
+
+  it('comes with the end of the request that was asked in, which makes room for others', async () => {
+    const exchanges = createExchanges({ mostWaiting: 1 })
+    let signal: AbortSignal | undefined
+    const first = await exchanges.begin(arrival(), async (work) => {
+      ;({ signal } = work)
+      return await asking(1)(work)
+    })
+    exchanges.drop(stateOf(first))
+    expect(signal?.aborted).toBe(true)
+    expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('nobody waits')
+    expect(await exchanges.begin(arrival(), asking(1))).toMatchObject({ kind: 'question' })
+  })
+
+  it('passes an error on', async () => {
+    const failing = createExchanges().begin(arrival(), () => Promise.reject(new Error('broken')))
+    await expect(failing).rejects.toThrow('broken')
+  })
+})

@@ -1,0 +1,92 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type ServedHttp, serveHttp } from '../../src/mcp/index.ts'
+import { until } from '../patience.ts'
+import { emptyWorld } from './_empty-world.ts'
+
+let served: ServedHttp | undefined
+afterEach(async () => {
+  await served?.close()
+  served = undefined
+})
+
+const token = 'f'.repeat(43)
+const initialize = {
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'test', version: '1' },
+  },
+}
+
+async function post(body: object, session?: string): Promise<Response> {
+  const answer = await fetch(served?.address ?? '', {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json; charset=utf-8',
+      ...(session === undefined ? {} : { 'mcp-session-id': session }),
+    },
+    body: JSON.stringify(body),
+  })
+  await answer.text()
+  return answer
+}
+
+const list = { jsonrpc: '2.0', id: 2, method: 'tools/list' }
+
+describe('sessions over HTTP', () => {
+  it('end when nothing was asked for a while', async () => {
+    served = await serveHttp({ world: emptyWorld(), token, idleMs: 200 })
+    const session = (await post(initialize)).headers.get('mcp-session-id') ?? ''
+    expect((await post(list, session)).status).toBe(200)
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    await until(async () => (await post(list, session)).status === 404)
+  })
+
+  it('make room for a new one: that ends which was idle for longest', async () => {
+    served = await serveHttp({ world: emptyWorld(), token, mostSessions: 2 })
+    const first = (await post(initialize)).headers.get('mcp-session-id') ?? ''
+    const second = (await post(initialize)).headers.get('mcp-session-id') ?? ''
+    expect((await post(list, first)).status).toBe(200)
+    expect((await post(initialize)).status).toBe(200)
+    expect((await post(list, second)).status).toBe(404)
+    expect((await post(list, first)).status).toBe(200)
+  })
+
+  it('are so many and no more while each has a stream, until one ends', async () => {
+    served = await serveHttp({ world: emptyWorld(), token, mostSessions: 1 })
+    const only = (await post(initialize)).headers.get('mcp-session-id') ?? ''
+    const headers = { authorization: `Bearer ${token}`, 'mcp-session-id': only }
+    const stream = await fetch(served.address, {
+      headers: { ...headers, accept: 'text/event-stream' },
+    })
+    expect(stream.status).toBe(200)
+    expect((await post(initialize)).status).toBe(503)
+    expect((await fetch(served.address, { method: 'DELETE', headers })).status).toBe(200)
+    expect((await post(initialize)).status).toBe(200)
+    await stream.body?.cancel()
+  })
+
+  it('have a session of calls each, which no refused request costs', async () => {
+    const world = emptyWorld()
+    served = await serveHttp({ world, token })
+    const before = world.sessions
+    await post(initialize)
+    await post(initialize)
+    await post(list)
+    await post(list, 'x')
+    expect(world.sessions).toBe(before + 2)
+  })
+})
+
+it('says which port it cannot have', async () => {
+  served = await serveHttp({ world: emptyWorld(), token })
+  const port = Number(new URL(served.address).port)
+  await expect(serveHttp({ world: emptyWorld(), token, port })).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
+})

@@ -1,0 +1,174 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bin } from '../command-line.ts'
+import { until } from '../patience.ts'
+import { connect, isRunning, makeProject, type McpProject } from './_project.ts'
+
+let project: McpProject
+let children: ChildProcess[] = []
+
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => {
+  for (const child of children) child.kill('SIGKILL')
+  children = []
+  project.remove()
+})
+
+interface Pipes {
+  child: ChildProcess
+  /** Every line of standard output. */
+  lines: string[]
+  said(): string
+  write(text: string): void
+  /** The answer with an id. */
+  answer(id: number): Promise<Record<string, unknown>>
+  code: Promise<number | null>
+}
+
+function pipes(...args: string[]): Pipes {
+  const child = spawn(
+    process.execPath,
+    ['--disable-warning=ExperimentalWarning', bin, 'mcp', 'serve', '--trust-workspace', ...args],
+    { cwd: project.project, env: { PATH: process.env['PATH'], HOME: project.home } },
+  )
+  children.push(child)
+  const lines: string[] = []
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += String(chunk)))
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line))
+  const parsed = (): Record<string, unknown>[] => lines.map((line) => JSON.parse(line))
+  return {
+    child,
+    lines,
+    said: () => said,
+    write: (text) => void child.stdin.write(text),
+    async answer(id) {
+      await until(() => parsed().some((message) => message['id'] === id))
+      return parsed().find((message) => message['id'] === id) ?? {}
+    },
+    code: new Promise((resolve) => child.on('close', resolve)),
+  }
+}
+
+const message = (fields: object): string => `${JSON.stringify({ jsonrpc: '2.0', ...fields })}\n`
+const initialize = message({
+  id: 0,
+  method: 'initialize',
+  params: {
+    protocolVersion: '2025-11-25',
+    capabilities: {},
+    clientInfo: { name: 'raw', version: '1' },
+  },
+})
+const call = (id: number, name: string, input: unknown): string =>
+  message({ id, method: 'tools/call', params: { name, arguments: input } })
+
+describe('bad input on the pipe', () => {
+  it('is answered or left alone, and nothing but messages stands on standard output', async () => {
+    const server = pipes()
+    server.write('garbage\n\n\u0000\u0001\n{"half": \n[]\n"text"\n{"jsonrpc":"1.0","id":9}\n')
+    server.write(`${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}\n`)
+    server.write(initialize)
+    await server.answer(0)
+    server.write(message({ method: 'notifications/initialized' }))
+    server.write(message({ id: 1, method: 'no/such/method' }))
+    expect(await server.answer(1)).toMatchObject({ error: { code: -32_601 } })
+    server.write(call(2, 'use_skil', { name: 'saw' }))
+    const unknown = await server.answer(2)
+    expect(unknown).toMatchObject({ error: { code: -32_602 } })
+    expect(JSON.stringify(unknown)).toContain('Did you mean use_skill?')
+    server.write(call(3, 'call_tool', { tool: 7, params: [] }))
+    const wrong = JSON.stringify(await server.answer(3))
+    expect(wrong).toContain('invalid parameters for call_tool')
+    expect(wrong).toContain('tool must be a string')
+    server.write(call(4, 'match_references', { prompt: 'x'.repeat(10_000_000) }))
+    expect(JSON.stringify(await server.answer(4))).toContain('characters; 4194304 are allowed')
+    const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`
+    server.write(
+      `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"call_tool","arguments":{"tool":"get_echo","params":{"a":${deep}}}}}\n`,
+    )
+    expect(JSON.stringify(await server.answer(5))).toContain('nested too deep')
+    server.write(message({ method: 'notifications/cancelled', params: { requestId: 'nobody' } }))
+    server.write(message({ id: 6, method: 'ping' }))
+    expect(await server.answer(6)).toMatchObject({ result: {} })
+    server.child.stdin?.end()
+    expect(await server.code).toBe(0)
+    for (const line of server.lines) expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' })
+  })
+
+  it('ends quietly with a client that never says who it is', async () => {
+    const server = pipes()
+    server.child.stdin?.end()
+    expect(await server.code).toBe(0)
+    expect(server.lines).toEqual([])
+  })
+
+  it('ends the connection of a message that never ends', async () => {
+    const server = pipes()
+    server.child.stdin?.on('error', () => undefined)
+    server.write('x'.repeat(13 * 1024 * 1024))
+    expect(await server.code).toBe(0)
+    expect(server.lines).toEqual([])
+  })
+})
+
+describe('the end', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'comes with %s, and takes its servers along',
+    async (name) => {
+      const server = pipes()
+      server.write(initialize)
+      server.write(call(1, 'call_tool', { tool: 'get_echo', params: { message: 'a' } }))
+      await server.answer(1)
+      server.child.kill(name)
+      expect(await server.code).toBe(130)
+      await until(() => project.started().every((pid) => !isRunning(pid)))
+      expect(project.started()).toHaveLength(1)
+    },
+  )
+
+  it('comes in the middle of a call when the client hangs up', async () => {
+    const server = pipes()
+    server.write(initialize)
+    server.write(call(1, 'call_tool', { tool: 'get_slow', params: {} }))
+    await until(() => project.calls().includes('get_slow {}'))
+    server.child.stdin?.end()
+    expect(await server.code).toBe(0)
+    await until(() => project.started().every((pid) => !isRunning(pid)))
+    expect(server.lines.map((line) => JSON.parse(line).id)).toEqual([0])
+  })
+
+  it('comes after kill -9 of the client, and leaves no process', async () => {
+    const holder = fileURLToPath(new URL('../fixtures/programs/mcp-client.ts', import.meta.url))
+    const client = spawn(
+      process.execPath,
+      ['--disable-warning=ExperimentalWarning', holder, bin, project.project],
+      {
+        env: { PATH: process.env['PATH'], HOME: project.home },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    )
+    children.push(client)
+    let said = ''
+    client.stdout.on('data', (chunk) => (said += String(chunk)))
+    await until(() => said.includes('\n'))
+    const server = Number(said)
+    expect(isRunning(server)).toBe(true)
+    expect(project.started().map(isRunning)).toEqual([true])
+    client.kill('SIGKILL')
+    await until(() => [server, ...project.started()].every((pid) => !isRunning(pid)))
+  })
+})
+
+it('prints on standard error what a client must not read as a message', async () => {
+  project.write('.skillrail/skills/broken/SKILL.md', 'no frontmatter')
+  project.write('.mcp.json', '{"mcpServers": {"things": {"command": 7}}}')
+  const { client, said, text } = await connect(project)
+  await text('find_skills')
+  await client.close()
+  expect(said()).toContain('.mcp.json')
+})

@@ -1,0 +1,165 @@
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
+import { spawn } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { askerOf, makeClient } from '../mcp/_project.ts'
+import { until } from '../patience.ts'
+import { isMissing, skipReason } from './needs.ts'
+import { program, type ServerProject } from './project.ts'
+import { useWorld } from './world.ts'
+
+/** A client of our own server in the project, whose person answers every question with a yes. */
+async function overPipes({ directory, environment }: ServerProject, ...args: string[]) {
+  const asked: string[] = []
+  const client = makeClient({}, (message) => {
+    asked.push(message)
+    return { approve: true }
+  })
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [program, 'mcp', 'serve', ...args],
+    cwd: directory,
+    env: environment,
+    stderr: 'ignore',
+  })
+  await client.connect(transport)
+  return { client, asked, ...askerOf(client) }
+}
+
+describe('the official test server, through ours', () => {
+  const world = useWorld(['everything'])
+
+  it('is found by words, described, called, batched and chained', async () => {
+    const { client, text, json, asked } = await overPipes(world().project)
+    expect(await json('find_tools', { request: 'echo back hello' })).toMatchObject({
+      tool: 'everything__echo',
+    })
+    expect(await json('describe_tool', { tool: 'everything__echo' })).toMatchObject({
+      tool: { id: 'everything__echo' },
+    })
+    const call = { tool: 'everything__echo', params: { message: 'hello' } }
+    expect(await text('call_tool', call)).toContain('hello')
+    const sum = { tool: 'everything__get-sum', params: { a: 2, b: 3 } }
+    expect(JSON.stringify(await json('batch_tools', { tools: [sum, sum] }))).toContain('5')
+    const kept = { ...sum, output_as: 'sum' }
+    const said = { tool: 'everything__echo', params: { message: '$sum' } }
+    expect(JSON.stringify(await json('chain_tools', { tools: [kept, said] }))).toContain('5')
+    expect(asked.every((message) => message.includes('Tool: ') || message.includes('Plan:'))).toBe(
+      true,
+    )
+    await client.close()
+  })
+
+  it('passes progress of a long call on, and its end when it is cancelled', async () => {
+    const { client } = await overPipes(world().project)
+    const steps: unknown[] = []
+    const controller = new AbortController()
+    const long = client.callTool(
+      {
+        name: 'call_tool',
+        arguments: {
+          tool: 'everything__trigger-long-running-operation',
+          params: { duration: 30, steps: 60 },
+        },
+      },
+      {
+        signal: controller.signal,
+        onprogress(step) {
+          steps.push(step)
+          controller.abort('enough')
+        },
+      },
+    )
+    await expect(long).rejects.toThrow(/enough|abort/i)
+    expect(steps.length).toBeGreaterThan(0)
+    await client.close()
+  })
+})
+
+describe.skipIf(isMissing('postgresql'))(
+  `the workflow of a database, enforced through our server${skipReason('postgresql')}`,
+  () => {
+    const world = useWorld(['database'])
+    const steps = [
+      "Workflow 'database-safe-query' triggered. Running 4 prerequisites...",
+      '✓ Step 1: list_databases completed',
+      '✓ Step 2: list_tables completed',
+      '✓ Step 3: inspect_table completed',
+      '✓ Step 4: get_indexes completed',
+    ]
+    const select = (query: string): Record<string, unknown> => ({
+      tool: 'database__select_query',
+      params: { database: 'postgres', query },
+    })
+
+    it('refuses calls before it is accepted', async () => {
+      const { project } = world()
+      await project.cli(['workflow', 'add', '--template', 'database'])
+      const { client, text } = await overPipes(project)
+      expect(await text('call_tool', select('SELECT name FROM users'))).toContain('skillrail trust')
+      await client.close()
+      expect((await project.cli(['trust', '--yes'])).code).toBe(0)
+    })
+
+    it('runs every prerequisite before the query, once in a connection', async () => {
+      const { client, text } = await overPipes(world().project)
+      const first = await text('call_tool', select('SELECT name FROM users ORDER BY id'))
+      expect(first.split('\n').slice(0, 5)).toEqual(steps)
+      expect(first).toContain('Ann')
+      const second = await text('call_tool', select('SELECT email FROM users'))
+      expect(second).not.toContain('triggered')
+      expect(second).toContain('ann@example.com')
+      await client.close()
+    })
+
+    it('does not send the query when a prerequisite fails', async () => {
+      const { project, database } = world()
+      const { client, text } = await overPipes(project)
+      const call = {
+        tool: 'database__select_query',
+        params: { database: 'absent', query: 'SELECT visit()' },
+      }
+      const answer = await text('call_tool', call)
+      expect(answer).toMatch(/Workflow 'database-safe-query' failed at step \d/)
+      expect(database?.log()).not.toContain('SELECT visit()')
+      await client.close()
+    })
+
+    it('does the same over HTTP', async () => {
+      const { project } = world()
+      const { client, text, end } = await overHttp(project)
+      try {
+        const answer = await text('call_tool', select('SELECT name FROM users ORDER BY id'))
+        expect(answer.split('\n').slice(0, 5)).toEqual(steps)
+        expect(answer).toContain('Ann')
+        await client.close()
+      } finally {
+        await end()
+      }
+    })
+  },
+)
+
+async function overHttp({ directory, environment }: ServerProject) {
+  const child = spawn(process.execPath, [program, 'mcp', 'serve', '--http'], {
+    cwd: directory,
+    env: environment,
+  })
+  let said = ''
+  child.stderr.on('data', (chunk) => (said += String(chunk)))
+  await until(() => said.trimEnd().endsWith('}'))
+  const { mcpServers } = JSON.parse(said.slice(said.indexOf('{')))
+  const { url, headers } = mcpServers.skillrail
+  const client = makeClient({}, () => ({ approve: true }))
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }),
+  )
+  return {
+    client,
+    ...askerOf(client),
+    async end() {
+      child.kill('SIGTERM')
+      await until(() => child.exitCode !== null)
+    },
+  }
+}
