@@ -147,8 +147,9 @@ async function overHttp({ directory, environment }: ServerProject) {
   })
   let said = ''
   child.stderr.on('data', (chunk) => (said += String(chunk)))
-  await until(() => said.trimEnd().endsWith('}'))
-  const { mcpServers } = JSON.parse(said.slice(said.indexOf('{')))
+  const configuration = (): string => /^\{$[^]*?^\}$/m.exec(said)?.[0] ?? ''
+  await until(() => configuration() !== '')
+  const { mcpServers } = JSON.parse(configuration())
   const { url, headers } = mcpServers.skillrail
   const client = makeClient({}, () => ({ approve: true }))
   await client.connect(
