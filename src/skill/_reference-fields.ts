@@ -10,7 +10,8 @@ import type { YamlMap, YamlNode } from './yaml-tree.ts'
  * {@link StrictFailure}, whose position counts from 0 and from the beginning of `raw`.
  */
 export function readReferenceFields(raw: string): StrictField[] | undefined {
-  const root = raw.startsWith('\n') ? readFastYaml(raw.slice(1), 1) : undefined
+  const isSimple = raw.startsWith('\n') && !commentForValue.test(raw)
+  const root = isSimple ? readFastYaml(raw.slice(1), 1) : undefined
   if (root === undefined) return fieldsOf(parseStrictDocument(raw))
   checkFlow(root)
   checkIndentation(root)
@@ -20,6 +21,12 @@ export function readReferenceFields(raw: string): StrictField[] | undefined {
     mark: markOf(key),
   }))
 }
+
+/**
+ * The reference carries such a comment on to the value below, and crashes where that has blank lines
+ * behind it.
+ */
+const commentForValue = /[:-][ \t]+#/
 
 function textOf(value: YamlNode): string | undefined {
   if (value.kind !== 'scalar') return undefined
