@@ -1,24 +1,10 @@
-import { longestName, longestText, numbersIn, textIn, textsIn } from './input.ts'
-import type { ClientCall, OfferedAnnotations, OfferedTool, ToolAnswer } from './model.ts'
+import { longestText, numbersIn, textIn, textsIn } from './input.ts'
+import type { ClientCall, OfferedTool, ToolAnswer } from './model.ts'
+import { acts, inputOf, nameOf, reads } from './offered-schema.ts'
 import { requireScripts } from './person.ts'
 import { plainJson } from './plain-json.ts'
 import { untrustedNote } from './use-skill.ts'
 import type { ChainAnswer, ChainSurroundings, McpWorld } from './world.ts'
-
-const reads: OfferedAnnotations = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-}
-
-/** Steps that are scripts are run by it. */
-const runs: OfferedAnnotations = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: false,
-  openWorldHint: true,
-}
 
 const answerSchema = {
   type: 'object',
@@ -47,12 +33,7 @@ const answerSchema = {
   required: ['run', 'status'],
 } as const
 
-const runId = {
-  type: 'string',
-  minLength: 1,
-  maxLength: longestName,
-  description: 'As chain_start gave it.',
-} as const
+const runId = nameOf('As chain_start gave it.')
 
 /** A chain of skills, handed to the model one step at a time. */
 export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
@@ -66,26 +47,19 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
       title: 'Start a chain',
       description:
         'Starts a chain of skills and gives the instructions of its first step. Do what they say, then report it with chain_report: only then comes the next one. Steps that are scripts run by themselves, after the yes of the user.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          skill: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'The name of the chain.',
-          },
+      inputSchema: inputOf(
+        {
+          skill: nameOf('The name of the chain.'),
           arguments: { type: 'array', items: { type: 'string' }, description: 'For every step.' },
           require_verified: {
             type: 'boolean',
             description: 'A success needs more than your word. Default false.',
           },
         },
-        required: ['skill'],
-        additionalProperties: false,
-      },
+        ['skill'],
+      ),
       outputSchema: answerSchema,
-      annotations: runs,
+      annotations: acts,
       async run(input, call) {
         const requireVerified = input['require_verified'] === true
         const options = { requireVerified, ...surroundings(call) }
@@ -99,16 +73,10 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
       title: 'Report a step',
       description:
         'Reports what came of the step that was handed out, and gives the next one. A report about any other step is refused.',
-      inputSchema: {
-        type: 'object',
-        properties: {
+      inputSchema: inputOf(
+        {
           run: runId,
-          step: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'The one that was handed out.',
-          },
+          step: nameOf('The one that was handed out.'),
           status: { type: 'string', enum: ['success', 'failure', 'critical'] },
           result: {
             type: 'string',
@@ -122,11 +90,10 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
             description: 'Numbers about it, by name.',
           },
         },
-        required: ['run', 'step', 'status'],
-        additionalProperties: false,
-      },
+        ['run', 'step', 'status'],
+      ),
       outputSchema: answerSchema,
-      annotations: runs,
+      annotations: acts,
       async run(input, call) {
         const status = input['status']
         const report = {
@@ -144,16 +111,16 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
       name: 'chain_next',
       title: 'Go on with a chain',
       description: 'Gives the step that is to be done now once more, also after a restart.',
-      inputSchema: runSchema(),
+      inputSchema: inputOf({ run: runId }, ['run']),
       outputSchema: answerSchema,
-      annotations: runs,
+      annotations: acts,
       run: async (input, call) => said(await chains.next(textIn(input, 'run'), surroundings(call))),
     },
     {
       name: 'chain_status',
       title: 'Show a chain',
       description: 'Shows how a run stands: what is done, what waits. Runs nothing.',
-      inputSchema: runSchema(),
+      inputSchema: inputOf({ run: runId }, ['run']),
       annotations: reads,
       async run(input) {
         const { runId: run = null, ...status } = await chains.status(textIn(input, 'run'))
@@ -161,15 +128,6 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
       },
     },
   ]
-}
-
-function runSchema(): OfferedTool['inputSchema'] {
-  return {
-    type: 'object',
-    properties: { run: runId },
-    required: ['run'],
-    additionalProperties: false,
-  }
 }
 
 function said(answer: ChainAnswer): ToolAnswer {

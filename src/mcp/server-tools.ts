@@ -1,5 +1,6 @@
-import { longestName, longestText, numberIn, objectIn, optionalTextIn, textIn } from './input.ts'
+import { longestText, numberIn, objectIn, optionalTextIn, textIn } from './input.ts'
 import type { OfferedAnnotations, OfferedTool } from './model.ts'
+import { acts, inputOf, nameOf, wordsOf } from './offered-schema.ts'
 import { batchTools, callOne, chainTools, doInWords } from './tool-calls.ts'
 import type { McpWorld } from './world.ts'
 
@@ -14,14 +15,8 @@ const asks: OfferedAnnotations = {
   openWorldHint: true,
 }
 
-/** Whatever the tools do that are called through it. */
-const acts: OfferedAnnotations = {
-  readOnlyHint: false,
-  destructiveHint: true,
-  idempotentHint: false,
-  openWorldHint: true,
-}
-
+const tool = nameOf('As find_tools gives it.')
+const params = { type: 'object', description: 'The parameters of the tool.' }
 const request = {
   type: 'string',
   maxLength: longestText,
@@ -41,20 +36,13 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       title: 'Find tools',
       description:
         'Finds the tool of the MCP servers of this project for a request in words, with the parameters that the words give it. Decision: answer (one fits), shortlist (several may), ask (none fits).',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          request: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestText,
-            description: 'What to do, in words.',
-          },
+      inputSchema: inputOf(
+        {
+          request: wordsOf('What to do, in words.'),
           limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Default 5.' },
         },
-        required: ['request'],
-        additionalProperties: false,
-      },
+        ['request'],
+      ),
       outputSchema: {
         type: 'object',
         properties: {
@@ -89,19 +77,7 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       title: 'Describe a tool',
       description:
         'Gives the parameters of a tool, what its server says of it, and the workflows that stand before it.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          tool: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'As find_tools gives it.',
-          },
-        },
-        required: ['tool'],
-        additionalProperties: false,
-      },
+      inputSchema: inputOf({ tool }, ['tool']),
       annotations: asks,
       async run(input, { signal }) {
         return { text: JSON.stringify(await tools.describe(textIn(input, 'tool'), signal)) }
@@ -111,21 +87,14 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       name: 'call_tool',
       title: 'Call a tool',
       description: `Calls one tool of a server of this project. ${guarded}`,
-      inputSchema: {
-        type: 'object',
-        properties: {
-          tool: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'As find_tools gives it.',
-          },
-          params: { type: 'object', description: 'The parameters of the tool.' },
+      inputSchema: inputOf(
+        {
+          tool,
+          params,
           request,
         },
-        required: ['tool'],
-        additionalProperties: false,
-      },
+        ['tool'],
+      ),
       annotations: acts,
       run: (input, call) =>
         callOne(
@@ -142,19 +111,12 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       name: 'do_request',
       title: 'Do a request',
       description: `Finds the right tool for a request in words, and calls it. ${guarded}`,
-      inputSchema: {
-        type: 'object',
-        properties: {
-          request: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestText,
-            description: 'What to do, in words.',
-          },
+      inputSchema: inputOf(
+        {
+          request: wordsOf('What to do, in words.'),
         },
-        required: ['request'],
-        additionalProperties: false,
-      },
+        ['request'],
+      ),
       annotations: acts,
       run: (input, call) => doInWords(world, textIn(input, 'request'), call),
     },
@@ -162,12 +124,7 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       name: 'batch_tools',
       title: 'Call several tools',
       description: `Calls up to 10 tools, one after the other; one that fails does not stop the others. ${guarded}`,
-      inputSchema: {
-        type: 'object',
-        properties: { tools: stepsSchema(false, 10), request },
-        required: ['tools'],
-        additionalProperties: false,
-      },
+      inputSchema: inputOf({ tools: stepsSchema(false, 10), request }, ['tools']),
       annotations: acts,
       run: (input, call) => batchTools(world, input, call),
     },
@@ -175,12 +132,7 @@ export function serverTools(world: McpWorld): OfferedTool[] {
       name: 'chain_tools',
       title: 'Chain tools',
       description: `Calls up to 5 tools in order, each with the answers of those before: a parameter "$name" or "$name.field" takes the answer that an earlier one keeps as output_as. It ends at the first failure. ${guarded}`,
-      inputSchema: {
-        type: 'object',
-        properties: { tools: stepsSchema(true, 5), request },
-        required: ['tools'],
-        additionalProperties: false,
-      },
+      inputSchema: inputOf({ tools: stepsSchema(true, 5), request }, ['tools']),
       annotations: acts,
       run: (input, call) => chainTools(world, input, call),
     },
@@ -193,20 +145,6 @@ function stepsSchema(keeps: boolean, most: number): OfferedTool['inputSchema'] {
     type: 'array',
     minItems: 1,
     description: `At most ${most}.`,
-    items: {
-      type: 'object',
-      properties: {
-        tool: {
-          type: 'string',
-          minLength: 1,
-          maxLength: longestName,
-          description: 'As find_tools gives it.',
-        },
-        params: { type: 'object', description: 'The parameters of the tool.' },
-        ...(keeps ? { output_as: kept } : {}),
-      },
-      required: ['tool'],
-      additionalProperties: false,
-    },
+    items: inputOf({ tool, params, ...(keeps ? { output_as: kept } : {}) }, ['tool']),
   }
 }

@@ -8,8 +8,9 @@ import {
 } from '../library/index.ts'
 import { renderCatalog } from '../skill/index.ts'
 import { McpRequestError } from './errors.ts'
-import { longestName, longestText, numberIn, optionalTextIn, textIn } from './input.ts'
+import { longestText, numberIn, optionalTextIn, textIn } from './input.ts'
 import type { ClientCall, OfferedTool } from './model.ts'
+import { inputOf, nameOf, reads, wordsOf } from './offered-schema.ts'
 import { skillsOf } from './skills.ts'
 import { untrustedNote, useSkill } from './use-skill.ts'
 import type { McpWorld } from './world.ts'
@@ -17,13 +18,6 @@ import type { McpWorld } from './world.ts'
 /** What a list of skills may cost a model, in estimated tokens. */
 const catalogTokens = 2000
 const mostFiles = 200
-const reads = {
-  readOnlyHint: true,
-  destructiveHint: false,
-  idempotentHint: true,
-  openWorldHint: false,
-} as const
-
 /** Finding skills, using them, and what belongs to them. */
 export function skillTools(world: McpWorld): OfferedTool[] {
   return [
@@ -32,23 +26,19 @@ export function skillTools(world: McpWorld): OfferedTool[] {
       title: 'Find skills',
       description:
         'Lists the Agent Skills that are installed for this project, or those that fit a task. A skill is a set of instructions for a kind of task: when one fits, activate it with use_skill before you begin.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          query: {
-            type: 'string',
-            maxLength: longestText,
-            description: 'The task in words; without it all are listed.',
-          },
-          limit: {
-            type: 'integer',
-            minimum: 1,
-            maximum: 50,
-            description: 'Default 8; for a query.',
-          },
+      inputSchema: inputOf({
+        query: {
+          type: 'string',
+          maxLength: longestText,
+          description: 'The task in words; without it all are listed.',
         },
-        additionalProperties: false,
-      },
+        limit: {
+          type: 'integer',
+          minimum: 1,
+          maximum: 50,
+          description: 'Default 8; for a query.',
+        },
+      }),
       outputSchema: {
         type: 'object',
         properties: {
@@ -77,15 +67,9 @@ export function skillTools(world: McpWorld): OfferedTool[] {
       title: 'Use a skill',
       description:
         'Activates a skill: gives its instructions, to be followed at once, with the references that its triggers add for this request. Nothing runs by it.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          skill: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'Its name, as find_skills gives it.',
-          },
+      inputSchema: inputOf(
+        {
+          skill: nameOf('Its name, as find_skills gives it.'),
           arguments: {
             type: 'string',
             maxLength: longestText,
@@ -93,9 +77,8 @@ export function skillTools(world: McpWorld): OfferedTool[] {
               'What the skill is to work on, as a person would write it behind its name.',
           },
         },
-        required: ['skill'],
-        additionalProperties: false,
-      },
+        ['skill'],
+      ),
       annotations: reads,
       async run(input) {
         return await useSkill(world, textIn(input, 'skill'), textIn(input, 'arguments'), 'model')
@@ -106,24 +89,17 @@ export function skillTools(world: McpWorld): OfferedTool[] {
       title: 'Read a file of a skill',
       description:
         'Reads a file that belongs to a skill, such as a reference that its instructions name; without path it lists the files.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          skill: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestName,
-            description: 'Its name, as find_skills gives it.',
-          },
+      inputSchema: inputOf(
+        {
+          skill: nameOf('Its name, as find_skills gives it.'),
           path: {
             type: 'string',
             maxLength: longestText,
             description: 'From the directory of the skill.',
           },
         },
-        required: ['skill'],
-        additionalProperties: false,
-      },
+        ['skill'],
+      ),
       annotations: reads,
       run: (input, call) =>
         readResource(world, textIn(input, 'skill'), optionalTextIn(input, 'path'), call),
@@ -133,19 +109,12 @@ export function skillTools(world: McpWorld): OfferedTool[] {
       title: 'Match references',
       description:
         'Gives the references that the triggers of the installed skills add to a prompt of the user. Call it with the prompt as it was typed, before you answer it, if nothing in the conversation says that references were injected.',
-      inputSchema: {
-        type: 'object',
-        properties: {
-          prompt: {
-            type: 'string',
-            minLength: 1,
-            maxLength: longestText,
-            description: 'As it was typed.',
-          },
+      inputSchema: inputOf(
+        {
+          prompt: wordsOf('As it was typed.'),
         },
-        required: ['prompt'],
-        additionalProperties: false,
-      },
+        ['prompt'],
+      ),
       annotations: reads,
       run: (input) => Promise.resolve(matchReferences(world, textIn(input, 'prompt'))),
     },
