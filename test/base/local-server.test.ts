@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { createConnection, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RawRequest, rawRequest, sendRaw, statusOf } from '../raw-request.ts'
 import { type LocalServer, openLocalServer, pageRoute } from '../../src/base/index.ts'
 
 const token = 'f'.repeat(64)
@@ -55,40 +56,18 @@ function connected(socket: Socket): Promise<void> {
   })
 }
 
-/** The answer to bytes as they are, until the connection ends. */
-function send(text: string, { host = '127.0.0.1', port = server.port } = {}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection({ host, port })
-    let answer = ''
-    socket.setTimeout(20_000, () => socket.destroy(new Error('it stayed open')))
-    socket.on('data', (chunk) => (answer += chunk.toString()))
-    socket.on('close', () => resolve(answer))
-    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))
-    socket.write(text.replaceAll('\n', '\r\n'))
+const send = (text: string, to: { host?: string; port?: number } = {}): Promise<string> =>
+  sendRaw(text, { port: server.port, ...to })
+
+const shaped = (shape: RawRequest = {}): string =>
+  rawRequest(shape, {
+    line: 'POST /data HTTP/1.1',
+    host: `Host: 127.0.0.1:${server.port}\n`,
+    authorization: `Authorization: Bearer ${token}\n`,
+    type: 'Content-Type: application/json\n',
+    more: '',
+    body: '{}',
   })
-}
-
-interface Shape {
-  line?: string
-  host?: string
-  authorization?: string
-  type?: string
-  more?: string
-  body?: string
-}
-
-function shaped(shape: Shape = {}): string {
-  const body = shape.body ?? '{}'
-  const { line = 'POST /data HTTP/1.1', host = `Host: 127.0.0.1:${server.port}\n` } = shape
-  const { authorization = `Authorization: Bearer ${token}\n`, more = '' } = shape
-  const { type = 'Content-Type: application/json\n' } = shape
-  const length = /transfer-encoding|content-length/i.test(more)
-    ? ''
-    : `Content-Length: ${body.length}\n`
-  return `${line}\n${host}${authorization}${type}${length}${more}Connection: close\n\n${body}`
-}
-
-const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 
 describe('a local server', () => {
   it('answers who knows the token', async () => {
@@ -99,7 +78,7 @@ describe('a local server', () => {
   })
 
   const port = (): number => server.port
-  const refused: readonly (readonly [what: string, status: number, shape: () => Shape])[] = [
+  const refused: readonly (readonly [what: string, status: number, shape: () => RawRequest])[] = [
     ['another name of this machine', 403, () => ({ host: `Host: localhost:${port()}\n` })],
     ['a name bound to it afterwards', 403, () => ({ host: `Host: evil.example:${port()}\n` })],
     ['a name that begins like it', 403, () => ({ host: `Host: 127.0.0.1:${port()}.evil\n` })],

@@ -1,5 +1,5 @@
-import { createConnection } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RawRequest, rawRequest, sendRaw, statusOf } from '../raw-request.ts'
 import { openEntrance } from '../../src/view/entrance.ts'
 import { openTestView, type TestView, tokenFor } from './_view.ts'
 import { worldSaying } from './_world.ts'
@@ -18,39 +18,17 @@ beforeAll(async () => {
 })
 afterAll(() => view.stop())
 
-/** The answer to bytes as they are, until the connection ends or nothing more comes. */
-function send(text: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection({ host: '127.0.0.1', port: view.port })
-    let answer = ''
-    socket.on('data', (chunk) => (answer += chunk.toString()))
-    socket.on('close', () => resolve(answer))
-    socket.on('error', (error) => (answer === '' ? reject(error) : resolve(answer)))
-    socket.write(text.replaceAll('\n', '\r\n'))
+const send = (text: string): Promise<string> => sendRaw(text, { port: view.port })
+
+const shaped = (shape: RawRequest = {}): string =>
+  rawRequest(shape, {
+    line: 'POST /api/match HTTP/1.1',
+    host: `Host: 127.0.0.1:${view.port}\n`,
+    authorization: `Authorization: Bearer ${view.token}\n`,
+    type: 'Content-Type: application/json\n',
+    more: '',
+    body: '{"prompt":"hello"}',
   })
-}
-
-interface Shape {
-  line?: string
-  host?: string
-  authorization?: string
-  type?: string
-  more?: string
-  body?: string
-}
-
-function shaped(shape: Shape = {}): string {
-  const { body = '{"prompt":"hello"}', line = 'POST /api/match HTTP/1.1', more = '' } = shape
-  const { host = `Host: 127.0.0.1:${view.port}\n`, type = 'Content-Type: application/json\n' } =
-    shape
-  const { authorization = `Authorization: Bearer ${view.token}\n` } = shape
-  const length = /transfer-encoding|content-length/i.test(more)
-    ? ''
-    : `Content-Length: ${body.length}\n`
-  return `${line}\n${host}${authorization}${type}${length}${more}Connection: close\n\n${body}`
-}
-
-const statusOf = (answer: string): number => Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])
 
 /** Everything of the user is behind these; the page and the entrance hold nothing. */
 const noToken = { authorization: '' }
@@ -64,7 +42,7 @@ describe('requests to the view', () => {
     expect(asked).toEqual(['hello'])
   })
 
-  const refused: readonly (readonly [what: string, status: number, shape: () => Shape])[] = [
+  const refused: readonly (readonly [what: string, status: number, shape: () => RawRequest])[] = [
     ['another host', 403, () => ({ host: 'Host: evil.example\n' })],
     ['a name bound to this machine', 403, () => ({ host: `Host: rebound.example:${view.port}\n` })],
     ['localhost', 403, () => ({ host: `Host: localhost:${view.port}\n` })],
