@@ -15,18 +15,27 @@
  * written 64 KB or left something behind: then `S`, and all else about this program goes to standard
  * output.
  *
+ * What a program needs is made ready before the copy of this process that becomes it, since whatever
+ * the two write to afterwards has to be copied for them. Its own conversations are therefore on high
+ * descriptors; between programs 0 is open and 1 and 2 are free. A new descriptor is the lowest free
+ * one, and a pipe's reading end comes first: so the first pipe writes at 2, and the second, once 0
+ * and 1 are free again, at 1.
+ *
  * When its input ends, we are dead, however that came: the program gets TERM, and KILL after 2 s.
  * What is not urgent waits 5 ms, so that a short program costs its starter one wake-up.
  */
 export const launcherProgram = String.raw`
 use strict;
 $0 = 'skillrail-launcher';
-$SIG{CHLD} = sub { };
-$SIG{PIPE} = 'IGNORE';
+$SIG{$_} = sub { } for 'CHLD', 'PIPE';
 my ($in, $out) = ('', '');
-pipe(my $failed, my $fails) && pipe(my $quick_in, my $quick_asks)
-  && pipe(my $quick_tells, my $quick_out) or exit 1;
-my ($asks, $tells, $quick) = (\*STDIN, \*STDOUT);
+open(my $asks, '<&', \*STDIN) && open(my $answers, '>&', \*STDOUT) && pipe(my $failed, my $fails)
+  && pipe(my $quick_in, my $quick_asks) && pipe(my $quick_tells, my $quick_out) or exit 1;
+my ($tells, $quick) = $answers;
+my ($spare, %pipes, %open, $watched);
+open($pipes{$_}, '<', '/dev/null') or exit 1 for 'O', 'E';
+close STDOUT;
+close STDERR;
 
 sub tell_of { $out .= pack('a1 N/a*', @_) }
 sub flush {
@@ -49,7 +58,7 @@ sub slow {
   return 1 unless $quick && $tells == $quick;
   tell_of('S', '');
   flush() or return 0;
-  $tells = \*STDOUT;
+  $tells = $answers;
 }
 sub message {
   return if length $in < 4;
@@ -68,16 +77,26 @@ sub abandon {
   kill 'KILL', -$pid;
   exit;
 }
+sub watch {
+  $watched = '';
+  vec($watched, $_, 1) = 1 for fileno($asks), keys %open;
+}
+sub open_standard {
+  my $input = shift;
+  pipe($spare, STDERR) && open($pipes{E}, '<&', $spare) && close($spare) && close(STDIN)
+    && pipe($spare, STDOUT) && open($pipes{O}, '<&', $spare) && close($spare)
+    && open(STDIN, '<', $input) or return;
+  %open = map { fileno($pipes{$_}) => $_ } keys %pipes;
+  watch();
+  return 1;
+}
 sub start {
-  my ($directory, $input, $words, $outputs) = @_;
+  my ($directory, $input, $words) = @_;
+  return unless chdir($directory) && open_standard($input);
   my $pid = fork;
   return $pid if $pid || !defined $pid;
   setpgrp(0, 0);
-  $SIG{PIPE} = 'DEFAULT';
-  if (chdir($directory) && open(STDIN, '<', $input)
-    && open(STDOUT, '>&', $outputs->[0]) && open(STDERR, '>&', $outputs->[1])) {
-    exec { $words->[0] } @$words;
-  }
+  exec { $words->[0] } @$words;
   syswrite($fails, $! + 0);
   exit 127;
 }
@@ -85,41 +104,30 @@ sub run {
   my ($directory, $input, $count, @words) = split /\0/, shift, -1;
   %ENV = splice @words, $count;
   $tells = $quick if $quick;
-  pipe(my $or, my $ow) && pipe(my $er, my $ew) or return tell_of('F', $! + 0);
-  supervise(start($directory, $input, \@words, [$ow, $ew]), $ow, $ew, $or, $er);
+  my $pid = start($directory, $input, \@words);
+  my $errno = $! + 0;
+  close STDOUT;
+  close STDERR;
+  if (defined $pid) { supervise($pid) }
+  else {
+    tell_of('F', $errno);
+    tell_of('D', '');
+    open(STDIN, '<', '/dev/null');
+  }
+  close $_ for values %pipes, $spare;
 }
 sub supervise {
-  my ($pid, $ow, $ew, $or, $er) = @_;
-  return tell_of('F', $! + 0) unless defined $pid;
+  my $pid = shift;
   setpgrp($pid, $pid);
-  close $ow;
-  close $ew;
-  my %open = (fileno($or) => ['O', $or], fileno($er) => ['E', $er]);
   my ($gone, $told, $patience) = (0, 0, 0.05);
-  for (;;) {
-    if (!$gone && waitpid($pid, 1) == $pid) {
-      $gone = 1;
-      my ($status, $bits) = ($?, '');
-      vec($bits, fileno($failed), 1) = 1;
-      if ($status == 127 << 8 && select($bits, undef, undef, 0) == 1) {
-        sysread($failed, my $errno, 16);
-        tell_of('F', $errno);
-      }
-      elsif (%open) {
-        tell_of('X', "$status $pid");
-        slow() or abandon($pid);
-      }
-      else { return tell_of('Z', "$status $pid") }
-    }
+  until ($gone && !%open) {
     while (defined(my $asked = message())) {
-      if ($asked eq 'C') { %open = () }
+      if ($asked eq 'C') { stop_listening() }
       elsif ($asked eq 'P') { tell_of('P', $pid); $told = 1; flush() }
     }
     last if $gone && !%open;
-    my $bits = '';
-    vec($bits, $_, 1) = 1 for fileno($asks), keys %open;
     my $wait = length $out ? 0.005 : !%open ? 0.002 : $told ? 0.25 : 0.05;
-    my ($ready, $left) = select($bits, undef, undef, $wait);
+    my ($ready, $left) = select(my $heard = $watched, undef, undef, $wait);
     $patience -= $ready == 0 ? $wait : $wait - $left;
     if ($patience <= 0 && !$told && !$gone) {
       tell_of('P', $pid);
@@ -127,17 +135,43 @@ sub supervise {
       slow() or abandon($pid);
     }
     if ($ready == 0) { flush() or abandon($pid) }
-    next if $ready <= 0;
-    for my $number (grep { vec($bits, $_, 1) } keys %open) {
-      my ($name, $pipe) = @{ $open{$number} };
-      my $count = sysread($pipe, my $data, 65536);
-      if ($count) { tell_of($name, $data) }
-      elsif (defined $count || $! != 4) { delete $open{$number} }
+    elsif ($ready > 0) { listen_to($heard) or abandon($pid) }
+    next if $gone || waitpid($pid, 1) != $pid;
+    $gone = 1;
+    my $status = $?;
+    if (my $errno = $status == 127 << 8 && not_started()) { tell_of('F', $errno) }
+    elsif (%open) {
+      tell_of('X', "$status $pid");
+      slow() or abandon($pid);
     }
-    if (length $out > 65536) { flush() && slow() or abandon($pid) }
-    if (vec($bits, fileno($asks), 1)) { take() or abandon($pid) }
+    else { return tell_of('Z', "$status $pid") }
   }
   tell_of('D', '');
+}
+sub stop_listening {
+  %open = ();
+  watch();
+  close $_ for values %pipes;
+}
+sub listen_to {
+  my $heard = shift;
+  for my $number (grep { vec($heard, $_, 1) } keys %open) {
+    my $name = $open{$number};
+    my $count = sysread($pipes{$name}, my $data, 65536);
+    if ($count) { tell_of($name, $data) }
+    elsif (defined $count || $! != 4) {
+      delete $open{$number};
+      watch();
+    }
+  }
+  if (length $out > 65536) { flush() && slow() or return 0 }
+  return !vec($heard, fileno($asks), 1) || take();
+}
+sub not_started {
+  my ($bits, $errno) = ('', 0);
+  vec($bits, fileno($failed), 1) = 1;
+  sysread($failed, $errno, 16) if select($bits, undef, undef, 0) == 1;
+  return $errno;
 }
 
 tell_of('R', fileno($quick_asks) . ' ' . fileno($quick_tells));

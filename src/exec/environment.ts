@@ -1,7 +1,7 @@
 import type { Runtime } from '../base/index.ts'
 
 /**
- * The environment of a script: where programs are, whose home it is, the locale, and what the
+ * The environment of a script: where programs are, who runs it, the locale, and what the
  * configuration names. Everything else, credentials above all, stays here.
  *
  * @param names further variables to pass on, from `run.environment`.
@@ -27,7 +27,10 @@ export function childEnvironment(
   return { ...environment, PYTHONDONTWRITEBYTECODE: '1', ...own }
 }
 
-const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+/** A shell that is not told these looks its user up at every start, a twentieth of its CPU. */
+const user = ['HOME', 'LOGNAME', 'SHELL', 'USER']
+
+const passedOn = ['PATH', ...user, 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
 
 /** Without these, programs on Windows do not start or do not find their directories. */
 const passedOnWindows = [

@@ -4,6 +4,9 @@ import { childEnvironment } from '../../src/exec/index.ts'
 const ours = {
   PATH: '/bin',
   HOME: '/home/u',
+  USER: 'u',
+  LOGNAME: 'u',
+  SHELL: '/bin/zsh',
   LANG: 'C',
   LC_ALL: 'C',
   TMPDIR: '/t',
@@ -14,11 +17,14 @@ const ours = {
   SystemRoot: 'c:\\w',
 }
 
-it('passes on programs, home, locale and what is configured, and nothing else', () => {
+it('passes on programs, user, locale and what is configured, and nothing else', () => {
   const runtime = { env: ours, platform: 'linux' } as const
   expect(childEnvironment(runtime, ['WANTED', 'ABSENT'], { SKILLRAIL_STEP: 's' })).toEqual({
     PATH: '/bin',
     HOME: '/home/u',
+    USER: 'u',
+    LOGNAME: 'u',
+    SHELL: '/bin/zsh',
     LANG: 'C',
     LC_ALL: 'C',
     TMPDIR: '/t',

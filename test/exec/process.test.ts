@@ -231,6 +231,26 @@ describe.each(ways)('running a process %s', (_way, run) => {
       message: `spawn ${join(directory, 'plain')} EACCES`,
     })
   })
+
+  it('starts the next program after one whose directory or input is missing', async () => {
+    const missing = join(directory, 'nothing')
+    for (const more of [{ cwd: missing }, { stdin: { file: missing } }]) {
+      const { end } = await shell('echo never', more)
+      expect(end).toMatchObject({ kind: 'not-started', message: expect.stringContaining('ENOENT') })
+      const { stdout, stderr } = await shell('cat; echo out; echo err >&2')
+      expect({ stdout: stdout.head, stderr: stderr.head }).toEqual({
+        stdout: 'out\n',
+        stderr: 'err\n',
+      })
+    }
+  })
+
+  it.skipIf(!existsSync('/proc/self/fd'))('hands on three descriptors and no other', async () => {
+    const { stdout } = await shell('ls /proc/self/fd')
+    // What we were given open ourselves stays so; the last one is the directory that is listed.
+    const usual = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' })
+    expect(stdout.head).toBe(usual)
+  })
 })
 
 function isRunning(pid: number): boolean {
