@@ -22,7 +22,7 @@ export {
 } from './errors.ts'
 export { exitCode, type ExitCode } from './exit-code.ts'
 export { acquireFileLock, type LockAttempt, type LockOptions, withFileLock } from './file-lock.ts'
-export { isInside, type InsideResolution, resolveInside } from './inside.ts'
+export { isInside, type InsideResolution, realRootOf, resolveInside } from './inside.ts'
 export {
   type JournalReading,
   type JournalRecord,

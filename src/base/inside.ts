@@ -45,7 +45,7 @@ function resolveLinks(root: string, path: string): InsideResolution {
   let real: string
   try {
     real = realpathSync.native(resolve(root, path))
-    const realRoot = realpathSync.native(root)
+    const realRoot = realRootOf(root, resolve(root, path), real)
     if (!isInside(realRoot, real)) return escapes(root, path)
     const outside = outsideSkill(relative(realRoot, real))
     if (outside !== undefined) return refusal('path-left-out', `${path} in ${root} ${outside}`)
@@ -56,6 +56,16 @@ function resolveLinks(root: string, path: string): InsideResolution {
     return refusal('path-missing', `${path} does not exist in ${root}`)
   }
   return { ok: true, path: real }
+}
+
+/**
+ * The real path of a directory, asked for only where a link is on the way to `path` below it: looking
+ * at each part of a path again is most of what a script costs a plan.
+ *
+ * @param real the real path of `path`.
+ */
+export function realRootOf(root: string, path: string, real: string): string {
+  return real === path ? resolve(root) : realpathSync.native(root)
 }
 
 function escapes(root: string, path: string): InsideResolution {

@@ -1,13 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
-import {
-  findScript,
-  findVerifyScript,
-  type ScriptSearch,
-  type SkillRequest,
-  skillRequests,
-} from '../exec/index.ts'
+import { findScripts, type ScriptSearch, type SkillRequest, skillRequests } from '../exec/index.ts'
 import { estimateTokens, parseSkill, type SkillDocument, type SkillFields } from '../skill/index.ts'
 import type { ChainLookup, SkillFacts, SkillReport } from './lookup.ts'
 import { resolveStep } from './resolve.ts'
@@ -49,9 +43,10 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (skill === undefined) return { facts: undefined, diagnostics }
   const { fields } = skill
-  const scripts = fields.chain === undefined ? findScript(directory, fields.run) : none
-  const verify = findVerifyScript(directory)
-  const files = [file, pathOf(scripts), pathOf(verify)]
+  const found = findScripts(directory, fields.run)
+  const verify = found.verify
+  const run = fields.chain === undefined ? found.run : none
+  const files = [file, pathOf(run), pathOf(verify)]
   return {
     facts: {
       name: fields.name ?? basename(directory),
@@ -59,15 +54,19 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       path,
       chain: fields.chain,
       chainWarnings: diagnostics.filter(({ code }) => code === 'chain-unknown-key'),
-      script: pathOf(scripts),
+      script: pathOf(run),
       verify: pathOf(verify),
       sandbox: fields.sandbox,
-      digest: skillDigest(directory, files, { [file]: reading.bytes }),
+      digest: skillDigest(directory, files, {
+        [file]: reading.bytes,
+        ...contentOf(run),
+        ...contentOf(verify),
+      }),
       tokens: estimateTokens(skill.body),
       requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
     },
-    diagnostics: [...diagnostics, ...broken(scripts, path), ...broken(verify, path)],
+    diagnostics: [...diagnostics, ...broken(run, path), ...broken(verify, path)],
   }
 }
 
@@ -80,6 +79,11 @@ const none: ScriptSearch = { kind: 'none' }
 
 function pathOf(search: ScriptSearch): string | undefined {
   return search.kind === 'found' ? search.script.relative : undefined
+}
+
+function contentOf(search: ScriptSearch): Record<string, Buffer> {
+  if (search.kind !== 'found' || search.content === undefined) return {}
+  return { [search.script.relative]: search.content }
 }
 
 function broken(search: ScriptSearch, path: string): Diagnostic[] {

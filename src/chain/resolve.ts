@@ -1,6 +1,6 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { compareText, isInside } from '../base/index.ts'
+import { compareText, isInside, realRootOf } from '../base/index.ts'
 import type { StepResolution } from './lookup.ts'
 
 /**
@@ -104,7 +104,7 @@ function holdsSkill(directory: string): boolean {
 function insideRoot(root: string, name: string, directory: string): StepResolution {
   try {
     const real = realpathSync.native(directory)
-    if (isInside(realpathSync.native(root), real)) return { ok: true, directory: real }
+    if (isInside(realRootOf(root, directory, real), real)) return { ok: true, directory: real }
   } catch {
     // Gone since it was found, or a loop of links: refused like a link that leads out.
   }

@@ -1,5 +1,6 @@
 import type { SkillFields } from '../skill/index.ts'
 import {
+  type NearestLock,
   type SkillNotTrustedError,
   type SkillScope,
   type TrustPolicy,
@@ -17,12 +18,17 @@ export interface CheckedSkill {
   fields: SkillFields
 }
 
-/** Why a skill may not be executed now, with everything of it that acts compared; or undefined. */
+/**
+ * Why a skill may not be executed now, with everything of it that acts compared; or undefined.
+ *
+ * @param lockOf the lock of the policy's workspace; default: as it is now.
+ */
 export function executionRefusal(
   skill: CheckedSkill,
   policy: TrustPolicy,
+  lockOf?: () => NearestLock,
 ): SkillNotTrustedError | undefined {
-  return trustRefusal({ ...skill, realDirectory: skill.directory }, policy, 'be executed')
+  return trustRefusal({ ...skill, realDirectory: skill.directory }, policy, 'be executed', lockOf)
 }
 
 /** A refusal, or that there is none, as a fact for a plan. */

@@ -19,6 +19,8 @@ import { discoverOptionsFrom, findSkill, skillAt, type SkillInfo } from '../libr
 import { SkillLoadError } from '../skill/index.ts'
 import {
   findWorkspace,
+  lockReadOnce,
+  type NearestLock,
   readTrustPolicy,
   type SkillNotTrustedError,
   type SkillScope,
@@ -155,6 +157,7 @@ function lookupFor(
   refusals: Map<string, SkillNotTrustedError>,
 ): ChainLookup {
   const { workspace, policy } = project
+  const lockOf = lockReadOnce(policy.workspace)
   return createDiskLookup({
     workspace,
     trustOf(skill, directory) {
@@ -166,19 +169,26 @@ function lookupFor(
         fields: skill.fields,
       }
       project.checked.set(directory, checked)
-      const refusal = executionRefusal(checked, policy)
+      const refusal = executionRefusal(checked, policy, lockOf)
       if (refusal !== undefined) refusals.set(skill.path, refusal)
       return trustFact(refusal)
     },
   })
 }
 
-/** Asked again right before a step, since the files may have changed since the plan was made. */
-export function refusalIn(project: ChainProject): (directory: string) => string | undefined {
+/**
+ * Asked again right before a step, since the files may have changed since the plan was made.
+ *
+ * @param lockOf the lock of the project; default: as it is whenever a step is asked about.
+ */
+export function refusalIn(
+  project: ChainProject,
+  lockOf?: () => NearestLock,
+): (directory: string) => string | undefined {
   return (directory) => {
     const skill = project.checked.get(directory)
     if (skill === undefined) return `the skill in ${directory} is not part of the plan`
-    return executionRefusal(skill, project.policy)?.message
+    return executionRefusal(skill, project.policy, lockOf)?.message
   }
 }
 

@@ -1,5 +1,6 @@
 import { exitCode, type ExitCode } from '../base/index.ts'
 import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
+import { lockReadOnce } from '../trust/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { type ConfinementOptions, confinementFor } from './_confinement.ts'
 import { milliseconds } from './_option-number.ts'
@@ -41,7 +42,7 @@ export async function executeRun(
       settings: runSettings(project),
       executors,
       confinement,
-      refusalOf: refusalIn(project),
+      refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
       signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
       yesGates: options.yesGates,
       onEvent(event) {

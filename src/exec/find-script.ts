@@ -22,7 +22,8 @@ export interface Script {
 }
 
 export type ScriptSearch =
-  | { kind: 'found'; script: Script }
+  /** `content` is all of a small file, where it was read to find out what executes it. */
+  | { kind: 'found'; script: Script; content?: Buffer | undefined }
   | { kind: 'none' }
   | { kind: 'broken'; diagnostic: Diagnostic }
 
@@ -32,7 +33,28 @@ export type ScriptSearch =
  */
 export function findScript(directory: string, run: string | undefined): ScriptSearch {
   if (run !== undefined) return openScript(directory, run)
-  const present = scriptsNamed(directory, 'run')
+  return conventionalScript(directory, entriesOf(directory))
+}
+
+/** The script that checks the work of a skill, by convention `scripts/verify` with any extension. */
+export function findVerifyScript(directory: string): ScriptSearch {
+  return conventionalVerify(directory, entriesOf(directory))
+}
+
+/** {@link findScript} and {@link findVerifyScript} with one look at the directory. */
+export function findScripts(
+  directory: string,
+  run: string | undefined,
+): { run: ScriptSearch; verify: ScriptSearch } {
+  const entries = entriesOf(directory)
+  return {
+    run: run === undefined ? conventionalScript(directory, entries) : openScript(directory, run),
+    verify: conventionalVerify(directory, entries),
+  }
+}
+
+function conventionalScript(directory: string, entries: readonly Dirent[]): ScriptSearch {
+  const present = scriptsNamed(directory, entries, 'run')
   const [only, second] = present
   if (only === undefined) return { kind: 'none' }
   if (second !== undefined) {
@@ -46,9 +68,8 @@ export function findScript(directory: string, run: string | undefined): ScriptSe
   return openScript(directory, only)
 }
 
-/** The script that checks the work of a skill, by convention `scripts/verify` with any extension. */
-export function findVerifyScript(directory: string): ScriptSearch {
-  const present = scriptsNamed(directory, 'verify')
+function conventionalVerify(directory: string, entries: readonly Dirent[]): ScriptSearch {
+  const present = scriptsNamed(directory, entries, 'verify')
   const [only, second] = present
   if (only === undefined) return { kind: 'none' }
   if (second === undefined) return openScript(directory, only)
@@ -59,13 +80,15 @@ export function findVerifyScript(directory: string): ScriptSearch {
 const extensions = ['', '.sh', '.mjs', '.js', '.ts', '.py']
 
 /** One look at the directory is several times cheaper than one at each possible name. */
-function scriptsNamed(directory: string, stem: string): string[] {
-  let entries: Dirent[]
+function entriesOf(directory: string): readonly Dirent[] {
   try {
-    entries = readdirSync(join(directory, 'scripts'), { withFileTypes: true })
+    return readdirSync(join(directory, 'scripts'), { withFileTypes: true })
   } catch {
     return []
   }
+}
+
+function scriptsNamed(directory: string, entries: readonly Dirent[], stem: string): string[] {
   return extensions.flatMap((extension) => {
     const name = `${stem}${extension}`
     const entry = entries.find((candidate) => candidate.name === name)
@@ -113,11 +136,9 @@ function lookAt(directory: string, relative: string): ScriptSearch {
       'Name a file below the directory of the skill.',
     )
   }
-  const interpreter = interpreterFor({
-    path: inside.path,
-    ...lookInto(inside.path),
-    platform: process.platform,
-  })
+  const { head, executable, content } = lookInto(inside.path)
+  const { platform } = process
+  const interpreter = interpreterFor({ path: inside.path, head, executable, platform })
   if (interpreter === undefined) {
     return broken(
       'script-not-executable',
@@ -126,7 +147,7 @@ function lookAt(directory: string, relative: string): ScriptSearch {
       'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
     )
   }
-  return { kind: 'found', script: { path: inside.path, relative, ...interpreter } }
+  return { kind: 'found', script: { path: inside.path, relative, ...interpreter }, content }
 }
 
 function isFile(directory: string, entry: Dirent): boolean {
@@ -135,14 +156,26 @@ function isFile(directory: string, entry: Dirent): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true
 }
 
-/** The first bytes of a file, and whether anybody may execute it. */
-function lookInto(path: string): { head: string; executable: boolean } {
-  const head = Buffer.alloc(256)
+interface Look {
+  /** The first bytes, of which each is a character. */
+  head: string
+  /** Whether anybody may execute it. */
+  executable: boolean
+  content?: Buffer | undefined
+}
+
+function lookInto(path: string): Look {
   try {
     const descriptor = openSync(path, 'r')
     try {
-      const executable = (fstatSync(descriptor).mode & 0o111) !== 0
-      return { head: head.toString('latin1', 0, readSync(descriptor, head)), executable }
+      const { mode, size } = fstatSync(descriptor)
+      const bytes = Buffer.allocUnsafe(size <= maxSmallBytes ? size + 1 : headBytes)
+      const count = readSync(descriptor, bytes)
+      return {
+        head: bytes.toString('latin1', 0, Math.min(count, headBytes)),
+        executable: (mode & 0o111) !== 0,
+        content: count === size ? bytes.subarray(0, count) : undefined,
+      }
     } finally {
       closeSync(descriptor)
     }
@@ -150,6 +183,9 @@ function lookInto(path: string): { head: string; executable: boolean } {
     return { head: '', executable: isExecutable(path) }
   }
 }
+
+const headBytes = 256
+const maxSmallBytes = 16_384
 
 /** For a program that may be executed but not read. */
 function isExecutable(path: string): boolean {

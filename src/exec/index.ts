@@ -12,7 +12,13 @@ export { agentPrompt, type AgentPromptParts } from './agent-prompt.ts'
 export { type AgentRequest, type AgentResult, runAgent } from './agent-run.ts'
 export { type CapturedOutput, capturedText } from './capture.ts'
 export { childEnvironment } from './environment.ts'
-export { findScript, findVerifyScript, type Script, type ScriptSearch } from './find-script.ts'
+export {
+  findScript,
+  findScripts,
+  findVerifyScript,
+  type Script,
+  type ScriptSearch,
+} from './find-script.ts'
 export { type KeptProcess, type KeptProcessRequest, startKeptProcess } from './kept-process.ts'
 export { type Launcher, openLauncher } from './launcher.ts'
 export {

@@ -31,7 +31,14 @@ export {
 } from './installed-lock.ts'
 export type { CurrentSkill, LockChange, LockFileChange, LockReading } from './lock-model.ts'
 export { type LockStore, openLockStore } from './lock-store.ts'
-export { currentSkills, lockAbove, lockDrift, readLock } from './lock.ts'
+export {
+  currentSkills,
+  lockAbove,
+  lockDrift,
+  lockReadOnce,
+  type NearestLock,
+  readLock,
+} from './lock.ts'
 export { lockedTrust } from './locked-trust.ts'
 export { readTrustPolicy, type TrustPolicyOptions, type TrustPolicyReading } from './policy.ts'
 export { confirmTrust, requireTrusted, skillTrust, trustRefusal } from './skill-trust.ts'

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { compareText, type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
-import { entryStats } from './_entry-stats.ts'
+import { type EntryStats, entryStats } from './_entry-stats.ts'
 import { type LockText, parseLock } from './_lock-text.ts'
 import { realPathOf } from './_real-path.ts'
 import { lockedPath, lockPath, skillTree } from './_skill-tree.ts'
@@ -25,8 +25,10 @@ export const maxLockBytes: number = 32 * 1024 * 1024
  */
 export function readLock(workspace: string): LockReading {
   const path = join(workspace, lockPath)
+  const directory = entryStats(dirname(path))
+  if (directory.kind === 'missing') return { state: 'none', path }
   const entry = entryStats(path)
-  if (entry.kind === 'missing') return withoutLock(path)
+  if (entry.kind === 'missing') return withoutLock(path, directory)
   const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
   if (isLink || (realPathOf(path) ?? path) !== path) {
     return unreadable(path, {
@@ -43,11 +45,10 @@ export function readLock(workspace: string): LockReading {
   return unreadable(path, { code, message: `the lock file ${message}`, line, column })
 }
 
-function withoutLock(path: string): LockReading {
-  const directory = dirname(path)
-  const entry = entryStats(directory)
-  if (entry.kind === 'there' && !entry.stats.isDirectory() && !entry.stats.isSymbolicLink()) {
-    const message = `${directory} is no directory, so there can be no lock file in it`
+function withoutLock(path: string, directory: EntryStats): LockReading {
+  const is = directory.kind === 'there' ? directory.stats : undefined
+  if (is !== undefined && !is.isDirectory() && !is.isSymbolicLink()) {
+    const message = `${dirname(path)} is no directory, so there can be no lock file in it`
     return unreadable(path, { code: 'lock-directory', message })
   }
   return { state: 'none', path }
@@ -118,6 +119,14 @@ export function nearestLock(workspace: string): { place: string; reading: LockRe
     const reading = readLock(place)
     if (reading.state !== 'none' || dirname(place) === place) return { place, reading }
   }
+}
+
+export type NearestLock = ReturnType<typeof nearestLock>
+
+/** {@link nearestLock}, looked for when it is first asked for and then kept: for all skills of a plan. */
+export function lockReadOnce(workspace: string): () => NearestLock {
+  let lock: NearestLock | undefined
+  return () => (lock ??= nearestLock(workspace))
 }
 
 /** The lock that holds a workspace without one of its own, by its path; undefined where none does. */

@@ -4,7 +4,7 @@ import { assessSkill } from './assess.ts'
 import { collectSkillParts } from './collect.ts'
 import { decideTrust, isUnderLock, type TrustFacts } from './decide.ts'
 import { SkillNotTrustedError } from './errors.ts'
-import { lockStateOf, nearestLock } from './lock.ts'
+import { lockStateOf, type NearestLock, nearestLock } from './lock.ts'
 import type { ActingSkill, TrustPolicy, TrustSubject, TrustVerdict } from './model.ts'
 
 /**
@@ -33,7 +33,7 @@ export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPol
 export function confirmUnderLock(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
-  lockOf: () => ReturnType<typeof nearestLock>,
+  lockOf: () => NearestLock,
 ): TrustVerdict {
   const facts = factsOf(skill, policy)
   const { directory } = facts
@@ -73,13 +73,18 @@ export function requireTrusted(
   if (refusal !== undefined) throw refusal
 }
 
-/** The error that {@link requireTrusted} throws, for those who go on without the skill. */
+/**
+ * The error that {@link requireTrusted} throws, for those who go on without the skill.
+ *
+ * @param lockOf the lock of the policy's workspace; default: as it is now.
+ */
 export function trustRefusal(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
   action: string,
+  lockOf: () => NearestLock = () => nearestLock(policy.workspace),
 ): SkillNotTrustedError | undefined {
-  const verdict = confirmTrust(skill, policy)
+  const verdict = confirmUnderLock(skill, policy, lockOf)
   if (verdict.level === 'trusted') return undefined
   return new SkillNotTrustedError({
     skill: skill.name,
