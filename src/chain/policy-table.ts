@@ -8,7 +8,7 @@ import type { ChainPolicy } from '../skill/index.ts'
 export function parsePolicySetting(text: string): Partial<ChainPolicy> {
   const equals = text.indexOf('=')
   const key = equals === -1 ? text : text.slice(0, equals)
-  const read = readers[key]
+  const read = Object.hasOwn(readers, key) ? readers[key] : undefined
   if (read === undefined) throw unknownKey(key)
   const value = text.slice(equals + 1).trim()
   const setting = equals === -1 ? undefined : read.parse(value)

@@ -15,7 +15,7 @@ export function skillDigest(
 ): string {
   const names = [...new Set(files.filter((file) => file !== undefined))].toSorted()
   const parts = names.flatMap((name) => {
-    const content = known[name] ?? contentOf(`${directory}/${name}`)
+    const content = Object.hasOwn(known, name) ? known[name] : contentOf(`${directory}/${name}`)
     const head = Buffer.from(`${name}\0${content?.length ?? 'unreadable'}\n`)
     return content === undefined ? [head] : [head, content]
   })

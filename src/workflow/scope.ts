@@ -49,7 +49,7 @@ export function survives(completion: ScopeValues, step: Prerequisite, call: Gate
   if (server !== '' && held !== '' && held !== server) return true
   return keysOf(step).some((key) => {
     const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
-    const held = completion[key]
+    const held = Object.hasOwn(completion, key) ? completion[key] : undefined
     return touched !== undefined && held !== undefined && !sameValue(touched, held)
   })
 }

@@ -127,6 +127,16 @@ describe('verification', () => {
 })
 
 describe('a step', () => {
+  it('may be called by a name that every object has', async () => {
+    skills({ main: {} })
+    const directory = join(project.directory, '.skillrail/skills/main')
+    writeFileSync(join(directory, 'constructor'), '#!/bin/sh\necho made\n', { mode: 0o755 })
+    const text = '---\nname: main\ndescription: Runs it. Use in tests.\nrun: constructor\n---\n'
+    writeFileSync(join(directory, 'SKILL.md'), text)
+    const { json } = await command('run main --json')
+    expect(json.attempts).toMatchObject([{ steps: [{ status: 'success', result: 'made' }] }])
+  })
+
   it('that is edited while the run goes on fails with digest-changed', async () => {
     skills({
       main: { metadata: ['chain: [editor, victim]'] },
@@ -401,7 +411,7 @@ describe('planning', () => {
     skills({ main: { metadata: ['chain: [bad, a]'] }, bad: { run: 'exit 1' }, a: log('a') })
     await command('run main --set continue_on_error=false')
     expect(project.log()).toEqual([])
-    for (const setting of ['timeout=-1', 'async=maybe', 'tmeout=5', 'timeout']) {
+    for (const setting of ['timeout=-1', 'async=maybe', 'tmeout=5', 'timeout', 'constructor=1']) {
       expect((await command(`run main --set ${setting}`)).error?.exitCode).toBe(2)
     }
   })

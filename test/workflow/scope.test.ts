@@ -100,6 +100,11 @@ describe('a call that makes a prerequisite stale', () => {
     expect(survives(completion, look, call(tool(`${server}__go`), params))).toBe(is)
   })
 
+  it('compares no value with what every object has', () => {
+    const odd = step({ scope: ['constructor'] })
+    expect(survives({ server: 's' }, odd, call(tool('s__go'), { constructor: 'x' }))).toBe(false)
+  })
+
   it('leaves what any one value of its scope sets apart', () => {
     const both = step({ scope: ['database', 'table'] })
     const completion = { server: 's', database: 'a', table: 't' }

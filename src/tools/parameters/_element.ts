@@ -58,7 +58,8 @@ function elementFrom(id = '', role = '', label = ''): PageElement {
 function score({ role, label }: PageElement, words: readonly string[]): number {
   const labelWords = new Set(label.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [])
   const names = words.filter((word) => labelWords.has(word))
-  const isRole = words.some((word) => roleWords[role]?.includes(word) === true)
+  const spoken = Object.hasOwn(roleWords, role) ? roleWords[role] : undefined
+  const isRole = words.some((word) => spoken?.includes(word) === true)
   const wantsName = words.some((word) => !allRoleWords.has(word))
   if (names.length === 0 && (wantsName || !isRole)) return 0
   const exact = labelWords.size > 0 && names.length === labelWords.size ? 0.5 : 0

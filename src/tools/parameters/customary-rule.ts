@@ -24,6 +24,6 @@ export const customaryRule: MappingRule = {
  */
 export function impliedChoice({ choices }: Parameter, params: JsonObject): string | undefined {
   return choices.find(
-    (choice): choice is string => typeof choice === 'string' && params[choice] !== undefined,
+    (choice): choice is string => typeof choice === 'string' && Object.hasOwn(params, choice),
   )
 }

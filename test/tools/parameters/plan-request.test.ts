@@ -110,6 +110,7 @@ describe('what an earlier answer gives', () => {
     '  uid=1_1 textbox "E-mail"',
     '  uid=1_2 button "Submit order"',
     '  uid=1_3 button "Cancel"',
+    '  uid=1_4 constructor "Odd"',
   ].join('\n')
 
   it.each([
