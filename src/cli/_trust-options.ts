@@ -32,9 +32,16 @@ const flags = {
   unlock: '--unlock',
 } as const satisfies Record<keyof TrustOptions, string>
 
-/** @throws {UsageError} for options of which one would go unheeded. */
-export function requireOneMode(options: TrustOptions): void {
-  const { check, lock, pin } = options
+/** @throws {UsageError} for options of which one, or the path, would go unheeded. */
+export function requireOneMode(options: TrustOptions, path: string | undefined): void {
+  const { check, list, lock, pin } = options
+  if (list === true && path !== undefined) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--list shows every workspace that is trusted; ${path} would be left unheeded`,
+      hint: `skillrail trust ${path} --dry-run shows what is trusted there.`,
+    })
+  }
   if (check === true && lock !== true) {
     throw new UsageError({
       code: 'wrong-use',

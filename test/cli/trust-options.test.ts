@@ -20,6 +20,11 @@ it.each([
   expect(stderr).toContain(`${words} do not go together`)
 })
 
+it('a path beside --list would be unheeded', async () => {
+  const { code, stderr } = await lockedProject().cli('trust', '--list', 'there')
+  expect([code, stderr]).toEqual([2, expect.stringContaining('there would be left unheeded')])
+})
+
 it('one of them is never done unsaid', async () => {
   const { cli, workspace } = lockedProject()
   await cli('trust', '--lock', '--yes')

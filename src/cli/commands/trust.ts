@@ -31,7 +31,7 @@ export const command: LoadedCommand = defineCommand<TrustOptions>({
     refuseBothPins(program)
   },
   async run(context, [path], options) {
-    requireOneMode(options)
+    requireOneMode(options, path)
     const store = openTrustStore(context.runtime)
     if (options.list === true) return listTrusted(context, store)
     if (options.revoke === true) return await revoke(context, store, path)
