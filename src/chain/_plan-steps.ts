@@ -183,7 +183,7 @@ function common(
   step: string,
   planning: Planning,
 ): Omit<PlannedTask, 'executor' | 'script'> {
-  const { name, path, trust, digest, tokens, verify } = skill
+  const { name, path, trust, digest, tokens, verify, personOnly } = skill
   const verification = verify === undefined ? {} : { verify }
   const sandbox = isSandboxed(skill, planning) ? { sandboxed: true as const } : {}
   return {
@@ -195,6 +195,7 @@ function common(
     tokens,
     ...verification,
     ...sandbox,
+    ...(personOnly === true ? { personOnly } : {}),
   }
 }
 

@@ -57,6 +57,7 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       script: pathOf(run),
       verify: pathOf(verify),
       sandbox: fields.sandbox,
+      personOnly: fields.disableModelInvocation || undefined,
       digest: skillDigest(directory, files, {
         [file]: reading.bytes,
         ...contentOf(run),

@@ -17,6 +17,14 @@ export class RunNotFoundError extends ChainError {
   }
 }
 
+export function runNotFound(runId: string): RunNotFoundError {
+  return new RunNotFoundError({
+    code: 'run-not-found',
+    message: `there is no run ${runId}`,
+    hint: 'skillrail runs list shows the runs of this project.',
+  })
+}
+
 /** The plan of the run has no step of that name. */
 export class StepNotFoundError extends ChainError {
   override get exitCode(): ExitCode {

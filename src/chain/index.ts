@@ -21,6 +21,7 @@ export {
   ChainPlanError,
   RunBusyError,
   RunNotFoundError,
+  runNotFound,
 } from './errors.ts'
 export type { ChainEvent, EventListener } from './events.ts'
 export type { Executor, StepAnswer, StepRequest } from './executor.ts'

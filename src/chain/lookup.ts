@@ -35,6 +35,8 @@ export interface SkillFacts {
   verify: string | undefined
   /** It asks for a sandbox although it may be trusted. */
   sandbox?: true | undefined
+  /** As {@link PlannedSkill.personOnly}. */
+  personOnly?: true | undefined
   digest: string
   tokens: number
   /** What its fields ask of whoever executes it. */

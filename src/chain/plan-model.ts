@@ -30,6 +30,8 @@ interface PlannedSkill {
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
   excluded?: true | undefined
+  /** No model may start its skill (`disable-model-invocation`). */
+  personOnly?: true | undefined
 }
 
 export interface PlannedTask extends PlannedSkill {

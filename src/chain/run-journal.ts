@@ -5,7 +5,7 @@ import {
   StateFileError,
   systemCode,
 } from '../base/index.ts'
-import { RunNotFoundError } from './errors.ts'
+import { runNotFound } from './errors.ts'
 import {
   type ApprovalRecord,
   type ChainRecord,
@@ -90,11 +90,7 @@ function readRecords(
     reading = readJournal(path)
   } catch (error) {
     if (systemCode(error) === 'ENOENT') {
-      throw new RunNotFoundError({
-        code: 'run-not-found',
-        message: `there is no run ${runId}`,
-        hint: 'skillrail runs list shows the runs of this project.',
-      })
+      throw runNotFound(runId)
     }
     throw new StateFileError({
       code: 'journal-unreadable',

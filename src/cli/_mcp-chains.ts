@@ -1,18 +1,21 @@
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { UsageError } from '../base/index.ts'
 import {
   allSteps,
   continueStepper,
   type Plan,
+  type PlannedChain,
+  type PlannedStep,
   readResult,
   reportStep,
   type RunJournal,
+  runNotFound,
   type RunWorld,
   startStepper,
   type StepperAnswer,
   stepperAnswer,
 } from '../chain/index.ts'
-import { checkInvocation, discoverOptionsFrom, findSkill, skillAt } from '../library/index.ts'
+import { checkInvocation, discoverOptionsFrom, findSkill } from '../library/index.ts'
 import {
   type ChainAnswer,
   type ChainSurroundings,
@@ -20,11 +23,13 @@ import {
   plainJson,
   type ScriptRun,
 } from '../mcp/index.ts'
+import { SkillInvocationError } from '../skill/index.ts'
 import {
   type ChainProject,
   openProject,
   planKept,
   planNamed,
+  type PlannedSkillRun,
   usablePlan,
 } from './_chain-project.ts'
 import { requestContext } from './_mcp-tools.ts'
@@ -44,10 +49,7 @@ export function mcpChains(context: CommandContext): ChainWorld {
     { permit }: ChainSurroundings,
     go: (plan: Plan, world: RunWorld) => Promise<StepperAnswer>,
   ): Promise<ChainAnswer> {
-    const { runtime, settings } = project.context
-    const directory = resolve(project.workspace, request.directory)
-    checkInvocation(skillAt(directory, discoverOptionsFrom(runtime, settings)), 'model')
-    const plan = usablePlan(planKept(project, { request, mode }))
+    const plan = planForModel(planKept(project, { request, mode }))
     const run = scriptRun(plan, given)
     if (run.scripts.length > 0 && !allowed.has(yesKey(runId, plan))) await permit(run)
     allowed.add(yesKey(runId, plan))
@@ -67,11 +69,10 @@ export function mcpChains(context: CommandContext): ChainWorld {
       requireName(skill)
       const project = projectFor(signal)
       const { runtime, settings } = project.context
-      // The model names the chain, and the chain its steps.
       checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
       const changes = { set: [], from: undefined, only: undefined }
       const planned = planNamed(project, skill, changes, 'stepper')
-      const plan = usablePlan(planned)
+      const plan = planForModel(planned)
       const scripted = scriptRun(plan, given)
       if (scripted.scripts.length > 0) await permit(scripted)
       const request = { directory: planned.directory, ...changes }
@@ -110,7 +111,7 @@ export function mcpChains(context: CommandContext): ChainWorld {
     },
     async status(runId) {
       const project = projectFor(context.signal)
-      const result = await readResult(project.store.read(runId), context.runtime)
+      const result = await readResult(runOfClients(project, runId), context.runtime)
       const answer = stepperAnswer(result)
       const next = answer.kind === 'next' ? answer.next : []
       const waiting =
@@ -125,15 +126,51 @@ function yesKey(runId: string, { digest }: Plan): string {
   return `${runId} ${digest}`
 }
 
-/** @throws {UsageError} for a run that a person carries out, or has stopped */
-function steppedRun({ store }: ChainProject, runId: string): RunJournal {
+/**
+ * What a model starts, it starts with all of its steps: one that a person alone may start keeps the
+ * whole for a person, whoever wrote it into the chain.
+ *
+ * @throws {SkillInvocationError} with the name of that step; what {@link usablePlan} throws
+ */
+function planForModel(planned: PlannedSkillRun): Plan {
+  const { skill, root } = planned.plan
+  const withheld = withheldStep(root)
+  if (withheld === undefined) return usablePlan(planned)
+  const { step, skill: own } = withheld
+  const what = step === '' ? `Skill ${own} may` : `The step ${step} of ${skill} may`
+  throw new SkillInvocationError({
+    code: 'model-invocation-disabled',
+    message: `${what} not be started by a model: its skill ${own} sets disable-model-invocation.`,
+    hint: `A person can run the whole: skillrail run ${skill}, or step by step: skillrail chain start ${skill}`,
+  })
+}
+
+function withheldStep(root: PlannedChain): PlannedStep | undefined {
+  return [root, ...allSteps(root)].find(
+    ({ personOnly, excluded }) => personOnly === true && excluded !== true,
+  )
+}
+
+/**
+ * Of the runs of a project, clients see those that they could drive. Of the others they do not learn
+ * that they are there.
+ *
+ * @throws {RunNotFoundError} as for a run that is none
+ */
+function runOfClients({ store }: ChainProject, runId: string): RunJournal {
   const journal = store.read(runId)
-  const { run, status } = journal
-  if (run.mode === 'stepper' && status !== 'cancelled') return journal
-  const what = status === 'cancelled' ? 'was stopped by a person' : 'is not driven step by step'
+  const { run, plan } = journal
+  if (run.mode === 'stepper' && withheldStep(plan.root) === undefined) return journal
+  throw runNotFound(runId)
+}
+
+/** @throws {UsageError} for a run that a person has stopped */
+function steppedRun(project: ChainProject, runId: string): RunJournal {
+  const journal = runOfClients(project, runId)
+  if (journal.status !== 'cancelled') return journal
   throw new UsageError({
     code: 'run-not-yours',
-    message: `the run ${runId} ${what}`,
+    message: `the run ${runId} was stopped by a person`,
     hint: `A person may go on with it: skillrail runs resume ${runId}`,
   })
 }

@@ -86,7 +86,7 @@ export const modern: ClientOptions = { versionNegotiation: { mode: { pin: '2026-
 
 /** The real client and the real command over pipes. */
 export async function connect(
-  { project, home }: McpProject,
+  { project, home }: Pick<McpProject, 'project' | 'home'>,
   { args = ['--trust-workspace'], env = {}, client: options = {}, answer }: ConnectOptions = {},
 ): Promise<Connected> {
   const client = makeClient(options, answer)

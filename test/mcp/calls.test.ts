@@ -1,33 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../patience.ts'
-import {
-  type Connected,
-  connect,
-  type ConnectOptions,
-  makeProject,
-  type McpProject,
-  modern,
-} from './_project.ts'
+import { type Connected, modern } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
-let open: Connected[] = []
-
-beforeEach(() => {
-  project = makeProject()
-})
-afterEach(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  open = []
-  project.remove()
-})
-
-async function start(options: ConnectOptions = {}): Promise<Connected> {
-  const connected = await connect(project, options)
-  open.push(connected)
-  return connected
-}
+const project = servedProject('test')
 
 const eras = [
   ['2025-11-25', {}],
@@ -35,31 +13,25 @@ const eras = [
 ] as const
 
 describe.each(eras)('over MCP of %s', (version, client) => {
-  let shared: McpProject
   let asking: Connected
   let mute: Connected
   let asked: string[] = []
   let reply: Record<string, unknown> | undefined
 
-  beforeAll(async () => {
-    shared = makeProject()
+  const shared = servedProject('block', async ({ start }) => {
     ;[asking, mute] = await Promise.all([
-      connect(shared, {
+      start({
         client,
         answer(message) {
           asked.push(message)
           return reply
         },
       }),
-      connect(shared, { client }),
+      start({ client }),
     ])
   })
   beforeEach(() => {
     asked = []
-  })
-  afterAll(async () => {
-    await Promise.all([asking.client.close(), mute.client.close()])
-    shared.remove()
   })
   const create = { tool: 'things__create_thing', params: { name: 'saw' } }
 
@@ -142,14 +114,8 @@ describe.each(eras)('over MCP of %s', (version, client) => {
 
 describe('what is too long', () => {
   let one: Connected
-  let shared: McpProject
-  beforeAll(async () => {
-    shared = makeProject()
-    one = await connect(shared)
-  })
-  afterAll(async () => {
-    await one.client.close()
-    shared.remove()
+  servedProject('block', async ({ start }) => {
+    one = await start()
   })
   const long = 'g-'.repeat(60_000)
 
@@ -185,7 +151,7 @@ describe('what is too long', () => {
 })
 
 it('teaches the router nothing by the words of a model', async () => {
-  const { json, client } = await start({ args: ['--trust-workspace', '--yes'] })
+  const { json, client } = await project.start({ args: ['--trust-workspace', '--yes'] })
   const request = 'show me the weekly overview'
   const routed = async (): Promise<unknown> =>
     (await client.callTool({ name: 'find_tools', arguments: { request } })).structuredContent
@@ -197,7 +163,7 @@ it('teaches the router nothing by the words of a model', async () => {
 })
 
 it('calls it without a question where the one who started the server said yes', async () => {
-  const { text } = await start({ args: ['--trust-workspace', '--yes'] })
+  const { text } = await project.start({ args: ['--trust-workspace', '--yes'] })
   const input = { tool: 'create_thing', params: { name: 'saw' } }
   expect(await text('call_tool', input)).toContain('created saw')
 })
@@ -215,7 +181,7 @@ describe('a workflow', () => {
 
   it('runs what comes first, once in a session, whichever tool of ours is used', async () => {
     project.write('.skillrail/workflows.json', JSON.stringify(workflow))
-    const { text } = await start()
+    const { text } = await project.start()
     const echo = { tool: 'get_echo', params: { message: 'a' } }
     await text('batch_tools', { tools: [echo] })
     await text('chain_tools', { tools: [echo] })
@@ -235,7 +201,7 @@ describe('a workflow', () => {
     const [step] = failing.look.prerequisites
     if (step !== undefined) step.tool = 'get_broken'
     project.write('.skillrail/workflows.json', JSON.stringify(failing))
-    const { text } = await start()
+    const { text } = await project.start()
     const answer = await text('call_tool', { tool: 'get_echo', params: { message: 'a' } })
     expect(answer).toContain('out of order')
     expect(project.calls().some((line) => line.startsWith('get_echo'))).toBe(false)
@@ -245,7 +211,7 @@ describe('a workflow', () => {
     const [step] = workflow.look.prerequisites
     const failing = { ...workflow.look, prerequisites: [{ ...step, tool: 'get_broken' }] }
     project.write('.skillrail/workflows.json', JSON.stringify({ look: failing }))
-    const { text } = await start({ args: ['--trust-workspace', '--yes'] })
+    const { text } = await project.start({ args: ['--trust-workspace', '--yes'] })
     const request = 'create thing named "q", then get echo of the message "x"'
     const answer = await text('do_request', { request })
     expect(answer).toContain('Called before that: things__create_thing (success)')
@@ -257,7 +223,7 @@ describe('a workflow', () => {
     const { look } = workflow
     const byWords = { look: { ...look, triggers: { keywords: ['carefully'] } } }
     project.write('.skillrail/workflows.json', JSON.stringify(byWords))
-    const { text } = await start()
+    const { text } = await project.start()
     const call = { tool: 'get_echo', params: { message: 'a' } }
     await text('call_tool', { ...call, request: 'Echo it' })
     expect(project.calls()).toHaveLength(1)
@@ -271,7 +237,7 @@ describe('a workflow', () => {
     project.write('.skillrail/workflows.json', JSON.stringify({ look: { ...look, mode: 'warn' } }))
     const asked: string[] = []
     const call = { tool: 'get_echo', params: { message: 'a' } }
-    const skipping = await start({
+    const skipping = await project.start({
       answer(message) {
         asked.push(message)
         return { skip: true }
@@ -280,7 +246,7 @@ describe('a workflow', () => {
     await skipping.text('call_tool', call)
     expect(asked).toEqual([expect.stringContaining('list_things')])
     expect(project.calls()).toEqual(['get_echo {"message":"a"}'])
-    const mute = await start()
+    const mute = await project.start()
     await mute.text('call_tool', call)
     expect(project.calls()[1]).toBe('list_things {}')
   })
@@ -299,7 +265,7 @@ describe('a workflow', () => {
       }
       project.write('.skillrail/workflows.json', JSON.stringify(named))
       const asked: string[] = []
-      const { json } = await start({
+      const { json } = await project.start({
         client,
         answer(message) {
           asked.push(message)
@@ -331,7 +297,7 @@ describe('a workflow', () => {
       ])
       project.write('.skillrail/workflows.json', JSON.stringify(Object.fromEntries(each)))
       let asked = 0
-      const { json } = await start({
+      const { json } = await project.start({
         client,
         answer(message) {
           asked++
@@ -354,7 +320,7 @@ describe('a workflow', () => {
   it('runs again for another connection', async () => {
     project.write('.skillrail/workflows.json', JSON.stringify(workflow))
     const call = { tool: 'get_echo', params: { message: 'a' } }
-    const [first, second] = [await start(), await start()]
+    const [first, second] = [await project.start(), await project.start()]
     await first.text('call_tool', call)
     await second.text('call_tool', call)
     const steps = project.calls().filter((line) => line.startsWith('list_things'))
@@ -365,7 +331,7 @@ describe('a workflow', () => {
     project.write('.skillrail/workflows.json', JSON.stringify(workflow))
     const call = { tool: 'get_echo', params: { message: 'a' } }
     const named = { args: ['--trust-workspace', '--session', 'both'] }
-    const [first, second] = [await start(named), await start(named)]
+    const [first, second] = [await project.start(named), await project.start(named)]
     await first.text('call_tool', call)
     await second.text('call_tool', call)
     const steps = project.calls().filter((line) => line.startsWith('list_things'))
@@ -379,7 +345,7 @@ it('calls no tool that its server’s lists forbid, and asks nobody about it', a
   const things = { ...mcpServers.things, excludeTools: ['create_thing'] }
   project.write('.gemini/settings.json', JSON.stringify({ mcpServers: { things } }))
   project.write('.mcp.json', '{}')
-  const { text } = await start({
+  const { text } = await project.start({
     answer(message) {
       asked.push(message)
       return { approve: true }
@@ -399,7 +365,7 @@ it.each([
 ])('asks nobody about a call that %s', async (_what, workflows, params) => {
   project.write('.skillrail/workflows.json', workflows)
   let asked = 0
-  const { text } = await start({
+  const { text } = await project.start({
     answer() {
       asked++
       return { approve: true }
@@ -417,9 +383,48 @@ it.each([
   expect(project.calls()).toEqual([])
 })
 
+it.each(eras)(
+  'masks what a server says of a failure, not what was asked for, over MCP of %s',
+  async (_, client) => {
+    const secret = ['correct', 'horse', 'battery'].join(' ')
+    const value = { why: [`not with ${secret}`], password: 'anything', code: 7 }
+    const text = (said: string): object[] => [{ type: 'text', text: said }]
+    const results = {
+      get_value: { content: [], structuredContent: value, isError: true },
+      get_text: { content: text(`no ${secret}`), structuredContent: value, isError: true },
+      get_told: { content: text(`### Error\nno ${secret}`), structuredContent: value },
+      get_good: { content: [], structuredContent: value },
+    }
+    const script = Object.entries(results).map(([name, result]) => [
+      name,
+      { result: JSON.stringify(result) },
+    ])
+    project.write('script.json', JSON.stringify(Object.fromEntries(script)))
+    const program = new URL('../fixtures/programs/scripted-server.ts', import.meta.url).pathname
+    const at = (name: string): string => join(project.project, name)
+    const args = [program, at('script.json'), at('record')]
+    const scripted = { command: process.execPath, args, env: { API_TOKEN: secret } }
+    project.write('.mcp.json', JSON.stringify({ mcpServers: { scripted } }))
+    const one = await project.start({ client })
+    for (const tool of ['get_value', 'get_text', 'get_told']) {
+      for (const [name, input] of [
+        ['call_tool', { tool }],
+        ['batch_tools', { tools: [{ tool }] }],
+        ['chain_tools', { tools: [{ tool }] }],
+        ['do_request', { request: `scripted__${tool} {}` }],
+      ] as const) {
+        const answer = JSON.stringify(await one.client.callTool({ name, arguments: input }))
+        expect(answer).toContain('[redacted]')
+        for (const word of ['horse', 'anything']) expect(answer).not.toContain(word)
+      }
+    }
+    expect(await one.json('call_tool', { tool: 'get_good' })).toMatchObject({ result: value })
+  },
+)
+
 describe('an untrusted workspace', () => {
   it('starts nothing of the project, and says how to allow it', async () => {
-    const { text } = await start({ args: [] })
+    const { text } = await project.start({ args: [] })
     for (const [name, input] of [
       ['call_tool', { tool: 'get_echo', params: { message: 'a' } }],
       ['find_tools', { request: 'echo' }],
@@ -433,15 +438,9 @@ describe('an untrusted workspace', () => {
 })
 
 describe('one server', () => {
-  let shared: McpProject
   let one: Connected
-  beforeAll(async () => {
-    shared = makeProject()
-    one = await connect(shared)
-  })
-  afterAll(async () => {
-    await one.client.close()
-    shared.remove()
+  const shared = servedProject('block', async ({ start }) => {
+    one = await start()
   })
 
   it('has one list of tools with schemas and hints, which stays as it is', async () => {

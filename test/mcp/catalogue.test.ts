@@ -1,15 +1,11 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { z } from 'zod'
 import { offeredTools } from '../../src/mcp/index.ts'
 import type { ClientCall } from '../../src/mcp/model.ts'
 import { emptyWorld } from './_empty-world.ts'
-import { makeProject, type McpProject } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
-beforeEach(() => {
-  project = makeProject()
-})
-afterEach(() => project.remove())
+const project = servedProject('test')
 
 const call: ClientCall = {
   signal: new AbortController().signal,

@@ -1,45 +1,31 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runCli } from '../cli/run-cli.ts'
-import {
-  type Connected,
-  connect,
-  type ConnectOptions,
-  makeProject,
-  type McpProject,
-  modern,
-} from './_project.ts'
+import { type Connected, modern } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
-let open: Connected[] = []
-
-beforeAll(() => {
-  project = makeProject()
-  mkdirSync(join(project.project, '.skillrail/skills'), { recursive: true })
-  project.skill('ship', 'metadata:\n  chain: [look, build, tell]\n', 'The whole way.')
-  project.skill('look', '', 'Look at $ARGUMENTS.')
-  project.skill('build', 'run: scripts/build.mjs\n', 'Builds.', {
+const project = servedProject('block', ({ skill }) => {
+  skill('ship', 'metadata:\n  chain: [look, build, tell]\n', 'The whole way.')
+  skill('look', '', 'Look at $ARGUMENTS.')
+  skill('build', 'run: scripts/build.mjs\n', 'Builds.', {
     'scripts/build.mjs': 'import { writeFileSync } from "node:fs"\nwriteFileSync("built", "yes")\n',
   })
-  project.skill('tell', '', 'Tell everybody.')
-  project.skill('gated', 'metadata:\n  chain: [look, tell]\n  gates: tell\n', 'Asks first.')
-  project.skill('mine', 'disable-model-invocation: true\nmetadata:\n  chain: [look]\n', 'By hand.')
-})
-afterAll(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  project.remove()
+  skill('tell', '', 'Tell everybody.')
+  skill('gated', 'metadata:\n  chain: [look, tell]\n  gates: tell\n', 'Asks first.')
+  skill('mine', 'disable-model-invocation: true\nmetadata:\n  chain: [look]\n', 'By hand.')
+  skill('press', 'disable-model-invocation: true\n', 'Press the button.')
+  skill('loud', 'disable-model-invocation: true\nrun: scripts/go.mjs\n', 'Loud.', {
+    'scripts/go.mjs': 'import { writeFileSync } from "node:fs"\nwriteFileSync("heard", "yes")\n',
+  })
+  skill('within', 'metadata:\n  chain: [look, press]\n', 'Within.')
+  skill('around', 'metadata:\n  chain: [look, within]\n', 'Around.')
+  skill('noisy', 'metadata:\n  chain: [loud, tell]\n', 'Noisy.')
 })
 
 let asked: string[] = []
 let reply: Record<string, unknown> | undefined
-
-async function start(options: ConnectOptions = {}): Promise<Connected> {
-  const connected = await connect(project, options)
-  open.push(connected)
-  return connected
-}
 
 const answerSchema = z.object({
   run: z.string().default(''),
@@ -59,7 +45,7 @@ async function ask(
 }
 
 it('hands out one step after the other, runs scripts itself, and goes on after a restart', async () => {
-  const first = await start({ args: ['--trust-workspace', '--yes'] })
+  const first = await project.start({ args: ['--trust-workspace', '--yes'] })
   const begun = await ask(first, 'chain_start', { skill: 'ship', arguments: ['the wood'] })
   expect(begun).toMatchObject({ status: 'next', next: [{ step: 'look' }] })
   expect(begun.text).toContain('Look at the wood.')
@@ -70,7 +56,7 @@ it('hands out one step after the other, runs scripts itself, and goes on after a
   )
   await first.client.close()
 
-  const second = await start({ args: ['--trust-workspace', '--yes'] })
+  const second = await project.start({ args: ['--trust-workspace', '--yes'] })
   expect(await ask(second, 'chain_next', { run: begun.run })).toMatchObject({
     next: [{ step: 'look' }],
   })
@@ -87,7 +73,7 @@ it('hands out one step after the other, runs scripts itself, and goes on after a
 })
 
 it('stops at a gate, names what a person types, and goes on only after that', async () => {
-  const agent = await start()
+  const agent = await project.start()
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
   const done = { run, step: 'look', status: 'success' }
   const waiting = { status: 'waiting', waiting: { step: 'tell' } }
@@ -109,7 +95,64 @@ it('stops at a gate, names what a person types, and goes on only after that', as
   expect(piped.code).toBe(4)
 })
 
+describe('a chain with a step that only a person may start', () => {
+  const place = (): { cwd: string; home: string } => ({
+    cwd: project.project,
+    home: project.home,
+  })
+
+  it.each([
+    ['within', 'press', 'press'],
+    ['around', 'within/press', 'press'],
+    ['noisy', 'loud', 'loud'],
+  ])('%s is refused to a model, with the name of the step', async (skill, step, own) => {
+    const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
+    const before = readRuns()
+    const { text } = await ask(agent, 'chain_start', { skill })
+    expect(text).toContain(`The step ${step} of ${skill} may not be started by a model`)
+    expect(text).toContain(`its skill ${own} sets disable-model-invocation`)
+    expect(text).toContain(`skillrail chain start ${skill}`)
+    expect(text).toContain('[model-invocation-disabled]')
+    expect(text).not.toContain('Look at')
+    expect(readRuns()).toEqual(before)
+    expect(existsSync(join(project.project, 'heard'))).toBe(false)
+  })
+
+  it('is run by a person', async () => {
+    const run = await runCli(['chain', 'start', 'within', '--trust-workspace', '--json'], place())
+    expect(JSON.parse(run.stdout)).toMatchObject({ next: [{ step: 'look' }] })
+    expect((await runCli(['run', 'loud', '--trust-workspace'], place())).code).toBe(0)
+  })
+
+  it('goes no further when the step became one meanwhile', async () => {
+    project.skill('later', 'metadata:\n  chain: [look, soon]\n', 'Later.')
+    project.skill('soon', '', 'Soon.')
+    const agent = await project.start()
+    const { run } = await ask(agent, 'chain_start', { skill: 'later' })
+    project.skill('soon', 'disable-model-invocation: true\n', 'Soon.')
+    const done = { run, step: 'look', status: 'success' }
+    for (const [name, input] of [
+      ['chain_next', { run }],
+      ['chain_report', done],
+    ] as const) {
+      const { text } = await ask(agent, name, input)
+      expect(text).toContain('The step soon of later may not be started by a model')
+      expect(text).not.toContain('Look at')
+    }
+  })
+})
+
+function readRuns(): string[] {
+  const runs = join(project.project, '.skillrail/runs')
+  return existsSync(runs) ? readdirSync(runs) : []
+}
+
 describe('what a model may not start', () => {
+  let agent: Connected
+  beforeAll(async () => {
+    agent = await project.start()
+  })
+
   it.each([
     ['mine', 'model-invocation-disabled'],
     ['.skillrail/skills/ship', 'is a path'],
@@ -118,12 +161,10 @@ describe('what a model may not start', () => {
     ['nobody', 'There is no skill called nobody'],
     ['look', 'chain_report'],
   ])('%s', async (skill, words) => {
-    const [agent = await start()] = open.slice(-1)
     expect((await ask(agent, 'chain_start', { skill })).text).toContain(words)
   })
 
   it('knows no run that is none', async () => {
-    const [agent = await start()] = open.slice(-1)
     for (const run of ['../../etc', 'x', '%2e%2e', '0'.repeat(14)]) {
       const { text } = await ask(agent, 'chain_next', { run })
       expect(text).toMatch(/^Error: /)
@@ -140,7 +181,7 @@ describe.each([
     return existsSync(path) ? readFileSync(path, 'utf8') : ''
   }
   const asking = async (): Promise<Connected> =>
-    await start({
+    await project.start({
       client,
       answer(message) {
         asked.push(message)
@@ -176,7 +217,7 @@ describe.each([
   })
 
   it('are refused where nobody can be asked, with what allows them', async () => {
-    const { text } = await ask(await start({ client }), 'chain_start', wipe)
+    const { text } = await ask(await project.start({ client }), 'chain_start', wipe)
     expect(text).toMatch(/\[run-needs-yes\]/)
     expect(text).toContain('skillrail mcp serve --yes')
     expect(did()).toBe('')
@@ -212,31 +253,41 @@ describe.each([
   })
 })
 
-it('leaves runs alone that a person carries out, has stopped, or alone may start', async () => {
+it('shows nothing of runs that a person carries out or alone may start: there are none', async () => {
   const place = { cwd: project.project, home: project.home }
   const trust = '--trust-workspace'
   project.skill('slow', 'run: scripts/a.mjs\n', 'Slow.', { 'scripts/a.mjs': '' })
   project.skill('own', 'metadata:\n  chain: [slow]\n  gates: slow\n', 'Asks first.')
-  const agent = await start({ args: [trust, '--yes'] })
+  const agent = await project.start({ args: [trust, '--yes'] })
   const carried = JSON.parse((await runCli(['run', 'own', trust, '--json'], place)).stdout)
-  for (const [name, more] of [
-    ['chain_next', {}],
-    ['chain_report', { step: 'slow', status: 'success' }],
-  ] as const) {
-    const { text } = await ask(agent, name, { run: carried.runId, ...more })
-    expect(text).toContain('is not driven step by step')
+  const begun = async (skill: string): Promise<string> =>
+    JSON.parse((await runCli(['chain', 'start', skill, trust, '--json'], place)).stdout).runId
+  const nobody = '0'.repeat(14)
+  for (const run of [carried.runId, await begun('mine'), await begun('within')]) {
+    for (const [name, more] of [
+      ['chain_status', {}],
+      ['chain_next', {}],
+      ['chain_report', { step: 'look', status: 'success' }],
+    ] as const) {
+      const { text } = await ask(agent, name, { run, ...more })
+      const none = await ask(agent, name, { run: nobody, ...more })
+      expect(none.text).toContain('[run-not-found]')
+      expect(text).toBe(none.text.replaceAll(nobody, run))
+    }
   }
-  const begun = JSON.parse(
-    (await runCli(['chain', 'start', 'mine', trust, '--json'], place)).stdout,
-  )
-  expect((await ask(agent, 'chain_next', { run: begun.runId })).text).toContain(
-    'model-invocation-disabled',
-  )
-  const done = { run: begun.runId, step: 'look', status: 'success' }
-  expect((await ask(agent, 'chain_report', done)).text).toContain('model-invocation-disabled')
-  const { run: runId } = await ask(agent, 'chain_start', { skill: 'gated' })
-  await runCli(['runs', 'cancel', runId], place)
-  expect((await ask(agent, 'chain_next', { run: runId })).text).toContain('stopped by a person')
+})
+
+it('shows a run that is driven step by step, and leaves it alone when a person has stopped it', async () => {
+  const place = { cwd: project.project, home: project.home }
+  const agent = await project.start()
+  const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
+  expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'waiting' })
+  await runCli(['runs', 'cancel', run], place)
+  expect((await ask(agent, 'chain_next', { run })).text).toContain('stopped by a person')
+  expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'cancelled' })
+  const typed = await runCli(['chain', 'start', 'gated', '--trust-workspace', '--json'], place)
+  const { runId } = JSON.parse(typed.stdout)
+  expect(await ask(agent, 'chain_next', { run: runId })).toMatchObject({ next: [{ step: 'look' }] })
 })
 
 it('says of the steps of an untrusted workspace what they are, and runs no script in it', async () => {
@@ -245,7 +296,7 @@ it('says of the steps of an untrusted workspace what they are, and runs no scrip
   project.skill('pillage', 'run: scripts/go.mjs\n', 'Takes.', {
     'scripts/go.mjs': `import { writeFileSync } from "node:fs"\nwriteFileSync(${JSON.stringify(loot)}, "")\n`,
   })
-  const agent = await start({ args: ['--yes'] })
+  const agent = await project.start({ args: ['--yes'] })
   const { text, run } = await ask(agent, 'chain_start', { skill: 'raid' })
   // Without a sandbox that works here, the whole chain is refused.
   expect(text).toMatch(/^The skill look is not trusted by the user|^Error: .*sandbox/)

@@ -1,27 +1,14 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
 import { until } from '../patience.ts'
-import { type Connected, connect, isRunning, makeProject, type McpProject } from './_project.ts'
+import { type Connected, isRunning } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
-let open: Connected[] = []
-
-beforeEach(() => {
-  project = makeProject()
-})
-afterEach(async () => {
-  await Promise.all(open.map(({ client }) => client.close()))
-  open = []
-  project.remove()
-})
-
-async function start(args: readonly string[] = []): Promise<Connected> {
-  const connected = await connect(project, { args: ['--yes', ...args] })
-  open.push(connected)
-  return connected
-}
+const project = servedProject('test')
+const start = async (args: readonly string[] = []): Promise<Connected> =>
+  await project.start({ args: ['--yes', ...args] })
 
 const cli = (...args: string[]): ReturnType<typeof runCli> =>
   runCli(args, { cwd: project.project, home: project.home })
@@ -157,9 +144,7 @@ describe('a server whose tools change', () => {
 })
 
 it('a question of a request that was cancelled makes room for the next', async () => {
-  const connected = await connect(project, { answer: () => ({ approve: true }) })
-  open.push(connected)
-  const { client, text } = connected
+  const { client, text } = await project.start({ answer: () => ({ approve: true }) })
   let asked = 0
   const give: (() => void)[] = []
   client.setRequestHandler('elicitation/create', async () => {

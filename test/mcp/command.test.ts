@@ -1,15 +1,9 @@
 import { createServer } from 'node:net'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { type CliResult, runCli } from '../cli/run-cli.ts'
-import { connect, makeProject, type McpProject } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
-
-beforeAll(() => {
-  project = makeProject()
-  project.skill('saw', '', 'Cut.')
-})
-afterAll(() => project.remove())
+const project = servedProject('block', ({ skill }) => skill('saw', '', 'Cut.'))
 
 const cli = async (...args: string[]): Promise<CliResult> =>
   await runCli(args, { cwd: project.project, home: project.home })
@@ -63,7 +57,7 @@ it.each([
 
 it('loses no call of two connections to one session', async () => {
   const options = { args: ['--trust-workspace', '--session', 'both'] }
-  const [one, two] = await Promise.all([connect(project, options), connect(project, options)])
+  const [one, two] = await Promise.all([project.start(options), project.start(options)])
   const calls = [one, two].flatMap(({ text }) =>
     Array.from({ length: 10 }, async (_, index) => {
       const input = { tool: 'get_echo', params: { message: String(index) } }

@@ -117,6 +117,38 @@ it.each([
   await client.close()
 })
 
+it('goes on with a call whose client of 2025-11-25 hangs up, until that cancels it', async () => {
+  const { client, transport } = await connect()
+  const post = async (message: object, signal?: AbortSignal): Promise<Response> =>
+    await fetch(address, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        accept: 'application/json, text/event-stream',
+        'content-type': 'application/json',
+        'mcp-session-id': transport.sessionId ?? '',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', ...message }),
+      ...(signal === undefined ? {} : { signal }),
+    })
+  const count = (line: string): number => project.calls().filter((one) => one === line).length
+  const [slow, cancelled] = [count('get_slow {}'), count('cancelled')]
+  const call = { name: 'call_tool', arguments: { tool: 'get_slow', params: {} } }
+  const hangUp = new AbortController()
+  const asked = post({ id: 'slow', method: 'tools/call', params: call }, hangUp.signal)
+  const gone = asked.then(async (answer) => await answer.text()).catch(() => 'gone')
+  await until(() => count('get_slow {}') > slow)
+  hangUp.abort()
+  expect(await gone).toBe('gone')
+  const echo = { tool: 'get_echo', params: { message: 'still here' } }
+  expect(await askerOf(client).text('call_tool', echo)).toContain('still here')
+  expect(count('cancelled')).toBe(cancelled)
+  const given = { method: 'notifications/cancelled', params: { requestId: 'slow' } }
+  expect((await post(given)).status).toBe(202)
+  await until(() => count('cancelled') > cancelled)
+  await client.close()
+})
+
 it('gives every session an id of its own that counts until it ends', async () => {
   const [one, two] = [await connect(), await connect()]
   const ids = [one, two].map(({ transport }) => transport.sessionId ?? '')

@@ -1,21 +1,18 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { bin } from '../command-line.ts'
 import { until } from '../patience.ts'
-import { connect, isRunning, makeProject, type McpProject } from './_project.ts'
+import { isRunning } from './_project.ts'
+import { servedProject } from './_served-project.ts'
 
-let project: McpProject
+const project = servedProject('test')
 let children: ChildProcess[] = []
 
-beforeEach(() => {
-  project = makeProject()
-})
 afterEach(() => {
   for (const child of children) child.kill('SIGKILL')
   children = []
-  project.remove()
 })
 
 interface Pipes {
@@ -167,7 +164,7 @@ describe('the end', () => {
 it('prints on standard error what a client must not read as a message', async () => {
   project.write('.skillrail/skills/broken/SKILL.md', 'no frontmatter')
   project.write('.mcp.json', '{"mcpServers": {"things": {"command": 7}}}')
-  const { client, said, text } = await connect(project)
+  const { client, said, text } = await project.start()
   await text('find_skills')
   await client.close()
   expect(said()).toContain('.mcp.json')

@@ -46,12 +46,14 @@ export interface ChildInput {
  * Makes a subagent: its own history, tools and usage. It shares the model object and the tools'
  * functions with its parent, and nothing else.
  *
- * @throws {SkillNotFoundError} for a skill that it is to have and that is not there.
+ * @throws {SkillNotFoundError} for a skill that it is to have and that is not there;
+ *   {SkillInvocationError} for one that no model may start, where a model delegates.
  */
 export async function createChild(input: ChildInput): Promise<Child> {
   const { id, config, parent, options } = input
   const { skills: preloaded } = config
-  const skills = preloaded ? await loadSkills(preloaded, parent.skills(), config.name) : []
+  const source = options.source ?? input.forked?.[0]?.source
+  const skills = preloaded ? await loadSkills(preloaded, parent.skills(), config.name, source) : []
   const active = [...skills, ...(input.forked ?? [])]
   const ofSkills = active.length === 0 ? [] : await toolsOf(active, input)
   let selection = select()

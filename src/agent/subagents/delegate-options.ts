@@ -1,4 +1,5 @@
 import type { ModelMessage } from 'ai'
+import type { InvocationSource } from '../../library/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentEvent } from '../model.ts'
 import type { ModelObject } from '../models/resolve-model.ts'
@@ -19,6 +20,11 @@ export interface DelegateOptions {
   outputSchema?: JsonObject | SchemaType<unknown> | undefined
   /** Milliseconds for the whole delegation, waiting for a free place included; default none. */
   timeoutMs?: number | undefined
+  /**
+   * Who asks. For a model, none begins with a skill that no model may start. Default: who activated the
+   * skill that forks, else the program.
+   */
+  source?: InvocationSource | undefined
   /** Cancels it: that of the run that waits for it, say. */
   signal?: AbortSignal | undefined
   /** Told instead of the parent's stream of events. */

@@ -97,7 +97,7 @@ async function delegate(
   const resumed = textOf(input, 'resume')
   const background = input['background'] === true
   // A background delegation outlives the call and the run: their signal and stream are not its own.
-  const options = background ? {} : { signal, onEvent }
+  const options = { source: 'model', ...(background ? {} : { signal, onEvent }) } as const
   const handle: DelegationHandle =
     resumed === ''
       ? await manager.delegateAsync(textOf(input, 'agent'), task, options)

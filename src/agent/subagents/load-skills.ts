@@ -1,5 +1,5 @@
-import type { Activation, SkillManager } from '../../library/index.ts'
-import { SkillNotFoundError } from '../../skill/index.ts'
+import type { Activation, InvocationSource, SkillManager } from '../../library/index.ts'
+import { SkillInvocationError, SkillNotFoundError } from '../../skill/index.ts'
 
 /** A name of `skills`, with the arguments behind it. */
 export function splitSkill(entry: string): { name: string; argumentText: string } {
@@ -11,24 +11,28 @@ export function splitSkill(entry: string): { name: string; argumentText: string 
 
 /**
  * The whole content of skills that a subagent has from the start, arguments in place. Nothing becomes
- * active in the conversation of the parent.
+ * active in the conversation of the parent. The definition names them, not whoever delegates; only a
+ * model must not come by it to what is withheld from it.
  *
- * @throws {SkillNotFoundError} for one that is not there, and what else a skill that cannot be used
- *   throws.
+ * @throws {SkillNotFoundError} for one that is not there, {SkillInvocationError} for one that no model
+ *   may start, and what else a skill that cannot be used throws.
  */
 export async function loadSkills(
   entries: readonly string[],
   manager: SkillManager | undefined,
   subagent: string,
+  delegator: InvocationSource = 'code',
 ): Promise<readonly Activation[]> {
+  const source = delegator === 'model' ? 'model' : 'code'
   const loaded: Activation[] = []
   for (const entry of entries) {
     const { name, argumentText } = splitSkill(entry)
     if (manager === undefined) throw withoutSkills(name, subagent)
     try {
-      loaded.push(await manager.prepare(name, argumentText, { source: 'code' }))
+      loaded.push(await manager.prepare(name, argumentText, { source }))
     } catch (error) {
-      throw error instanceof SkillNotFoundError ? wantedBy(subagent, name, error) : error
+      if (error instanceof SkillNotFoundError) throw wantedBy(subagent, name, error)
+      throw isWithheld(error) ? withheldBy(subagent, name, error) : error
     }
   }
   return loaded
@@ -40,6 +44,19 @@ function wantedBy(subagent: string, name: string, error: SkillNotFoundError): Sk
     message: `There is no skill called ${name}, which the subagent ${subagent} is to have.`,
     hint: error.hint,
     cause: error,
+  })
+}
+
+function isWithheld(error: unknown): boolean {
+  return error instanceof SkillInvocationError && error.code === 'model-invocation-disabled'
+}
+
+function withheldBy(subagent: string, name: string, cause: unknown): SkillInvocationError {
+  return new SkillInvocationError({
+    code: 'model-invocation-disabled',
+    message: `The subagent ${subagent} may not be started by a model: its skill ${name} sets disable-model-invocation.`,
+    hint: 'A program can delegate to it, and a skill with `context: fork` that a person activates.',
+    cause,
   })
 }
 

@@ -220,13 +220,20 @@ function connectionOf(
       const result = await request(
         'tools/call',
         { name: tool, arguments: given, ...state },
-        { timeout, signal, onprogress: onProgress, headers },
+        {
+          timeout,
+          signal,
+          onprogress:
+            onProgress && ((step) => onProgress({ ...step, message: mask(step.message) })),
+          headers,
+        },
       )
       const asked = readInputRequired(result)
       if (asked === undefined) return result
       const isQuestion = Object.keys(asked.requests).length > 0 || asked.state === undefined
       if (isQuestion || round === maxRounds) {
-        const message = inputRequiredText(tool, asked, schemas.get(tool) ?? inputSchema)
+        const schema = schemas.get(tool) ?? inputSchema
+        const message = inputRequiredText(tool, asked, schema, mask)
         throw new ToolCallError({ kind: 'input-required', message, delivered: 'yes' })
       }
       state = { requestState: asked.state ?? '' }

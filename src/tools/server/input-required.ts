@@ -1,5 +1,6 @@
 import { isObject } from '../../base/index.ts'
 import type { JsonObject } from '../model.ts'
+import type { Mask } from './mask-secrets.ts'
 
 /** What a server asks for instead of giving a result (MCP of 2026-07-28, Multi Round-Trip Requests). */
 export interface InputRequired {
@@ -29,8 +30,11 @@ export function inputRequiredText(
   tool: string,
   { requests }: InputRequired,
   inputSchema: JsonObject | undefined,
+  mask: Mask,
 ): string {
-  const wanted = Object.values(requests).map((request) => describe(request))
+  // A secret that was cut is none that a mask knows.
+  const shown = (text: string): string => cut(mask(text))
+  const wanted = Object.values(requests).map((request) => describe(request, shown))
   const asks = wanted.map(({ text }) => text).join('; ')
   const names = wanted.flatMap(({ fields }) => fields)
   const properties = inputSchema?.['properties']
@@ -49,21 +53,21 @@ interface Wanted {
   fields: readonly string[]
 }
 
-function describe(request: unknown): Wanted {
+function describe(request: unknown, shown: (text: string) => string): Wanted {
   const named = isObject(request) ? request['method'] : undefined
   const method = typeof named === 'string' ? named : 'none'
   const given = isObject(request) ? request['params'] : undefined
   const params = isObject(given) ? given : {}
   const { message, url, requestedSchema } = params
-  const said = typeof message === 'string' ? `"${cut(message)}"` : 'a question'
+  const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
   switch (method) {
     case 'elicitation/create': {
       if (typeof url === 'string')
-        return { text: `${said}, to be answered at ${cut(url)}`, fields: [] }
+        return { text: `${said}, to be answered at ${shown(url)}`, fields: [] }
       const fields = isObject(requestedSchema) ? requestedSchema['properties'] : undefined
       if (!isObject(fields)) return { text: said, fields: [] }
       const names = Object.keys(fields)
-      const list = names.map((name) => `${name}: ${kindOf(fields[name])}`).join('; ')
+      const list = names.map((name) => `${shown(name)}: ${shown(kindOf(fields[name]))}`).join('; ')
       return { text: names.length === 0 ? said : `${said} (${cut(list)})`, fields: names }
     }
     case 'sampling/createMessage':
@@ -71,7 +75,7 @@ function describe(request: unknown): Wanted {
     case 'roots/list':
       return { text: 'the directories that it may work in', fields: [] }
     default:
-      return { text: `something of a kind that is not known (${cut(method)})`, fields: [] }
+      return { text: `something of a kind that is not known (${shown(method)})`, fields: [] }
   }
 }
 

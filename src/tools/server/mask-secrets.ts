@@ -1,9 +1,10 @@
-import { isSecretKey, redactText } from '../../base/index.ts'
+import { isSecretKey, redactValue } from '../../base/index.ts'
+import { tellsFailure } from '../call/told-failure.ts'
 import type { ServerTransport } from '../config/model.ts'
-import type { ToolOutcome } from '../model.ts'
+import type { ToolContent, ToolOutcome } from '../model.ts'
 
-/** Takes secrets out of a text. */
-export type Mask = (text: string) => string
+/** Takes secrets out of a text, or of every text of a JSON value. */
+export type Mask = <T>(said: T) => T
 
 /**
  * Takes out of what a server says whatever looks like a secret, and the secrets that its own
@@ -23,16 +24,31 @@ export function serverMask(transport: ServerTransport): Mask {
   const known = [...new Set(secrets.flatMap(spellings))].filter(isTelling)
   // A secret that is a part of another one comes after it.
   known.sort((a, b) => b.length - a.length)
-  return (text) => redactText(text, known)
+  return (said) => redactValue(said, known)
 }
 
-/** What a tool says of its failure; an answer that is none stays as it is. */
+/**
+ * All that a tool says of its failure, in words or as data. The answer of a call that succeeded is
+ * what was asked for, and stays as it is.
+ */
 export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
-  if (!outcome.isError) return outcome
-  const content = outcome.content.map((part) =>
-    part.type === 'text' ? { ...part, text: mask(part.text) } : part,
-  )
-  return { ...outcome, content }
+  if (!outcome.isError && !tellsFailure(outcome)) return outcome
+  const content = outcome.content.map((part) => maskedPart(part, mask))
+  return { ...outcome, content, structured: mask(outcome.structured) }
+}
+
+/** Bytes are no text. */
+function maskedPart(part: ToolContent, mask: Mask): ToolContent {
+  switch (part.type) {
+    case 'image':
+    case 'audio':
+      return part
+    case 'resource':
+      return { ...part, uri: mask(part.uri), text: mask(part.text) }
+    case 'text':
+    case 'link':
+      return mask(part)
+  }
 }
 
 function isNameOfSecret(name: string): boolean {

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SubagentConfigError, SubagentNestingError } from '../../../src/agent/errors.ts'
 import type { AgentTool } from '../../../src/agent/index.ts'
+import { delegationTools } from '../../../src/agent/subagents/delegation-tools.ts'
 import { findCycle } from '../../../src/agent/subagents/cycles.ts'
 import { SkillManager } from '../../../src/library/index.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../../src/skill/index.ts'
@@ -126,6 +127,50 @@ describe('US-011: skills that a subagent has from the start', () => {
   it('5.6 edge 4: a parent without skills has none to give', async () => {
     const { manager } = delegating({ configs: [worker({ skills: ['style'] })] })
     await expect(manager.delegate('worker', 'Go.')).rejects.toThrow(SkillNotFoundError)
+  })
+})
+
+describe('a subagent with a skill that only a person may start', () => {
+  const released = (): Skilled =>
+    skilled(
+      (place) => {
+        place.skill('home/.claude/skills/release', { more: 'disable-model-invocation: true' })
+        place.skill('home/.claude/skills/ship', { more: 'context: fork\nagent: worker' })
+        place.skill('home/.claude/skills/hidden', { more: 'user-invocable: false' })
+      },
+      { configs: [worker({ skills: ['hidden', 'release'] })] },
+    )
+  const refusal = {
+    code: 'model-invocation-disabled',
+    message:
+      'The subagent worker may not be started by a model: its skill release sets disable-model-invocation.',
+  }
+
+  it.each([false, true])(
+    'is refused to the model that delegates, background: %s',
+    async (background) => {
+      const { manager, model } = released()
+      const work = { watch: () => undefined, find: () => undefined, all: () => [] }
+      const [tool] = delegationTools(manager, await manager.list(), work)
+      const { signal } = new AbortController()
+      const context = { toolCallId: '1', signal, onEvent: () => undefined }
+      const asked = tool?.execute({ agent: 'worker', task: 'Go.', background }, context)
+      await expect(asked).rejects.toMatchObject(refusal)
+      expect(model.doGenerateCalls).toHaveLength(0)
+    },
+  )
+
+  it('is refused to a skill that forks to it where the model activated that, to no person', async () => {
+    const { manager, skills } = released()
+    const byModel = await skills.prepare('ship', '', { source: 'model' })
+    await expect(manager.fork(byModel)).rejects.toMatchObject(refusal)
+    const byPerson = await skills.prepare('ship', '', { source: 'user' })
+    expect(await manager.fork(byPerson)).toMatchObject({ success: true })
+  })
+
+  it('works for the program', async () => {
+    const { manager } = released()
+    expect(await manager.delegate('worker', 'Go.')).toMatchObject({ success: true })
   })
 })
 

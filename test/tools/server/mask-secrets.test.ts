@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { systemRuntime } from '../../../src/base/index.ts'
+import type { ToolOutcome, ToolProgress } from '../../../src/tools/index.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import { serverMask } from '../../../src/tools/server/mask-secrets.ts'
 import { definition } from './_servers.ts'
@@ -77,5 +78,102 @@ describe('a server that says its secret', () => {
     const said = await failing(script)
     expect(said).toContain('[redacted]')
     for (const word of [key, 'horse']) expect(said).not.toContain(word)
+  })
+})
+
+/** Answers as each word says, with its variable in every text; a call brings progress first. */
+const program = `
+const { MY_API_KEY: key } = process.env
+const text = (text) => [{ type: 'text', text }]
+const said = 'not with ' + key
+const deep = { why: { list: [said], [key]: 1 }, token: 'anything', code: 7 }
+const form = { properties: { password: { type: 'string' }, way: { enum: [key, 'none'] } } }
+const parts = [
+  { type: 'resource', resource: { uri: 'x://' + key, text: said } },
+  { type: 'resource_link', uri: 'x://' + key, name: said },
+]
+const results = {
+  text: { content: text(said), isError: true },
+  value: { content: [], structuredContent: deep, isError: true },
+  both: { content: text('no'), structuredContent: deep, isError: true },
+  parts: { content: parts, isError: true },
+  told: { content: text('### Error\\n' + said), structuredContent: deep },
+  odd: { content: [{ type: 'odd', said }], isError: true },
+  asked: { inputRequests: { q: { method: 'elicitation/create', params: { message: said, requestedSchema: form } } } },
+  good: { content: text(said), structuredContent: deep },
+}
+require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  const write = (value) => process.stdout.write(JSON.stringify({ jsonrpc: '2.0', ...value }) + '\\n')
+  if (id === undefined) return
+  if (method === 'initialize') {
+    const serverInfo = { name: 's', version: '1' }
+    const { protocolVersion } = params
+    return write({ id, result: { protocolVersion, capabilities: { tools: {} }, serverInfo } })
+  }
+  const progressToken = params._meta?.progressToken
+  if (progressToken !== undefined) {
+    const step = { progressToken, progress: 1, message: said }
+    write({ method: 'notifications/progress', params: step })
+  }
+  write({ id, result: results[params.name] })
+})
+`
+
+describe('an answer of a server with its secret in it', () => {
+  let pool: ServerPool | undefined
+  afterEach(async () => await pool?.close())
+
+  async function called(
+    tool: string,
+    onProgress?: (step: ToolProgress) => void,
+  ): Promise<ToolOutcome> {
+    const args = ['-e', program]
+    const env = { MY_API_KEY: key }
+    pool = openServers([definition('a', { kind: 'stdio', command: process.execPath, args, env })], {
+      runtime: systemRuntime(),
+    })
+    return await (await pool.get('a')).call(tool, {}, { onProgress })
+  }
+
+  it.each(['text', 'value', 'both', 'parts', 'told', 'odd'])(
+    'has it masked in every part when it is one of a failure: %s',
+    async (tool) => {
+      const outcome = JSON.stringify(await called(tool))
+      expect(outcome).toContain('[redacted]')
+      for (const word of [key, encodeURIComponent(key), 'horse', 'anything']) {
+        expect(outcome).not.toContain(word)
+      }
+    },
+  )
+
+  it('keeps what of it is no secret', async () => {
+    const { structured } = await called('both')
+    expect(structured).toEqual({
+      why: { list: ['not with [redacted]'], '[redacted]': 1 },
+      token: '[redacted]',
+      code: 7,
+    })
+  })
+
+  it('has it masked in what the server asks instead', async () => {
+    const error: unknown = await called('asked').catch((thrown: unknown) => thrown)
+    expect(String(error)).toContain(
+      '"not with [redacted]" (password: string; way: one of [redacted], none)',
+    )
+    expect(String(error)).not.toContain('horse')
+  })
+
+  it('has it masked in what is said on the way', async () => {
+    const steps: ToolProgress[] = []
+    await called('good', (step) => steps.push(step))
+    expect(steps).toEqual([{ progress: 1, message: 'not with [redacted]' }])
+  })
+
+  it('stays as it is when it is what was asked for', async () => {
+    expect(await called('good')).toMatchObject({
+      content: [{ text: `not with ${key}` }],
+      structured: { token: 'anything', code: 7 },
+    })
   })
 })

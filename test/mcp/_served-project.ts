@@ -1,0 +1,59 @@
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import {
+  type Connected,
+  connect,
+  type ConnectOptions,
+  makeProject,
+  type McpProject,
+} from './_project.ts'
+
+/** The project of the test that runs now, with clients of it. */
+export interface ServedProject extends Omit<McpProject, 'remove'> {
+  /** A client, which is closed before the project goes. */
+  start(options?: ConnectOptions): Promise<Connected>
+}
+
+/**
+ * A project for each test, or one for all tests of the file or the block that asks for it.
+ *
+ * @param begin puts into it what every test finds there
+ */
+export function servedProject(
+  life: 'test' | 'block',
+  begin?: (project: ServedProject) => Promise<void> | void,
+): ServedProject {
+  let current: McpProject | undefined
+  let open: Connected[] = []
+  const now = (): McpProject => {
+    if (current === undefined) throw new Error('no test runs')
+    return current
+  }
+  const served: ServedProject = {
+    get project() {
+      return now().project
+    },
+    get home() {
+      return now().home
+    },
+    calls: () => now().calls(),
+    started: () => now().started(),
+    write: (...given) => now().write(...given),
+    skill: (...given) => now().skill(...given),
+    async start(options) {
+      const connected = await connect(now(), options)
+      open.push(connected)
+      return connected
+    },
+  }
+  const [before, after] = life === 'test' ? [beforeEach, afterEach] : [beforeAll, afterAll]
+  before(async () => {
+    current = makeProject()
+    await begin?.(served)
+  })
+  after(async () => {
+    await Promise.all(open.map(({ client }) => client.close()))
+    open = []
+    current?.remove()
+  })
+  return served
+}
