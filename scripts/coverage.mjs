@@ -1,5 +1,6 @@
 // Coverage of src/ by lines. Most of the command line runs in processes of its own, which the test
 // runner does not see: Node writes their coverage to a folder, and a line counts that either saw.
+// A test that fails is told and fails the whole; what was seen is reported all the same.
 // Suites that need servers of their own, or a browser, are not part of it, so neither is what only they
 // reach.
 import { execFileSync, spawnSync } from 'node:child_process'
@@ -14,13 +15,18 @@ const [processes, report, tests] = ['processes', 'report', 'tests'].map((name) =
   join(scratch, name),
 )
 
-spawnSync(
+const { status } = spawnSync(
   'vitest',
-  ['run', '--coverage', '--coverage.reporter=json', `--coverage.reportsDirectory=${tests}`],
-  {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, SKILLRAIL_TEST_COVERAGE: processes },
-  },
+  [
+    'run',
+    '--reporter=dot',
+    '--silent=passed-only',
+    '--coverage',
+    '--coverage.reportOnFailure',
+    '--coverage.reporter=json',
+    `--coverage.reportsDirectory=${tests}`,
+  ],
+  { stdio: 'inherit', env: { ...process.env, SKILLRAIL_TEST_COVERAGE: processes } },
 )
 execFileSync('c8', [
   'report',
@@ -52,7 +58,7 @@ for (const [room, { covered, total }] of [...rooms].toSorted(([a], [b]) => (a < 
   all.total += total
 }
 print('all', all.covered, all.total)
-process.exitCode = percent(all.covered, all.total) >= least ? 0 : 1
+process.exitCode = status === 0 && percent(all.covered, all.total) >= least ? 0 : 1
 
 /** Hits of each line with a statement, by file relative to the root. */
 function linesOf(path) {
