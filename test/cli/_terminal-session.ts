@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import type { CliOptions } from './run-cli.ts'
-import { bin } from '../command-line.ts'
+import { bin, coverageVariables } from '../command-line.ts'
 
 /** Why nothing can be run in a terminal here; undefined where it can. */
 export const noTerminal: string | undefined =
@@ -37,7 +37,7 @@ export function inTerminal(
       TERM: 'xterm-256color',
       SHELL: '/bin/sh',
       NO_COLOR: '1',
-      NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
+      ...coverageVariables,
     },
   })
   let screen = ''

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { bin } from '../command-line.ts'
+import { bin, coverageVariables } from '../command-line.ts'
 
 export interface CliResult {
   code: number | null
@@ -22,8 +22,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
     env: {
       PATH: process.env['PATH'],
       HOME: options.home,
-      // `npm run coverage` gathers what processes like this one reach.
-      NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
+      ...coverageVariables,
       ...options.env,
     },
   })

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bin } from '../command-line.ts'
+import { bin, coverageVariables } from '../command-line.ts'
 
 /** The tools server of the fixtures, whose calls can be read afterwards. */
 const toolServer = fileURLToPath(new URL('../fixtures/programs/tool-server.ts', import.meta.url))
@@ -94,7 +94,7 @@ export async function connect(
     command: process.execPath,
     args: ['--disable-warning=ExperimentalWarning', bin, 'mcp', 'serve', ...args],
     cwd: project,
-    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...env },
+    env: { PATH: process.env['PATH'] ?? '', HOME: home, ...coverageVariables, ...env },
     stderr: 'pipe',
   })
   let said = ''

@@ -5,7 +5,7 @@ import { createConnection } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCli } from '../cli/run-cli.ts'
-import { bin } from '../command-line.ts'
+import { bin, coverageVariables } from '../command-line.ts'
 import { until } from '../patience.ts'
 import { askerOf, isRunning, makeClient, makeProject, type McpProject, modern } from './_project.ts'
 
@@ -32,7 +32,10 @@ beforeAll(async () => {
       '--token-file',
       'secret/token',
     ],
-    { cwd: project.project, env: { PATH: process.env['PATH'], HOME: project.home } },
+    {
+      cwd: project.project,
+      env: { PATH: process.env['PATH'], HOME: project.home, ...coverageVariables },
+    },
   )
   let out = ''
   server.stdout?.on('data', (chunk) => (out += String(chunk)))

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import readline from 'node:readline'
-import { bin } from '../command-line.ts'
+import { bin, coverageVariables } from '../command-line.ts'
 import { tokenFor } from './_view.ts'
 
 /** `skillrail view` in a process of its own. */
@@ -29,7 +29,7 @@ export async function startView(
     env: {
       PATH: process.env['PATH'],
       HOME: home,
-      NODE_V8_COVERAGE: process.env['SKILLRAIL_TEST_COVERAGE'],
+      ...coverageVariables,
       ...env,
     },
   })
