@@ -59,9 +59,10 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       sandbox: fields.sandbox,
       personOnly: fields.disableModelInvocation || undefined,
       digest: skillDigest(directory, files, {
-        [file]: reading.bytes,
         ...contentOf(run),
         ...contentOf(verify),
+        // Last: what was parsed counts, also where it is its own script and differs by now.
+        [file]: reading.bytes,
       }),
       tokens: estimateTokens(skill.body),
       requests: requestsOf(fields),

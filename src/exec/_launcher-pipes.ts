@@ -22,9 +22,11 @@ export interface QuickPipes {
  * @param descriptors of the launcher: where it listens and where it answers.
  */
 export function openQuickPipes(
-  { pid }: Pick<ChildProcess, 'pid'>,
+  { pid, exitCode, signalCode }: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>,
   descriptors: string,
 ): QuickPipes | undefined {
+  // Until we have noticed its end, no other process can have its number.
+  if (exitCode !== null || signalCode !== null) return undefined
   const [asks = '', tells = ''] = descriptors.split(' ')
   const input = openOf(pid, asks, constants.O_WRONLY)
   if (input === undefined) return undefined
@@ -44,8 +46,12 @@ function openOf(pid: number | undefined, descriptor: string, flags: number): num
 
 function quickPipes(input: number, output: number): QuickPipes {
   const buffer = Buffer.allocUnsafe(65_536)
+  let isOpen = true
   return {
-    write: (message) => writeWhole(input, message),
+    write(message) {
+      // A closed descriptor's number may be that of another file by now.
+      if (isOpen) writeWhole(input, message)
+    },
     answer(listener, isDone) {
       let slow = false
       const take = splitMessages((letter, data) => {
@@ -64,7 +70,10 @@ function quickPipes(input: number, output: number): QuickPipes {
       }
       return 'done'
     },
-    closeInput: () => closeSync(input),
+    closeInput() {
+      isOpen = false
+      closeSync(input)
+    },
     close: () => closeSync(output),
   }
 }

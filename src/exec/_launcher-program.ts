@@ -12,8 +12,8 @@
  * `P` process id, `O` and `E` output, `X` wait status and process id, `F` errno of a program not
  * started, after both of them `D` output closed and program gone; `Z` is `X` and `D` at once, as with
  * most programs. Once its pipes are open, it writes to them until a program has taken 50 ms, has
- * written 64 KB or left something behind: then `S`, and all else about this program goes to standard
- * output.
+ * written 64 KB, left something behind or is to be ended (`P`): then `S`, and all else about this
+ * program goes to standard output.
  *
  * What a program needs is made ready before the copy of this process that becomes it, since whatever
  * the two write to afterwards has to be copied for them. Its own conversations are therefore on high
@@ -112,9 +112,9 @@ sub run {
   else {
     tell_of('F', $errno);
     tell_of('D', '');
-    open(STDIN, '<', '/dev/null');
   }
-  close $_ for values %pipes, $spare;
+  close $_ for values %pipes, $spare || ();
+  open(STDIN, '<', '/dev/null') unless defined $pid;
 }
 sub supervise {
   my $pid = shift;
@@ -123,7 +123,11 @@ sub supervise {
   until ($gone && !%open) {
     while (defined(my $asked = message())) {
       if ($asked eq 'C') { stop_listening() }
-      elsif ($asked eq 'P') { tell_of('P', $pid); $told = 1; flush() }
+      elsif ($asked eq 'P') {
+        tell_of('P', $pid);
+        $told = 1;
+        slow() && flush() or abandon($pid);
+      }
     }
     last if $gone && !%open;
     my $wait = length $out ? 0.005 : !%open ? 0.002 : $told ? 0.25 : 0.05;
@@ -139,7 +143,8 @@ sub supervise {
     next if $gone || waitpid($pid, 1) != $pid;
     $gone = 1;
     my $status = $?;
-    if (my $errno = $status == 127 << 8 && not_started()) { tell_of('F', $errno) }
+    listen_to_rest() or abandon($pid);
+    if (my $errno = $status && not_started()) { tell_of('F', $errno) }
     elsif (%open) {
       tell_of('X', "$status $pid");
       slow() or abandon($pid);
@@ -166,6 +171,13 @@ sub listen_to {
   }
   if (length $out > 65536) { flush() && slow() or return 0 }
   return !vec($heard, fileno($asks), 1) || take();
+}
+sub listen_to_rest {
+  for (1, 2) {
+    last unless %open && select(my $heard = $watched, undef, undef, 0) > 0;
+    listen_to($heard) or return 0;
+  }
+  return 1;
 }
 sub not_started {
   my ($bits, $errno) = ('', 0);

@@ -11,7 +11,7 @@ export interface Launcher {
 
 /**
  * Starts programs through one small process, kept for all of them, where the machine has what it
- * needs; elsewhere, for a second program at the same time, and for input that is no file, directly.
+ * needs; elsewhere, for a second program at the same time, and for what it has no words for, directly.
  *
  * @param perl the interpreter of the launcher, by its absolute path.
  * @param quick whether short programs are waited for on pipes of its own, where the system has a way
@@ -42,9 +42,19 @@ export function openLauncher(perl: string = systemPerl, quick = true): Launcher 
 /** Never one from the search path: that may be a wrapper that is slow to start. */
 const systemPerl = '/usr/bin/perl'
 
-/** A NUL, which no program can be given, separates the fields of a message. */
-function isSuited({ stdin, file, args, cwd, env }: ProcessRequest): boolean {
-  if (process.platform === 'win32' || typeof stdin === 'string') return false
-  const given = [file, cwd, ...args, ...Object.values(env)]
-  return file !== '' && !given.some((text) => text.includes('\0'))
+/**
+ * It takes only files as input, and has neither our directory nor descriptors beyond the usual three.
+ * A NUL, which no program can be given, separates the fields of its messages.
+ */
+function isSuited({ stdin, file, args, cwd, env, descriptors }: ProcessRequest): boolean {
+  if (process.platform === 'win32' || typeof stdin === 'string' || descriptors !== undefined) {
+    return false
+  }
+  const paths = stdin === undefined ? [cwd] : [cwd, stdin.file]
+  const given = [file, ...paths, ...args, ...Object.entries(env).flat()]
+  return (
+    file !== '' &&
+    paths.every((path) => path.startsWith('/')) &&
+    !given.some((text) => text.includes('\0'))
+  )
 }

@@ -117,6 +117,44 @@ describe('resolveInside', () => {
   })
 
   it.each([
+    ['references/a.md', 'references/a.md'],
+    ['references/in', 'references/a.md'],
+    ['refs/a.md', 'references/a.md'],
+  ])('%s is found where a link leads to the skill, as its real path', (path, real) => {
+    symlinkSync('references', join(directory, 'skill/refs'))
+    symlinkSync('skill', join(directory, 'linked'))
+    for (const root of ['linked', 'skill']) {
+      const found = { ok: true, path: join(directory, 'skill', real) }
+      expect(resolveInside(join(directory, root), path)).toEqual(found)
+    }
+  })
+
+  it('leaves out what no digest has where a link leads to the skill, too', () => {
+    symlinkSync('skill', join(directory, 'linked'))
+    symlinkSync('.git', join(directory, 'skill/history'))
+    for (const path of ['.git/config', 'history/config']) {
+      const left = { ok: false, code: 'path-left-out' }
+      expect(resolveInside(join(directory, 'linked'), path)).toMatchObject(left)
+      expect(resolveInside(join(directory, 'skill'), path)).toMatchObject(left)
+    }
+  })
+
+  it('does not take a link to a neighbour, or to what is above, for the skill', () => {
+    symlinkSync('skill-other', join(directory, 'linked'))
+    symlinkSync('..', join(directory, 'skill/up'))
+    const root = join(directory, 'linked')
+    expect(resolveInside(root, 'secret')).toEqual({
+      ok: true,
+      path: join(directory, 'skill-other/secret'),
+    })
+    expect(resolveInside(root, '../skill/references/a.md')).toMatchObject({ code: 'path-escapes' })
+    for (const path of ['up/skill-other/secret', 'up/linked/secret']) {
+      expect(resolveInside(join(directory, 'skill'), path)).toMatchObject({ code: 'path-escapes' })
+    }
+    expect(resolveInside(join(directory, 'skill'), 'up/skill/references/a.md').ok).toBe(true)
+  })
+
+  it.each([
     ['../skill-other/secret', 'path-escapes'],
     ['references/out', 'path-escapes'],
     ['other/secret', 'path-escapes'],

@@ -1,8 +1,13 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { findScript, findVerifyScript } from '../../src/exec/index.ts'
+import {
+  findScript,
+  findScripts,
+  findVerifyScript,
+  type ScriptSearch,
+} from '../../src/exec/index.ts'
 import { interpreterFor } from '../../src/exec/interpreter-for.ts'
 
 describe('the script of a skill', () => {
@@ -74,6 +79,61 @@ describe('the script of a skill', () => {
     expect(findVerifyScript(directory).kind).toBe('none')
     write('scripts/verify.sh')
     expect(findVerifyScript(directory)).toMatchObject({ script: { relative: 'scripts/verify.sh' } })
+  })
+
+  it.each([
+    [16, true],
+    [256, true],
+    [257, true],
+    [16_384, true],
+    [16_385, false],
+    [40_000, false],
+  ])('of %i bytes has its content told: %s', (size, isTold) => {
+    const text = '#!/bin/sh\n'.padEnd(size, 'é ü\n').slice(0, size)
+    const content = Buffer.from(text, 'latin1')
+    mkdirSync(join(directory, 'scripts'))
+    writeFileSync(join(directory, 'scripts/run'), content, { mode: 0o755 })
+    const search = findScript(directory, undefined)
+    expect(search.kind === 'found' && search.content).toEqual(isTold ? content : undefined)
+  })
+
+  it('may be empty where its name says what executes it', () => {
+    write('scripts/run.py', '')
+    const search = findScript(directory, undefined)
+    expect(search.kind === 'found' && search.content).toEqual(Buffer.alloc(0))
+  })
+
+  it.each(['#!/bin/false', `#!/bin/false ${'x'.repeat(300)}`])(
+    'is told by no more than its first 256 bytes: %s',
+    (line) => {
+      const long = `${line}\n`.padEnd(20_000, 'x')
+      const [, argument] = line.slice(0, 256).split(' ')
+      const args = argument === undefined ? [] : [argument]
+      for (const text of [line, `${line}\n`, long]) {
+        write('scripts/run', text, 0o644)
+        const path = join(realpathSync(directory), 'scripts/run')
+        expect(findScript(directory, undefined)).toMatchObject({
+          script: { file: '/bin/false', args: [...args, path] },
+        })
+      }
+    },
+  )
+
+  it('is found together with its companion as each is alone', () => {
+    // What a file holds is told by the first look at it.
+    const found = (search: ScriptSearch) => ({ ...search, content: undefined })
+    const asEach = (run?: string): void => {
+      const both = findScripts(directory, run)
+      expect(found(both.run)).toEqual(found(findScript(directory, run)))
+      expect(found(both.verify)).toEqual(found(findVerifyScript(directory)))
+    }
+    asEach()
+    asEach('scripts/none')
+    for (const name of ['run.sh', 'verify', 'other', 'run.py', 'verify.py']) {
+      write(`scripts/${name}`)
+      asEach()
+      asEach('scripts/other')
+    }
   })
 
   it('is looked at anew when it was replaced, also by a link that leads out', () => {

@@ -1,9 +1,19 @@
-import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openQuickPipes } from '../../src/exec/_launcher-pipes.ts'
 import { openLauncher, type ProcessRequest } from '../../src/exec/index.ts'
 import { until, withinLimit } from '../patience.ts'
 
@@ -23,6 +33,10 @@ const shell = (script: string, more: Partial<ProcessRequest> = {}): ProcessReque
   outputLimit: 1024,
   ...more,
 })
+
+/** What says how many descriptors a process may have. */
+const limiter = '/usr/bin/prlimit'
+const hasLimits = existsSync('/proc/self/fd') && existsSync(limiter)
 
 /** The process that started the program, which the launcher is and we are not. */
 const parentOf = 'echo $PPID'
@@ -70,6 +84,60 @@ describe.runIf(there)('the launcher', () => {
     const parents = both.map(({ stdout }) => Number(stdout.head))
     expect(parents[0]).not.toBe(process.pid)
     expect(parents[1]).toBe(process.pid)
+    await launcher.close()
+  })
+
+  it('leaves to us what it has no words for', async () => {
+    const launcher = openLauncher()
+    const input = relative(process.cwd(), join(directory, 'input'))
+    writeFileSync(input, 'given\n')
+    const unsuited: [Partial<ProcessRequest>, string][] = [
+      [{ stdin: 'text\n' }, 'text\n'],
+      [{ stdin: { file: input } }, 'given\n'],
+      [{ cwd: relative(process.cwd(), directory) }, ''],
+      [{ descriptors: new Map([[3, { holds: Buffer.from('three\n') }]]) }, 'three\n'],
+    ]
+    for (const [more, expected] of unsuited) {
+      const script = `${parentOf}; cat; [ ! -e /dev/fd/3 ] || cat <&3`
+      const { stdout } = await launcher.run(shell(script, more))
+      expect(stdout.head).toBe(`${process.pid}\n${expected}`)
+    }
+    const { end } = await launcher.run(shell(':', { env: { ['A\0B']: '' } }))
+    expect(end.kind).toBe('not-started')
+    await launcher.close()
+  })
+
+  it('leaves us free to do other things once a program is to be ended', async () => {
+    const launcher = openLauncher()
+    const [written, seen] = [join(directory, 'written'), join(directory, 'seen')]
+    const controller = new AbortController()
+    const look = `[ -e ${written} ] && { echo > ${seen}; exit; }`
+    const script = `trap '' TERM; echo first; for i in $(seq 100); do ${look}; sleep 0.02; done`
+    const onOutput = (): void => {
+      setTimeout(() => writeFileSync(written, ''), 1)
+      controller.abort()
+    }
+    const { end } = await launcher.run(shell(script, { signal: controller.signal, onOutput }))
+    expect([end, existsSync(seen)]).toEqual([{ kind: 'aborted' }, true])
+    await launcher.close()
+  })
+
+  it.runIf(hasLimits)('is as before after it had too few descriptors', async () => {
+    const launcher = openLauncher()
+    const { stdout } = await launcher.run(shell(parentOf))
+    const parent = stdout.head.trim()
+    const limitTo = (count: number | string): void =>
+      void spawnSync(limiter, [`--pid=${parent}`, `--nofile=${count}:`])
+    for (let count = 0; count < 20; count++) {
+      limitTo(count)
+      const { end } = await launcher.run(shell(parentOf))
+      expect(end.kind === 'not-started' ? end.message : end.kind).toMatch(/^exit$| EMFILE$/)
+      const open = readdirSync(`/proc/${parent}/fd`)
+      expect(['0', '1', '2'].filter((number) => open.includes(number))).toEqual(['0'])
+      limitTo(64)
+      const next = await launcher.run(shell(`${parentOf}; cat; echo err >&2`))
+      expect([next.stdout.head, next.stderr.head]).toEqual([stdout.head, 'err\n'])
+    }
     await launcher.close()
   })
 
@@ -127,6 +195,33 @@ await openLauncher().run(${JSON.stringify(shell(script))})`,
     await launcher.close()
     expect((await running).end).toMatchObject({ kind: 'signal' })
     await until(() => !pids.some(isRunning))
+  })
+})
+
+describe.runIf(existsSync('/proc/self/fd'))('the pipes of a launcher', () => {
+  const running = { pid: process.pid, exitCode: null, signalCode: null }
+
+  it('are not looked for in a process that has ended, whose number another may have', () => {
+    const descriptor = openSync(join(directory, 'file'), 'w+')
+    expect(openQuickPipes({ ...running, exitCode: 0 }, `${descriptor} ${descriptor}`)).toBe(
+      undefined,
+    )
+    closeSync(descriptor)
+  })
+
+  it('take nothing more once their input is closed, whoever has its number then', () => {
+    const ours = openSync(join(directory, 'ours'), 'w+')
+    const pipes = openQuickPipes(running, `${ours} ${ours}`)
+    pipes?.write(Buffer.from('asked'))
+    pipes?.closeInput()
+    const others = Array.from({ length: 9 }, (_, n) => openSync(join(directory, `file${n}`), 'w'))
+    pipes?.write(Buffer.from('too late'))
+    pipes?.close()
+    for (const descriptor of [ours, ...others]) closeSync(descriptor)
+    const written = readdirSync(directory).map((name) =>
+      readFileSync(join(directory, name), 'utf8'),
+    )
+    expect(written.join('')).toBe('asked')
   })
 })
 

@@ -12,7 +12,13 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { currentSkills, lockDrift, openLockStore, readLock } from '../../src/trust/index.ts'
+import {
+  currentSkills,
+  lockDrift,
+  lockReadOnce,
+  openLockStore,
+  readLock,
+} from '../../src/trust/index.ts'
 import { parseLock } from '../../src/trust/_lock-text.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -42,6 +48,23 @@ function project(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a lock', () => {
+  it('that cannot be looked for is no lock that is missing', () => {
+    const { workspace } = project()
+    expect(readLock(join(workspace, 'no such place')).state).toBe('none')
+    expect(readLock(join(workspace, 'x'.repeat(300))).state).toBe('unreadable')
+  })
+
+  it('is looked for when a plan first asks for it, and the same for all that is asked then', async () => {
+    const { workspace, store, now } = project()
+    const lockOf = lockReadOnce(workspace)
+    await store.write(now())
+    const lock = lockOf()
+    expect(lock).toMatchObject({ place: workspace, reading: { state: 'read' } })
+    writeFileSync(store.path, 'broken')
+    expect(lockOf()).toBe(lock)
+    expect(lockReadOnce(workspace)().reading.state).toBe('unreadable')
+  })
+
   it('has every file of a skill, text too, in a file that is the same for the same skills', async () => {
     const { workspace, store, now } = project({
       [`${skill}/references/guide.md`]: 'A guide.\n',
