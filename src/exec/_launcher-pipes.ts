@@ -1,5 +1,4 @@
-import type { ChildProcess } from 'node:child_process'
-import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 import { type Listener, splitMessages } from './_launcher-messages.ts'
 
 /**
@@ -15,33 +14,65 @@ export interface QuickPipes {
   close(): void
 }
 
+/** What the launcher says of itself once it is ready. */
+export interface Readiness {
+  /** Not that of the process we started: see `launcherProgram`. */
+  pid: number
+  /** Where it listens. */
+  asks: PipeEnd
+  /** Where it answers. */
+  tells: PipeEnd
+}
+
+/** A descriptor of the launcher that leads to the other end of one of its pipes. */
+interface PipeEnd {
+  descriptor: number
+  inode: number
+}
+
+/** What the launcher writes first, as a whole; undefined when it is anything else. */
+export function readReadiness(chunk: Buffer): Readiness | undefined {
+  const text = chunk.toString('latin1', 5)
+  if (!chunk.subarray(0, 5).equals(readinessHead(text)) || !/^\d+(?: \d+){4}$/.test(text)) {
+    return undefined
+  }
+  const [pid = 0, asks = 0, asksInode = 0, tells = 0, tellsInode = 0] = text.split(' ').map(Number)
+  return {
+    pid,
+    asks: { descriptor: asks, inode: asksInode },
+    tells: { descriptor: tells, inode: tellsInode },
+  }
+}
+
+function readinessHead({ length }: string): Buffer {
+  const head = Buffer.from('R\0\0\0\0')
+  head.writeUInt32BE(length, 1)
+  return head
+}
+
 /**
  * Opens the pipes that the launcher has made for it; undefined where the system has no way to open a
  * pipe of another process, or forbids it.
- *
- * @param descriptors of the launcher: where it listens and where it answers.
  */
-export function openQuickPipes(
-  { pid, exitCode, signalCode }: Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>,
-  descriptors: string,
-): QuickPipes | undefined {
-  // Until we have noticed its end, no other process can have its number.
-  if (exitCode !== null || signalCode !== null) return undefined
-  const [asks = '', tells = ''] = descriptors.split(' ')
-  const input = openOf(pid, asks, constants.O_WRONLY)
+export function openQuickPipes({ pid, asks, tells }: Readiness): QuickPipes | undefined {
+  const input = openEnd(pid, asks, constants.O_WRONLY)
   if (input === undefined) return undefined
-  const output = openOf(pid, tells, constants.O_RDONLY)
+  const output = openEnd(pid, tells, constants.O_RDONLY)
   if (output !== undefined) return quickPipes(input, output)
   closeSync(input)
   return undefined
 }
 
-function openOf(pid: number | undefined, descriptor: string, flags: number): number | undefined {
+function openEnd(pid: number, { descriptor, inode }: PipeEnd, flags: number): number | undefined {
   try {
-    return openSync(`/proc/${pid}/fd/${descriptor}`, flags)
+    const opened = openSync(`/proc/${pid}/fd/${descriptor}`, flags)
+    // A launcher that has ended may have left its number to another process.
+    if (fstatSync(opened).ino === inode) return opened
+    closeSync(opened)
   } catch {
-    return undefined
+    // There is no such place here, or it is closed to us.
   }
+  return undefined
 }
 
 function quickPipes(input: number, output: number): QuickPipes {

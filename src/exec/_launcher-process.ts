@@ -2,9 +2,15 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createCapture } from './capture.ts'
 import { type Listener, splitMessages, withLength } from './_launcher-messages.ts'
 import { launcherProgram } from './_launcher-program.ts'
-import { openQuickPipes, type QuickPipes } from './_launcher-pipes.ts'
+import {
+  openQuickPipes,
+  type QuickPipes,
+  type Readiness,
+  readReadiness,
+} from './_launcher-pipes.ts'
 import { killGroup } from './_process-group.ts'
 import type { ProcessEnd, ProcessRequest, ProcessResult, RunProcess } from './process.ts'
+import { startFailure } from './_start-failure.ts'
 import { supervise } from './_supervision.ts'
 
 export interface LauncherProcess {
@@ -14,9 +20,13 @@ export interface LauncherProcess {
   close(): Promise<void>
 }
 
-/** Resolves with undefined when it cannot be started or does not answer. */
+/** How long its start may take. */
+const startLimitMs = 5000
+
+/** Resolves with undefined when it cannot be started or does not say in time that it is ready. */
 export function startLauncher(perl: string, quick: boolean): Promise<LauncherProcess | undefined> {
-  const child = spawn(perl, ['-e', launcherProgram], {
+  // Without its pipes where we have too many descriptors already.
+  const child: ChildProcess = spawn(perl, ['-e', launcherProgram], {
     cwd: '/',
     // Else each copy of it that becomes a program looks up anew what it calls.
     env: { LD_BIND_NOW: '1' },
@@ -24,29 +34,46 @@ export function startLauncher(perl: string, quick: boolean): Promise<LauncherPro
     // A Ctrl-C at the terminal is for us alone; the launcher goes when its input ends.
     detached: true,
   })
-  return new Promise((resolve) => {
-    let listener: Listener = {
-      heard: (_letter, data) => {
-        const pipes = quick ? openQuickPipes(child, data.toString()) : undefined
-        resolve(launcherProcess(child, (next) => (listener = next), ended, pipes))
-      },
-      lost: () => resolve(undefined),
+  child.stdin?.on('error', () => undefined)
+  child.stdout?.on('error', () => undefined)
+  let listener = nobody
+  // Its keeper may not tell us, when somebody has stopped it.
+  child.stdout?.on('close', () => listener.lost())
+  const ended = new Promise<void>((resolve) => {
+    const over = (): void => {
+      listener.lost()
+      resolve()
     }
-    const ended = new Promise<void>((done) => {
-      const over = (): void => {
-        listener.lost()
-        done()
-      }
-      child.on('error', over)
-      child.on('close', over)
-    })
-    child.stdin?.on('error', () => undefined)
-    child.stdout?.on('error', () => undefined)
-    child.stdout?.on(
-      'data',
-      splitMessages((letter, data) => listener.heard(letter, data)),
-    )
+    child.on('error', over)
+    child.on('close', over)
   })
+  return new Promise((resolve) => {
+    const limit = setTimeout(() => answered(undefined), startLimitMs).unref()
+    const answered = (ready: Readiness | undefined): void => {
+      clearTimeout(limit)
+      if (ready === undefined) {
+        endStranger(child)
+        return resolve(undefined)
+      }
+      const take = splitMessages((letter, data) => listener.heard(letter, data))
+      child.stdout?.on('data', take)
+      const pipes = quick ? openQuickPipes(ready) : undefined
+      resolve(launcherProcess(child, (next) => (listener = next), ended, pipes))
+    }
+    void ended.then(() => answered(undefined))
+    child.stdout?.once('data', (chunk: Buffer) => answered(readReadiness(chunk)))
+  })
+}
+
+/** What was started is no launcher: it is not listened to any more, nor waited for. */
+function endStranger(child: ChildProcess): void {
+  if (child.pid !== undefined && !hasEnded(child)) killGroup(child.pid)
+  child.stdin?.destroy()
+  child.stdout?.destroy()
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null
 }
 
 function launcherProcess(
@@ -62,13 +89,15 @@ function launcherProcess(
   const close = async (): Promise<void> => {
     pipes?.closeInput()
     child.stdin?.end()
+    // Its keeper, stopped by somebody, would never end.
+    child.kill('SIGCONT')
     await ended
     pipes?.close()
   }
   let alive = true
   void ended.then(() => (alive = false))
   return {
-    alive: () => alive && child.exitCode === null && child.signalCode === null,
+    alive: () => alive && !hasEnded(child) && child.stdout?.destroyed === false,
     run: (request) =>
       new Promise((resolve) => {
         let settled = false
@@ -138,7 +167,7 @@ function listenerFor(
           break
         }
         case 'F':
-          supervision.ended(notStarted(request.file, Number(data.toString())))
+          supervision.ended(notStarted(request, Number(data.toString())))
           break
         case 'D':
           supervision.drained()
@@ -177,7 +206,7 @@ function signalNamed(number: number): NodeJS.Signals {
 }
 
 /** In the words of Node. */
-function notStarted(file: string, errno: number): ProcessEnd {
+function notStarted(request: ProcessRequest, errno: number): ProcessEnd {
   const { getSystemErrorName } = process.getBuiltinModule('node:util')
-  return { kind: 'not-started', message: `spawn ${file} ${getSystemErrorName(-errno)}` }
+  return startFailure(request, `spawn ${request.file} ${getSystemErrorName(-errno)}`)
 }

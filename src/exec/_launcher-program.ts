@@ -8,7 +8,8 @@
  * `C` closes its output, `Q` says that its pipes were opened (see `openQuickPipes`), and anything else
  * is a program to start, as fields between NULs: directory, file for standard input, count of words,
  * the words, and the environment as names and values.
- * It writes a letter, a 32-bit length and as many bytes: `R` ready and the descriptors of its pipes,
+ * It writes a letter, a 32-bit length and as many bytes: `R` ready, its process id, and of its two
+ * pipes descriptor and inode (in one write, before anything else),
  * `P` process id, `O` and `E` output, `X` wait status and process id, `F` errno of a program not
  * started, after both of them `D` output closed and program gone; `Z` is `X` and `D` at once, as with
  * most programs. Once its pipes are open, it writes to them until a program has taken 50 ms, has
@@ -21,11 +22,19 @@
  * one, and a pipe's reading end comes first: so the first pipe writes at 2, and the second, once 0
  * and 1 are free again, at 1.
  *
+ * Who waits on these pipes hears nothing else, so the launcher must not stand still: it is a child of
+ * the process that we start, its keeper, which only waits for it and wakes it whenever a signal has
+ * stopped it.
+ *
  * When its input ends, we are dead, however that came: the program gets TERM, and KILL after 2 s.
  * What is not urgent waits 5 ms, so that a short program costs its starter one wake-up.
  */
 export const launcherProgram = String.raw`
 use strict;
+my $keeper = $$;
+my $launcher = fork;
+defined $launcher or exit 1;
+keep($launcher) if $launcher;
 $0 = 'skillrail-launcher';
 $SIG{$_} = sub { } for 'CHLD', 'PIPE';
 my ($in, $out) = ('', '');
@@ -36,6 +45,17 @@ my ($spare, %pipes, %open, $watched);
 open($pipes{$_}, '<', '/dev/null') or exit 1 for 'O', 'E';
 close STDOUT;
 close STDERR;
+
+sub keep {
+  my $launcher = shift;
+  $0 = 'skillrail-keeper';
+  close $_ for \*STDIN, \*STDOUT, \*STDERR;
+  # 2 is WUNTRACED: of a stopped child it tells the same as of one that is gone, and then no more.
+  kill 'CONT', $launcher while waitpid($launcher, 2) == $launcher;
+  exit;
+}
+# Should the keeper be stopped itself, it would stay behind.
+END { kill 'CONT', $keeper if getppid == $keeper }
 
 sub tell_of { $out .= pack('a1 N/a*', @_) }
 sub flush {
@@ -186,7 +206,7 @@ sub not_started {
   return $errno;
 }
 
-tell_of('R', fileno($quick_asks) . ' ' . fileno($quick_tells));
+tell_of('R', join ' ', $$, map { (fileno $_, (stat $_)[1]) } $quick_asks, $quick_tells);
 for (;;) {
   flush() or exit;
   my $asked;

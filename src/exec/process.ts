@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { messageOf } from '../base/index.ts'
 import { type CapturedOutput, createCapture } from './capture.ts'
 import { furtherDescriptors, serve } from './_descriptors.ts'
+import { startFailure } from './_start-failure.ts'
 import { supervise } from './_supervision.ts'
 
 export interface ProcessRequest {
@@ -63,7 +64,7 @@ export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   try {
     child = start(request)
   } catch (error) {
-    return Promise.resolve(finished({ kind: 'not-started', message: messageOf(error) }))
+    return Promise.resolve(finished(startFailure(request, messageOf(error))))
   }
   if (request.descriptors !== undefined) serve(child, request.descriptors)
   collect(child.stdout, 'stdout', (chunk) => stdout.add(chunk), request)
@@ -137,7 +138,7 @@ function watch(
   if (child.pid !== undefined) supervision.identified(child.pid)
   child.on('error', (error) => {
     if (child.pid !== undefined) return
-    supervision.ended({ kind: 'not-started', message: messageOf(error) })
+    supervision.ended(startFailure(request, messageOf(error)))
     supervision.drained()
   })
   child.on('exit', (code, signal) => {

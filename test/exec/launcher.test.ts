@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import {
   closeSync,
   existsSync,
+  fstatSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -12,8 +13,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openQuickPipes } from '../../src/exec/_launcher-pipes.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { openQuickPipes, type Readiness } from '../../src/exec/_launcher-pipes.ts'
 import { openLauncher, type ProcessRequest } from '../../src/exec/index.ts'
 import { until, withinLimit } from '../patience.ts'
 
@@ -198,20 +199,124 @@ await openLauncher().run(${JSON.stringify(shell(script))})`,
   })
 })
 
-describe.runIf(existsSync('/proc/self/fd'))('the pipes of a launcher', () => {
-  const running = { pid: process.pid, exitCode: null, signalCode: null }
+describe.runIf(existsSync('/proc/self/status') && there)('a launcher that is stopped', () => {
+  it('goes on, whoever stopped it', async () => {
+    const launcher = openLauncher()
+    for (const script of ['kill -STOP $PPID; echo on', 'sleep 0.1; kill -STOP $PPID; echo on']) {
+      const { end, stdout } = await launcher.run(shell(script))
+      expect([end, stdout.head]).toEqual([{ kind: 'exit', code: 0 }, 'on\n'])
+    }
+    const { stdout } = await launcher.run(shell(parentOf))
+    process.kill(Number(stdout.head), 'SIGSTOP')
+    expect((await launcher.run(shell(parentOf))).stdout.head).toBe(stdout.head)
+    await launcher.close()
+  })
 
-  it('are not looked for in a process that has ended, whose number another may have', () => {
+  it.each(['SIGSTOP', 'SIGKILL'] as const)(
+    'has a keeper that can get a %s without harm to us',
+    async (signal) => {
+      const launcher = openLauncher()
+      const { stdout } = await launcher.run(shell(parentOf))
+      const parent = Number(stdout.head)
+      const keeper = parentIdOf(parent)
+      const name = (pid: number): string => readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      expect([name(parent), name(keeper)].map((line) => line.split(/[ \0]/)[0])).toEqual([
+        'skillrail-launcher',
+        'skillrail-keeper',
+      ])
+      process.kill(keeper, signal)
+      if (signal === 'SIGKILL') await until(() => !isRunning(keeper))
+      expect((await launcher.run(shell('echo on'))).stdout.head).toBe('on\n')
+      await launcher.close()
+      // Where nobody takes in orphans, one that has ended keeps its number.
+      await until(() => hasEnded(parent) && hasEnded(keeper))
+    },
+  )
+
+  it('is known to be gone, also when its keeper is stopped', async () => {
+    const launcher = openLauncher()
+    const file = join(directory, 'pids')
+    const running = launcher.run(shell(`echo $PPID > ${file}; sleep 2; kill -KILL $$`))
+    const [parent = 0] = await readPids(file)
+    const keeper = parentIdOf(parent)
+    process.kill(keeper, 'SIGSTOP')
+    process.kill(parent, 'SIGKILL')
+    expect((await running).end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+    const { stdout } = await launcher.run(shell(parentOf))
+    expect(Number(stdout.head)).toBe(process.pid)
+    await launcher.close()
+    expect(isRunning(keeper)).toBe(false)
+  })
+
+  it('ends when it is closed, also when its keeper is stopped with it', async () => {
+    const launcher = openLauncher()
+    const parent = Number((await launcher.run(shell(parentOf))).stdout.head)
+    const keeper = parentIdOf(parent)
+    process.kill(keeper, 'SIGSTOP')
+    process.kill(parent, 'SIGSTOP')
+    await launcher.close()
+    expect(isRunning(parent) || isRunning(keeper)).toBe(false)
+  })
+})
+
+describe('a program that is no launcher', () => {
+  const fake = (body: string): string => {
+    const path = join(directory, 'perl')
+    writeFileSync(path, `#!/bin/sh\necho $$ > ${join(directory, 'pid')}\n${body}\n`, {
+      mode: 0o755,
+    })
+    return path
+  }
+
+  it.each([
+    ['prints something else', 'echo ready; exec cat'],
+    ['prints without end', 'exec yes'],
+    ['says more than that it is ready', `printf 'R\\0\\0\\0\\0111 2 3 4 5X'; exec cat`],
+    ['names no process', `printf 'R\\0\\0\\0\\0111 2 3 4 x'; exec cat`],
+  ])('is ended and done without when it %s', async (_what, body) => {
+    const launcher = openLauncher(fake(body))
+    const { stdout } = await launcher.run(shell(parentOf))
+    expect(Number(stdout.head)).toBe(process.pid)
+    const [pid = 0] = await readPids(join(directory, 'pid'))
+    await until(() => !isRunning(pid))
+    await launcher.close()
+  })
+
+  it.each([
+    ['sleeps', 'sleep 60'],
+    ['only echoes', 'exec cat'],
+    ['says half of it', `printf 'R\\0\\0'; exec cat`],
+  ])('is ended after a while when it %s', async (_what, body) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const launcher = openLauncher(fake(body))
+    const running = launcher.run(shell(parentOf))
+    const [pid = 0] = await readPids(join(directory, 'pid'))
+    vi.runAllTimers()
+    vi.useRealTimers()
+    const { stdout } = await running
+    expect(Number(stdout.head)).toBe(process.pid)
+    await until(() => !isRunning(pid))
+    await launcher.close()
+  })
+})
+
+describe.runIf(existsSync('/proc/self/fd'))('the pipes of a launcher', () => {
+  const leadingTo = (descriptor: number, inode = fstatSync(descriptor).ino): Readiness => {
+    const end = { descriptor, inode }
+    return { pid: process.pid, asks: end, tells: end }
+  }
+
+  it('are not taken for those of another process that has its number', () => {
     const descriptor = openSync(join(directory, 'file'), 'w+')
-    expect(openQuickPipes({ ...running, exitCode: 0 }, `${descriptor} ${descriptor}`)).toBe(
-      undefined,
-    )
+    const open = readdirSync('/proc/self/fd').length
+    expect(openQuickPipes(leadingTo(descriptor, 1))).toBe(undefined)
+    expect(readdirSync('/proc/self/fd')).toHaveLength(open)
     closeSync(descriptor)
   })
 
   it('take nothing more once their input is closed, whoever has its number then', () => {
     const ours = openSync(join(directory, 'ours'), 'w+')
-    const pipes = openQuickPipes(running, `${ours} ${ours}`)
+    const pipes = openQuickPipes(leadingTo(ours))
     pipes?.write(Buffer.from('asked'))
     pipes?.closeInput()
     const others = Array.from({ length: 9 }, (_, n) => openSync(join(directory, `file${n}`), 'w'))
@@ -237,4 +342,14 @@ function isRunning(pid: number): boolean {
   } catch {
     return false
   }
+}
+
+/** Also of one that has ended and that nobody has taken notice of. */
+function hasEnded(pid: number): boolean {
+  return !isRunning(pid) || /^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+}
+
+function parentIdOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  return Number(/^PPid:\s*(\d+)/m.exec(status)?.[1])
 }

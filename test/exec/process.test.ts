@@ -232,6 +232,27 @@ describe.each(ways)('running a process %s', (_way, run) => {
     })
   })
 
+  it.runIf(process.platform !== 'win32').each([
+    ['#!/bin/sh\r\necho hi\r\n', /^its first line, #!\/bin\/sh, ends with a carriage return/],
+    [
+      '#! /none/such -x\n',
+      /^its first line names the interpreter \/none\/such, which does not exist/,
+    ],
+  ])('names what a script is missing: %j', async (text, expected) => {
+    const file = join(directory, 'script')
+    writeFileSync(file, text, { mode: 0o755 })
+    const { end } = await shell('', { file })
+    expect(end).toEqual({ kind: 'not-started', message: expect.stringMatching(expected) })
+    expect(end).toMatchObject({ message: expect.stringMatching(/ \(spawn \S+script ENOENT\)$/) })
+  })
+
+  it('names a directory that is missing', async () => {
+    const cwd = join(directory, 'nothing')
+    const { end } = await shell('', { cwd })
+    const message = `the directory it is to run in, ${cwd}, does not exist (spawn /bin/sh ENOENT)`
+    expect(end).toEqual({ kind: 'not-started', message })
+  })
+
   it('starts the next program after one whose directory or input is missing', async () => {
     const missing = join(directory, 'nothing')
     for (const more of [{ cwd: missing }, { stdin: { file: missing } }]) {
