@@ -1,3 +1,5 @@
+import { isMeantAsOutput, type ObjectScanner, objectScanner } from './_json-object.ts'
+
 /** A part of standard output that claims to be the output of the skill. */
 export interface OutputBlock {
   text: string
@@ -6,20 +8,23 @@ export interface OutputBlock {
 }
 
 /**
- * The last `output:` block or JSON object with a `status`, fenced or bare; undefined where nothing
- * claims to be one. Time is linear in the text, whatever it contains.
+ * The last `output:` block or JSON object with a `status`, fenced or bare, whole or broken; undefined
+ * where nothing claims to be one. Time is linear in the text, whatever it contains.
  */
 export function lastOutputBlock(stdout: string): OutputBlock | undefined {
-  const lines = splitLines(stdout)
-  const budget = { characters: 4 * stdout.length + 4096 }
+  const printed = stdout.trimEnd()
+  const lines = splitLines(printed)
+  const parents = enclosingLines(lines)
+  const scanner = objectScanner(printed)
   for (let index = lines.length - 1; index >= 0; index--) {
     const line = lines[index]
     if (line === undefined) continue
-    if (/^[ \t]*output:[ \t]*(?:#.*|\{.*)?$/.test(line.text)) {
-      const text = yamlBlock(lines, index)
+    if (/^[ \t]*output[ \t]*:/.test(line.text)) {
+      const text = yamlBlock(lines, index, parents[index])
       if (text !== undefined) return { text, syntax: 'yaml' }
     } else if (/^[ \t]*\{/.test(line.text)) {
-      const text = jsonBlock(stdout, line.start, budget)
+      const start = line.start + indentOf(line.text)
+      const text = jsonBlock(printed, start, scanner, lines, index)
       if (text !== undefined) return { text, syntax: 'json' }
     }
   }
@@ -31,42 +36,104 @@ interface Line {
   start: number
 }
 
+/** A carriage return alone ends a line too: what draws progress bars writes over its line. */
 function splitLines(text: string): Line[] {
   const lines: Line[] = []
-  for (let start = 0; start < text.length;) {
-    const newline = text.indexOf('\n', start)
-    const end = newline === -1 ? text.length : newline
-    const stop = text[end - 1] === '\r' ? end - 1 : end
-    lines.push({ text: text.slice(start, stop), start })
-    start = end + 1
+  let start = 0
+  for (const whole of text.split(/\r\n|\r|\n/)) {
+    // Windows shells put a byte order mark before what they print.
+    const marks = /^[\uFEFF\u200B\u2060]{0,9}/.exec(whole)?.[0].length ?? 0
+    lines.push({ text: whole.slice(marks), start: start + marks })
+    start += whole.length
+    start += text.startsWith('\r\n', start) ? 2 : 1
   }
   return lines
 }
 
+/** For each line the nearest one above that is indented less. */
+function enclosingLines(lines: readonly Line[]): (string | undefined)[] {
+  const open: { text: string; indent: number }[] = []
+  return lines.map(({ text }) => {
+    if (text.trim() === '') return undefined
+    const indent = indentOf(text)
+    while ((open.at(-1)?.indent ?? -1) >= indent) open.pop()
+    const parent = open.at(-1)?.text
+    open.push({ text, indent })
+    return parent
+  })
+}
+
 /**
  * The `output:` line and what is indented below it, moved to the left edge. An `output:` with
- * nothing below it is a heading of some log, not a claim; so is an indented one outside a fence.
+ * nothing below it is a heading of some log, not a claim. One that is indented outside a fence, or
+ * has words behind it, is a claim when a status of ours stands below, unless it is a part of
+ * something else.
  */
-function yamlBlock(lines: readonly Line[], first: number): string | undefined {
+function yamlBlock(
+  lines: readonly Line[],
+  first: number,
+  parent: string | undefined,
+): string | undefined {
   const head = lines[first]?.text ?? ''
   const indent = indentOf(head)
-  if (indent > 0 && !insideFence(lines, first, indent)) return undefined
+  const plain = /^[ \t]*output[ \t]*:[ \t]*(?:#.*|\{.*)?$/.test(head)
+  const clear = plain && (indent === 0 || insideFence(lines, first, indent))
+  if (!clear && isPartOf(parent)) return undefined
+  const beside = plain ? besideHead(lines, first, indent) : undefined
+  if (!clear && beside === undefined && !hasStatusBelow(lines, first, indent)) return undefined
   const block = [head.slice(indent)]
   for (let index = first + 1; index < lines.length; index++) {
     const text = lines[index]?.text ?? ''
     if (text.trim() !== '' && indentOf(text) <= indent) break
     block.push(text.slice(indent))
   }
-  const flow = /^output:[ \t]*\{/.test(block[0] ?? '')
-  if (!flow && block.every((text, index) => index === 0 || text.trim() === '')) return undefined
-  return block.join('\n')
+  const flow = /^output[ \t]*:[ \t]*\{/.test(block[0] ?? '')
+  if (flow || block.some((text, index) => index > 0 && text.trim() !== '')) return block.join('\n')
+  return beside
+}
+
+/** A status that stands directly below `output:` and should have been indented. */
+function besideHead(lines: readonly Line[], first: number, indent: number): string | undefined {
+  const below = lines[first + 1]?.text ?? ''
+  if (indentOf(below) !== indent || !ownStatus.test(below.slice(indent))) return undefined
+  const rest = lines.slice(first, first + 1000)
+  const end = rest.findIndex(({ text }) => text.trim() === '' || fence.test(text))
+  const block = rest.slice(0, end === -1 ? rest.length : end)
+  return block.map(({ text }) => text.slice(indent)).join('\n')
+}
+
+const fence = /^[ \t]*(?:```|~~~)/
+const ownStatus = /^status[ \t]*:[ \t]*(["']?)(?:success|failure|critical)\1[ \t]*(?:#.*)?$/i
+const flowStatus = /[{,][ \t]*(["']?)status\1[ \t]*:[ \t]*["']?(?:success|failure|critical)\b/i
+
+/** Whether a status of ours is a key of this block itself, on its first hundred lines. */
+function hasStatusBelow(lines: readonly Line[], first: number, indent: number): boolean {
+  const head = lines[first]?.text ?? ''
+  if (/^[ \t]*output[ \t]*:[ \t]*\{/.test(head)) {
+    return flowStatus.test(head) && !/[,;][ \t]*$/.test(head)
+  }
+  let level: number | undefined
+  for (const { text } of lines.slice(first + 1, first + 101)) {
+    if (text.trim() === '') continue
+    const own = indentOf(text)
+    if (own <= indent) return false
+    level ??= own
+    if (own === level && ownStatus.test(text.slice(own))) return true
+  }
+  return false
+}
+
+/** Whether the line above opens something larger: a mapping, a list, a piece of code. */
+function isPartOf(parent: string | undefined): boolean {
+  const text = parent?.trim() ?? ''
+  return /[[{(,]$/.test(text) || /^(?:- )?\S+:$/.test(text) || /^- [^\s:]+:/.test(text)
 }
 
 /** Whether a fence of the same indentation opens above, with only its content in between. */
 function insideFence(lines: readonly Line[], index: number, indent: number): boolean {
   for (let above = index - 1; above >= 0 && above > index - 5; above--) {
     const text = lines[above]?.text ?? ''
-    if (/^[ \t]*(?:```|~~~)/.test(text)) return indentOf(text) === indent
+    if (fence.test(text)) return indentOf(text) === indent
   }
   return false
 }
@@ -76,52 +143,35 @@ function indentOf(text: string): number {
 }
 
 /**
- * The JSON object that starts at `start`, when it has a `status` in words or an `output`. Logs hold
- * other objects, so one that does not parse counts only when its first key is one of the two.
+ * The JSON object that starts at `start`, when it is meant as an output. Logs hold other objects and
+ * listings other braces, so one that does not parse counts only when its first key says so, or a
+ * status of ours is among its keys.
  */
 function jsonBlock(
-  stdout: string,
+  printed: string,
   start: number,
-  budget: { characters: number },
+  scanner: ObjectScanner,
+  lines: readonly Line[],
+  index: number,
 ): string | undefined {
-  const end = objectEnd(stdout, start, budget)
-  const text = stdout.slice(start, end ?? stdout.length).trim()
-  const value = end === undefined ? undefined : parsed(text)
-  if (value === undefined) {
-    return /^\{\s*"(?:status"\s*:\s*"|output"\s*:\s*\{)/.test(text) ? text : undefined
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-  const claims =
-    ('status' in value && typeof value.status === 'string') ||
-    ('output' in value && typeof value.output === 'object' && value.output !== null)
-  return claims ? text : undefined
+  const { end, hasStatus, value } = scanner.scan(start)
+  const text = printed.slice(start, end)
+  if (end !== undefined && isElement(printed, end, lines, index)) return undefined
+  if (value !== undefined) return isMeantAsOutput(value) ? text : undefined
+  if (/^\{\s*"(?:status"\s*:\s*"|output"\s*:\s*\{)/.test(text)) return text
+  if (!hasStatus) return undefined
+  if (/^\{\s*"/.test(text)) return text
+  // As Python and Node print their values; in a listing of code more would follow.
+  const alone = end !== undefined && /^[ \t]*(?:\r?\n|$)/.test(printed.slice(end, end + 100))
+  return alone && /^\{\s*'?(?:status|result|errors|metrics)\b/.test(text) ? text : undefined
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-/** Index after the brace that closes the object at `start`, or undefined. */
-function objectEnd(
-  text: string,
-  start: number,
-  budget: { characters: number },
-): number | undefined {
-  let depth = 0
-  let quoted = false
-  for (let index = start; index < text.length; index++) {
-    if (--budget.characters < 0) return undefined
-    const character = text[index]
-    if (quoted) {
-      if (character === '\\') index++
-      else if (character === '"') quoted = false
-    } else if (character === '"') quoted = true
-    else if (character === '{') depth++
-    else if (character === '}' && --depth === 0) return index + 1
-  }
-  return undefined
+/** Whether an object is one of a list that is printed over several lines. */
+function isElement(printed: string, end: number, lines: readonly Line[], index: number): boolean {
+  let next = end
+  while (next < printed.length && (printed[next] ?? '').trim() === '') next++
+  if (printed[next] !== ',' && printed[next] !== ']') return false
+  let above = index - 1
+  while (above > 0 && lines[above]?.text.trim() === '') above--
+  return /[[,][ \t]*$/.test(lines[above]?.text ?? '')
 }

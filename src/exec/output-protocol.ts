@@ -1,4 +1,4 @@
-import { deepestJson, tooDeepAt } from '../base/index.ts'
+import { deepestJson, messageOf, tooDeepAt } from '../base/index.ts'
 import { type JsonValue, readYaml } from '../skill/index.ts'
 import { type CapturedOutput, capturedText } from './capture.ts'
 import { failedOutput, type ReportedError, type StepOutput } from './model.ts'
@@ -121,12 +121,14 @@ function lastLine(text: string): string {
 
 function parseValue(text: string): { value: unknown } | string {
   const trimmed = text.trim()
+  let notJson: string | undefined
   if (trimmed.startsWith('{')) {
     if (tooDeepAt(trimmed) !== undefined) return `it is nested deeper than ${deepestJson} levels`
     try {
       return { value: JSON.parse(trimmed) }
-    } catch {
+    } catch (error) {
       // Flow mappings of YAML begin like JSON.
+      notJson = `its JSON cannot be read: ${messageOf(error)}`
     }
   }
   if (trimmed.length > maxYamlCharacters) {
@@ -134,7 +136,7 @@ function parseValue(text: string): { value: unknown } | string {
   }
   const { root, diagnostics } = readYaml(`${trimmed}\n`, { firstLine: 1, path: 'output' })
   const error = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
-  if (error !== undefined) return error.message
+  if (error !== undefined) return notJson ?? error.message
   return root === undefined ? 'it is empty' : { value: plainValue(root) }
 }
 
@@ -142,7 +144,7 @@ function parseValue(text: string): { value: unknown } | string {
 function readFields(fields: Record<string, unknown>): StepOutput | string {
   const { status } = fields
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
-    const found = status === undefined ? 'it has no status' : `its status is ${asText(status)}`
+    const found = status === undefined ? 'it has no status' : `its status is ${said(status)}`
     return `${found}; allowed are success, failure and critical`
   }
   const errors = readErrors(fields['errors'])
@@ -151,6 +153,10 @@ function readFields(fields: Record<string, unknown>): StepOutput | string {
   if (typeof metrics === 'string') return metrics
   const result = shortened(asText(fields['result']), maxResultCharacters)
   return { status, result, errors, metrics, evidence: 'exit-code' }
+}
+
+function said(status: unknown): string {
+  return status === null || status === '' ? 'empty' : asText(status)
 }
 
 function readErrors(value: unknown): readonly ReportedError[] | string {
