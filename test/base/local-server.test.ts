@@ -198,7 +198,8 @@ describe('a local server', () => {
   })
 
   it('ends a connection on which nothing is said', async () => {
-    expect(await send('')).toBe('')
+    // Node answers 408 where its own check of what is late comes before ours.
+    expect(await send('')).toMatch(/^(?:HTTP\/1\.1 408 |$)/)
   })
 
   it('hears no more of a request without the token, whatever of it is still to come', async () => {
