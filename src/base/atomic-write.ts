@@ -1,7 +1,6 @@
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
@@ -11,6 +10,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { systemCode } from './errors.ts'
+import { makeDirectory } from './make-directory.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 import { randomText } from './random-text.ts'
 
@@ -34,7 +34,7 @@ export function writeFileAtomicSync(
   const directory = dirname(target)
   const mode = options.mode ?? existingMode(target) ?? 0o644
   if ((mode & 0o077) === 0) makePrivateDirectory(directory)
-  else mkdirSync(directory, { recursive: true })
+  else makeDirectory(directory)
   const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   try {
     writeWhole(temporary, content, mode)

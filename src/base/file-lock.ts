@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sha256 } from './digest.ts'
-import { StateFileError, systemCode } from './errors.ts'
+import { messageOf, StateFileError, systemCode } from './errors.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { randomText } from './random-text.ts'
@@ -12,7 +12,8 @@ export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: P
  * Takes the lock beside a file (`PATH.lock`) or names who holds it. The lock of a process that died
  * is taken over. A lock file appears with its content in one step (a hard link), so nobody ever
  * reads half a holder.
- * Throws {@link StateFileError} `lock-foreign` when the lock file was made by something else.
+ * Throws {@link StateFileError} `lock-foreign` when the lock file was made by something else, and
+ * `lock-disk-full` or `lock-unwritable` when it cannot be made.
  */
 export function acquireFileLock(path: string): LockAttempt {
   const lockPath = `${path}.lock`
@@ -75,8 +76,7 @@ function lockTimeout(path: string, holder: ProcessIdentity, waitMs: number): Sta
 }
 
 function create(lockPath: string, content: string): boolean {
-  const draft = `${lockPath}.${randomText(10)}`
-  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+  const draft = writeDraft(lockPath, content)
   try {
     linkSync(draft, lockPath)
     return true
@@ -120,9 +120,33 @@ function takeOver(
 }
 
 function replace(lockPath: string, content: string): void {
+  renameSync(writeDraft(lockPath, content), lockPath)
+}
+
+/** Leaves nothing behind where it cannot be written. */
+function writeDraft(lockPath: string, content: string): string {
   const draft = `${lockPath}.${randomText(10)}`
-  writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
-  renameSync(draft, lockPath)
+  try {
+    writeFileSync(draft, content, { flag: 'wx', mode: 0o600 })
+    return draft
+  } catch (error) {
+    discard(draft)
+    throw new StateFileError({
+      code: systemCode(error) === 'ENOSPC' ? 'lock-disk-full' : 'lock-unwritable',
+      message: `the lock ${lockPath} could not be written: ${messageOf(error)}`,
+      hint: 'Check the permissions of the directory and the space on the disk.',
+      cause: error,
+    })
+  }
+}
+
+/** What cannot be removed stays: why it could not be written is what is to be said. */
+function discard(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch {
+    // Mostly it was never made.
+  }
 }
 
 function removeIfThere(path: string): void {

@@ -10,14 +10,20 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
+import { openSha256, sha256 } from './digest.ts'
 import { messageOf, StateFileError, systemCode } from './errors.ts'
+import { isObject } from './is-object.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 
-/** One record of a journal: a JSON object on a line of its own. */
+/** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
 export type JournalRecord = Readonly<Record<string, unknown>>
 
 export interface JournalReading {
   records: readonly JournalRecord[]
+  /** Of each record, where its line begins in the file. */
+  offsets: readonly number[]
+  /** The first record of a file whose first line has no sum at all: another format wrote it. */
+  unsummed: JournalRecord | undefined
   /** Bytes after the last whole record: a write that a crash interrupted. Dropped, and reported. */
   tornTail: { offset: number; bytes: number } | undefined
   diagnostics: readonly Diagnostic[]
@@ -32,26 +38,33 @@ export interface JournalWriter {
 /**
  * Opens an append-only journal of JSON lines for its single writer (hold a lock on it). A torn last
  * line is cut off first, so that the next record begins on a line of its own. Mode 0600.
+ *
+ * The last key of every line is its `sum`: 16 hexadecimal digits of the SHA-256 of the sum of the
+ * line before (nothing for the first) and of the text of the line up to that key. So a line that was
+ * changed, removed, doubled or moved is found by {@link readJournal}; lines cut off at the end of
+ * the file are not. It guards against damage, not against somebody who writes sums.
+ *
  * Throws {@link StateFileError} when the file cannot be opened, and from `append` when the disk is
  * full: the journal then ends with the last record that was written whole.
  */
 export function openJournal(path: string): JournalWriter {
   const descriptor = openForAppending(path)
-  let size: number
+  let end: JournalEnd
   try {
-    size = cutTornTail(path, descriptor)
+    end = cutTornTail(path, descriptor)
   } catch (error) {
     closeSync(descriptor)
     throw error
   }
   return {
     append(...records) {
-      const bytes = Buffer.from(records.map((record) => `${JSON.stringify(record)}\n`).join(''))
+      const { text, sum } = linesOf(records, end.sum)
+      const bytes = Buffer.from(text)
       try {
         writeDurably(descriptor, bytes)
-        size += bytes.length
+        end = { size: end.size + bytes.length, sum }
       } catch (error) {
-        size = takeBack(descriptor, size, bytes)
+        end = takeBack(descriptor, end, bytes)
         throw unwritten(path, error)
       }
     },
@@ -60,30 +73,74 @@ export function openJournal(path: string): JournalWriter {
 }
 
 /**
- * Reads every record. A torn last line is dropped and reported as a warning; any other line that is
- * no JSON object is an error that names its byte offset, and reading stops there.
+ * Reads every record. A last line without a newline is torn: dropped, and reported as a warning. Any
+ * other line that is no JSON object, or whose sum is not the right one, is an error that names its
+ * byte offset, and reading stops there: also the last line, since a write is whole where its newline is.
  */
 export function readJournal(path: string): JournalReading {
   const bytes = readFileSync(path)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
+  const offsets: number[] = []
   const diagnostics: Diagnostic[] = []
-  for (let start = 0, line = 1; start < end; line++) {
+  let unsummed: JournalRecord | undefined
+  let sum = ''
+  for (let start = 0; start < end;) {
     const stop = bytes.indexOf(newline, start)
-    const record = parseRecord(bytes.toString('utf8', start, stop))
-    if (record === undefined) {
-      diagnostics.push(corruptLine(path, line, start))
+    const line = bytes.subarray(start, stop)
+    const record = parseRecord(line)
+    const claimed = sumIn(line)
+    if (record === undefined || claimed !== sumOf(sum, line.subarray(0, -tailLength))) {
+      if (start === 0 && claimed === undefined) unsummed = record
+      diagnostics.push(corruptLine(path, records.length + 1, start, record !== undefined))
       break
     }
+    sum = claimed
     records.push(record)
+    offsets.push(start)
     start = stop + 1
   }
   const tornTail = end < bytes.length ? { offset: end, bytes: bytes.length - end } : undefined
   if (tornTail !== undefined) diagnostics.push(tornLine(path, tornTail))
-  return { records, tornTail, diagnostics }
+  return { records, offsets, unsummed, tornTail, diagnostics }
 }
 
 const newline = 10
+
+/** Where the next record goes, and the sum that it is bound to. */
+interface JournalEnd {
+  size: number
+  sum: string
+}
+
+function linesOf(records: readonly JournalRecord[], before: string): { text: string; sum: string } {
+  let text = ''
+  let sum = before
+  for (const record of records) {
+    const members = JSON.stringify(record).slice(0, -1)
+    const head = members === '{' ? members : `${members},`
+    sum = sha256(sum + head).slice(sumStart, sumStart + sumLength)
+    text += `${head}${sumKey}${sum}${lineEnd}\n`
+  }
+  return { text, sum }
+}
+
+const sumKey = '"sum":"'
+const lineEnd = '"}'
+const sumLength = 16
+const sumStart = 'sha256:'.length
+const tailLength = sumKey.length + sumLength + lineEnd.length
+const tailForm = /^"sum":"([0-9a-f]{16})"\}$/
+
+/** The sum that a line claims; undefined for one that does not end with a sum. */
+function sumIn(line: Buffer): string | undefined {
+  return tailForm.exec(line.toString('latin1', Math.max(0, line.length - tailLength)))?.[1]
+}
+
+/** Over the bytes as they are: other bytes may be the same text. */
+function sumOf(before: string, head: Buffer): string {
+  return openSha256().update(before).update(head).digest('hex').slice(0, sumLength)
+}
 
 function openForAppending(path: string): number {
   try {
@@ -102,15 +159,23 @@ function unwritable(path: string, reason: string): StateFileError {
   })
 }
 
-/** The length of the file afterwards. */
-function cutTornTail(path: string, descriptor: number): number {
+function cutTornTail(path: string, descriptor: number): JournalEnd {
   if (!fstatSync(descriptor).isFile()) throw unwritable(path, 'it is no regular file')
   const bytes = readFileSync(path)
-  const end = wholeLength(bytes)
-  if (end === bytes.length) return end
-  ftruncateSync(descriptor, end)
-  fdatasyncSync(descriptor)
-  return end
+  const size = wholeLength(bytes)
+  const sum = size === 0 ? '' : lastSum(bytes, size)
+  // Nothing is added to, nor cut off, what no reader would accept.
+  if (sum === undefined) throw unwritable(path, 'its last line does not end with a sum')
+  if (size < bytes.length) {
+    ftruncateSync(descriptor, size)
+    fdatasyncSync(descriptor)
+  }
+  return { size, sum }
+}
+
+/** The sum of the line that ends before `size`. */
+function lastSum(bytes: Buffer, size: number): string | undefined {
+  return sumIn(bytes.subarray(bytes.lastIndexOf(newline, size - 2) + 1, size - 1))
 }
 
 /** The length up to and including the last newline. */
@@ -134,37 +199,39 @@ function unwritten(path: string, error: unknown): StateFileError {
   })
 }
 
-/** Cuts off a record that was not written whole; the length of the file afterwards. */
-function takeBack(descriptor: number, before: number, bytes: Buffer): number {
+/** Cuts off a record that was not written whole; where the file ends afterwards. */
+function takeBack(descriptor: number, before: JournalEnd, bytes: Buffer): JournalEnd {
   try {
-    const arrived = Math.max(0, fstatSync(descriptor).size - before)
-    const size = before + wholeLength(bytes.subarray(0, arrived))
-    ftruncateSync(descriptor, size)
-    return size
+    const arrived = Math.max(0, fstatSync(descriptor).size - before.size)
+    const whole = wholeLength(bytes.subarray(0, arrived))
+    ftruncateSync(descriptor, before.size + whole)
+    const sum = whole === 0 ? undefined : lastSum(bytes, whole)
+    return { size: before.size + whole, sum: sum ?? before.sum }
   } catch {
     // The tail stays torn; readers drop it and the next writer cuts it off.
     return before
   }
 }
 
-function parseRecord(line: string): JournalRecord | undefined {
+function parseRecord(line: Buffer): JournalRecord | undefined {
   try {
-    const value: unknown = JSON.parse(line)
-    return isRecord(value) ? value : undefined
+    const value: unknown = JSON.parse(line.toString('utf8'))
+    if (!isObject(value)) return undefined
+    const { sum: _sum, ...record } = value
+    return record
   } catch {
     return undefined
   }
 }
 
-function isRecord(value: unknown): value is JournalRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function corruptLine(path: string, line: number, offset: number): Diagnostic {
+function corruptLine(path: string, line: number, offset: number, isJson: boolean): Diagnostic {
+  const what = isJson
+    ? 'is not what was written there: it or the line before it was changed, removed or moved'
+    : 'is no JSON object; the file was changed or damaged'
   return {
     code: 'journal-corrupt',
     severity: 'error',
-    message: `line ${line} (byte ${offset}) is no JSON object; the file was changed or damaged`,
+    message: `record ${line} (byte ${offset}) ${what}`,
     path,
     line,
     hint: 'Nothing was written to it. Restore the file from a backup, or start anew.',

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs'
 import { resolve, sep } from 'node:path'
+import { makeDirectory } from './make-directory.ts'
 
 /** Holds what a project shares beside what is private, so that others may look into it. */
 const sharedDirectory = '.skillrail'
@@ -12,6 +12,6 @@ const sharedDirectory = '.skillrail'
 export function makePrivateDirectory(path: string): void {
   const parts = resolve(path).split(sep)
   const shared = parts.lastIndexOf(sharedDirectory)
-  if (shared >= 0) mkdirSync(parts.slice(0, shared + 1).join(sep), { recursive: true })
-  mkdirSync(path, { recursive: true, mode: 0o700 })
+  if (shared >= 0) makeDirectory(parts.slice(0, shared + 1).join(sep))
+  makeDirectory(path, 0o700)
 }

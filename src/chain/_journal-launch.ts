@@ -1,5 +1,6 @@
 import type { StepOutput } from '../exec/index.ts'
 import type { CancelledStep, FinishedOutcome, Outcome } from './engine.ts'
+import { lateReport } from './driven-executor.ts'
 import type { StepAnswer } from './executor.ts'
 import type { EngineCore, Entry } from './_journal-entry.ts'
 import { chainOutput, chainWaitsFor } from './_outcome.ts'
@@ -29,7 +30,7 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   if (stopped !== undefined) return stopped
   const gate = passGate(core, entry)
   if (gate !== undefined) return gate
-  if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry.key)
+  if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
   const startedAt = begin(core, entry)
   const before = core.clock.elapsed()
   const limit = timeLimit(core, entry, startedAt)
@@ -64,9 +65,10 @@ async function executeTask(
   if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
   if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer)
-  const output = limit.over() ? overdue(limit) : answer.output
-  const { log, promptDigest } = answer
-  return { kind: 'finished', output, startedAt, durationMs, log, promptDigest }
+  const { log, promptDigest, workedMs = 0, endedInVerification } = answer
+  const output = limit.over() ? overdue(limit, endedInVerification) : answer.output
+  const worked = durationMs + workedMs
+  return { kind: 'finished', output, startedAt, durationMs: worked, log, promptDigest }
 }
 
 async function executeChain(
@@ -100,11 +102,18 @@ async function executeChain(
   }
   const output = chainOutput(chain)
   if (chain.ended === 'rejected') return { ...finished(output), rejected: true }
-  if (call.step.verify !== undefined) core.writer?.append()
+  if (call.step.verify !== undefined) {
+    // Nothing here can verify it, so it is not over.
+    if (core.runner === undefined) return { kind: 'suspended', why: 'interrupted', ...left() }
+    core.writer?.append()
+  }
   const answer = await core.runner?.finishChain(call, output, { signal: controller.signal })
   const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
   if (stopped !== undefined) return { ...stopped, ...left() }
-  if (limit.over()) return finished(overdue(limit))
+  if (limit.over()) {
+    const ended = answer?.kind === 'output' ? answer : undefined
+    return finished(overdue(limit, ended?.endedInVerification), ended?.log)
+  }
   return answer?.kind === 'output' ? finished(answer.output, answer.log) : finished(output)
 }
 
@@ -164,10 +173,12 @@ function endedFromAbove(
 }
 
 /** For a run that is only looked at: where a step stands that has no result. */
-function lookedAt(core: EngineCore, key: string): Outcome {
+function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
   const handed = core.journal.handed.get(key)
   if (handed !== undefined) {
-    return { kind: 'suspended', why: 'report', startedAt: Date.parse(handed) }
+    const startedAt = Date.parse(handed)
+    const late = lateReport(call, core.clock.now() - startedAt)
+    return { kind: 'suspended', why: 'report', startedAt, overdue: late }
   }
   const started = core.journal.started.get(key)
   const startedAt = started === undefined ? undefined : Date.parse(started)
@@ -200,6 +211,7 @@ function begin(core: EngineCore, entry: Entry): number {
   // A nested chain goes on where it was; a step that was interrupted starts anew.
   if (kind === 'chain' && known !== undefined) return Date.parse(known)
   if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
+  if (core.runner === undefined) return now
   core.writer?.append({ type: 'start', key, at })
   core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
   return now

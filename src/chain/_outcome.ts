@@ -8,13 +8,14 @@ import { type PreviousOutput, totalMetrics } from './state.ts'
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   switch (outcome.kind) {
     case 'finished': {
-      const { output, startedAt, durationMs, log, chain } = outcome
+      const { output, startedAt, durationMs, reused, log, chain } = outcome
       return {
         step: step.step,
         skill: step.skill,
         ...output,
         startedAt: isoTime(startedAt),
         durationMs,
+        ...(reused === undefined ? {} : { reused }),
         ...(log === undefined || log === '' ? {} : { log }),
         ...below(chain),
       }
@@ -26,6 +27,7 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         ...notExecuted(step, outcome.why === 'interrupted' ? 'cancelled' : 'waiting', ''),
         startedAt: outcome.startedAt === undefined ? null : isoTime(outcome.startedAt),
         durationMs: outcome.durationMs ?? 0,
+        ...(outcome.overdue === undefined ? {} : { errors: [outcome.overdue] }),
         reason: suspensionReason(outcome),
         ...below(outcome.chain),
       }
@@ -73,14 +75,14 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
 
 /** What a nested chain is for its parent: one output. */
 export function chainOutput(result: ChainResult): StepOutput {
-  const steps = result.attempts.at(-1)?.steps ?? []
+  const { steps = [], errors = [] } = result.attempts.at(-1) ?? {}
   const outputs = previousOutputs(steps)
   const succeeded = outputs.filter((output) => output.status === 'success').length
   const { status } = result
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
     result: `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`,
-    errors: outputs.flatMap((output) => output.errors),
+    errors: [...outputs.flatMap((output) => output.errors), ...errors],
     metrics: totalMetrics(outputs),
     evidence: steps.some((step) => step.evidence === 'self-reported')
       ? 'self-reported'
@@ -105,7 +107,8 @@ const suspensions: Record<Suspension, string> = {
   interrupted: 'the run was interrupted',
 }
 
-function suspensionReason({ why, chain }: SuspendedOutcome): string {
+function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
+  if (overdue !== undefined) return `its time is over: ${overdue.message}`
   if (why !== 'approval' || chain === undefined) return suspensions[why]
   const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
   return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`

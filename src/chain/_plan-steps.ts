@@ -33,7 +33,7 @@ export function planChain(
     { name: skill.name, directory: skill.directory, maxDepth: chain.policy.maxDepth },
   ]
   const { path, line } = { path: skill.path, line: chain.line }
-  planning.diagnostics.push(...(skill.chainWarnings ?? []), ...checkPolicy(chain, path))
+  planning.diagnostics.push(...(skill.warnings ?? []), ...checkPolicy(chain, path))
   if (chain.steps.length === 0) {
     planning.diagnostics.push({
       code: 'chain-empty',
@@ -62,6 +62,8 @@ export function planTask(
   calledFrom: string,
   planning: Planning,
 ): PlannedTask {
+  planning.diagnostics.push(...(skill.warnings ?? []))
+  if (skill.broken === true) return { ...common(skill, step, planning), executor: 'none' }
   if (skill.script !== undefined) {
     const planned = common(skill, step, planning)
     const refused = skill.trust.level === 'untrusted' && planned.sandboxed !== true
@@ -124,6 +126,9 @@ function planStep(
   const resolution = planning.lookup.resolve(chainSkill.directory, declared.name)
   if (!resolution.ok) {
     const { code, message, hint } = resolution
+    // Reading the chain has refused the name already.
+    const isTold = code === 'step-name-refused' && chainSkill.refusedNames === true
+    if (isTold) return missing(declared.name, step)
     const later = code === 'step-missing' && !chain.policy.validateOnLoad
     const severity = later ? 'warning' : 'error'
     planning.diagnostics.push({ code, severity, message, hint, ...place })

@@ -27,7 +27,8 @@ export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): Ti
   return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
 }
 
-/** The output of a step that was ended by its limit. */
-export function overdue(limit: TimeLimit): StepOutput {
-  return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended`)
+/** The output of a step that was ended by its limit, perhaps while `scripts/verify` ran. */
+export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = false): StepOutput {
+  const where = inVerification ? ' while scripts/verify ran' : ''
+  return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended${where}`)
 }

@@ -2,7 +2,14 @@ import { existsSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
 import { type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
 import { findScripts, type ScriptSearch, type SkillRequest, skillRequests } from '../exec/index.ts'
-import { estimateTokens, parseSkill, type SkillDocument, type SkillFields } from '../skill/index.ts'
+import {
+  estimateTokens,
+  parseSkill,
+  type SkillDocument,
+  type SkillFields,
+  type YamlNode,
+} from '../skill/index.ts'
+import { unheeded } from './_unheeded.ts'
 import type { ChainLookup, SkillFacts, SkillReport } from './lookup.ts'
 import { resolveStep } from './resolve.ts'
 import { skillDigest } from './skill-digest.ts'
@@ -47,15 +54,18 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
   const verify = found.verify
   const run = fields.chain === undefined ? found.run : none
   const files = [file, pathOf(run), pathOf(verify)]
+  const isBroken = run.kind === 'broken' || isRefused(skill)
   return {
     facts: {
       name: fields.name ?? basename(directory),
       directory,
       path,
       chain: fields.chain,
-      chainWarnings: diagnostics.filter(({ code }) => code === 'chain-unknown-key'),
+      warnings: unheeded(skill, diagnostics, pathOf(found.run)),
       script: pathOf(run),
       verify: pathOf(verify),
+      broken: isBroken || undefined,
+      refusedNames: diagnostics.some(({ code }) => code === 'chain-step-name') || undefined,
       sandbox: fields.sandbox,
       personOnly: fields.disableModelInvocation || undefined,
       digest: skillDigest(directory, files, {
@@ -68,13 +78,32 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
     },
-    diagnostics: [...diagnostics, ...broken(run, path), ...broken(verify, path)],
+    diagnostics: [...diagnostics, ...broken([run, verify], path)],
   }
 }
 
 function requestsOf(fields: SkillFields): SkillRequest[] {
   const asked = { ...fields, 'allowed-tools': fields.allowedTools }
   return skillRequests.filter((request) => asked[request] !== undefined)
+}
+
+/** Whether a field that says how the skill executes is given and could not be used. */
+function isRefused({ fields, frontmatter }: SkillDocument): boolean {
+  const metadata = valueOf(frontmatter, 'metadata')
+  const chain = valueOf(metadata, 'chain')
+  const run = valueOf(frontmatter, 'run') ?? valueOf(metadata, 'run')
+  return (
+    (fields.chain === undefined && isGiven(chain)) || (fields.run === undefined && isGiven(run))
+  )
+}
+
+function valueOf(map: YamlNode | undefined, name: string): YamlNode | undefined {
+  if (map?.kind !== 'map') return undefined
+  return map.entries.find(({ key }) => key.text === name)?.value
+}
+
+function isGiven(node: YamlNode | undefined): boolean {
+  return node !== undefined && (node.kind !== 'scalar' || node.text.trim() !== '')
 }
 
 const none: ScriptSearch = { kind: 'none' }
@@ -88,8 +117,14 @@ function contentOf(search: ScriptSearch): Record<string, Buffer> {
   return { [search.script.relative]: search.content }
 }
 
-function broken(search: ScriptSearch, path: string): Diagnostic[] {
-  return search.kind === 'broken' ? [{ ...search.diagnostic, path }] : []
+/** Where `scripts` as a whole is what is wrong, both searches say so. */
+function broken(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
+  const found = searches.flatMap((search) =>
+    search.kind === 'broken' ? [{ ...search.diagnostic, path }] : [],
+  )
+  return found.filter(
+    ({ message }, index) => found.findIndex((other) => other.message === message) === index,
+  )
 }
 
 function displayPath(workspace: string, path: string): string {

@@ -1,5 +1,6 @@
 import type { Runtime } from '../base/index.ts'
-import { failedOutput } from '../exec/index.ts'
+import { failedOutput, type ReportedError } from '../exec/index.ts'
+import type { TaskCall } from './engine.ts'
 import type { Executor } from './executor.ts'
 import type { RunJournal } from './run-journal.ts'
 
@@ -15,15 +16,23 @@ export function drivenExecutor(journal: RunJournal, clock: Pick<Runtime, 'now'>)
       const handedAt = handed === undefined ? clock.now() : Date.parse(handed)
       const report = journal.reports.get(call.key)
       const until = report === undefined ? clock.now() : Date.parse(report.at)
-      if (call.timeoutMs > 0 && until - handedAt > call.timeoutMs) {
-        const message = `no report came within ${call.timeoutMs / 1000} s`
-        return {
-          kind: 'output',
-          output: { ...failedOutput('timeout', message), evidence: 'self-reported' },
-        }
-      }
-      if (report === undefined) return { kind: 'pending', handedAt }
-      return { kind: 'output', output: { ...report.output, evidence: 'self-reported' } }
+      const workedMs = Math.max(0, until - handedAt)
+      const late = lateReport(call, workedMs)
+      if (late === undefined && report === undefined) return { kind: 'pending', handedAt }
+      const output =
+        late === undefined && report !== undefined
+          ? report.output
+          : failedOutput('timeout', late?.message ?? '')
+      return { kind: 'output', output: { ...output, evidence: 'self-reported' }, workedMs }
     },
   }
+}
+
+/** What is wrong with a step that an agent has had for so long. */
+export function lateReport(
+  { timeoutMs }: Pick<TaskCall, 'timeoutMs'>,
+  workedMs: number,
+): ReportedError | undefined {
+  if (timeoutMs === 0 || workedMs <= timeoutMs) return undefined
+  return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
 }

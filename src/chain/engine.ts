@@ -1,4 +1,4 @@
-import type { StepOutput } from '../exec/index.ts'
+import type { ReportedError, StepOutput } from '../exec/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { PlannedChain, PlannedTask } from './plan-model.ts'
 import type { AttemptResult, RunStatus } from './result.ts'
@@ -74,6 +74,8 @@ export interface FinishedOutcome {
   promptDigest?: string | undefined
   /** For a nested chain: what happened below. */
   chain?: ChainResult | undefined
+  /** Taken over from another run. */
+  reused?: true | undefined
   /** A person said no: the whole run ends as a failure. */
   rejected?: true | undefined
 }
@@ -83,6 +85,8 @@ export interface SuspendedOutcome {
   why: Suspension
   /** When it was handed out, for a step that an agent is working on. */
   startedAt?: number | undefined
+  /** Its time for a report is over, and nobody has ended it yet. */
+  overdue?: ReportedError | undefined
   /** How long it had run by then; undefined where nobody knows. */
   durationMs?: number | undefined
   /** For a nested chain: how far it came. */

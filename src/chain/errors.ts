@@ -38,6 +38,13 @@ export class RunBusyError extends ChainError {}
 /** The run cannot go on as asked: it has ended, its skills have changed, it waits for something else. */
 export class RunStateError extends ChainError {}
 
+/** The skills of the run are trusted otherwise than when it was planned. */
+export class RunTrustError extends ChainError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}
+
 /** A person has to decide, and only a person at a terminal may. */
 export class ApprovalRefusedError extends ChainError {
   override get exitCode(): ExitCode {

@@ -30,6 +30,10 @@ export type StepAnswer =
       log?: string | undefined
       /** Of everything that an agent or a model was told. */
       promptDigest?: string | undefined
+      /** How long an agent had it, from handing out to its report, before it was executed here. */
+      workedMs?: number | undefined
+      /** `scripts/verify` was ended before it was done. */
+      endedInVerification?: true | undefined
     }
   /** Nothing to execute here: the step was handed out, and somebody will report. */
   | { kind: 'pending'; handedAt: number }

@@ -41,8 +41,10 @@ export {
   type PlanReading,
   type TaskExecutor,
 } from './plan-model.ts'
-export { renderPlan, renderPlanMermaid } from './render-plan.ts'
+export { renderPlan } from './render-plan.ts'
+export { renderPlanMermaid } from './render-plan-mermaid.ts'
 export { prunableRuns, type PruneChoice } from './prune-runs.ts'
+export { planChanged } from './plan-changed.ts'
 export { argumentsOf, reusedResults } from './reuse.ts'
 export { parsePolicySetting } from './policy-table.ts'
 export {
@@ -50,6 +52,7 @@ export {
   lastAttempt,
   type RunResult,
   type RunStatus,
+  type ShownRun,
   type StepResult,
   type StepResultStatus,
 } from './result.ts'
@@ -64,6 +67,7 @@ export {
 export { renderReport, type ReportFormat, reportFormats } from './report/index.ts'
 export type { RunJournal } from './run-journal.ts'
 export { statusOfRun } from './run-status.ts'
+export { whileRunning } from './while-running.ts'
 export { openRunStore, type RunStore } from './run-store.ts'
 export {
   continueStepper,
@@ -78,6 +82,7 @@ export {
   firstFailed,
   renderTimeline,
   resultWithError,
+  spanOf,
   statusMarks,
   stepDuration,
   type StyleText,

@@ -2,7 +2,7 @@ import { runAttempt } from './attempt.ts'
 import type { ChainResult, Engine } from './engine.ts'
 import { signatureOf } from './_outcome.ts'
 import type { PlannedChain } from './plan-model.ts'
-import { afterAttempt, type AttemptOutcome } from './policy.ts'
+import { afterAttempt, type AttemptOutcome, notStable } from './policy.ts'
 import type { AttemptResult } from './result.ts'
 import { type ChainState, emptyState } from './state.ts'
 
@@ -33,6 +33,13 @@ export async function runChain(
     if (ended !== undefined) return { status: attempt.status, attempts, winner, ended }
     outcomes.push({ status: decided, signature: signatureOf(attempt.steps) })
     const next = afterAttempt(chain.policy, outcomes)
-    if (next !== 'again') return { status: next, attempts, winner }
+    if (next === 'again') continue
+    const error = notStable(chain.policy, outcomes)
+    const last = {
+      attempt: number,
+      ...attempt,
+      ...(error === undefined ? {} : { errors: [error] }),
+    }
+    return { status: next, attempts: [...attempts.slice(0, -1), last], winner }
   }
 }

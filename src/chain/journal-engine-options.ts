@@ -9,7 +9,7 @@ export interface JournalEngineOptions {
   journal: RunJournal
   /** Undefined for looking only. */
   writer?: RecordWriter | undefined
-  /** Executes steps; undefined for looking only. */
+  /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
   runner?: StepRunner | undefined
   clock: Pick<Runtime, 'now' | 'elapsed'>
   /** Interrupts the run: what runs is ended and has no result, so that a resume repeats it. */

@@ -1,7 +1,8 @@
-import type { CancelledStep, Ended, Engine, Running } from './engine.ts'
+import type { CancelledStep, Ended, Engine, Outcome, Running } from './engine.ts'
 import type { Announced, EngineCore, Entry } from './_journal-entry.ts'
 import { launch } from './_journal-launch.ts'
 import type { JournalEngineOptions } from './journal-engine-options.ts'
+import type { DoneRecord } from './journal-records.ts'
 
 export interface JournalEngine extends Engine {
   /** Resolves when nothing that was started runs any more. */
@@ -45,7 +46,7 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       key,
       scope,
       controller: new AbortController(),
-      outcome: recorded?.outcome,
+      outcome: recorded === undefined ? undefined : recordedOutcome(recorded),
       order: recorded?.order ?? Number.POSITIVE_INFINITY,
     }
     entries.set(key, { ...announced, ...state })
@@ -86,6 +87,10 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       return value
     },
   }
+}
+
+function recordedOutcome({ outcome, reused }: DoneRecord): Outcome {
+  return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
 
 function endings(list: readonly Entry[]): Promise<void>[] {

@@ -1,12 +1,14 @@
-import type { JournalRecord } from '../base/index.ts'
 import type { StepOutput } from '../exec/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { CancelledStep, FinishedOutcome } from './engine.ts'
 import type { Plan } from './plan-model.ts'
 import type { RunStatus } from './result.ts'
 
-/** The format of our journals. A file of a newer version is refused, never touched. */
-export const journalVersion = 1
+/**
+ * The format of our journals; 2 added the sums of lines. A file of another version is refused, never
+ * touched. The first line has its version and its sum at the same places in every format from 2 on.
+ */
+export const journalVersion = 2
 
 /** The first record: everything a run needs to be continued. Times are ISO 8601. */
 export interface RunRecord {
@@ -155,28 +157,3 @@ export type ChainRecord =
   | ReportRecord
   | ResumedRecord
   | StatusRecord
-
-/**
- * Whether a line of a journal is one of our records. The file is ours and only ours, so the shape is
- * recognised by its type and its key, not checked to the last field.
- */
-export function isChainRecord(record: JournalRecord): record is ChainRecord & JournalRecord {
-  switch (record['type']) {
-    case 'run':
-      return typeof record['runId'] === 'string' && typeof record['plan'] === 'object'
-    case 'status':
-    case 'resumed':
-      return typeof record['at'] === 'string'
-    case 'done':
-      return typeof record['key'] === 'string' && typeof record['outcome'] === 'object'
-    case 'start':
-    case 'decided':
-    case 'gate':
-    case 'approval':
-    case 'handed':
-    case 'report':
-      return typeof record['key'] === 'string'
-    default:
-      return false
-  }
-}

@@ -28,11 +28,15 @@ export interface SkillFacts {
   /** As {@link PlannedSkill.path}. */
   path: string
   chain: ChainDeclaration | undefined
-  /** What is odd about it, though it can run. */
-  chainWarnings?: readonly Diagnostic[] | undefined
+  /** What is odd about it, though it can run: something that it says goes unheeded. */
+  warnings?: readonly Diagnostic[] | undefined
   /** Path of its script below the directory. */
   script: string | undefined
   verify: string | undefined
+  /** It was to be a script or a chain and cannot be; an error of its report says why. */
+  broken?: true | undefined
+  /** An error of its report says that names of its chain lead elsewhere. */
+  refusedNames?: true | undefined
   /** It asks for a sandbox although it may be trusted. */
   sandbox?: true | undefined
   /** As {@link PlannedSkill.personOnly}. */

@@ -50,7 +50,12 @@ export function planRun(
   if (instructions?.kind === 'driven') diagnostics.push(...refuseRaces(root))
   const steps = excludeSteps(root, options, diagnostics)
   const plan = { skill: skill.name, root: { ...root, steps } }
-  return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics }
+  return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics: distinct(diagnostics) }
+}
+
+/** A skill that is called twice is wrong once. */
+function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()]
 }
 
 /** The digest of a plan; nothing but the plan itself goes into it. */

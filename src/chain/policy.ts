@@ -1,4 +1,4 @@
-import type { StepStatus } from '../exec/index.ts'
+import type { ReportedError, StepStatus } from '../exec/index.ts'
 import type { ChainPolicy } from '../skill/index.ts'
 
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
@@ -65,6 +65,16 @@ export function attemptLimit(policy: ChainPolicy): number {
 export function worst(statuses: readonly StepStatus[]): StepStatus {
   if (statuses.includes('critical')) return 'critical'
   return statuses.includes('failure') ? 'failure' : 'success'
+}
+
+/** What is wrong with attempts that were to become stable and did not. */
+export function notStable(
+  policy: ChainPolicy,
+  attempts: readonly AttemptOutcome[],
+): ReportedError | undefined {
+  if (policy.retryUntil !== 'stable' || isStable(attempts)) return undefined
+  const message = `no two of ${attempts.length} attempts in a row had the same statuses, results and errors, as retry_until: stable asks for`
+  return { code: 'not-stable', message }
 }
 
 function isStable(attempts: readonly AttemptOutcome[]): boolean {

@@ -1,21 +1,26 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { compareText, isInside, realRootOf } from '../base/index.ts'
+import { compareText, isInside, lookProblem, realRootOf } from '../base/index.ts'
 import type { StepResolution } from './lookup.ts'
 
 /**
  * Finds the skill that a chain calls by name: below the parent of the chain skill's directory, its
  * siblings first, then deeper, the shallowest first. Two at one depth are an error. A name may be a
- * path (`e2e/smoke`), but nothing leads out of that parent.
+ * path (`e2e/smoke`), but nothing leads out of that parent. What cannot be looked into might be the
+ * skill that is meant: a sibling then always is, and a place deeper when no other one is found.
  */
 export function resolveStep(chainDirectory: string, name: string): StepResolution {
   const refusal = checkStepName(name)
   if (refusal !== undefined) return refusal
   const root = dirname(chainDirectory)
   const sibling = join(root, ...name.split('/'))
-  const found = holdsSkill(sibling) ? [sibling] : shallowest(root, name)
+  const near = lookFor(sibling)
+  if (near.kind === 'unreadable') return unreadable(name, near)
+  const { found, closed } =
+    near.kind === 'skill' ? { found: [sibling], closed: undefined } : shallowest(root, name)
   const [directory, second] = found
   if (directory === undefined) {
+    if (closed !== undefined) return unreadable(name, closed)
     return {
       ok: false,
       code: 'step-missing',
@@ -62,27 +67,45 @@ export function checkStepName(name: string): StepResolution | undefined {
 const maxDepth = 6
 const maxDirectories = 2000
 
-/** Every match at the smallest depth that has one, in code-point order. */
-function shallowest(root: string, name: string): string[] {
+interface Search {
+  /** Every match at the smallest depth that has one, in code-point order. */
+  found: string[]
+  /** The first place that could not be looked into. */
+  closed: Unreadable | undefined
+}
+
+function shallowest(root: string, name: string): Search {
   const parts = name.split('/')
+  let closed: Unreadable | undefined
   let level = [root]
   let visited = 0
   for (let depth = 0; depth < maxDepth && level.length > 0; depth++) {
     const below: string[] = []
     for (const directory of level) {
-      if (++visited > maxDirectories) return []
-      below.push(...directoriesIn(directory))
+      if (++visited > maxDirectories) return { found: [], closed }
+      const listing = directoriesIn(directory)
+      if (Array.isArray(listing)) below.push(...listing)
+      else closed ??= listing
     }
-    const matches = below
-      .map((directory) => join(directory, ...parts))
-      .filter((directory) => holdsSkill(directory))
-    if (matches.length > 0) return matches
+    const found: string[] = []
+    for (const directory of below.map((place) => join(place, ...parts))) {
+      const look = lookFor(directory)
+      if (look.kind === 'skill') found.push(directory)
+      if (look.kind === 'unreadable') closed ??= look
+    }
+    if (found.length > 0) return { found, closed }
     level = below
   }
-  return []
+  return { found: [], closed }
 }
 
-function directoriesIn(directory: string): string[] {
+interface Unreadable {
+  kind: 'unreadable'
+  path: string
+  reason: string
+}
+
+function directoriesIn(directory: string): string[] | Unreadable {
   try {
     return readdirSync(directory, { withFileTypes: true })
       .filter((entry) => entry.isDirectory())
@@ -90,15 +113,32 @@ function directoriesIn(directory: string): string[] {
       .filter((name) => name !== '.git' && name !== 'node_modules')
       .toSorted(compareText)
       .map((name) => join(directory, name))
-  } catch {
-    return []
+  } catch (error) {
+    const reason = lookProblem(error)
+    return reason === undefined ? [] : { kind: 'unreadable', path: directory, reason }
   }
 }
 
-function holdsSkill(directory: string): boolean {
-  return ['SKILL.md', 'skill.md'].some(
-    (file) => statSync(join(directory, file), { throwIfNoEntry: false })?.isFile() === true,
-  )
+function lookFor(directory: string): { kind: 'skill' | 'nothing' } | Unreadable {
+  for (const file of ['SKILL.md', 'skill.md']) {
+    const path = join(directory, file)
+    try {
+      if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: 'skill' }
+    } catch (error) {
+      const reason = lookProblem(error)
+      if (reason !== undefined) return { kind: 'unreadable', path, reason }
+    }
+  }
+  return { kind: 'nothing' }
+}
+
+function unreadable(name: string, { path, reason }: Unreadable): StepResolution {
+  return {
+    ok: false,
+    code: 'step-unreadable',
+    message: `the step ${name} cannot be looked for: ${path} cannot be read: ${reason}`,
+    hint: 'Make it readable, mend or remove the link, or change the name of the step.',
+  }
 }
 
 function insideRoot(root: string, name: string, directory: string): StepResolution {

@@ -4,9 +4,16 @@ import type { ChainState } from './state.ts'
 
 /**
  * What became of a step that was planned. `skipped`: by `continue_on_success`; `not_run`: the chain
- * had stopped; `cancelled`: it was running then; `waiting`: for a person, or for a report.
+ * had stopped, or has not come to it; `cancelled`: it was running then; `waiting`: for a person, or
+ * for a report; `running`: a process executes it while it is looked at.
  */
-export type StepResultStatus = StepStatus | 'skipped' | 'not_run' | 'cancelled' | 'waiting'
+export type StepResultStatus =
+  | StepStatus
+  | 'skipped'
+  | 'not_run'
+  | 'cancelled'
+  | 'waiting'
+  | 'running'
 
 /** How a run stands. `interrupted` and `waiting` can go on. */
 export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
@@ -27,6 +34,8 @@ export interface StepResult {
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined
+  /** The result was taken over from another run, with its times. */
+  reused?: true | undefined
   /** The last lines that it printed. */
   log?: string | undefined
   /** The steps of a nested chain, in the attempt that decided. */
@@ -41,6 +50,8 @@ export interface AttemptResult {
   status: RunStatus
   steps: readonly StepResult[]
   chain_state: ChainState
+  /** What is wrong with the attempts as a whole; only on the last one. */
+  errors?: readonly ReportedError[] | undefined
 }
 
 /** The result of a run: what `--json` prints. */
@@ -53,7 +64,15 @@ export interface RunResult {
   winner?: string | undefined
 }
 
+/** A run as it is shown: perhaps while a process executes it. */
+export interface ShownRun extends Omit<RunResult, 'status' | 'attempts'> {
+  status: RunStatus | 'running'
+  attempts: readonly (Omit<AttemptResult, 'status'> & { status: RunStatus | 'running' })[]
+}
+
 /** The attempt that decided the run: the last one. */
-export function lastAttempt(result: Pick<RunResult, 'attempts'>): AttemptResult | undefined {
+export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result: {
+  attempts: readonly Attempt[]
+}): Attempt | undefined {
   return result.attempts.at(-1)
 }

@@ -38,14 +38,25 @@ export function reusedResults(
 
 /**
  * The arguments of a run, for executing something of it again.
- * @throws {RunStateError} when they held a secret and were not given again.
+ * @throws {RunStateError} when they held a secret and were not given again, and when others are given.
  */
 export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
   const chosen = given.length > 0 ? given : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
+  const { runId } = journal.run
+  const kept = sha256(JSON.stringify(journal.run.arguments)) === journal.run.argumentsDigest
+  if (given.length > 0) {
+    throw new RunStateError({
+      code: 'arguments-differ',
+      message: `the run ${runId} was started with other arguments, and goes on with those alone`,
+      hint: kept
+        ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
+        : 'They held a secret and are not kept: give exactly the same ones again, behind --.',
+    })
+  }
   throw new RunStateError({
     code: 'arguments-needed',
-    message: `the arguments of the run ${journal.run.runId} held a secret, and secrets are not kept`,
+    message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
     hint: 'Give the same arguments again after the id of the run, behind --.',
   })
 }

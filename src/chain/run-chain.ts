@@ -22,6 +22,7 @@ import { readRunJournal, type RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
 import type { RunResult } from './result.ts'
 import { recordOf } from './_confinement-record.ts'
+import { planChanged } from './plan-changed.ts'
 import { type RunConfinement, scriptExecutor } from './script-executor.ts'
 import { runFiles } from './step-files.ts'
 import { createStepRunner } from './step-runner.ts'
@@ -57,7 +58,7 @@ export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult>
   const runId = world.runtime.id()
   return await withJournal(world.store.pathOf(runId), runId, async (writer) => {
     const masked = redactedArguments(run.arguments)
-    writer.append({
+    const header: RunRecord = {
       type: 'run',
       version: journalVersion,
       runId,
@@ -71,8 +72,14 @@ export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult>
       plan: run.plan,
       ...(run.origin === undefined ? {} : { origin: run.origin }),
       ...recordOf(world.confinement),
-    })
-    writer.append(...(run.reused ?? []))
+    }
+    try {
+      writer.append(header, ...(run.reused ?? []))
+    } catch (error) {
+      // Nothing has happened yet, so nothing has to be kept of it.
+      world.store.remove(runId)
+      throw error
+    }
     const journal = readRunJournal(world.store.pathOf(runId), runId)
     return await proceed(journal, run.arguments, world, writer)
   })
@@ -82,6 +89,10 @@ export interface Resumption {
   runId: string
   /** The plan as it is now. */
   plan: Plan
+  /** The command that goes on with it, for hints; default `resume`. */
+  command?: 'resume' | 'approve' | undefined
+  /** Nothing is executed: only what `prepare` recorded has its effect. */
+  executesNothing?: boolean | undefined
   /** Goes on although the plan has changed. */
   force?: boolean | undefined
   /** Needed again where they held a secret: it is not in the journal. */
@@ -102,15 +113,17 @@ export async function resumeRun(resumption: Resumption, world: RunWorld): Promis
   return await withJournal(path, runId, async (writer) => {
     const journal = readRunJournal(path, runId)
     refuseEnded(journal)
-    const changed = resumption.plan.digest !== journal.plan.digest
-    if (changed && resumption.force !== true) throw planChanged(runId)
-    const given = argumentsOf(journal, resumption.arguments ?? [])
+    const change = planChanged(runId, journal.plan, resumption.plan, resumption.command)
+    if (change !== undefined && resumption.force !== true) throw change
+    const changed = change !== undefined
+    const executesNothing = resumption.executesNothing === true
+    const given = executesNothing ? [] : argumentsOf(journal, resumption.arguments ?? [])
     const plan = changed ? { plan: resumption.plan } : {}
     writer.append({ type: 'resumed', at: isoNow(world), ...plan, ...recordOf(world.confinement) })
     if (changed) journal.plan = resumption.plan
     resumption.prepare?.(journal, writer.append)
     endOrphans(interruptedKeys(journal))
-    return await proceed(journal, given, world, writer)
+    return await proceed(journal, given, world, writer, executesNothing)
   })
 }
 
@@ -138,6 +151,7 @@ async function proceed(
   given: readonly string[],
   world: RunWorld,
   writer: RecordWriter,
+  executesNothing = false,
 ): Promise<RunResult> {
   const { runId, skill, requireVerified } = journal.run
   const { runtime, workspace, settings } = world
@@ -169,7 +183,7 @@ async function proceed(
   const engine = createJournalEngine({
     journal,
     writer,
-    runner,
+    runner: executesNothing ? undefined : runner,
     clock: runtime,
     signal: world.signal,
     onEvent: world.onEvent,
@@ -225,14 +239,6 @@ function refuseEnded(journal: RunJournal): void {
     code: 'run-ended',
     message: `the run ${runId} has ended: ${status}`,
     hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
-  })
-}
-
-function planChanged(runId: string): RunStateError {
-  return new RunStateError({
-    code: 'plan-changed',
-    message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; --force goes on with the changed plan.`,
   })
 }
 

@@ -1,5 +1,6 @@
 import {
   type Diagnostic,
+  type JournalRecord,
   messageOf,
   readJournal,
   StateFileError,
@@ -11,11 +12,11 @@ import {
   type ChainRecord,
   type DoneRecord,
   type GateRecord,
-  isChainRecord,
   journalVersion,
   type ReportRecord,
   type RunRecord,
 } from './journal-records.ts'
+import { isChainRecord } from './_record-shape.ts'
 import type { Plan } from './plan-model.ts'
 import type { RunStatus } from './result.ts'
 import type { JsonValue } from '../skill/index.ts'
@@ -54,13 +55,9 @@ export interface RunJournal {
  */
 export function readRunJournal(path: string, runId: string): RunJournal {
   const { records, diagnostics } = readRecords(path, runId)
-  const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
-  if (damage !== undefined) {
-    const { code, message, hint } = damage
-    throw new StateFileError({ code, message: `${path}: ${message}`, hint, diagnostics })
-  }
   const [first, ...rest] = records
   if (first?.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
+  if (first.runId !== runId) throw foreign(path, `it is that of the run ${first.runId}`)
   const journal: RunJournal = {
     path,
     run: first,
@@ -98,19 +95,31 @@ function readRecords(
       cause: error,
     })
   }
-  const version = reading.records[0]?.['version']
-  if (typeof version === 'number' && version > journalVersion) {
-    throw new StateFileError({
-      code: 'journal-newer',
-      message: `the journal ${path} has version ${version}; this skillrail reads up to ${journalVersion}`,
-      hint: 'Use the skillrail that wrote it, or a newer one.',
-    })
+  refuseOtherVersion(path, reading.records[0] ?? reading.unsummed)
+  const { diagnostics } = reading
+  const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
+  if (damage !== undefined) {
+    const { code, message, hint } = damage
+    throw new StateFileError({ code, message: `${path}: ${message}`, hint, diagnostics })
   }
   const records = reading.records.map((record, index) => {
-    if (!isChainRecord(record)) throw foreign(path, `record ${index + 1} is none of ours`)
-    return record
+    if (isChainRecord(record)) return record
+    throw foreign(path, `record ${index + 1} (byte ${reading.offsets[index]}) is none of ours`)
   })
-  return { records, diagnostics: reading.diagnostics }
+  return { records, diagnostics }
+}
+
+function refuseOtherVersion(path: string, first: JournalRecord | undefined): void {
+  const version = first?.['version']
+  if (first?.['type'] !== 'run' || typeof version !== 'number' || version === journalVersion) return
+  const isNewer = version > journalVersion
+  throw new StateFileError({
+    code: isNewer ? 'journal-newer' : 'journal-older',
+    message: `the journal ${path} has version ${version}; this skillrail reads version ${journalVersion}`,
+    hint: isNewer
+      ? 'Use the skillrail that wrote it, or a newer one.'
+      : 'Start the skill anew, and delete the file when nobody needs it; nothing was written to it.',
+  })
 }
 
 function apply(journal: RunJournal, record: ChainRecord, order: number): void {

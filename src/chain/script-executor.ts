@@ -74,6 +74,8 @@ export function scriptExecutor(world: ScriptWorld): Executor {
 export interface Verification {
   output: StepOutput
   log: string
+  /** It was ended from outside, by a time-out or with the chain. */
+  ended: boolean
 }
 
 /**
@@ -89,15 +91,15 @@ export async function verifyStep(
   const directory = skillDirectory(world.workspace, step)
   const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
-    return { output: unverified(output, 'its scripts/verify is gone'), log: '' }
+    return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
   }
   const confinement = confinementOf(step, world)
-  if (confinement === 'missing') return { output: noSandbox(step), log: '' }
+  if (confinement === 'missing') return { output: noSandbox(step), log: '', ended: false }
   const result = await startVerification(search.script, confinement, step, output, world, request)
   const log = lastOutput(capturedText(result.stdout), capturedText(result.stderr))
   const { end } = result
   if (end.kind === 'exit' && end.code === 0)
-    return { output: { ...output, evidence: 'verified' }, log }
+    return { output: { ...output, evidence: 'verified' }, log, ended: false }
   const reason =
     end.kind === 'exit'
       ? `scripts/verify ended with exit code ${end.code}`
@@ -106,7 +108,7 @@ export async function verifyStep(
         : end.kind === 'limit'
           ? `scripts/verify was ended because ${end.message}`
           : 'scripts/verify did not end by itself'
-  return { output: unverified(output, reason), log }
+  return { output: unverified(output, reason), log, ended: end.kind === 'aborted' }
 }
 
 /** Characters of what a step printed that go into the journal. */

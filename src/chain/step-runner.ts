@@ -45,14 +45,22 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     idempotencyKey: string,
   ): Promise<StepAnswer> {
     let { output, log = '' } = answer
+    let ended = false
     if (step.verify !== undefined && output.status === 'success') {
       const request = { runId, idempotencyKey, signal: context.signal }
       const verification = await verifyStep(step, output, world, request)
       output = verification.output
       log = lastOutput(log, verification.log)
+      ended = verification.ended
     }
     const judged = options.requireVerified ? demandEvidence(output) : output
-    return { ...masked(judged, log, secrets), ...promptDigestOf(answer) }
+    const { promptDigest, workedMs } = answer
+    return {
+      ...masked(judged, log, secrets),
+      ...(promptDigest === undefined ? {} : { promptDigest }),
+      ...(workedMs === undefined ? {} : { workedMs }),
+      ...(ended ? { endedInVerification: true } : {}),
+    }
   }
 
   return {
@@ -112,12 +120,6 @@ function untrusted(step: PlannedStep, world: ScriptWorld): StepOutput | undefine
   if (confined || (!acts && step.verify === undefined)) return undefined
   const reason = world.refusalOf?.(skillDirectory(world.workspace, step))
   return reason === undefined ? undefined : failedOutput('skill-not-trusted', reason)
-}
-
-function promptDigestOf({ promptDigest }: Extract<StepAnswer, { kind: 'output' }>): {
-  promptDigest?: string
-} {
-  return promptDigest === undefined ? {} : { promptDigest }
 }
 
 function cannotExecute(step: PlannedStep): StepOutput {

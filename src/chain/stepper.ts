@@ -1,5 +1,5 @@
 import { redactValue } from '../base/index.ts'
-import type { StepOutput } from '../exec/index.ts'
+import type { ReportedError, StepOutput } from '../exec/index.ts'
 import { RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
 import type { RunResult } from './result.ts'
@@ -9,17 +9,28 @@ import type { RunRequest } from './journal-records.ts'
 import { walkResult } from './walk-result.ts'
 
 /** Where a run stands that an agent is driven through. */
-export type StepperAnswer =
+export type StepperAnswer = (
   | { kind: 'next'; runId: string; next: readonly HandedStep[] }
   | { kind: 'approval'; runId: string; step: string }
   | { kind: 'ended'; runId: string; result: RunResult }
   | { kind: 'interrupted'; runId: string; result: RunResult }
+) & {
+  /** The report that led here came too late and does not count. */
+  dismissed?: DismissedReport | undefined
+}
+
+/** `code` and `message` are those of the error that the step has instead. */
+export interface DismissedReport extends ReportedError {
+  step: string
+}
 
 /** A step that waits for the report of the agent. Those of a parallel group come together. */
 export interface HandedStep {
   step: string
   skill: string
   attempt: number
+  /** Its time is over; what goes on with the run will say so. Never of a step just handed out. */
+  overdue?: true | undefined
 }
 
 /** Begins to drive an agent through a chain: everything up to the first steps that it must do. */
@@ -50,12 +61,14 @@ export async function reportStep(
   world: RunWorld,
 ): Promise<StepperAnswer> {
   const { runId } = report
+  let reported = ''
   const result = await resumeRun(
     {
       runId,
       plan,
       prepare(journal, append) {
         const key = keyOfHanded(journal, report.step)
+        reported = key
         const at = new Date(world.runtime.now()).toISOString()
         const record = { type: 'report', key, output: redactValue(report.output), at } as const
         append(record)
@@ -64,7 +77,20 @@ export async function reportStep(
     },
     world,
   )
-  return stepperAnswer(result)
+  const dismissed = dismissedReport(world.store.read(runId), reported, report.step)
+  return { ...stepperAnswer(result), ...(dismissed === undefined ? {} : { dismissed }) }
+}
+
+/** A time-out that the agent is to vouch for is one of its report, not of its verification. */
+function dismissedReport(
+  journal: RunJournal,
+  key: string,
+  step: string,
+): DismissedReport | undefined {
+  const outcome = journal.done.get(key)?.outcome
+  if (outcome?.kind !== 'finished' || outcome.output.evidence !== 'self-reported') return undefined
+  const [error] = outcome.output.errors
+  return error?.code === 'timeout' ? { step, ...error } : undefined
 }
 
 /** The steps that wait for a report, as recorded. */
@@ -107,7 +133,10 @@ export function stepperAnswer(result: RunResult): StepperAnswer {
   )
   const next = waiting
     .filter((walked) => walked.step.startedAt !== null)
-    .map(({ attempt, step: { step, skill } }) => ({ step, skill, attempt }))
+    .map(({ attempt, step: { step, skill, errors } }) => {
+      const overdue = errors.some((error) => error.code === 'timeout')
+      return { step, skill, attempt, ...(overdue ? { overdue } : {}) }
+    })
   if (next.length > 0) return { kind: 'next', runId, next }
   return { kind: 'approval', runId, step: waiting[0]?.step.step ?? '' }
 }

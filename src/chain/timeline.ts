@@ -1,5 +1,5 @@
 import { safeLine, safeText } from '../base/index.ts'
-import { lastAttempt, type RunResult, type StepResult, type StepResultStatus } from './result.ts'
+import { lastAttempt, type ShownRun, type StepResult, type StepResultStatus } from './result.ts'
 
 export type StyleText = (
   format: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan',
@@ -13,7 +13,10 @@ export interface TimelineOptions {
 }
 
 /** The steps of a run with their times as bars, and what failed first with its last output. */
-export function renderTimeline(result: RunResult, options: TimelineOptions): string[] {
+export function renderTimeline(
+  result: Pick<ShownRun, 'attempts' | 'winner'>,
+  options: TimelineOptions,
+): string[] {
   const style = options.style ?? ((_format, text) => text)
   const attempt = lastAttempt(result)
   const rows = flatten(attempt?.steps ?? [], 0)
@@ -32,6 +35,7 @@ export const statusMarks = {
   not_run: { mark: '·', format: 'dim' },
   cancelled: { mark: '⊘', format: 'yellow' },
   waiting: { mark: '…', format: 'cyan' },
+  running: { mark: '▸', format: 'cyan' },
 } as const satisfies Record<StepResultStatus, { mark: string; format: Parameters<StyleText>[0] }>
 
 /** `340 ms`, `3.2 s`, `4 min 05 s`. */
@@ -58,8 +62,16 @@ export function resultWithError(result: string, error: string | undefined): stri
   return error.includes(result.trim()) ? error : `${error} (${result})`
 }
 
+/** From the first begin to the last end in milliseconds, without the results that were taken over. */
+export function spanOf(steps: readonly StepResult[]): { start: number; length: number } {
+  const own = steps.filter((step) => step.startedAt !== null && step.reused !== true)
+  if (own.length === 0) return { start: 0, length: 0 }
+  const start = Math.min(...own.map(startOf))
+  return { start, length: Math.max(...own.map(endOf)) - start }
+}
+
 /** The failed step of a run that ended first; a nested chain is passed over for its step. */
-export function firstFailed(result: RunResult): StepResult | undefined {
+export function firstFailed(result: Pick<ShownRun, 'attempts'>): StepResult | undefined {
   const failed = flatten(lastAttempt(result)?.steps ?? [], 0)
     .map((row) => row.step)
     .filter((step) => step.status === 'failure' || step.status === 'critical')
@@ -90,7 +102,8 @@ function line(row: Row, rows: readonly Row[], width: number, style: StyleText): 
   return `${style(format, mark)} ${name.padEnd(names)}  ${time.padStart(10)}  ${style('dim', bar(step, rows))}  ${said}`.trimEnd()
 }
 
-function noteOf({ status, result, errors }: StepResult): string {
+function noteOf({ status, reused, result, errors }: StepResult): string {
+  if (reused === true && status === 'success') return 'taken over'
   return status === 'success' ? '' : resultWithError(result, errors[0]?.message)
 }
 
@@ -98,17 +111,16 @@ const barWidth = 24
 
 /** Where in the run the step lay, to an eighth of a column. */
 function bar(step: StepResult, rows: readonly Row[]): string {
-  const begins = rows.flatMap((row) => (row.step.startedAt === null ? [] : [startOf(row.step)]))
-  if (step.startedAt === null || begins.length === 0) return ' '.repeat(barWidth)
-  const start = Math.min(...begins)
-  const total = Math.max(1, ...rows.map((row) => endOf(row.step) - start))
+  if (step.startedAt === null || step.reused === true) return ' '.repeat(barWidth)
+  const { start, length: span } = spanOf(rows.map((row) => row.step))
+  const total = Math.max(1, span)
   const left = Math.min(barWidth - 1, Math.floor(((startOf(step) - start) / total) * barWidth))
   const length = Math.round((step.durationMs / total) * barWidth)
   const filled = Math.max(1, Math.min(barWidth - left, length))
   return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(barWidth)
 }
 
-function firstFailure(result: RunResult, style: StyleText): string[] {
+function firstFailure(result: Pick<ShownRun, 'attempts'>, style: StyleText): string[] {
   const failed = firstFailed(result)
   if (failed === undefined) return []
   const tail = safeText(failed.log ?? '')
@@ -124,7 +136,7 @@ function firstFailure(result: RunResult, style: StyleText): string[] {
   ]
 }
 
-function attemptsLine(result: RunResult): string {
+function attemptsLine(result: Pick<ShownRun, 'attempts'>): string {
   const statuses = result.attempts.map((attempt) => attempt.status).join(', ')
   return `${result.attempts.length} attempts (${statuses}); shown is the last one`
 }

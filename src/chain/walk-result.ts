@@ -1,4 +1,4 @@
-import type { RunResult, StepResult } from './result.ts'
+import type { ShownRun, StepResult } from './result.ts'
 
 /** A step of a result with the key that the journal has for it. */
 export interface WalkedStep {
@@ -10,7 +10,7 @@ export interface WalkedStep {
 }
 
 /** The steps of the attempts that count, level by level: of each chain its last attempt. */
-export function walkResult(result: Pick<RunResult, 'attempts'>): WalkedStep[] {
+export function walkResult(result: Pick<ShownRun, 'attempts'>): WalkedStep[] {
   const last = result.attempts.at(-1)
   return last === undefined ? [] : below(last.steps, '', last.attempt)
 }

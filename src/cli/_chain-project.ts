@@ -105,14 +105,12 @@ export function usablePlan(reading: PlannedSkillRun): Plan {
   const errors = diagnostics.filter((diagnostic) => diagnostic.severity === 'error')
   const [first] = errors
   if (first === undefined) return plan
-  if (errors.length === 1) {
-    const { code, message, hint } = first
-    throw new ChainPlanError({ code, message: `${plan.skill} cannot run: ${message}`, hint })
-  }
+  const count = errors.length === 1 ? 'an error' : `${errors.length} errors`
   throw new ChainPlanError({
-    code: 'plan-impossible',
-    message: `${plan.skill} cannot run; its plan has ${errors.length} errors`,
-    diagnostics: errors,
+    code: errors.length === 1 ? first.code : 'plan-impossible',
+    message: `${plan.skill} cannot run; its plan has ${count}`,
+    // The warnings too: `chain` in the wrong place is why there is nothing to run.
+    diagnostics,
   })
 }
 

@@ -4,13 +4,17 @@ import {
   readResult,
   recordDecision,
   renderTimeline,
+  type Resumption,
+  type RunJournal,
   waitingGate,
 } from '../chain/index.ts'
-import { openProject, planKept, usablePlan } from './_chain-project.ts'
+import { type ChainProject, openProject } from './_chain-project.ts'
 import { resumeOn, upToDate } from './_engine.ts'
 import type { ConfinementOptions } from './_confinement.ts'
 import { executeRun } from './_execute-run.ts'
 import { instructionChoice } from './_instructions.ts'
+import { planToGoOn } from './_open-run.ts'
+import { answerRun } from './_run-answer.ts'
 import type { CommandContext } from './command.ts'
 
 /**
@@ -26,8 +30,10 @@ export async function decideGate(
 ): Promise<ExitCode> {
   const project = openProject(context)
   const { journal } = await upToDate(project, runId)
+  context.output.diagnostics(journal.diagnostics)
   const gate = await waitingGate(journal, context.runtime, step)
-  const plan = usablePlan(planKept(project, journal.run))
+  // To reject executes nothing, so it is possible whatever became of the skills.
+  const plan = approved ? planToGoOn(project, journal, 'approve') : journal.plan
   await confirm(context, runId, gate.step, approved, async () => {
     const result = await readResult(journal, context.runtime)
     const { width, style } = context.output
@@ -39,11 +45,24 @@ export async function decideGate(
   })
   const at = new Date(context.runtime.now()).toISOString()
   const prepare = recordDecision(gate, approved, at)
+  if (!approved) return await reject(project, journal, { runId, plan, prepare })
   const { request, server } = journal.run
   const executed = { ...options, ...instructionChoice(request), engine: server?.engine }
   return await executeRun(project, plan, executed, async (world) =>
-    resumeOn(project, journal, { runId, plan, prepare }, world),
+    resumeOn(project, journal, { runId, plan, prepare, command: 'approve' }, world),
   )
+}
+
+async function reject(
+  project: ChainProject,
+  journal: RunJournal,
+  resumption: Resumption,
+): Promise<ExitCode> {
+  const { context, workspace, store } = project
+  const { runtime, settings, signal } = context
+  const world = { runtime, workspace, store, settings: settings.run, signal }
+  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, world)
+  return answerRun(context, result)
 }
 
 async function confirm(

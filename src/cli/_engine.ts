@@ -71,6 +71,7 @@ export async function resumeOn(
 export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
   const { context, store } = project
   const { journal } = await upToDate(project, runId)
+  context.output.diagnostics(journal.diagnostics)
   if (journal.run.server === undefined || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { exitCode, type ExitCode } from '../base/index.ts'
 import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
 import { lockReadOnce } from '../trust/index.ts'
@@ -54,6 +55,7 @@ export async function executeRun(
     progress.close()
   }
   await reports.write(result)
+  warnWhereGone(project, result.runId)
   const inTime = limit?.aborted !== true || context.signal.aborted
   const overdue = !inTime && result.status === 'interrupted'
   if (overdue) context.output.note(`The run was ended after ${options.maxTime} s (--max-time).`)
@@ -64,6 +66,21 @@ export async function executeRun(
     context.output.note(`Go on: skillrail runs resume ${result.runId}`)
   }
   return code
+}
+
+/** A step can delete what it likes; the run ends all the same, and nobody can look it up. */
+function warnWhereGone({ context, store }: ChainProject, runId: string): void {
+  const path = store.pathOf(runId)
+  if (existsSync(path)) return
+  context.output.diagnostics([
+    {
+      code: 'journal-gone',
+      severity: 'warning',
+      message: `the journal of the run ${runId} was deleted while it ran: it can neither be shown nor gone on with`,
+      path,
+      hint: 'One of its steps, or somebody else, deletes files below .skillrail/runs.',
+    },
+  ])
 }
 
 async function executorsFor(

@@ -12,6 +12,8 @@ const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>>
   ENOENT: ['it does not exist', 'Check the path.'],
   EEXIST: ['something of that name is already there', 'Remove it, or choose another name.'],
   EMFILE: ['too many files are open', 'Close some programs, or raise the limit (ulimit -n).'],
+  ELOOP: ['it is a link that leads back to itself', 'Mend or remove the link.'],
+  ENAMETOOLONG: ['its name is too long', 'Choose a shorter name.'],
   EIO: ['the device reports an error', 'Check the disk.'],
 }
 
@@ -20,7 +22,8 @@ export function asFileError(error: unknown): StateFileError | undefined {
   const code = systemCode(error)
   const known = code === undefined ? undefined : reasons[code]
   if (code === undefined || known === undefined || !(error instanceof Error)) return undefined
-  const [reason, hint] = known
+  const [reason] = known
+  const hint = code === 'EACCES' && isLook(error) ? readable : known[1]
   const subject = pathOf(error) ?? 'a file'
   return new StateFileError({
     code: `system-${code.toLowerCase()}`,
@@ -28,6 +31,14 @@ export function asFileError(error: unknown): StateFileError | undefined {
     hint,
     cause: error,
   })
+}
+
+const readable = 'Give yourself the right to read it, or work elsewhere.'
+
+/** Whether nothing was to be written: only such calls are there to look at something. */
+function isLook(error: Error): boolean {
+  const call = 'syscall' in error ? error.syscall : undefined
+  return typeof call === 'string' && /^(?:l?stat|scandir|opendir|readlink|realpath)$/.test(call)
 }
 
 /** The path that was asked for; for a file that replaces another, the one it was to become. */

@@ -208,6 +208,17 @@ function answered(
   given: readonly string[],
   answer: StepperAnswer,
 ): ChainAnswer {
+  const { dismissed } = answer
+  const standing = standingOf(project, plan, given, answer)
+  return dismissed === undefined ? standing : { ...standing, dismissed: { ...dismissed } }
+}
+
+function standingOf(
+  project: ChainProject,
+  plan: Plan,
+  given: readonly string[],
+  answer: StepperAnswer,
+): ChainAnswer {
   const { runId } = answer
   switch (answer.kind) {
     case 'next': {

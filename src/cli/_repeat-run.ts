@@ -11,6 +11,7 @@ import { openProject, planKept, usablePlan } from './_chain-project.ts'
 import { engineOf, startOn } from './_engine.ts'
 import { type ExecuteOptions, executeRun } from './_execute-run.ts'
 import { instructionChoice } from './_instructions.ts'
+import { openRun } from './_open-run.ts'
 import { answerStepper, withStepperWorld } from './_stepper-answer.ts'
 import type { CommandContext } from './command.ts'
 
@@ -22,7 +23,7 @@ export async function repeatRun(
   options: ExecuteOptions,
 ): Promise<ExitCode> {
   const project = openProject(context)
-  const journal = project.store.read(old.runId)
+  const journal = openRun(project, old.runId)
   const { request, mode, requireVerified } = journal.run
   const plan = usablePlan(planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)

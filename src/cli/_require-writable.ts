@@ -1,6 +1,6 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { accessSync, constants, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { messageOf, UsageError } from '../base/index.ts'
+import { makeDirectory, messageOf, UsageError } from '../base/index.ts'
 
 /**
  * Makes the directory of a file that will be written later, and finds out whether it can be.
@@ -12,7 +12,7 @@ export function requireWritable(path: string, option: string, how: 'append' | 'r
   try {
     const found = statSync(path, { throwIfNoEntry: false })
     if (found?.isDirectory() === true) throw new Error('it is a directory')
-    if (found === undefined) mkdirSync(dirname(path), { recursive: true })
+    if (found === undefined) makeDirectory(dirname(path))
     const target = found === undefined ? path : realpathSync(path)
     const changed = found !== undefined && how === 'append' ? target : dirname(target)
     accessSync(changed, constants.W_OK)

@@ -1,5 +1,12 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
-import { duration, lastAttempt, renderTimeline, type RunResult } from '../chain/index.ts'
+import {
+  duration,
+  lastAttempt,
+  renderTimeline,
+  type RunResult,
+  spanOf,
+  stepperAnswer,
+} from '../chain/index.ts'
 import type { CommandContext } from './command.ts'
 
 /** Prints the result of a run and returns its exit code. */
@@ -14,8 +21,15 @@ export function answerRun(context: CommandContext, result: RunResult): ExitCode 
   }
   output.line('')
   output.line(summary(result, context))
+  for (const line of errorsOfRun(result)) output.line(line)
   for (const line of whatNext(result)) output.line(line)
   return codeOfRun(result)
+}
+
+/** What is wrong with a run and with no step of it. */
+export function errorsOfRun(result: RunResult): string[] {
+  const { errors = [] } = lastAttempt(result) ?? {}
+  return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)
 }
 
 /** The exit code of a run. */
@@ -37,13 +51,7 @@ export function codeOfRun(result: RunResult): ExitCode {
 function summary(result: RunResult, context: CommandContext): string {
   const steps = lastAttempt(result)?.steps ?? []
   const succeeded = steps.filter((step) => step.status === 'success').length
-  const begins = steps.flatMap((step) =>
-    step.startedAt === null ? [] : Date.parse(step.startedAt),
-  )
-  const ends = steps.flatMap((step) =>
-    step.startedAt === null ? [] : Date.parse(step.startedAt) + step.durationMs,
-  )
-  const took = begins.length === 0 ? 0 : Math.max(...ends) - Math.min(...begins)
+  const { length: took } = spanOf(steps)
   const colour =
     result.status === 'success' ? 'green' : result.status === 'waiting' ? 'cyan' : 'red'
   const status = context.output.style(colour, result.status)
@@ -54,6 +62,13 @@ function summary(result: RunResult, context: CommandContext): string {
 function whatNext(result: RunResult): string[] {
   const { runId, status } = result
   if (status === 'waiting') {
+    const answer = stepperAnswer(result)
+    if (answer.kind === 'next') {
+      const report = answer.next.map(({ step }) => `--step ${step}`).join(' or ')
+      return [
+        `Go on: skillrail chain next ${runId}  (then: skillrail chain report ${runId} ${report} …)`,
+      ]
+    }
     return [`Go on: skillrail runs approve ${runId}  (or: skillrail runs reject ${runId})`]
   }
   if (status === 'interrupted' || status === 'cancelled') {

@@ -33,7 +33,7 @@ export interface Reports {
 
 /**
  * The reports that `--report` and `--events` ask for.
- * @throws {UsageError} for an unknown format, when two of them want standard output, and for a file
+ * @throws {UsageError} for an unknown format, when two of them want one file or standard output, and for a file
  * that cannot be written: nothing has run by then.
  */
 export function openReports(context: CommandContext, options: ReportOptions): Reports {
@@ -51,6 +51,10 @@ export function openReports(context: CommandContext, options: ReportOptions): Re
       hint: 'Give the others a file: --events=FILE, --report html=FILE.',
     })
   }
+  refuseSharedFile(context, [
+    ...wanted.map(({ format, file }) => ({ option: `--report ${format}`, file })),
+    { option: '--events', file: eventsFile },
+  ])
   for (const { format, file } of wanted) {
     if (file === undefined) continue
     const how = format === 'github' && file === stepSummary(context) ? 'append' : 'replace'
@@ -69,6 +73,27 @@ export function openReports(context: CommandContext, options: ReportOptions): Re
         else await writeReport(context, format, file, text)
       }
     },
+  }
+}
+
+/** One would overwrite the other. */
+function refuseSharedFile(
+  context: CommandContext,
+  wanted: readonly { option: string; file: string | undefined }[],
+): void {
+  const owners = new Map<string, string>()
+  for (const { option, file } of wanted) {
+    if (file === undefined) continue
+    const path = resolve(context.runtime.cwd, file)
+    const owner = owners.get(path)
+    if (owner !== undefined) {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `${owner} and ${option} both go into ${file}`,
+        hint: 'Give each a file of its own.',
+      })
+    }
+    owners.set(path, option)
   }
 }
 

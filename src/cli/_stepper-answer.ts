@@ -1,4 +1,4 @@
-import { exitCode, type ExitCode } from '../base/index.ts'
+import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import {
   allSteps,
   type HandedStep,
@@ -22,22 +22,33 @@ export function answerStepper(
 ): ExitCode {
   const { context } = project
   const { output } = context
-  const { runId } = answer
+  const { runId, dismissed } = answer
+  const said = dismissed === undefined ? {} : { dismissed }
+  // A report that does not count is no report, however the run goes on.
+  const done = dismissed === undefined ? exitCode.done : exitCode.badAnswer
+  if (dismissed !== undefined && !context.options.json) {
+    const { step, message } = dismissed
+    output.line(`The report about ${step} came too late and does not count: ${safeLine(message)}.`)
+    output.line('')
+  }
   switch (answer.kind) {
     case 'ended':
     case 'interrupted':
-      if (!context.options.json) return answerRun(context, answer.result)
-      output.json({ runId, result: answer.result })
-      return answer.result.status === 'success' ? exitCode.done : exitCode.badAnswer
+      if (!context.options.json) {
+        const code = answerRun(context, answer.result)
+        return code === exitCode.done ? done : code
+      }
+      output.json({ runId, ...said, result: answer.result })
+      return answer.result.status === 'success' ? done : exitCode.badAnswer
     case 'approval':
-      if (context.options.json) output.json({ runId, waiting: { step: answer.step } })
+      if (context.options.json) output.json({ runId, ...said, waiting: { step: answer.step } })
       else output.line(`${answer.step} waits for a person: ${approvalLine(runId)}`)
       return exitCode.waiting
     case 'next': {
       const next = handedWithContent(project, plan, given, answer.next)
-      if (context.options.json) output.json({ runId, next })
+      if (context.options.json) output.json({ runId, ...said, next })
       else for (const step of next) output.raw(instructions(runId, step))
-      return exitCode.done
+      return done
     }
   }
 }

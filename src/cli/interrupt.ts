@@ -3,7 +3,8 @@ import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
 
 /**
  * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
- * children and leave a run that can be resumed. A second Ctrl-C ends the process at once.
+ * children and leave a run that can be resumed. A second Ctrl-C ends the process at once. Under `nohup`
+ * it is the same: Node forgets at its start which signals were ignored.
  */
 export async function interruptible(
   work: (signal: AbortSignal) => Promise<ExitCode>,

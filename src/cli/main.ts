@@ -29,14 +29,23 @@ const stderr = openSink(2)
  * and a code; commands return or throw.
  */
 export async function main(argv: readonly string[]): Promise<ExitCode> {
-  const wantsJson = argv.includes('--json')
   try {
     return await dispatch(argv)
   } catch (error) {
-    if (wantsJson) stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
-    else stderr.write(failureText(error, argv.includes('--verbose')))
+    tellFailure(error, argv)
     return error instanceof SkillrailError ? error.exitCode : exitCode.badAnswer
   }
+}
+
+function tellFailure(error: unknown, argv: readonly string[]): void {
+  try {
+    if (argv.includes('--json')) {
+      return stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
+    }
+  } catch {
+    // It may be that very failure: standard output cannot be written.
+  }
+  stderr.write(failureText(error, argv.includes('--verbose')))
 }
 
 async function dispatch(argv: readonly string[]): Promise<ExitCode> {

@@ -12,7 +12,8 @@ export interface Sink {
 /**
  * Standard output (1) or standard error (2), written directly: loading Node's stream modules would
  * cost a fifth of a start. When the reader of a pipe has gone, the rest is dropped and the command
- * goes on: `skillrail run … | head` must not end a run.
+ * goes on: `skillrail run … | head` must not end a run. Nor must standard error that cannot be written
+ * for whatever reason: the answer does not depend on remarks, and there is nowhere to say it.
  */
 export function openSink(descriptor: 1 | 2): Sink {
   const isTerminal = isTty(descriptor)
@@ -43,17 +44,19 @@ function isTty(descriptor: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
-function unwritable(descriptor: number, error: unknown): SkillrailError {
-  const name = descriptor === 1 ? 'standard output' : 'standard error'
+function unwritable(error: unknown): SkillrailError {
   return new SkillrailError({
     code: 'output-unwritable',
-    message: `${name} cannot be written: ${messageOf(error)}`,
+    message: `standard output cannot be written: ${messageOf(error)}`,
     hint: 'What was written so far is incomplete.',
     cause: error,
   })
 }
 
-/** False when nobody reads any more. */
+/**
+ * False when nobody reads any more.
+ * @throws {SkillrailError} when standard output cannot be written.
+ */
 function writeWhole(descriptor: number, bytes: Buffer): boolean {
   for (let written = 0; written < bytes.length;) {
     try {
@@ -61,7 +64,8 @@ function writeWhole(descriptor: number, bytes: Buffer): boolean {
     } catch (error) {
       const code = systemCode(error)
       if (code === 'EPIPE') return false
-      if (code !== 'EAGAIN') throw unwritable(descriptor, error)
+      if (code !== 'EAGAIN' && descriptor === 2) return false
+      if (code !== 'EAGAIN') throw unwritable(error)
       // A full pipe that does not block: wait a millisecond for its reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }

@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Diagnostic, resolveInside } from '../base/index.ts'
+import { type Diagnostic, lookProblem, resolveInside } from '../base/index.ts'
 import { interpreterFor } from './interpreter-for.ts'
 
 /** A script that can be started: `file` with `args` before the arguments of the run. */
@@ -53,7 +53,8 @@ export function findScripts(
   }
 }
 
-function conventionalScript(directory: string, entries: readonly Dirent[]): ScriptSearch {
+function conventionalScript(directory: string, entries: Entries): ScriptSearch {
+  if (!Array.isArray(entries)) return entries
   const present = scriptsNamed(directory, entries, 'run')
   const [only, second] = present
   if (only === undefined) return { kind: 'none' }
@@ -68,7 +69,8 @@ function conventionalScript(directory: string, entries: readonly Dirent[]): Scri
   return openScript(directory, only)
 }
 
-function conventionalVerify(directory: string, entries: readonly Dirent[]): ScriptSearch {
+function conventionalVerify(directory: string, entries: Entries): ScriptSearch {
+  if (!Array.isArray(entries)) return entries
   const present = scriptsNamed(directory, entries, 'verify')
   const [only, second] = present
   if (only === undefined) return { kind: 'none' }
@@ -79,12 +81,18 @@ function conventionalVerify(directory: string, entries: readonly Dirent[]): Scri
 
 const extensions = ['', '.sh', '.mjs', '.js', '.ts', '.py']
 
+/** What lies in `scripts`, or why that cannot be said. */
+type Entries = Dirent[] | BrokenSearch
+type BrokenSearch = Extract<ScriptSearch, { kind: 'broken' }>
+
 /** One look at the directory is several times cheaper than one at each possible name. */
-function entriesOf(directory: string): readonly Dirent[] {
+function entriesOf(directory: string): Entries {
+  const path = join(directory, 'scripts')
   try {
-    return readdirSync(join(directory, 'scripts'), { withFileTypes: true })
-  } catch {
-    return []
+    return readdirSync(path, { withFileTypes: true })
+  } catch (error) {
+    const reason = lookProblem(error)
+    return reason === undefined ? [] : unreadable(directory, 'scripts', reason)
   }
 }
 
@@ -92,7 +100,7 @@ function scriptsNamed(directory: string, entries: readonly Dirent[], stem: strin
   return extensions.flatMap((extension) => {
     const name = `${stem}${extension}`
     const entry = entries.find((candidate) => candidate.name === name)
-    return entry !== undefined && isFile(directory, entry) ? [`scripts/${name}`] : []
+    return entry !== undefined && isMeant(directory, entry) ? [`scripts/${name}`] : []
   })
 }
 
@@ -129,6 +137,8 @@ function identityOf(path: string): string | undefined {
 function lookAt(directory: string, relative: string): ScriptSearch {
   const inside = resolveInside(directory, relative)
   if (!inside.ok) {
+    const reason = inside.code === 'path-missing' ? problemAt(join(directory, relative)) : undefined
+    if (reason !== undefined) return unreadable(directory, relative, reason)
     return broken(
       inside.code === 'path-missing' ? 'script-missing' : 'script-outside',
       directory,
@@ -136,9 +146,13 @@ function lookAt(directory: string, relative: string): ScriptSearch {
       'Name a file below the directory of the skill.',
     )
   }
-  const { head, executable, content } = lookInto(inside.path)
+  const { head, executable, content, problem } = lookInto(inside.path)
   const { platform } = process
   const interpreter = interpreterFor({ path: inside.path, head, executable, platform })
+  // A program may be executed by whom it cannot be read; an interpreter has to read its script.
+  if (problem !== undefined && interpreter?.file !== inside.path) {
+    return unreadable(directory, relative, problem)
+  }
   if (interpreter === undefined) {
     return broken(
       'script-not-executable',
@@ -150,10 +164,24 @@ function lookAt(directory: string, relative: string): ScriptSearch {
   return { kind: 'found', script: { path: inside.path, relative, ...interpreter }, content }
 }
 
-function isFile(directory: string, entry: Dirent): boolean {
+/** A link that leads nowhere is meant too: whoever opens it says what is wrong with it. */
+function isMeant(directory: string, entry: Dirent): boolean {
   if (!entry.isSymbolicLink()) return entry.isFile()
-  const path = join(directory, 'scripts', entry.name)
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true
+  try {
+    return statSync(join(directory, 'scripts', entry.name)).isFile()
+  } catch {
+    return true
+  }
+}
+
+/** Why a path cannot be looked at; undefined where it can, or where there is nothing. */
+function problemAt(path: string): string | undefined {
+  try {
+    statSync(path)
+    return undefined
+  } catch (error) {
+    return lookProblem(error)
+  }
 }
 
 interface Look {
@@ -162,6 +190,8 @@ interface Look {
   /** Whether anybody may execute it. */
   executable: boolean
   content?: Buffer | undefined
+  /** Why it could not be read. */
+  problem?: string | undefined
 }
 
 function lookInto(path: string): Look {
@@ -179,8 +209,8 @@ function lookInto(path: string): Look {
     } finally {
       closeSync(descriptor)
     }
-  } catch {
-    return { head: '', executable: isExecutable(path) }
+  } catch (error) {
+    return { head: '', executable: isExecutable(path), problem: lookProblem(error) }
   }
 }
 
@@ -193,6 +223,15 @@ function isExecutable(path: string): boolean {
   return (mode & 0o111) !== 0
 }
 
-function broken(code: string, path: string, message: string, hint: string): ScriptSearch {
+function unreadable(directory: string, relative: string, reason: string): BrokenSearch {
+  return broken(
+    'script-unreadable',
+    directory,
+    `${relative} cannot be read: ${reason}`,
+    'Make it readable, or mend or remove the link.',
+  )
+}
+
+function broken(code: string, path: string, message: string, hint: string): BrokenSearch {
   return { kind: 'broken', diagnostic: { code, severity: 'error', message, path, hint } }
 }

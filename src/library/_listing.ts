@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync } from 'node:fs'
-import { messageOf, systemCode } from '../base/index.ts'
+import { lookProblem, messageOf, systemCode } from '../base/index.ts'
 import { sortText } from './_sort-text.ts'
 
 /** What one directory means for a search of skills. */
@@ -36,7 +36,9 @@ export function readListing(directory: string): Listing {
       problem: {
         code: missing ? 'directory-missing' : 'directory-unreadable',
         name: '',
-        message: missing ? 'the directory does not exist' : messageOf(error),
+        message: missing
+          ? 'the directory does not exist'
+          : `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`,
       },
     }
   }

@@ -38,7 +38,7 @@ export function readDirectory(path: string, recall: Recall = nothing): Directory
   // A file that is broken may be a chain: the directory is looked at as well.
   if (metadata.head?.isChain === false)
     return { directory: unread, listing: leaf, file, metadata, recalled }
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = statsOf(path)
   const knownListing = stats === undefined ? undefined : recall.listing(stats)
   const listing = knownListing ?? readListing(path)
   return {
@@ -47,6 +47,15 @@ export function readDirectory(path: string, recall: Recall = nothing): Directory
     file: listing.skillFile === 'skill.md' ? `${path}${sep}skill.md` : file,
     metadata: ofSkillFile(path, listing, metadata),
     recalled: knownListing !== undefined && (recalled || listing.skillFile === undefined),
+  }
+}
+
+/** Undefined also where it cannot be looked at: reading it says why. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
   }
 }
 

@@ -1,6 +1,6 @@
-import { statSync } from 'node:fs'
+import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isInside } from '../base/index.ts'
+import { isInside, lookProblem } from '../base/index.ts'
 import { SkillNotFoundError } from '../skill/index.ts'
 import { readMetadata } from './_metadata.ts'
 import { realPathOf } from './_real-path.ts'
@@ -71,14 +71,31 @@ function isPath(reference: string): boolean {
   )
 }
 
-/** The skill file that an absolute path means; anything by that name counts, so that it can be complained of. */
+/**
+ * The skill file that an absolute path means; anything by that name counts, so that it can be complained of.
+ *
+ * @throws {SkillNotFoundError} where that cannot be looked at.
+ */
 export function skillFileAt(path: string): string | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
+  const stats = lookAt(path)
   if (stats === undefined) return undefined
   if (!stats.isDirectory()) return /^skill\.md$/i.test(basename(path)) ? path : undefined
   return ['SKILL.md', 'skill.md']
     .map((name) => join(path, name))
-    .find((file) => statSync(file, { throwIfNoEntry: false }) !== undefined)
+    .find((file) => lookAt(file) !== undefined)
+}
+
+function lookAt(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw new SkillNotFoundError({
+      code: 'skill-unreadable',
+      message: `${path} cannot be read: ${lookProblem(error) ?? 'it is not there'}.`,
+      hint: 'Make it readable, mend or remove the link, or name another path.',
+      cause: error,
+    })
+  }
 }
 
 function locationOf(
@@ -97,7 +114,7 @@ function locationOf(
 
 function placesOf(options: DiscoverOptions): string[] {
   const places = skillLocations(options.runtime, options)
-    .filter(({ directory }) => statSync(directory, { throwIfNoEntry: false }) !== undefined)
+    .filter(({ directory }) => realPathOf(directory) !== undefined)
     .map(({ directory }) => directory)
   return [...new Set(places)]
 }

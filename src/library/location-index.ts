@@ -82,13 +82,20 @@ export function openLocationIndex(runtime: Runtime, root: string): LocationIndex
 
   function recallMetadata(file: string): Metadata | undefined {
     if (known === undefined || row === undefined) return undefined
-    const stats = statSync(file, quietly)
+    const stats = recalledStats(file)
     if (stats === undefined || stats.ctimeMs >= settledBefore) return undefined
     return known.isFile(row, stats) ? recalled(known.metadata, row) : undefined
   }
 }
 
-const quietly = { throwIfNoEntry: false } as const
+/** Undefined also where it cannot be looked at: reading it says why. */
+function recalledStats(file: string): Stats | undefined {
+  try {
+    return statSync(file, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
 
 /** A column that holds something else than was written is one more reason to read the file. */
 function recalled<T>(read: (row: number) => T, row: number): T | undefined {

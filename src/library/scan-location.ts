@@ -33,7 +33,7 @@ export function scanLocation(
   found: (skill: ScannedSkill) => void,
 ): LocationScan {
   const { directory: root, explicit } = location
-  if (!explicit && statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true) return nothing
+  if (!explicit && isAbsent(root)) return nothing
   const index = options.useIndex ? openLocationIndex(options.runtime, root) : withoutIndex
   const diagnostics: Diagnostic[] = []
   const directories: string[] = []
@@ -60,6 +60,15 @@ export function scanLocation(
   index.save()
   const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
   return { directories, deepest, diagnostics: [...diagnostics, ...missing] }
+}
+
+/** What cannot be looked at is not absent: the walk says why. */
+function isAbsent(root: string): boolean {
+  try {
+    return statSync(root, { throwIfNoEntry: false })?.isDirectory() !== true
+  } catch {
+    return false
+  }
 }
 
 const nothing: LocationScan = { directories: [], deepest: 0, diagnostics: [] }

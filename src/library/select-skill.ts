@@ -44,11 +44,14 @@ export function skillNotFound(
   const known = [...skills, ...conflicts, ...broken].map((skill) => skill.name)
   const meant = nearest(name, known)
   const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `
+  // It may lie where nobody could look.
+  const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
   const looked = places.length === 0 ? '' : ` Looked in ${places.join(', ')}.`
   return new SkillNotFoundError({
     code: 'skill-not-found',
     message: `There is no skill called ${reference}.`,
     hint: `${suggestion}skillrail list shows what there is.${looked}`,
+    diagnostics,
   })
 }
 

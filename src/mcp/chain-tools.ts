@@ -1,3 +1,4 @@
+import type { JsonObject } from '../tools/index.ts'
 import { longestText, numbersIn, textIn, textsIn } from './input.ts'
 import type { ClientCall, OfferedTool, ToolAnswer } from './model.ts'
 import { acts, inputOf, nameOf, reads } from './offered-schema.ts'
@@ -29,6 +30,15 @@ const answerSchema = {
       required: ['step', 'line'],
     },
     result: { type: 'object' },
+    dismissed: {
+      type: 'object',
+      properties: {
+        step: { type: 'string' },
+        code: { type: 'string' },
+        message: { type: 'string' },
+      },
+      required: ['step', 'code', 'message'],
+    },
   },
   required: ['run', 'status'],
 } as const
@@ -131,6 +141,15 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
 }
 
 function said(answer: ChainAnswer): ToolAnswer {
+  const { dismissed } = answer
+  const { text, value } = standing(answer)
+  if (dismissed === undefined) return { text, value }
+  const { step, message } = dismissed
+  const first = `The report about ${step} came too late and does not count: ${message}.`
+  return { text: `${first}\n\n${text}`, value: { ...value, dismissed } }
+}
+
+function standing(answer: ChainAnswer): { text: string; value: JsonObject } {
   const { runId: run } = answer
   switch (answer.kind) {
     case 'next': {

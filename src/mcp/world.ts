@@ -102,11 +102,15 @@ export interface ChainReport {
 }
 
 /** Where a run stands. */
-export type ChainAnswer =
+export type ChainAnswer = (
   | { kind: 'next'; runId: string; next: readonly ChainStep[] }
   /** `line`: what a person types to let it go on. */
   | { kind: 'waiting'; runId: string; step: string; line: string }
   | { kind: 'ended'; runId: string; status: string; result: JsonObject }
+) & {
+  /** The report that led here does not count, and why. */
+  dismissed?: { step: string; code: string; message: string } | undefined
+}
 
 export interface ChainStep {
   step: string

@@ -60,7 +60,13 @@ export function readInteger(
   minimum: number,
 ): number | undefined {
   if (node.kind === 'scalar' && isNull(node)) return undefined
-  const number = node.kind === 'scalar' ? wholeNumber(node.text.trim(), node.value) : undefined
+  const text = node.kind === 'scalar' ? node.text.trim() : ''
+  const number = node.kind === 'scalar' ? wholeNumber(text, node.value) : undefined
+  if (number === undefined && /^[+-]?\d+$/.test(text)) {
+    const range = `from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
+    context.report('field-value', node, `\`${field}\` is ${text}; it must be a number ${range}.`)
+    return undefined
+  }
   if (number === undefined) {
     const found = node.kind === 'scalar' ? `\`${node.text.trim()}\`` : describe(node)
     context.report('field-type', node, `\`${field}\` is ${found}; it must be a whole number.`)
@@ -154,7 +160,7 @@ export function describe(node: YamlNode): string {
 }
 
 function wholeNumber(text: string, value: unknown): number | undefined {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined
-  if (!/^[+-]?\d{1,15}$/.test(text)) return undefined
-  return Number(text)
+  if (typeof value !== 'number' && !/^[+-]?\d+$/.test(text)) return undefined
+  const number = typeof value === 'number' ? value : Number(text)
+  return Number.isSafeInteger(number) ? number : undefined
 }

@@ -14,7 +14,8 @@ export {
   type CatalogOptions,
   renderCatalog,
 } from './catalog.ts'
-export { defaultChainPolicy } from './_field-chain.ts'
+export { misplacedPolicy } from './unknown-field.ts'
+export { besideChain, defaultChainPolicy, policyKeys } from './_field-chain.ts'
 export { editFrontmatter, type FrontmatterEdits } from './edit.ts'
 export {
   SkillConflictError,

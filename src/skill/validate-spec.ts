@@ -1,5 +1,6 @@
-import { compareDiagnostics, type Diagnostic, nearest } from '../base/index.ts'
+import { compareDiagnostics, type Diagnostic } from '../base/index.ts'
 import { besideChain } from './_field-chain.ts'
+import { unknownField } from './unknown-field.ts'
 import { describe, isNull } from './_field-values.ts'
 import { finding } from './_finding.ts'
 import { adviseOnSkill } from './advice.ts'
@@ -94,17 +95,6 @@ function unquoted(path: string, name: string, value: YamlScalar): Diagnostic {
   const { text } = value
   const message = `\`${text}\` in \`${name}\` is no string to YAML; it is read as a text.`
   return finding('text-unquoted', path, value, message, `Quote it: \`"${text}"\`.`)
-}
-
-function unknownField(path: string, { key }: YamlEntry): Diagnostic {
-  const meant = metadataFields.has(key.text) ? undefined : nearest(key.text, topFields.keys())
-  const message = `\`${key.text}\` is no field of the specification, of Skillrail or of a known client.`
-  const policyHint = besideChain.has(key.text)
-    ? 'Indent it, with its chain, below `metadata:`.'
-    : undefined
-  const meantHint = meant === undefined ? undefined : `Did you mean \`${meant}\`?`
-  const hint = policyHint ?? meantHint ?? 'Move it below `metadata:`, where clients keep their own.'
-  return finding('unknown-field', path, key, message, hint)
 }
 
 function checkNameField(

@@ -63,6 +63,13 @@ it('refuses a lock file that something else made', () => {
   expect(() => acquireFileLock(file)).toThrow(StateFileError)
 })
 
+it('names the lock that cannot be written, and leaves nothing behind', () => {
+  const long = join(directory, 'x'.repeat(250))
+  expect(() => acquireFileLock(long)).toThrow(StateFileError)
+  expect(() => acquireFileLock(long)).toThrow(`the lock ${long}.lock could not be written`)
+  expect(readdirSync(directory)).toEqual(['counter'])
+})
+
 it('says who holds the lock when the wait is over', async () => {
   const lock = acquireFileLock(file)
   const waiting = withFileLock(file, () => Promise.resolve(), { waitMs: 20 })

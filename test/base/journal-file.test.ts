@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -8,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openJournal, readJournal, StateFileError } from '../../src/base/index.ts'
@@ -59,13 +60,68 @@ it('drops and reports a torn last line at every length, and writes on after it',
 describe.each(['not json', '[1]', '"text"', 'null', '{"n":', ''])('a damaged line %j', (line) => {
   it('is an error with its line and byte offset, and keeps what stands before it', () => {
     write({ n: 1 })
+    const whole = statSync(path).size
     appendFileSync(path, `${line}\n{"n":2}\n`)
     const reading = readJournal(path)
     expect(reading.records).toEqual([{ n: 1 }])
     expect(reading.diagnostics).toMatchObject([
       { code: 'journal-corrupt', severity: 'error', line: 2 },
     ])
-    expect(reading.diagnostics[0]?.message).toContain('byte 8')
+    expect(reading.diagnostics[0]?.message).toContain(`record 2 (byte ${whole})`)
+  })
+})
+
+describe('the sums of lines', () => {
+  const records = [{ n: 1 }, {}, { n: 3, text: 'ä\ufffd\n' }, { n: 4 }, { n: 5 }]
+  const lines = (): string[] => readFileSync(path, 'utf8').trimEnd().split('\n')
+
+  it.each<[string, number, (all: string[]) => string[]]>([
+    ['an edited line', 3, (all) => all.with(2, (all[2] ?? '').replace('"n":3', '"n":8'))],
+    ['a removed line', 2, (all) => all.toSpliced(1, 1)],
+    ['a removed first line', 1, (all) => all.slice(1)],
+    ['a doubled line', 3, (all) => all.toSpliced(1, 0, all[1] ?? '')],
+    ['swapped lines', 3, (all) => all.with(2, all[3] ?? '').with(3, all[2] ?? '')],
+    ['a last line that is whole, but edited', 5, (all) => all.with(4, '{"n":6}')],
+  ])('tell of %s, with its record and byte', (_what, record, change) => {
+    write(...records)
+    const changed = change(lines())
+    writeFileSync(path, changed.map((line) => `${line}\n`).join(''))
+    const offset = Buffer.byteLength(
+      changed
+        .slice(0, record - 1)
+        .map((line) => `${line}\n`)
+        .join(''),
+    )
+    const reading = readJournal(path)
+    expect(reading).toMatchObject({
+      records: records.slice(0, record - 1),
+      tornTail: undefined,
+      diagnostics: [{ code: 'journal-corrupt', severity: 'error', line: record }],
+    })
+    expect(reading.diagnostics[0]?.message).toContain(`record ${record} (byte ${offset})`)
+  })
+
+  it('tell of every flipped bit; only one in the last newline is a torn last line', () => {
+    write(...records)
+    const whole = readFileSync(path)
+    for (let bit = 0; bit < whole.length * 8; bit++) {
+      const flipped = Buffer.from(whole)
+      flipped.writeUInt8((whole[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3)
+      writeFileSync(path, flipped)
+      const { records: kept, diagnostics } = readJournal(path)
+      expect(records.slice(0, kept.length)).toEqual(kept)
+      const isLastNewline = bit >> 3 === whole.length - 1
+      const code = isLastNewline ? 'journal-torn-tail' : 'journal-corrupt'
+      expect(diagnostics.map((found) => found.code)).toContain(code)
+    }
+  })
+
+  it('are not continued from a line that has none', () => {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, '{"n":1}\n')
+    expect(() => openJournal(path)).toThrow('does not end with a sum')
+    expect(readJournal(path).unsummed).toEqual({ n: 1 })
+    expect(readFileSync(path, 'utf8')).toBe('{"n":1}\n')
   })
 })
 

@@ -247,10 +247,10 @@ describe('going on after a run', () => {
     await command('run main')
     await project.cli(['run', 'main'], 'kill:3')
     expect((await command('runs prune --dry-run --json')).json).toMatchObject({ dryRun: true })
-    expect((await command('runs prune')).lines).toHaveLength(1)
+    expect((await command('runs prune --yes')).lines).toHaveLength(1)
     expect((await command('runs prune --keep 1 --unfinished')).lines).toHaveLength(0)
     expect((await command('runs prune --older-than 1 --unfinished')).lines).toHaveLength(0)
-    expect((await command('runs prune --unfinished')).lines).toHaveLength(1)
+    expect((await command('runs prune --unfinished --yes')).lines).toHaveLength(1)
     expect((await command('runs list --json')).json).toEqual({ runs: [], diagnostics: [] })
   })
 
@@ -342,10 +342,63 @@ describe('the stepper', () => {
       project,
       world,
     )
-    expect(late.json).toMatchObject({ next: [{ step: 'write' }] })
+    const message = 'no report came within 60 s'
+    expect(late.code).toBe(1)
+    expect(late.json).toMatchObject({
+      dismissed: { step: 'think', code: 'timeout', message },
+      next: [{ step: 'write' }],
+    })
     expect((await command(`runs show ${runId} --json`)).json).toMatchObject({
       attempts: [{ steps: [{ status: 'failure', errors: [{ code: 'timeout' }] }, {}] }],
     })
+  })
+
+  it('says of a report in words that it came too late, and of a step that its time is over', async () => {
+    project.write('main', { metadata: ['chain: [think, write]', 'timeout: 60'] })
+    let now = Date.now()
+    const world = { now: () => now }
+    const { runId } = (await command('chain start main --json', world)).json
+    expect((await command(`chain status ${runId}`, world)).lines.join('\n')).toContain(
+      'waits for the report of think',
+    )
+    now += 61_000
+    const status = (await command(`chain status ${runId}`, world)).lines.join('\n')
+    expect(status).toContain('its time is over: no report came within 60 s')
+    expect(status).not.toContain('waits for')
+    expect((await command(`chain status ${runId} --json`, world)).json).toMatchObject({
+      status: 'waiting',
+      next: [{ step: 'think', overdue: true }],
+    })
+    const args = ['chain', 'report', runId, '--step', 'think', '--status', 'success']
+    const late = await runCommand('chain report', args, project, world)
+    expect([late.code, late.lines[0]]).toEqual([
+      1,
+      'The report about think came too late and does not count: no report came within 60 s.',
+    ])
+  })
+
+  it('counts the time of a step from handing out to report', async () => {
+    project.write('main', { metadata: ['chain: [think, write]'] })
+    let now = Date.now()
+    const world = { now: () => now }
+    const started = new Date(now).toISOString()
+    const { runId } = (await command('chain start main --json', world)).json
+    now += 5000
+    const answer = await command(`chain report ${runId} --step think --status success`, world)
+    expect(answer.code).toBe(0)
+    const [think] = (await command(`runs show ${runId} --json`)).json.attempts[0]?.steps ?? []
+    expect(think).toMatchObject({ startedAt: started, durationMs: expect.any(Number) })
+    expect(think).toSatisfy((step: { durationMs: number }) => step.durationMs >= 5000)
+  })
+
+  it('goes on with a report where it is resumed like another run', async () => {
+    project.write('main', { metadata: ['chain: [think, write]'] })
+    const { runId } = (await command('chain start main --json')).json
+    const { code, lines } = await command(`runs resume ${runId}`)
+    expect(code).toBe(6)
+    expect(lines.at(-1)).toContain(`skillrail chain next ${runId}`)
+    expect(lines.at(-1)).toContain(`skillrail chain report ${runId} --step think`)
+    expect(lines.join('\n')).not.toContain('runs approve')
   })
 
   it('refuses a race', async () => {
@@ -354,12 +407,52 @@ describe('the stepper', () => {
   })
 })
 
+describe('what a run failed of', () => {
+  it('is said when its attempts did not become stable', async () => {
+    skills({
+      main: {
+        metadata: ['chain: [n]', 'retry_until: stable', 'retry_count: 3'],
+      },
+      n: { run: 'echo x >> log; wc -l < log' },
+    })
+    const { code, lines } = await command('run main')
+    expect(code).toBe(1)
+    expect(lines.join('\n')).toMatch(/not-stable: no two of 3 attempts in a row/)
+    const shown = await command(`runs show ${await runIdOf()}`)
+    expect(shown.lines.at(-1)).toMatch(/not-stable: no two of 3/)
+    const { json } = await command('run main --json')
+    expect(json.attempts.map((attempt) => 'errors' in attempt)).toEqual([false, false, true])
+    expect(json.attempts[2]).toMatchObject({ errors: [{ code: 'not-stable' }] })
+    project.write('outer', { metadata: ['chain: main'] })
+    expect((await command('run outer --json')).json.attempts[0]?.steps[0]).toMatchObject({
+      status: 'failure',
+      errors: [{ code: 'not-stable' }],
+    })
+  })
+
+  it('is said to be the verification when that took too long', async () => {
+    skills({
+      main: { metadata: ['chain: [slow]', 'timeout: 1'] },
+      slow: { run: 'echo done', verify: 'sleep 30' },
+    })
+    const { json } = await command('run main --json')
+    expect(json.attempts[0]?.steps[0]).toMatchObject({
+      errors: [
+        {
+          code: 'timeout',
+          message: 'it took longer than 1 s and was ended while scripts/verify ran',
+        },
+      ],
+    })
+  })
+})
+
 describe('planning', () => {
   it('an instruction skill says which two ways there are, with exit code 3', async () => {
     skills({ main: { body: 'Just words.' } })
     const { error } = await command('run main')
     expect(error).toMatchObject({ code: 'no-executor', exitCode: 3 })
-    expect(error?.hint).toMatch(/script.*chain start/s)
+    expect(error?.diagnostics[0]?.hint).toMatch(/script.*chain start/s)
   })
 
   it('prints the same bytes every time, as text, JSON and Mermaid', async () => {

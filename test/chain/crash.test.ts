@@ -8,6 +8,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openJournal, readJournal } from '../../src/base/index.ts'
 import { makeProject, type TestProject } from './_project.ts'
 import { until } from '../patience.ts'
 
@@ -151,9 +152,13 @@ describe('a journal', () => {
   it('of a newer version is refused', async () => {
     await project.cli(['run', 'main'], 'kill:3')
     const path = journalPath(project)
-    writeFileSync(path, readFileSync(path, 'utf8').replace('"version":1', '"version":2'))
+    const [first] = readJournal(path).records
+    rmSync(path)
+    const newer = openJournal(path)
+    newer.append({ ...first, version: 3, plan: 'as the newer one has it' })
+    newer.close()
     const resumed = await project.cli(['runs', 'resume', theRun(project)])
-    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 2/)])
+    expect([resumed.code, resumed.stderr]).toEqual([1, expect.stringMatching(/has version 3/)])
   })
 
   it('that cannot be made stops the run before anything happens', async () => {

@@ -63,6 +63,20 @@ describe('a report', () => {
     expect(JSON.parse(renderReport('json', result))).toEqual(result)
   })
 
+  it.each([
+    ['junit', 'tests="5" failures="2"'],
+    ['html', '<ul class="errors"><li><code>unsteady</code>'],
+    ['github', 'unsteady: never'],
+  ] as const)('as %s says what no step is to blame for', (format, expected) => {
+    const attempts = result.attempts.map((attempt) => ({
+      ...attempt,
+      errors: [{ code: 'unsteady', message: 'never <twice> the same' }],
+    }))
+    const text = renderReport(format, { ...result, attempts })
+    expect(text).toContain(expected)
+    expect(text).toMatch(/unsteady[\s\S]*never &lt;twice/)
+  })
+
   it('as JUnit counts the steps that do something, escaped', () => {
     const xml = renderReport('junit', result)
     expect(xml).toContain('tests="4" failures="1" errors="0" skipped="1"')

@@ -25,6 +25,18 @@ it.each([
     '--format mermaid and --json contradict',
     ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
   ],
+  ['--from and --only contradict', ['run', 'hello', '--from', 'a', '--only', 'b']],
+  ['--from and --only contradict', ['chain', 'plan', 'hello', '--only', 'b', '--from', 'a']],
+  ['--only is given twice', ['run', 'hello', '--only', 'a', '--only', 'b']],
+  ['--from is given twice', ['chain', 'plan', 'hello', '--from', 'a', '--from', 'b', '--json']],
+  [
+    '--report json and --report html both go into',
+    ['run', 'hello', '--report', 'json=r', '--report', 'html=./r', ...trusting],
+  ],
+  [
+    '--report json and --events both go into',
+    ['run', 'hello', '--report', 'json=r', '--events=r', ...trusting],
+  ],
   ['--user and --project contradict', ['hooks', 'install', 'claude', '--user', '--project']],
   ['--user and --project contradict', ['hooks', 'uninstall', 'claude', '--project', '--user']],
   ['--status and --stop contradict', ['tools', 'serve', '--status', '--stop']],

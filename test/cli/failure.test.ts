@@ -71,18 +71,35 @@ describe('a configuration file that was named', () => {
   })
 })
 
-it.runIf(existsSync('/dev/full'))('a full disk behind standard output is a failure', () => {
-  const { status, stderr } = spawnSync(
-    'sh',
-    ['-c', '"$0" "$1" schema > /dev/full', process.execPath, bin],
-    {
+describe.runIf(existsSync('/dev/full'))('a full disk', () => {
+  const redirected = (command: string, redirection: string) =>
+    spawnSync('sh', ['-c', `"$0" "$1" ${command} ${redirection}`, process.execPath, bin], {
       cwd: root,
       encoding: 'utf8',
       env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
-    },
-  )
-  expect(status).toBe(1)
-  expect(stderr).toContain('standard output cannot be written')
+    })
+
+  it.each(['schema', 'list --json'])('behind standard output is a failure of `%s`', (command) => {
+    const { status, stderr } = redirected(command, '> /dev/full')
+    expect(status).toBe(1)
+    expect(stderr).toMatch(
+      /^skillrail: standard output cannot be written: ENOSPC[^]*incomplete\.\n$/,
+    )
+  })
+
+  it('behind standard output leaves the words of another failure', () => {
+    const { status, stderr } = redirected('list --nonesuch --json', '> /dev/full')
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/^skillrail: .*--nonesuch/)
+    expect(stderr).not.toContain('    at ')
+  })
+
+  it.each(['2> /dev/full', '2>&-'])('behind standard error changes nothing (%s)', (redirection) => {
+    const usual = redirected('list --verbose', '')
+    const { status, stdout } = redirected('list --verbose', redirection)
+    expect({ status, stdout }).toEqual({ status: usual.status, stdout: usual.stdout })
+    expect(redirected('list --nonesuch', redirection).status).toBe(2)
+  })
 })
 
 it('a reader that has gone is no failure', () => {
@@ -93,4 +110,15 @@ it('a reader that has gone is no failure', () => {
     env: { PATH: process.env['PATH'], HOME: join(root, 'home') },
   })
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+})
+
+it.each([
+  ['EACCES', 'scandir', 'Give yourself the right to read it'],
+  ['EACCES', 'open', 'Give yourself the right to write there'],
+  ['ELOOP', 'stat', 'Mend or remove the link.'],
+  ['ENAMETOOLONG', 'stat', 'Choose a shorter name.'],
+])('%s of %s is an error of the file system with what to do: %s', (code, syscall, hint) => {
+  const text = failureText(Object.assign(new Error('no'), { code, syscall, path: 'x' }), false)
+  expect(text).toContain(hint)
+  expect(text).not.toContain('defect')
 })

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { runCli } from '../cli/run-cli.ts'
@@ -13,6 +14,7 @@ const project = servedProject('block', ({ skill }) => {
     'scripts/build.mjs': 'import { writeFileSync } from "node:fs"\nwriteFileSync("built", "yes")\n',
   })
   skill('tell', '', 'Tell everybody.')
+  skill('hurried', 'metadata:\n  chain: [look, tell]\n  timeout: 1\n', 'In a hurry.')
   skill('gated', 'metadata:\n  chain: [look, tell]\n  gates: tell\n', 'Asks first.')
   skill('mine', 'disable-model-invocation: true\nmetadata:\n  chain: [look]\n', 'By hand.')
   skill('press', 'disable-model-invocation: true\n', 'Press the button.')
@@ -32,6 +34,7 @@ const answerSchema = z.object({
   status: z.string().default(''),
   next: z.array(z.object({ step: z.string() })).optional(),
   waiting: z.object({ step: z.string(), line: z.string() }).optional(),
+  dismissed: z.object({ step: z.string(), code: z.string() }).optional(),
 })
 
 async function ask(
@@ -93,6 +96,18 @@ it('stops at a gate, names what a person types, and goes on only after that', as
     home: project.home,
   })
   expect(piped.code).toBe(4)
+})
+
+it('says of a report that it came too late', async () => {
+  const agent = await project.start({ args: ['--trust-workspace'] })
+  const { run } = await ask(agent, 'chain_start', { skill: 'hurried' })
+  await setTimeout(1100)
+  const late = await ask(agent, 'chain_report', { run, step: 'look', status: 'success' })
+  expect(late).toMatchObject({
+    next: [{ step: 'tell' }],
+    dismissed: { step: 'look', code: 'timeout' },
+  })
+  expect(late.text).toMatch(/^The report about look came too late and does not count/)
 })
 
 describe('a chain with a step that only a person may start', () => {

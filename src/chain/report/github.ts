@@ -1,5 +1,5 @@
 import { safeLine, safeText } from '../../base/index.ts'
-import type { RunResult } from '../result.ts'
+import { lastAttempt, type RunResult } from '../result.ts'
 import { firstFailed, statusMarks, stepDuration } from '../timeline.ts'
 import { reportRows, stepLabel } from './_rows.ts'
 
@@ -18,6 +18,10 @@ export function githubReport(result: RunResult): string {
     '|---|---|---|---|',
     ...rows,
     '',
+    ...(lastAttempt(result)?.errors ?? []).flatMap((error) => [
+      cell(`${error.code}: ${error.message}`),
+      '',
+    ]),
     ...failure(result),
     `Run \`${result.runId}\``,
     '',

@@ -1,6 +1,7 @@
 import { safeText } from '../../base/index.ts'
+import type { ReportedError } from '../../exec/index.ts'
 import { type AttemptResult, lastAttempt, type RunResult, type StepResult } from '../result.ts'
-import { duration, firstFailed, statusMarks, stepDuration } from '../timeline.ts'
+import { duration, firstFailed, spanOf, statusMarks, stepDuration } from '../timeline.ts'
 import { stepLabel } from './_rows.ts'
 import { htmlStyle } from './_html-style.ts'
 
@@ -60,7 +61,7 @@ function attemptSection(attempt: AttemptResult, attempts: number): string {
     attempts === 1
       ? ''
       : `<h2>Attempt ${attempt.attempt} <span class="status ${attempt.status}">${attempt.status}</span></h2>\n`
-  return `<section>\n${heading}${stepList(attempt.steps, scope)}\n</section>`
+  return `<section>\n${heading}${errorList(attempt.errors)}${stepList(attempt.steps, scope)}\n</section>`
 }
 
 interface Span {
@@ -109,31 +110,26 @@ function details(step: StepResult): string {
   ]
     .filter(([, value]) => value !== '')
     .map(([name = '', value = '']) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`)
-  const errors = step.errors.map(
+  const log = step.log === undefined ? '' : `<pre>${escape(step.log)}</pre>`
+  return `<dl>${facts.join('')}</dl>${errorList(step.errors)}${log}`
+}
+
+function errorList(errors: readonly ReportedError[] = []): string {
+  const items = errors.map(
     (error) => `<li><code>${escape(error.code)}</code> ${escape(error.message)}</li>`,
   )
-  const log = step.log === undefined ? '' : `<pre>${escape(step.log)}</pre>`
-  const list = errors.length === 0 ? '' : `<ul class="errors">${errors.join('')}</ul>`
-  return `<dl>${facts.join('')}</dl>${list}${log}`
+  return items.length === 0 ? '' : `<ul class="errors">${items.join('')}</ul>`
 }
 
 function bar(step: StepResult, span: Span): string {
-  if (step.startedAt === null) return ''
+  if (step.startedAt === null || step.reused === true) return ''
   const left = percent(Date.parse(step.startedAt) - span.start, span)
   const width = Math.min(100 - left, Math.max(0.4, percent(step.durationMs, span)))
   return `<span class="bar ${step.status}" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%"></span>`
 }
 
 function percent(milliseconds: number, span: Span): number {
-  return Math.min(100, Math.max(0, (milliseconds / span.length) * 100))
-}
-
-function spanOf(steps: readonly StepResult[]): Span {
-  const ran = steps.flatMap((step) =>
-    step.startedAt === null ? [] : [{ at: Date.parse(step.startedAt), ms: step.durationMs }],
-  )
-  const start = Math.min(...ran.map(({ at }) => at))
-  return { start, length: Math.max(1, ...ran.map(({ at, ms }) => at + ms - start)) }
+  return Math.min(100, Math.max(0, (milliseconds / Math.max(1, span.length)) * 100))
 }
 
 function escape(text: string): string {

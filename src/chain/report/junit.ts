@@ -1,4 +1,5 @@
 import { safeText } from '../../base/index.ts'
+import type { ReportedError } from '../../exec/index.ts'
 import type { AttemptResult, RunResult, StepResult } from '../result.ts'
 
 /** JUnit XML as test reporters of CI services read it: a suite for each attempt, a case for each step. */
@@ -15,13 +16,17 @@ export function junitReport(result: RunResult): string {
 
 function suite(result: RunResult, attempt: AttemptResult): string[] {
   const steps = leaves(attempt.steps)
-  const failed = steps.filter(({ status }) => status === 'failure' || status === 'critical').length
+  const { errors = [] } = attempt
+  const stepsFailed = steps.filter(({ status }) => status === 'failure' || status === 'critical')
+  const failed = stepsFailed.length + errors.length
+  const cases = steps.length + errors.length
   const skipped = steps.filter(({ startedAt }) => startedAt === null).length
   const time = steps.reduce((sum, step) => sum + step.durationMs, 0)
   const name = result.attempts.length > 1 ? `${result.skill} #${attempt.attempt}` : result.skill
   return [
-    `  <testsuite name="${attribute(name)}" id="${result.runId}" tests="${steps.length}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds(time)}">`,
+    `  <testsuite name="${attribute(name)}" id="${result.runId}" tests="${cases}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds(time)}">`,
     ...steps.flatMap((step) => testCase(result.skill, step)),
+    ...errors.flatMap((error) => chainCase(result.skill, error)),
     '  </testsuite>',
   ]
 }
@@ -35,6 +40,15 @@ function testCase(skill: string, step: StepResult): string[] {
   const head = `    <testcase classname="${attribute(skill)}" name="${attribute(step.step)}" time="${seconds(step.durationMs)}"`
   const body = [...verdict(step), ...output(step)]
   return body.length === 0 ? [`${head}/>`] : [`${head}>`, ...body, '    </testcase>']
+}
+
+/** What no single step is to blame for. */
+function chainCase(skill: string, { code, message }: ReportedError): string[] {
+  return [
+    `    <testcase classname="${attribute(skill)}" name="${attribute(code)}" time="0.000">`,
+    `      <failure type="failure" message="${attribute(message)}">${text(`${code}: ${message}`)}</failure>`,
+    '    </testcase>',
+  ]
 }
 
 function verdict(step: StepResult): string[] {
@@ -52,6 +66,7 @@ function verdict(step: StepResult): string[] {
     case 'not_run':
     case 'cancelled':
     case 'waiting':
+    case 'running':
       return [`      <skipped message="${attribute(`${step.status}: ${step.reason ?? ''}`)}"/>`]
   }
 }

@@ -2,6 +2,7 @@ import { sha256 } from '../../base/index.ts'
 import { RunStateError } from '../errors.ts'
 import { type ChainRecord, journalVersion } from '../journal-records.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
+import { planChanged } from '../plan-changed.ts'
 import { argumentsOf } from '../reuse.ts'
 import type { RunResult } from '../result.ts'
 import { redactedArguments } from '../run-arguments.ts'
@@ -76,14 +77,9 @@ export async function resumeServerRun(
       hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
     })
   }
-  const changed = plan.digest !== journal.plan.digest
-  if (changed && resumption.force !== true) {
-    throw new RunStateError({
-      code: 'plan-changed',
-      message: `the skills of the run ${runId} were changed since it was planned`,
-      hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; --force goes on with the changed plan.`,
-    })
-  }
+  const change = planChanged(runId, journal.plan, plan, resumption.command)
+  if (change !== undefined && resumption.force !== true) throw change
+  const changed = change !== undefined
   const given = argumentsOf(journal, resumption.arguments ?? [])
   return await alone(journal.path, runId, async (append) => {
     const at = new Date(world.runtime.now()).toISOString()

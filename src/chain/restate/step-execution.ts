@@ -4,6 +4,7 @@ import type { FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import type { EventListener } from '../events.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
+import { overdue } from '../_time-limit.ts'
 import type { Sdk } from './sdk.ts'
 
 /** Whether this worker may and can execute a step. */
@@ -62,7 +63,10 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       const durationMs = Math.round(clock.elapsed() - before)
       // Nobody waits for it any more: another execution decides.
       if (options.attempt.aborted) throw new Error('the server has turned to another worker')
-      if (limit.over()) return finished(overdue(limit.seconds), startedAt, durationMs)
+      if (limit.over()) {
+        const inVerification = answer.kind === 'output' && answer.endedInVerification === true
+        return finished(overdue(limit, inVerification), startedAt, durationMs)
+      }
       if (signal.aborted) return { kind: 'cancelled', startedAt, durationMs }
       if (answer.kind === 'pending') throw new Error('an agent cannot be driven by a worker')
       const { output, log, promptDigest } = answer
@@ -141,10 +145,6 @@ function finished(
   durationMs: number,
 ): FinishedOutcome {
   return { kind: 'finished', output, startedAt, durationMs }
-}
-
-function overdue(seconds: number): FinishedOutcome['output'] {
-  return failedOutput('timeout', `it took longer than ${seconds} s and was ended`)
 }
 
 /** A result that the server would not take must not stop the whole run for ever. */

@@ -59,7 +59,7 @@ export const runCommands: readonly CommandEntry[] = [
   {
     name: 'runs prune',
     group: 'Run',
-    summary: 'Remove old runs',
+    summary: 'Remove runs that have ended',
     load: () => import('../commands/runs-prune.ts'),
   },
   {

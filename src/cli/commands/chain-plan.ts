@@ -4,13 +4,12 @@ import { openProject, planNamed } from '../_chain-project.ts'
 import { contradiction } from '../_contradiction.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { askedInstructions, type InstructionChoice } from '../_instructions.ts'
+import { askedSteps, declareStepChoice, type StepChoice } from '../_step-choice.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options extends InstructionChoice {
+interface Options extends InstructionChoice, StepChoice {
   format: string
   set?: readonly string[] | undefined
-  from?: string | undefined
-  only?: string | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -19,8 +18,6 @@ export const command: LoadedCommand = defineCommand<Options>({
       .argument('<skill>', 'a name, a directory, or a SKILL.md')
       .option('--format <format>', 'text or mermaid', 'text')
       .option('--set <key=value>', 'change the policy (repeatable)', collect)
-      .option('--from <step>', 'leave out the steps before this one')
-      .option('--only <step>', 'leave out every other step')
       .option(
         '--via <client>',
         'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
@@ -28,6 +25,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--model <provider:name>', 'plan for a model')
       .option('--tools <names>', 'plan with these built-in tools for the model')
       .addHelpText('after', '\nExample:\n  $ skillrail chain plan release-check --format mermaid\n')
+    declareStepChoice(program)
   },
   async run(context, [reference = ''], options) {
     const { format } = options
@@ -43,8 +41,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     }
     const changes = {
       set: options.set ?? [],
-      from: options.from,
-      only: options.only,
+      ...askedSteps(options),
       ...(await askedInstructions(options)),
     }
     return answerPlan(context, planNamed(openProject(context), reference, changes), format)

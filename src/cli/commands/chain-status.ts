@@ -1,6 +1,7 @@
 import { exitCode } from '../../base/index.ts'
 import { readResult, renderTimeline, stepperAnswer } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { errorsOfRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -23,7 +24,14 @@ export const command: LoadedCommand = defineCommand({
     for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
       output.line(line)
     }
-    for (const { step } of next) output.line(`waits for the report of ${step}`)
+    for (const { step, overdue } of next) {
+      output.line(
+        overdue === true
+          ? `the time of ${step} is over, a report does not count any more: skillrail chain next ${runId}`
+          : `waits for the report of ${step}`,
+      )
+    }
+    for (const line of errorsOfRun(result)) output.line(line)
     return exitCode.done
   },
 })

@@ -5,13 +5,12 @@ import { declareEngine, type EngineOptions, startOn, wantsServer } from '../_eng
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { askedInstructions } from '../_instructions.ts'
+import { askedSteps, declareStepChoice, type StepChoice } from '../_step-choice.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
-interface Options extends ExecuteOptions, EngineOptions {
+interface Options extends ExecuteOptions, EngineOptions, StepChoice {
   dryRun?: boolean | undefined
   set?: readonly string[] | undefined
-  from?: string | undefined
-  only?: string | undefined
   requireVerified?: boolean | undefined
 }
 
@@ -19,13 +18,12 @@ export const command: LoadedCommand = defineCommand<Options>({
   configure(program) {
     declareEngine(program)
     declareConfinement(program)
+    declareStepChoice(program)
     program
       .argument('<skill>', 'a name, a directory, or a SKILL.md')
       .argument('[arguments...]', 'for every step; after -- they may begin with a dash')
       .option('--dry-run', 'show the plan and run nothing')
       .option('--set <key=value>', 'change the policy for this run (repeatable)', collect)
-      .option('--from <step>', 'leave out the steps before this one')
-      .option('--only <step>', 'leave out every other step')
       .option('--yes-gates', 'approve every gate in advance')
       .option(
         '--via <client>',
@@ -51,8 +49,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const project = openProject(context)
     const changes = {
       set: options.set ?? [],
-      from: options.from,
-      only: options.only,
+      ...askedSteps(options),
       ...(await askedInstructions(options)),
     }
     const planned = planNamed(project, reference, changes)

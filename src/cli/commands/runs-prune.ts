@@ -1,14 +1,15 @@
-import { exitCode } from '../../base/index.ts'
+import { exitCode, UsageError } from '../../base/index.ts'
 import { prunableRuns } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
 import { wholeNumber } from '../_option-number.ts'
-import { defineCommand, type LoadedCommand } from '../command.ts'
+import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
   olderThan?: string | undefined
   keep?: string | undefined
   unfinished?: boolean | undefined
   dryRun?: boolean | undefined
+  yes?: boolean | undefined
 }
 
 export const command: LoadedCommand = defineCommand<Options>({
@@ -18,6 +19,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .option('--keep <count>', 'the newest so many runs stay')
       .option('--unfinished', 'also runs that could still be resumed')
       .option('--dry-run', 'only say which')
+      .option('--yes', 'all of them without a question, where no other option limits it')
       .addHelpText('after', '\nExample:\n  $ skillrail runs prune --older-than 30 --keep 10\n')
   },
   async run(context, _positionals, options) {
@@ -31,6 +33,12 @@ export const command: LoadedCommand = defineCommand<Options>({
       now: context.runtime.now(),
     })
     const ids = runs.map(({ run }) => run.runId)
+    const isLimited = options.olderThan !== undefined || options.keep !== undefined
+    const isAsked = !isLimited && options.dryRun !== true && options.yes !== true && ids.length > 0
+    if (isAsked && !(await agreed(context, ids.length))) {
+      output.note('Nothing was removed.')
+      return exitCode.refused
+    }
     if (options.dryRun !== true) for (const runId of ids) store.remove(runId)
     if (context.options.json) output.json({ removed: ids, dryRun: options.dryRun === true })
     else {
@@ -40,5 +48,20 @@ export const command: LoadedCommand = defineCommand<Options>({
     return exitCode.done
   },
 })
+
+/**
+ * Whoever names neither an age nor a number may not know that it means every one.
+ * @throws {UsageError} where nobody can be asked.
+ */
+async function agreed(context: CommandContext, count: number): Promise<boolean> {
+  const what = count === 1 ? 'one run, whatever its age' : `${count} runs, whatever their age`
+  const answer = await context.ask(`Remove ${what}? [y/N] `)
+  if (answer !== undefined) return /^y(?:es)?$/i.test(answer.trim())
+  throw new UsageError({
+    code: 'prune-unlimited',
+    message: `this would remove ${what}, and nobody at a terminal agreed to it`,
+    hint: 'Say which: --older-than DAYS or --keep COUNT; --yes for all; --dry-run lists them.',
+  })
+}
 
 const range = { least: 0, most: 999_999 }

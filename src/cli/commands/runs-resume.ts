@@ -1,8 +1,11 @@
+import { readResult } from '../../chain/index.ts'
 import { declareConfinement } from '../_confinement.ts'
-import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { openProject } from '../_chain-project.ts'
 import { resumeOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { instructionChoice } from '../_instructions.ts'
+import { openRun, planToGoOn } from '../_open-run.ts'
+import { answerRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ExecuteOptions {
@@ -22,10 +25,14 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [runId = '', ...given], options) {
     const project = openProject(context)
-    const journal = project.store.read(runId)
+    const journal = openRun(project, runId)
     const { run } = journal
-    const planned = planKept(project, run)
-    const plan = usablePlan(planned)
+    if (journal.status === 'success') {
+      // Its answer may have been lost with the process that had it.
+      context.output.note(`The run ${runId} has ended; nothing was executed.`)
+      return answerRun(context, await readResult(journal, context.runtime))
+    }
+    const plan = planToGoOn(project, journal, 'resume', options.force)
     const engine = run.server?.engine
     return await executeRun(
       project,

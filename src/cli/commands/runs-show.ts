@@ -1,8 +1,15 @@
 import { exitCode, safeLine } from '../../base/index.ts'
-import { readResult, renderReport, renderTimeline, statusOfRun } from '../../chain/index.ts'
+import {
+  readResult,
+  renderReport,
+  renderTimeline,
+  statusOfRun,
+  whileRunning,
+} from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
 import { upToDate } from '../_engine.ts'
 import { findReportFormat } from '../_report-format.ts'
+import { errorsOfRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -22,16 +29,19 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { journal, standing } = await upToDate(project, runId)
     output.diagnostics(journal.diagnostics)
     const result = await readResult(journal, context.runtime)
+    const status = standing ?? statusOfRun(journal, journal.path)
+    const shown =
+      status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
     if (options.report !== undefined) {
       output.raw(renderReport(findReportFormat(options.report), result))
     } else if (context.options.json) {
-      output.json(result)
+      output.json(shown)
     } else {
-      const status = standing ?? statusOfRun(journal, journal.path)
       output.line(`${safeLine(result.skill)}: ${status}, run ${runId}, begun ${journal.run.at}`)
-      for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
+      for (const line of renderTimeline(shown, { width: output.width, style: output.style })) {
         output.line(line)
       }
+      for (const line of errorsOfRun(result)) output.line(line)
     }
     return exitCode.done
   },

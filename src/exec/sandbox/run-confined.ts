@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { messageOf } from '../../base/index.ts'
 import type { Script } from '../find-script.ts'
-import type { ProcessResult } from '../process.ts'
+import type { ProcessEnd, ProcessResult } from '../process.ts'
+import { whatIsMissing } from '../_start-failure.ts'
 import type { Grants } from './grants.ts'
 import { defaultLimits, type SandboxLimits } from './limits.ts'
 import { notStarted } from './_not-started.ts'
@@ -35,7 +36,7 @@ export async function runConfined(
 ): Promise<ProcessResult> {
   const { script, skillDirectory, arguments: given, ambient, own, ...rest } = request
   try {
-    return await sandbox.run({
+    const result = await sandbox.run({
       ...rest,
       skillDirectory: realpathSync.native(skillDirectory),
       grants,
@@ -47,9 +48,17 @@ export async function runConfined(
         ...own(places),
       }),
     })
+    return { ...result, end: explained(script, result.end) }
   } catch (error) {
     return notStarted(messageOf(error))
   }
+}
+
+/** What starts it inside says of anything that is missing 127, and that the script is. */
+function explained(script: Script, end: ProcessEnd): ProcessEnd {
+  const isMissing = end.kind === 'exit' && end.code === 127
+  const message = isMissing ? whatIsMissing({ file: script.file, cwd: '/' }) : undefined
+  return message === undefined ? end : { kind: 'not-started', message }
 }
 
 function commandInside(script: Script, places: Places): string[] {

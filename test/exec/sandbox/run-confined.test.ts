@@ -98,6 +98,36 @@ it('a skill that is gone is a script that was not started', async () => {
   expect([result.end.kind, asked.length]).toEqual(['not-started', 0])
 })
 
+it.each([
+  [
+    '#!/bin/sh\r\n',
+    127,
+    { kind: 'not-started', message: expect.stringContaining('carriage return') },
+  ],
+  ['#!/none/such\n', 127, { kind: 'not-started', message: expect.stringContaining('/none/such') }],
+  ['#!/bin/sh\n', 127, { kind: 'exit', code: 127 }],
+  ['#!/none/such\n', 1, { kind: 'exit', code: 1 }],
+])('what a script %j is missing is named where it ended with %i', async (text, code, expected) => {
+  const path = join(base, 'run')
+  writeFileSync(path, text, { mode: 0o755 })
+  const sandbox: Sandbox = {
+    name: 'bubblewrap',
+    run: async () => ({ end: { kind: 'exit', code }, stdout: nothing, stderr: nothing }),
+  }
+  const { end } = await runConfined(
+    { sandbox, grants: noGrants },
+    {
+      script: { path, relative: 'run', file: path, args: [] },
+      skillDirectory: base,
+      arguments: [],
+      ambient: {},
+      own: () => ({}),
+      outputLimit: 10,
+    },
+  )
+  expect(end).toEqual(expected)
+})
+
 it('a value that would begin another option of bubblewrap starts nothing', async () => {
   const sandbox = bubblewrapSandbox({
     program: '/nowhere/bwrap',

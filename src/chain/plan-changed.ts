@@ -1,0 +1,56 @@
+import { type ChainError, RunStateError, RunTrustError } from './errors.ts'
+import { planDigest } from './plan.ts'
+import { isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-model.ts'
+
+/**
+ * Why a run cannot go on with the plan as it is now; undefined where it is the one of the run. What
+ * is only trusted otherwise was not changed, and is said so.
+ *
+ * @param command that goes on with the run: `resume`, or `approve` where it waits.
+ */
+export function planChanged(
+  runId: string,
+  before: Plan,
+  now: Plan,
+  command: 'resume' | 'approve' = 'resume',
+): ChainError | undefined {
+  if (now.digest === before.digest) return undefined
+  if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
+    return trustChanged(runId, before, command)
+  }
+  return new RunStateError({
+    code: 'plan-changed',
+    message: `the skills of the run ${runId} were changed since it was planned`,
+    hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; skillrail runs resume ${runId} --force goes on with the changed plan.`,
+  })
+}
+
+function trustChanged(runId: string, before: Plan, command: string): RunTrustError {
+  const wasTrusted = isTrusted(before.root)
+  return new RunTrustError({
+    code: 'run-trust-changed',
+    message: wasTrusted
+      ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
+      : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
+    hint: wasTrusted
+      ? `skillrail runs ${command} ${runId} --trust-workspace goes on as it began; skillrail trust trusts them for good.`
+      : `skillrail runs resume ${runId} --force goes on with the skills trusted as they are now.`,
+  })
+}
+
+function isTrusted(step: PlannedStep): boolean {
+  return step.trust === 'trusted' && (!isChain(step) || step.steps.every(isTrusted))
+}
+
+function withoutTrust(chain: PlannedChain): PlannedChain {
+  return {
+    ...chain,
+    trust: 'untrusted',
+    sandboxed: undefined,
+    steps: chain.steps.map((step) =>
+      isChain(step)
+        ? withoutTrust(step)
+        : { ...step, trust: 'untrusted' as const, sandboxed: undefined },
+    ),
+  }
+}

@@ -1,0 +1,198 @@
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { until } from '../patience.ts'
+import { commandsIn } from './_command.ts'
+import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+
+let project: TestProject
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => project.remove())
+
+const { command, skills, runIdOf } = commandsIn(() => project)
+const log = (text: string): ProjectSkill => ({ run: `echo ${text} >> log; echo did-${text}` })
+const journalOf = (runId: string): string =>
+  join(project.directory, `.skillrail/runs/${runId}.jsonl`)
+
+describe('a torn last line', () => {
+  it.each(['resume RUN', 'resume RUN --json', 'retry RUN --json', 'cancel RUN'])(
+    'is reported by runs %s',
+    async (line) => {
+      skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
+      await project.cli(['run', 'main'], 'kill:4')
+      const run = await runIdOf()
+      appendFileSync(journalOf(run), '{"type":"done","key":"1:b')
+      const { notes } = await command(`runs ${line.replace('RUN', run)}`)
+      expect(notes).toContain('journal-torn-tail')
+    },
+  )
+})
+
+describe('a run that waits', () => {
+  beforeEach(() =>
+    skills({
+      main: { metadata: ['chain: [build, both]'] },
+      both: { metadata: ['chain: [deploy, slow]', 'chain_async: true', 'gates: deploy'] },
+      build: log('build'),
+      deploy: log('deploy'),
+      slow: log('slow'),
+    }),
+  )
+
+  it('says that only trust differs, with exit code 4 and the line that goes on', async () => {
+    await command('run main')
+    const run = await runIdOf()
+    for (const name of ['resume', 'approve']) {
+      const { error, code } = await command(`runs ${name} ${run}`, {
+        workspaceTrust: 'ask',
+        answer: 'y',
+      })
+      expect([code, error?.code]).toEqual([4, 'run-trust-changed'])
+      expect(error?.message).toContain('nothing in them was changed')
+      expect(error?.hint).toContain(`skillrail runs ${name} ${run} --trust-workspace`)
+    }
+  })
+
+  it('can be rejected whatever became of its skills, and nothing more is executed', async () => {
+    for (const become of [
+      (): void => project.write('deploy', log('other')),
+      (): void => rmSync(join(project.directory, '.skillrail/skills'), { recursive: true }),
+    ]) {
+      await command('run main')
+      const run = await runIdOf()
+      const before = project.log()
+      become()
+      const { code, lines, error } = await command(`runs reject ${run}`, {
+        workspaceTrust: 'ask',
+        answer: 'y',
+      })
+      expect([error, code]).toEqual([undefined, 1])
+      expect(lines.join('\n')).toContain('gate-rejected')
+      expect(project.log()).toEqual(before)
+    }
+  })
+
+  it('names only commands with options that they have when its skills were edited', async () => {
+    await command('run main')
+    const run = await runIdOf()
+    project.write('deploy', log('other'))
+    const { error } = await command(`runs approve ${run}`, { answer: 'y' })
+    expect(error?.code).toBe('plan-changed')
+    expect(error?.hint).toContain(`skillrail runs resume ${run} --force`)
+  })
+})
+
+describe('arguments given again', () => {
+  it('that are others are refused for what they are', async () => {
+    skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
+    await project.cli(['run', 'main', '--', 'one'], 'kill:4')
+    const run = await runIdOf()
+    const { error } = await command(`runs resume ${run} -- two`)
+    expect(error?.code).toBe('arguments-differ')
+    expect(`${error?.message} ${error?.hint}`).toContain('other arguments')
+    expect((await command(`runs resume ${run} -- one`)).code).toBe(0)
+  })
+})
+
+describe('a run that ended', () => {
+  it('with success is answered again by resume, without executing anything', async () => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
+    const { json } = await command('run main --json')
+    project.write('a', log('edited'))
+    const again = await command(`runs resume ${json.runId} --json`, { workspaceTrust: 'ask' })
+    expect([again.code, again.json]).toEqual([0, json])
+    expect(project.log()).toEqual(['a'])
+  })
+
+  it('with failure is refused, also when its skills were edited', async () => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'exit 1' } })
+    const { json } = await command('run main --json')
+    project.write('a', log('edited'))
+    expect((await command(`runs resume ${json.runId}`)).error?.code).toBe('run-ended')
+  })
+})
+
+describe('runs show', () => {
+  it('calls the step that is executed running, and the run as well', async () => {
+    skills({
+      main: { metadata: ['chain: [a, slow, b]'] },
+      a: log('a'),
+      slow: { run: 'echo slow >> log; until [ -e finish ]; do sleep 0.05; done' },
+      b: log('b'),
+    })
+    const child = project.start(['run', 'main'])
+    await until(() => project.log().includes('slow'))
+    const run = await runIdOf()
+    const { json } = await command(`runs show ${run} --json`)
+    expect(json).toMatchObject({
+      status: 'running',
+      attempts: [
+        {
+          status: 'running',
+          steps: [{ status: 'success' }, { status: 'running' }, { status: 'not_run' }],
+        },
+      ],
+    })
+    expect((await command(`runs show ${run}`)).lines.join('\n')).toMatch(/▸ slow +\d/)
+    writeFileSync(join(project.directory, 'finish'), '')
+    expect((await child.ended).code).toBe(0)
+  })
+})
+
+describe('runs prune', () => {
+  beforeEach(async () => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
+    await command('run main')
+  })
+
+  it('without a limit asks, and removes nothing where nobody agrees', async () => {
+    const unasked = await command('runs prune')
+    expect([unasked.code, unasked.error?.code]).toEqual([2, 'prune-unlimited'])
+    expect((await command('runs prune', { answer: 'n' })).code).toBe(4)
+    expect((await command('runs prune --dry-run')).lines).toEqual([await runIdOf()])
+    expect((await command('runs list --json')).json.runs).toHaveLength(1)
+    expect((await command('runs prune', { answer: 'y' })).code).toBe(0)
+    expect((await command('runs list --json')).json.runs).toHaveLength(0)
+  })
+
+  it('with a limit asks nothing', async () => {
+    expect((await command('runs prune --keep 0')).lines).toHaveLength(1)
+  })
+})
+
+it('says that the journal is gone when a step deleted it', async () => {
+  skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'rm -rf .skillrail/runs' } })
+  const { notes } = await command('run main --json')
+  expect(notes).toContain('journal-gone')
+})
+
+it('leaves nothing of a run that could not begin on a full disk', async () => {
+  skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
+  expect((await project.cli(['run', 'main'], 'full:1')).code).toBe(1)
+  expect(readdirSync(join(project.directory, '.skillrail/runs'))).toEqual([])
+})
+
+it('counts the time of a retry from its own begin', async () => {
+  skills({
+    main: { metadata: ['chain: [a, b]'] },
+    a: log('a'),
+    b: { run: '[ -e fix ] || exit 1' },
+  })
+  const past = Date.now() - 86_400_000
+  const { json } = await command('run main --json', { now: () => past })
+  writeFileSync(join(project.directory, 'fix'), '')
+  const { lines } = await command(`runs retry ${json.runId}`)
+  expect(lines.join('\n')).toMatch(/success, 2 of 2 steps succeeded, [\d.]+ m?s, /)
+  expect(lines.join('\n')).toMatch(/a .*taken over/)
+  expect(existsSync(journalOf(json.runId))).toBe(true)
+  expect(readFileSync(journalOf(json.runId), 'utf8')).not.toContain('"reused"')
+})

@@ -1,0 +1,152 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import {
+  isObject,
+  type JournalRecord,
+  openJournal,
+  readJournal,
+  StateFileError,
+  systemRuntime,
+} from '../../src/base/index.ts'
+import { openRunStore, readResult, type RunStore } from '../../src/chain/index.ts'
+import { commandsIn } from './_command.ts'
+import { makeProject, type TestProject } from './_project.ts'
+
+let project: TestProject
+let runId: string
+let whole: Buffer
+let records: readonly JournalRecord[]
+/** A copy that is damaged. */
+let store: RunStore
+let path: string
+let undamaged: string
+
+beforeAll(async () => {
+  project = makeProject({
+    main: { metadata: ['chain: [a, inner, gated]', 'gates: gated'] },
+    inner: { metadata: ['chain: [b]', 'retry_count: 1'] },
+    a: { run: 'echo did-a' },
+    b: {
+      run: 'echo "{\\"success\\": true, \\"result\\": \\"did-b\\", \\"metrics\\": {\\"n\\": 1}}"',
+    },
+    gated: { run: 'echo did-gated' },
+  })
+  const { command, runIdOf } = commandsIn(() => project)
+  await command('run main')
+  runId = await runIdOf()
+  await command(`runs approve ${runId}`, { answer: 'y' })
+  const original = openRunStore(project.directory)
+  whole = readFileSync(original.pathOf(runId))
+  records = readJournal(original.pathOf(runId)).records
+  store = openRunStore(mkdtempSync(join(tmpdir(), 'skillrail-damage-')))
+  path = store.pathOf(runId)
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, whole)
+  undamaged = await shown()
+})
+beforeEach(() => writeFileSync(path, whole))
+afterAll(() => {
+  project.remove()
+  rmSync(join(store.directory, '../..'), { recursive: true, force: true })
+})
+
+async function shown(): Promise<string> {
+  const journal = store.read(runId)
+  return JSON.stringify([journal.status, await readResult(journal, systemRuntime())])
+}
+
+/** What reading says: the code of what was found, and where. */
+function said(): string {
+  try {
+    return store
+      .read(runId)
+      .diagnostics.map(({ code }) => code)
+      .join()
+  } catch (error) {
+    if (!(error instanceof StateFileError)) throw error
+    return `${error.code} ${/\(byte \d+\)/.exec(error.message)?.[0]}`
+  }
+}
+
+/** Writes records with right sums, as a project could bring them along. */
+function forge(forged: readonly JournalRecord[]): void {
+  rmSync(path)
+  const journal = openJournal(path)
+  journal.append(...forged)
+  journal.close()
+}
+
+it('has every kind of damage of one bit found, with the byte where it lies', () => {
+  fc.assert(
+    fc.property(fc.nat(whole.length * 8 - 1), (bit) => {
+      const flipped = Buffer.from(whole)
+      flipped.writeUInt8((whole[bit >> 3] ?? 0) ^ (1 << (bit & 7)), bit >> 3)
+      writeFileSync(path, flipped)
+      const line = whole.subarray(0, bit >> 3).lastIndexOf(10) + 1
+      const isTorn = bit >> 3 === whole.length - 1
+      expect(said()).toMatch(isTorn ? 'journal-torn-tail' : `journal-corrupt (byte ${line})`)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+it('is the journal of the run that its name says, and of nothing else', async () => {
+  forge(records)
+  expect(await shown()).toBe(undamaged)
+  forge(records.with(0, { ...records[0], runId: 'another' }))
+  expect(() => store.read(runId)).toThrow('it is that of the run another')
+  forge(records.slice(1))
+  expect(() => store.read(runId)).toThrow('does not begin with the record of a run')
+})
+
+it('of the version before sums is refused with what to do', () => {
+  const old = records.map((record) => `${JSON.stringify(record)}\n`).join('')
+  const versioned = old.replace('"version":2', '"version":1')
+  writeFileSync(path, versioned)
+  expect(() => store.read(runId)).toThrow(/version 1; this skillrail reads version 2/)
+  writeFileSync(path, old)
+  expect(() => store.read(runId)).toThrow('record 1 (byte 0)')
+})
+
+it('that says of any place something else is the same, or refused; never an internal error', async () => {
+  const places = records.flatMap((record, index) =>
+    placesIn(record).map((place) => ({ index, place })),
+  )
+  const wrong = fc.constantFrom<unknown>(undefined, null, 'x', -1, 1e300, true, [], {}, [null])
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...places), wrong, async ({ index, place }, value) => {
+      forge(records.with(index, { ...replaced(records[index], place, value) }))
+      const error: unknown = await shown().catch((thrown: unknown) => thrown)
+      expect(typeof error === 'string' || error instanceof StateFileError).toBe(true)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+function placesIn(value: unknown): string[][] {
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [
+    [key],
+    ...placesIn(inner).map((place) => [key, ...place]),
+  ])
+}
+
+function replaced(
+  record: JournalRecord | undefined,
+  place: readonly string[],
+  value: unknown,
+): JournalRecord {
+  const copy: unknown = structuredClone(record)
+  let at: unknown = copy
+  for (const key of place.slice(0, -1)) at = isMap(at) ? at[key] : undefined
+  const last = place.at(-1)
+  if (isMap(at) && last !== undefined) at[last] = value
+  return isObject(copy) ? copy : {}
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,212 @@
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Diagnostic } from '../../src/base/index.ts'
+import { bin } from '../command-line.ts'
+import { commandsIn } from './_command.ts'
+import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+
+let project: TestProject
+beforeEach(() => {
+  project = makeProject()
+})
+afterEach(() => {
+  for (const path of locked.splice(0)) chmodSync(path, 0o755)
+  project.remove()
+})
+
+const { command, skills } = commandsIn(() => project)
+const locked: string[] = []
+const at = (path: string): string => join(project.directory, '.skillrail/skills', path)
+const chainOf = (names: string): ProjectSkill => ({ metadata: [`chain: "${names}"`] })
+const script: ProjectSkill = { run: 'true' }
+
+function linkToItself(path: string): void {
+  rmSync(at(path), { recursive: true, force: true })
+  mkdirSync(dirname(at(path)), { recursive: true })
+  symlinkSync(path.slice(path.lastIndexOf('/') + 1), at(path))
+}
+
+async function problems(): Promise<(readonly [string, number | undefined])[]> {
+  const { error } = await command('run main')
+  return (error?.diagnostics ?? []).map(({ code, line }) => [code, line])
+}
+
+describe('the errors of a plan', () => {
+  it.each(['gone', 'gone lost'])('come with place and code from run: %s', async (names) => {
+    skills({ main: chainOf(names) })
+    const { error } = await command('run main')
+    expect(error?.exitCode).toBe(3)
+    const expected = names.split(' ').map((name) => ({
+      code: 'step-missing',
+      message: expect.stringContaining(name),
+      path: '.skillrail/skills/main/SKILL.md',
+      line: 5,
+    }))
+    expect(error?.diagnostics).toMatchObject(expected)
+  })
+
+  it.each<[string, string, ProjectSkill, readonly unknown[]]>([
+    ['a list in a list', 'a', { metadata: ['chain: [a,[b]]'] }, [['field-type', 5]]],
+    ['a map', 'a', { metadata: ['chain: {a: b}'] }, [['field-type', 5]]],
+    ['an empty name', 'a', { metadata: ["chain: ['']"] }, [['field-type', 5]]],
+    ['a name that leads out', 'a', chainOf('a ../audit'), [['chain-step-name', 5]]],
+    ['a backslash', 'a', { metadata: ["chain: 'a a\\b'"] }, [['chain-step-name', 5]]],
+    ['a step twice', 'x', chainOf('x x'), [['field-type', 5]]],
+    ['a script outside', 'a', { metadata: ['run: ../x'] }, [['path-outside', 5]]],
+    ['a script that is gone', 'a', { metadata: ['run: x'] }, [['script-missing', undefined]]],
+  ])('are one for one cause: %s', async (_what, other, main, expected) => {
+    skills({ main, [other]: other === 'x' ? { metadata: ['chain: {a: b}'] } : script })
+    expect(await problems()).toEqual(expected)
+  })
+
+  it('are one for two scripts', async () => {
+    skills({ main: script })
+    writeFileSync(at('main/scripts/run.py'), '')
+    expect(await problems()).toEqual([['script-ambiguous', undefined]])
+  })
+
+  it('say what goes unheeded too, where that is why there is nothing to run', async () => {
+    skills({ main: {} })
+    const head = 'name: main\ndescription: Does it. Use when testing.\nchain: [a]\nasync: true'
+    writeFileSync(at('main/SKILL.md'), `---\n${head}\n---\nDo it.\n`)
+    const placed = ['field-placement', 'unknown-field', 'no-executor']
+    expect((await problems()).map(([code]) => code)).toEqual(placed)
+  })
+})
+
+describe('a warning that something goes unheeded', () => {
+  it.each<[string, string, string]>([
+    ['metadata:\n  chain: a', 'script-beside-chain', 'scripts/run.sh'],
+    ['metadata:\n  timeout: "5"', 'policy-without-chain', '`timeout`'],
+    ['async: true', 'unknown-field', '`async`'],
+    ['chain: a', 'field-placement', '`chain`'],
+  ])('is given by a run: %s', async (fields, code, named) => {
+    skills({ main: script, a: script })
+    const head = `name: main\ndescription: Does it. Use when testing.\n${fields}`
+    writeFileSync(at('main/SKILL.md'), `---\n${head}\n---\nDo it.\n`)
+    const { json } = await command('chain plan main --json')
+    const message: unknown = expect.stringContaining(named)
+    expect(json.diagnostics).toMatchObject([{ code, message, severity: 'warning' }])
+    const { code: ended, notes } = await command('run main')
+    expect([ended, notes.includes(code)]).toEqual([0, true])
+  })
+
+  it('is not given of a chain with its policy', async () => {
+    skills({ main: { metadata: ['chain: a', 'async: "true"'] }, a: script })
+    expect((await command('chain plan main --json')).json.diagnostics).toEqual([])
+  })
+})
+
+describe('a link that leads to itself', () => {
+  it.each([
+    ['step', 'step-unreadable'],
+    ['step/SKILL.md', 'step-unreadable'],
+    ['step/scripts', 'script-unreadable'],
+    ['step/scripts/run', 'script-unreadable'],
+    ['step/scripts/verify', 'script-unreadable'],
+  ])('as %s is an error of the plan', async (path, code) => {
+    const other = path.startsWith('step/scripts/verify') ? script : {}
+    skills({ main: chainOf('step'), step: other })
+    linkToItself(path)
+    const { error } = await command('run main')
+    const message: unknown = expect.stringContaining('link that leads back to itself')
+    expect(error?.diagnostics).toMatchObject([{ code, message }])
+    expect(error?.exitCode).toBe(3)
+  })
+
+  it.each(['main', 'main/SKILL.md'])('is no defect where %s is asked for', async (path) => {
+    skills({ main: script })
+    linkToItself(path)
+    const { error } = await command('run .skillrail/skills/main')
+    expect(error).toMatchObject({ code: 'skill-unreadable', exitCode: 3 })
+  })
+
+  it('is said where all skills lie in it', async () => {
+    rmSync(at(''), { recursive: true, force: true })
+    mkdirSync(join(project.directory, '.skillrail'), { recursive: true })
+    symlinkSync('skills', join(project.directory, '.skillrail/skills'))
+    const { error } = await command('run main')
+    expect(error?.exitCode).toBe(3)
+    expect(error?.diagnostics).toMatchObject([{ code: 'directory-unreadable' }])
+  })
+})
+
+it('a script that is a link to nothing is missing, and not no script', async () => {
+  skills({ main: {} })
+  mkdirSync(at('main/scripts'))
+  symlinkSync('nothing', at('main/scripts/run'))
+  expect(await problems()).toEqual([['script-missing', undefined]])
+})
+
+it('a name that is too long for the disk is an error of the plan', async () => {
+  const name = 'a'.repeat(300)
+  skills({ main: chainOf(name) })
+  expect(await problems()).toEqual([['step-unreadable', 5]])
+  expect((await command(`run ${name}`)).error).toMatchObject({ exitCode: 3 })
+})
+
+/** Root reads everything: then the command is run as somebody else. */
+const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+const started = spawnSync(process.execPath, ['--no-warnings', bin, '--version'], other)
+const canLock = process.platform !== 'win32' && started.status === 0
+const without = canLock ? '' : ' (needs another user who can start the command line)'
+
+describe.skipIf(!canLock)(`what cannot be read${without}`, () => {
+  function diagnosticsOf(path: string, reference = 'main'): Diagnostic[] {
+    locked.push(at(path))
+    chmodSync(at(path), 0)
+    for (const directory of ['..', '../home', '.']) {
+      chmodSync(join(project.directory, directory), 0o777)
+    }
+    const args = ['--no-warnings', bin, '--trust-workspace', 'run', reference, '--json']
+    const env = { PATH: process.env['PATH'], HOME: join(project.directory, '../home') }
+    const world = { cwd: project.directory, env, ...other }
+    const { stdout, status } = spawnSync(process.execPath, args, world)
+    expect(status).toBe(3)
+    const answer: { error: { message: string }; diagnostics?: Diagnostic[] } = JSON.parse(
+      stdout.toString(),
+    )
+    const { message } = answer.error
+    return answer.diagnostics ?? [{ code: '', severity: 'error', path: '', message }]
+  }
+
+  it.each([
+    ['step', 'step-unreadable'],
+    ['step/scripts', 'script-unreadable'],
+    ['step/scripts/run.sh', 'script-unreadable'],
+    ['step/SKILL.md', 'file-unreadable'],
+  ])('as %s is said so, with exit code 3', (path, code) => {
+    skills({ main: chainOf('step'), step: script })
+    const message: unknown = expect.stringContaining('cannot be read')
+    expect(diagnosticsOf(path)).toMatchObject([{ code, message }])
+  })
+
+  it('is said of a script without an extension', () => {
+    skills({ main: {} })
+    mkdirSync(at('main/scripts'))
+    writeFileSync(at('main/scripts/run'), '#!/bin/sh\n', { mode: 0o755 })
+    expect(diagnosticsOf('main/scripts/run')).toMatchObject([{ code: 'script-unreadable' }])
+  })
+
+  it.each(['closed', '.skillrail/skills/closed'])(
+    'is said of the skill itself: %s',
+    (reference) => {
+      skills({ closed: script })
+      const message: unknown = expect.stringContaining('cannot be read: permission is denied')
+      expect(diagnosticsOf('closed', reference)).toMatchObject([{ message }])
+    },
+  )
+
+  it('may be where a step lies that is not found', () => {
+    skills({ main: chainOf('deep'), closed: script })
+    expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-unreadable' }])
+  })
+
+  it('does not matter where the step is found elsewhere', () => {
+    skills({ main: chainOf('deep other'), closed: script, 'x/deep': script })
+    const message: unknown = expect.stringContaining('other')
+    expect(diagnosticsOf('closed')).toMatchObject([{ code: 'step-unreadable', message }])
+  })
+})
