@@ -14,6 +14,11 @@ export interface ProjectSkill {
   body?: string | undefined
 }
 
+/** A skill that appends a line to `log` and has `did-` and that line as its result. */
+export const log = (text: string): ProjectSkill => ({
+  run: `echo ${text} >> log; echo did-${text}`,
+})
+
 export interface Cli {
   pid: number
   kill(signal: NodeJS.Signals): void

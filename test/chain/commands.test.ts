@@ -2,7 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CommandJson, commandsIn, runCommand } from './_command.ts'
-import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+import { log, makeProject, type TestProject } from './_project.ts'
 import { until } from '../patience.ts'
 
 let project: TestProject
@@ -13,7 +13,6 @@ afterEach(() => project.remove())
 
 const { command, skills, runIdOf } = commandsIn(() => project)
 
-const log = (text: string): ProjectSkill => ({ run: `echo ${text} >> log; echo did-${text}` })
 const statusesOf = (json: CommandJson): unknown =>
   json.attempts
     .at(-1)

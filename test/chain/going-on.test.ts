@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '../patience.ts'
 import { commandsIn } from './_command.ts'
-import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
+import { log, makeProject, type TestProject } from './_project.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -19,7 +19,6 @@ beforeEach(() => {
 afterEach(() => project.remove())
 
 const { command, skills, runIdOf } = commandsIn(() => project)
-const log = (text: string): ProjectSkill => ({ run: `echo ${text} >> log; echo did-${text}` })
 const journalOf = (runId: string): string =>
   join(project.directory, `.skillrail/runs/${runId}.jsonl`)
 
