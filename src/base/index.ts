@@ -38,7 +38,7 @@ export {
 } from './local-server/open-local-server.ts'
 export { pageRoute } from './local-server/page-route.ts'
 export { deepestJson, tooDeepAt } from './json-depth.ts'
-export { lookProblem } from './look-problem.ts'
+export { lookProblem, systemReason } from './look-problem.ts'
 export { nearest } from './nearest.ts'
 export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './outside-skill.ts'
 export { makeDirectory } from './make-directory.ts'

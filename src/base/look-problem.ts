@@ -7,12 +7,25 @@ import { messageOf, systemCode } from './errors.ts'
 export function lookProblem(error: unknown): string | undefined {
   const code = systemCode(error)
   if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-  return (code === undefined ? undefined : reasons[code]) ?? messageOf(error)
+  return systemReason(code) ?? messageOf(error)
+}
+
+/** What a code of the system means, for a person; undefined for one that is not known. */
+export function systemReason(code: string | undefined): string | undefined {
+  return code === undefined ? undefined : reasons[code]
 }
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission is denied',
   EPERM: 'permission is denied',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'your share of the disk is used up',
+  ENOTDIR: 'a part of the path is a file, not a directory',
+  EISDIR: 'it is a directory',
+  ENOENT: 'it does not exist',
+  EEXIST: 'something of that name is already there',
+  EMFILE: 'too many files are open',
   ELOOP: 'it is a link that leads back to itself',
   ENAMETOOLONG: 'its name is too long',
   EIO: 'the device reports an error',

@@ -1,29 +1,28 @@
-import { StateFileError, systemCode } from '../base/index.ts'
+import { StateFileError, systemCode, systemReason } from '../base/index.ts'
 
-/** What the system says, for a person: the reason, and what to do about it. */
-const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
-  EACCES: ['permission is denied', 'Give yourself the right to write there, or work elsewhere.'],
-  EPERM: ['permission is denied', 'Give yourself the right to write there, or work elsewhere.'],
-  EROFS: ['the file system is read-only', 'Work in a directory that can be written.'],
-  ENOSPC: ['the disk is full', 'Free some space and try again.'],
-  EDQUOT: ['your share of the disk is used up', 'Free some space and try again.'],
-  ENOTDIR: ['a part of the path is a file, not a directory', 'Name a path below a directory.'],
-  EISDIR: ['it is a directory', 'Name a file.'],
-  ENOENT: ['it does not exist', 'Check the path.'],
-  EEXIST: ['something of that name is already there', 'Remove it, or choose another name.'],
-  EMFILE: ['too many files are open', 'Close some programs, or raise the limit (ulimit -n).'],
-  ELOOP: ['it is a link that leads back to itself', 'Mend or remove the link.'],
-  ENAMETOOLONG: ['its name is too long', 'Choose a shorter name.'],
-  EIO: ['the device reports an error', 'Check the disk.'],
+/** What to do about it. */
+const hints: Readonly<Record<string, string>> = {
+  EACCES: 'Give yourself the right to write there, or work elsewhere.',
+  EPERM: 'Give yourself the right to write there, or work elsewhere.',
+  EROFS: 'Work in a directory that can be written.',
+  ENOSPC: 'Free some space and try again.',
+  EDQUOT: 'Free some space and try again.',
+  ENOTDIR: 'Name a path below a directory.',
+  EISDIR: 'Name a file.',
+  ENOENT: 'Check the path.',
+  EEXIST: 'Remove it, or choose another name.',
+  EMFILE: 'Close some programs, or raise the limit (ulimit -n).',
+  ELOOP: 'Mend or remove the link.',
+  ENAMETOOLONG: 'Choose a shorter name.',
+  EIO: 'Check the disk.',
 }
 
 /** An error of the file system as one of ours; undefined for anything else. */
 export function asFileError(error: unknown): StateFileError | undefined {
   const code = systemCode(error)
-  const known = code === undefined ? undefined : reasons[code]
-  if (code === undefined || known === undefined || !(error instanceof Error)) return undefined
-  const [reason] = known
-  const hint = code === 'EACCES' && isLook(error) ? readable : known[1]
+  const reason = systemReason(code)
+  if (code === undefined || reason === undefined || !(error instanceof Error)) return undefined
+  const hint = code === 'EACCES' && isLook(error) ? readable : hints[code]
   const subject = pathOf(error) ?? 'a file'
   return new StateFileError({
     code: `system-${code.toLowerCase()}`,
