@@ -11,6 +11,8 @@ export interface ModelRun {
   attempts: { status: StepStatus; steps: string[]; outputs: string[]; details: string[] }[]
   started: string[]
   winner: string | undefined
+  /** Whether attempts that were to become stable did not, which is an error of the chain. */
+  unstable: boolean
 }
 
 export function modelRun(
@@ -18,7 +20,7 @@ export function modelRun(
   policy: ChainPolicy,
   behaviour: (attempt: number, name: string) => SimulatedStep & { detail?: string },
 ): ModelRun {
-  const run: ModelRun = { status: 'success', attempts: [], started: [], winner: undefined }
+  const run: ModelRun = { status: 'success', attempts: [], started: [], winner: undefined, unstable: false }
   const most = policy.retryUntil === 'none' || policy.retryCount > 1 ? policy.retryCount : 10
   for (let number = 1; number <= most; number++) {
     oneAttempt(run, names, policy, number, (name) => behaviour(number, name))
@@ -37,7 +39,10 @@ export function modelRun(
   const last = statuses.at(-1) ?? 'success'
   if (policy.retryUntil === 'none') run.status = gravest(statuses)
   else if (policy.retryUntil === 'success') run.status = last
-  else run.status = last === 'critical' ? 'critical' : 'failure'
+  else {
+    run.status = last === 'critical' ? 'critical' : 'failure'
+    run.unstable = true
+  }
   return run
 }
 

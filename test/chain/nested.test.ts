@@ -67,7 +67,9 @@ function modelOf(tree: Tree, prefix: string, behaviour: (key: string) => Simulat
     if (nested === undefined) return behaviour(key)
     const model = below.get(key) ?? modelOf(nested, `${key}/`, behaviour)
     below.set(key, model)
-    const detail = JSON.stringify(model.attempts.at(-1))
+    // Its parent compares its errors too, and not having become stable is one, at whatever depth.
+    const { unstable, attempts } = model.run
+    const detail = JSON.stringify([model.attempts.at(-1), attempts.at(-1)?.details, unstable])
     return { status: model.run.status, duration: behaviour(key).duration, detail }
   })
   const ran = new Set<string>()
