@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/clients/*.suite.ts'],
-    globalSetup: ['test/built.ts'],
+    globalSetup: ['test/own-temporary-directory.ts', 'test/built.ts'],
     testTimeout: 300_000,
     hookTimeout: 300_000,
     env: { NO_COLOR: '1' },

@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/built.ts'],
+    globalSetup: ['test/own-temporary-directory.ts', 'test/built.ts'],
     // None comes near it, on a slow machine either.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -7,6 +7,7 @@ const area = mutationAreas[process.env['SKILLRAIL_MUTATION_AREA'] ?? '']
 export default defineConfig({
   test: {
     include: area?.tests ?? [],
+    globalSetup: ['test/own-temporary-directory.ts'],
     testTimeout: 20_000,
     env: { NO_COLOR: '1', SKILLRAIL_TEST_SOURCES: '1' },
   },

@@ -10,7 +10,7 @@ const rows = join(mkdtempSync(join(tmpdir(), 'skillrail-server-rows-')), 'rows.j
 export default defineConfig({
   test: {
     include: ['test/servers/*.suite.ts'],
-    globalSetup: ['test/servers/setup.ts'],
+    globalSetup: ['test/own-temporary-directory.ts', 'test/servers/setup.ts'],
     reporters: ['default', new ServersReporter(rows)],
     testTimeout: 60_000,
     hookTimeout: 120_000,

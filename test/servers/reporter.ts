@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Reporter, TestModule } from 'vitest/node'
 import { readRows } from './rows.ts'
 import { serversPage } from './servers-page.ts'
@@ -26,6 +27,7 @@ export class ServersReporter implements Reporter {
     const count = (state: string): number => tests.filter((test) => test.state === state).length
     const previous = existsSync(path) ? readFileSync(path, 'utf8') : ''
     const page = serversPage(readRows(this.#rows), tests, previous)
+    rmSync(dirname(this.#rows), { recursive: true, force: true })
     process.stdout.write(
       `\n${page.tables}\n\n${count('passed')} passed, ${count('failed')} failed\n`,
     )
