@@ -14,9 +14,9 @@ function plainValue(text: string, parameter: Parameter): JsonValue | undefined {
   if (parameter.choices.length > 0 && parameter.kind !== 'array') return choiceOf(text, parameter)
   switch (parameter.kind) {
     case 'integer':
-      return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : undefined
+      return /^[+-]?\d{1,15}$/.test(text) ? numberOf(text) : undefined
     case 'number':
-      return /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? Number(text) : undefined
+      return /^[+-]?\d{1,15}(?:\.\d{1,15})?$/.test(text) ? numberOf(text) : undefined
     case 'boolean':
       return /^(?:true|yes|on)$/i.test(text)
         ? true
@@ -31,6 +31,11 @@ function plainValue(text: string, parameter: Parameter): JsonValue | undefined {
     case 'unknown':
       return text === '' ? undefined : text
   }
+}
+
+/** `-0` is 0, as it will be in the JSON that the tool gets. */
+function numberOf(text: string): number {
+  return Number(text) + 0
 }
 
 function choiceOf(text: string, { choices }: Parameter): JsonValue | undefined {

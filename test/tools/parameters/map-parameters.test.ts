@@ -173,6 +173,10 @@ it('uses what is known from before only for required parameters', () => {
   expect(params).toEqual({ pageId: 4, uid: 'a-1' })
 })
 
+it('takes -0 for the 0 that it is in JSON', () => {
+  expectMapping('use page -0', 'select_page', { pageId: 0 })
+})
+
 it('never invents a field, never gives undefined, and says the same twice', () => {
   const tools = Object.values(catalogue)
   fc.assert(
@@ -194,6 +198,7 @@ function requests(): fc.Arbitrary<string> {
   const words = fc.constantFrom(
     'page',
     '2',
+    '-0',
     'uid',
     'a-1',
     'from',
