@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fsyncSync,
   openSync,
   realpathSync,
@@ -22,14 +23,16 @@ export interface AtomicWriteOptions {
 /**
  * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
  * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
- * replaced. Throws the system error when the disk is full, read-only or forbidden; the old file is
- * then untouched and nothing is left behind.
+ * replaced. A device or a pipe is no file that could be replaced: it is written into. Throws the system
+ * error when the disk is full, read-only or forbidden; the old file is then untouched and nothing is
+ * left behind.
  */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
+  if (isNoFile(path)) return writeWhole(path, content, constants.O_WRONLY)
   const target = realTarget(path)
   const directory = dirname(target)
   const mode = options.mode ?? existingMode(target) ?? 0o644
@@ -37,7 +40,7 @@ export function writeFileAtomicSync(
   else makeDirectory(directory)
   const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   try {
-    writeWhole(temporary, content, mode)
+    writeWhole(temporary, content, 'wx', mode)
     renameSync(temporary, target)
   } catch (error) {
     removeIfThere(temporary)
@@ -55,17 +58,29 @@ export async function writeFileAtomic(
   writeFileAtomicSync(path, content, options)
 }
 
-function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
+/** With a mode the file is new, and on the disk when this returns. */
+function writeWhole(
+  path: string,
+  content: string | Uint8Array,
+  flags: string | number,
+  mode?: number,
+): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const descriptor = openSync(path, 'wx', mode)
+  const descriptor = openSync(path, flags, mode)
   try {
     for (let written = 0; written < bytes.length;) {
       written += writeSync(descriptor, bytes, written)
     }
-    fsyncSync(descriptor)
+    if (mode !== undefined) fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Whether something is there that neither is a regular file nor a directory. */
+function isNoFile(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && !stats.isFile() && !stats.isDirectory()
 }
 
 function realTarget(path: string): string {

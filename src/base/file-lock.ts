@@ -1,10 +1,12 @@
-import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { sha256 } from './digest.ts'
-import { messageOf, StateFileError, systemCode } from './errors.ts'
+import { StateFileError, systemCode } from './errors.ts'
+import { reasonOf } from './look-problem.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 import { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
 import { randomText } from './random-text.ts'
+import { readRegularFile } from './read-regular-file.ts'
 
 export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
 
@@ -28,6 +30,21 @@ export function acquireFileLock(path: string): LockAttempt {
     const rival = takeOver(lockPath, content, mine)
     if (rival === 'won') return held(lockPath, mine)
     if (rival !== 'retry') return { ok: false, holder: rival }
+  }
+}
+
+/**
+ * Who holds the lock beside a file; undefined where nobody alive does, or the lock file is none of
+ * ours. Only looks: it works where nothing can be written, and is in nobody's way.
+ */
+export function lockHolder(path: string): ProcessIdentity | undefined {
+  const lockPath = `${path}.lock`
+  try {
+    const content = readIfThere(lockPath)
+    const holder = content === undefined ? undefined : parseHolder(content, lockPath)
+    return holder !== undefined && isAlive(holder) ? holder : undefined
+  } catch {
+    return undefined
   }
 }
 
@@ -133,7 +150,7 @@ function writeDraft(lockPath: string, content: string): string {
     discard(draft)
     throw new StateFileError({
       code: systemCode(error) === 'ENOSPC' ? 'lock-disk-full' : 'lock-unwritable',
-      message: `the lock ${lockPath} could not be written: ${messageOf(error)}`,
+      message: `the lock ${lockPath} could not be written: ${reasonOf(error)}`,
       hint: 'Check the permissions of the directory and the space on the disk.',
       cause: error,
     })
@@ -157,18 +174,29 @@ function removeIfThere(path: string): void {
   }
 }
 
+/** One that cannot be removed any more is taken over once this process has ended. */
 function release(lockPath: string, mine: string): void {
-  if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
-}
-
-function readIfThere(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-    throw error
+    if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
+  } catch {
+    // What was done under the lock is done, and is what is to be told.
   }
 }
+
+/** What is there may not be ours, and never end. */
+function readIfThere(path: string): string | undefined {
+  const reading = readRegularFile(path, { maxBytes: maxLockBytes })
+  if (reading.ok) return reading.text
+  if (reading.code === 'file-missing') return undefined
+  if (reading.code !== 'file-unreadable') throw foreign(path, reading.message)
+  throw new StateFileError({
+    code: 'lock-unreadable',
+    message: `the lock ${reading.message}`,
+    hint: 'Check the permissions of the directory.',
+  })
+}
+
+const maxLockBytes = 4096
 
 function parseHolder(content: string, lockPath: string): ProcessIdentity {
   try {
@@ -177,10 +205,14 @@ function parseHolder(content: string, lockPath: string): ProcessIdentity {
   } catch {
     // Not JSON: reported below like any other foreign content.
   }
-  throw new StateFileError({
+  throw foreign(lockPath)
+}
+
+function foreign(lockPath: string, reason?: string): StateFileError {
+  return new StateFileError({
     code: 'lock-foreign',
-    message: `${lockPath} is no lock of ours`,
-    hint: 'Delete the file if no other program uses it.',
+    message: `${lockPath} is no lock of ours${reason === undefined ? '' : `: ${reason}`}`,
+    hint: 'Delete it if no other program uses it.',
   })
 }
 
@@ -189,8 +221,13 @@ function isIdentity(value: unknown): value is ProcessIdentity {
     typeof value === 'object' &&
     value !== null &&
     'pid' in value &&
-    typeof value.pid === 'number' &&
+    isProcessId(value.pid) &&
     'host' in value &&
     typeof value.host === 'string'
   )
+}
+
+/** A signal to any other number reaches whole groups, or everything. */
+function isProcessId(value: unknown): value is number {
+  return Number.isSafeInteger(value) && typeof value === 'number' && value > 0 && value < 2 ** 31
 }

@@ -21,7 +21,13 @@ export {
   UsageError,
 } from './errors.ts'
 export { exitCode, type ExitCode } from './exit-code.ts'
-export { acquireFileLock, type LockAttempt, type LockOptions, withFileLock } from './file-lock.ts'
+export {
+  acquireFileLock,
+  type LockAttempt,
+  lockHolder,
+  type LockOptions,
+  withFileLock,
+} from './file-lock.ts'
 export { isInside, type InsideResolution, realRootOf, resolveInside } from './inside.ts'
 export {
   type JournalReading,
@@ -38,7 +44,7 @@ export {
 } from './local-server/open-local-server.ts'
 export { pageRoute } from './local-server/page-route.ts'
 export { deepestJson, tooDeepAt } from './json-depth.ts'
-export { lookProblem, systemReason } from './look-problem.ts'
+export { lookProblem, reasonOf, systemReason } from './look-problem.ts'
 export { nearest } from './nearest.ts'
 export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './outside-skill.ts'
 export { makeDirectory } from './make-directory.ts'
@@ -51,6 +57,7 @@ export { type Runtime, systemRuntime } from './runtime.ts'
 export { safeLine, safeText } from './safe-text.ts'
 export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
 export { type Setting, type Settings, settingTable } from './settings.ts'
+export { columnsOf, cutToColumns, padToColumns } from './text-columns.ts'
 export { placesIn, type TextPlaces } from './text-places.ts'
 export { untilAborted } from './until-aborted.ts'
 export { type UserDirectories, userDirectories } from './user-directories.ts'

@@ -6,13 +6,15 @@ import {
   ftruncateSync,
   openSync,
   readFileSync,
+  statSync,
   writeSync,
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
 import { openSha256, sha256 } from './digest.ts'
-import { messageOf, StateFileError, systemCode } from './errors.ts'
+import { StateFileError, systemCode } from './errors.ts'
 import { isObject } from './is-object.ts'
+import { reasonOf } from './look-problem.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 
 /** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
@@ -32,6 +34,8 @@ export interface JournalReading {
 export interface JournalWriter {
   /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
   append(...records: readonly JournalRecord[]): void
+  /** Whether the file at its path is still the one that was written here, and nothing else in it. */
+  standing(): 'whole' | 'gone' | 'changed'
   close(): void
 }
 
@@ -68,6 +72,7 @@ export function openJournal(path: string): JournalWriter {
         throw unwritten(path, error)
       }
     },
+    standing: () => standingOf(path, descriptor, end.size),
     close: () => closeSync(descriptor),
   }
 }
@@ -76,9 +81,10 @@ export function openJournal(path: string): JournalWriter {
  * Reads every record. A last line without a newline is torn: dropped, and reported as a warning. Any
  * other line that is no JSON object, or whose sum is not the right one, is an error that names its
  * byte offset, and reading stops there: also the last line, since a write is whole where its newline is.
+ * Throws the system error where there is nothing to read, and says so of what is no regular file.
  */
 export function readJournal(path: string): JournalReading {
-  const bytes = readFileSync(path)
+  const bytes = readWhole(path)
   const end = wholeLength(bytes)
   const records: JournalRecord[] = []
   const offsets: number[] = []
@@ -103,6 +109,17 @@ export function readJournal(path: string): JournalReading {
   const tornTail = end < bytes.length ? { offset: end, bytes: bytes.length - end } : undefined
   if (tornTail !== undefined) diagnostics.push(tornLine(path, tornTail))
   return { records, offsets, unsummed, tornTail, diagnostics }
+}
+
+/** A project may bring anything in the place of a journal: nothing is waited for, or read for ever. */
+function readWhole(path: string): Buffer {
+  const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+  try {
+    if (!fstatSync(descriptor).isFile()) throw new Error('it is no regular file')
+    return readFileSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
 }
 
 const newline = 10
@@ -147,7 +164,7 @@ function openForAppending(path: string): number {
     makePrivateDirectory(dirname(path))
     return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_APPEND, 0o600)
   } catch (error) {
-    throw unwritable(path, messageOf(error))
+    throw unwritable(path, reasonOf(error))
   }
 }
 
@@ -173,6 +190,17 @@ function cutTornTail(path: string, descriptor: number): JournalEnd {
   return { size, sum }
 }
 
+function standingOf(path: string, descriptor: number, size: number): 'whole' | 'gone' | 'changed' {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found === undefined) return 'gone'
+    const { dev, ino } = fstatSync(descriptor)
+    return found.dev === dev && found.ino === ino && found.size === size ? 'whole' : 'changed'
+  } catch {
+    return 'gone' // No way leads there any more.
+  }
+}
+
 /** The sum of the line that ends before `size`. */
 function lastSum(bytes: Buffer, size: number): string | undefined {
   return sumIn(bytes.subarray(bytes.lastIndexOf(newline, size - 2) + 1, size - 1))
@@ -193,8 +221,8 @@ function writeDurably(descriptor: number, bytes: Buffer): void {
 function unwritten(path: string, error: unknown): StateFileError {
   return new StateFileError({
     code: systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable',
-    message: `the journal ${path} could not be written: ${messageOf(error)}`,
-    hint: 'Nothing recorded so far is lost; free space or mend the disk, then resume.',
+    message: `the journal ${path} could not be written: ${reasonOf(error)}`,
+    hint: 'Free space or mend the disk; nothing recorded so far is lost.',
     cause: error,
   })
 }
@@ -234,7 +262,7 @@ function corruptLine(path: string, line: number, offset: number, isJson: boolean
     message: `record ${line} (byte ${offset}) ${what}`,
     path,
     line,
-    hint: 'Nothing was written to it. Restore the file from a backup, or start anew.',
+    hint: 'Nothing was written to it. Restore the file from a backup, or delete it and start anew.',
   }
 }
 

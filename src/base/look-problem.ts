@@ -15,6 +15,11 @@ export function systemReason(code: string | undefined): string | undefined {
   return code === undefined ? undefined : reasons[code]
 }
 
+/** Why a call to the system failed, for a sentence of the form "PATH cannot be written: …". */
+export function reasonOf(error: unknown): string {
+  return systemReason(systemCode(error)) ?? messageOf(error)
+}
+
 const reasons: Readonly<Record<string, string>> = {
   EACCES: 'permission is denied',
   EPERM: 'permission is denied',
@@ -26,6 +31,10 @@ const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
   EEXIST: 'something of that name is already there',
   EMFILE: 'too many files are open',
+  EFBIG: 'the file would be larger than is allowed',
+  EAGAIN: 'too many processes run',
+  ENOMEM: 'there is not enough memory',
+  E2BIG: 'the arguments and the environment are too long together',
   ELOOP: 'it is a link that leads back to itself',
   ENAMETOOLONG: 'its name is too long',
   EIO: 'the device reports an error',

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
-import { messageOf, systemCode } from './errors.ts'
+import { systemCode } from './errors.ts'
+import { reasonOf } from './look-problem.ts'
 
 export type FileReading =
   | { ok: true; bytes: Buffer; text: string; size: number; mtimeMs: number }
@@ -36,7 +37,7 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
   try {
     return readOpened(path, descriptor, options)
   } catch (error) {
-    return refusal('file-unreadable', `${path} cannot be read: ${messageOf(error)}`)
+    return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
   } finally {
     closeSync(descriptor)
   }
@@ -56,7 +57,7 @@ function openingFailed(path: string, error: unknown): FileReading {
   }
   if (code === 'ELOOP') return refusal('file-not-regular', `${path} is a symbolic link`)
   if (code === 'EISDIR') return refusal('file-not-regular', `${path} is a directory`)
-  return refusal('file-unreadable', `${path} cannot be read: ${messageOf(error)}`)
+  return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
 }
 
 function readOpened(

@@ -8,6 +8,7 @@ import {
   type Readiness,
   readReadiness,
 } from './_launcher-pipes.ts'
+import { endEscaped } from './orphans.ts'
 import { killGroup } from './_process-group.ts'
 import type { ProcessEnd, ProcessRequest, ProcessResult, RunProcess } from './process.ts'
 import { startFailure } from './_start-failure.ts'
@@ -177,6 +178,7 @@ function listenerFor(
     // Somebody ended the launcher: nobody could say any more how the program ends.
     lost() {
       if (running !== undefined) killGroup(running)
+      endEscaped(request.env)
       supervision.ended({ kind: 'signal', signal: 'SIGKILL' })
       supervision.drained()
     },

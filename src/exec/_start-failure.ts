@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { systemReason } from '../base/index.ts'
 import type { ProcessEnd, ProcessRequest } from './process.ts'
 
 /**
@@ -12,16 +13,18 @@ export function startFailure(
   request: Pick<ProcessRequest, 'file' | 'cwd'>,
   message: string,
 ): ProcessEnd {
-  const missing = message.endsWith(' ENOENT') ? whatIsMissing(request) : undefined
+  const code = / (E[A-Z0-9]+)$/.exec(message)?.[1]
+  const reason = code === 'ENOENT' ? whatIsMissing(request) : systemReason(code)
   return {
     kind: 'not-started',
-    message: missing === undefined ? message : `${missing} (${message})`,
+    message: reason === undefined ? message : `${reason} (${message})`,
   }
 }
 
 /**
  * What beside the program itself has to be there, and is not: its directory, or its interpreter, of
- * which the system says nothing. Undefined when it is neither.
+ * which the system says nothing. A first line that ends as on Windows names none, also where it begins
+ * with one: `#!/usr/bin/env node` is started, and looks for `node\r`. Undefined when it is neither.
  */
 export function whatIsMissing({
   file,
@@ -29,12 +32,12 @@ export function whatIsMissing({
 }: Pick<ProcessRequest, 'file' | 'cwd'>): string | undefined {
   if (!existsSync(cwd)) return `the directory it is to run in, ${cwd}, does not exist`
   // One without a slash was looked for in the search path.
-  const interpreter = file.includes('/') ? interpreterOf(resolve(cwd, file)) : undefined
-  if (interpreter === undefined) return undefined
-  const withoutReturn = interpreter.replace(/\r$/, '')
-  if (withoutReturn !== interpreter) {
-    return `its first line, #!${withoutReturn}, ends with a carriage return, which counts as a part of the name: save it with LF line endings`
+  const line = file.includes('/') ? interpreterLine(resolve(cwd, file)) : undefined
+  if (line === undefined) return undefined
+  if (line.endsWith('\r')) {
+    return `its first line, #!${line.trim()}, ends with a carriage return, which counts as a part of it: save it with LF line endings`
   }
+  const [interpreter = ''] = line.trim().split(/[ \t]/)
   return existsSync(resolve(cwd, interpreter))
     ? undefined
     : `its first line names the interpreter ${interpreter}, which does not exist`
@@ -43,13 +46,14 @@ export function whatIsMissing({
 /** As the kernel reads it, which looks no further than this for the end of the line. */
 const firstLineBytes = 256
 
-function interpreterOf(path: string): string | undefined {
+/** What is behind `#!`, with everything up to the end of the line. */
+function interpreterLine(path: string): string | undefined {
   try {
     const descriptor = openSync(path, 'r')
     try {
       const bytes = Buffer.alloc(firstLineBytes)
       const head = bytes.toString('utf8', 0, readSync(descriptor, bytes))
-      return /^#![ \t]*([^ \t\n]+)/.exec(head)?.[1]
+      return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
     } finally {
       closeSync(descriptor)
     }

@@ -1,4 +1,5 @@
 import { endGroup, groupIsGone } from './_process-group.ts'
+import { endEscaped } from './orphans.ts'
 import type { ProcessEnd, ProcessRequest } from './process.ts'
 
 /** What is told of a program that runs, however it was started. */
@@ -16,11 +17,11 @@ export const drainMs = 250
 
 /**
  * Watches the time-out and the signal of a request: at either the whole group gets TERM, and KILL
- * after 2 s. Resolves when the program has ended, its output is closed, and, where it was ended by
- * force, its group is gone.
+ * after 2 s; then what has left the group gets KILL. Resolves when the program has ended, its output
+ * is closed, and, where it was ended by force, its group is gone.
  */
 export function supervise(
-  request: Pick<ProcessRequest, 'timeoutMs' | 'signal'>,
+  request: Pick<ProcessRequest, 'timeoutMs' | 'signal' | 'env'>,
   running: {
     closeOutput(): void
     /** Asks for the process id where it is not known from the start. */
@@ -54,6 +55,7 @@ export function supervise(
     clearTimeout(drainTimer)
     ending?.stop()
     request.signal?.removeEventListener('abort', onAbort)
+    if (forced !== undefined) endEscaped(request.env)
     resolve(forced === undefined ? left : { kind: forced })
   }
 

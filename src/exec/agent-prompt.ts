@@ -25,10 +25,16 @@ export function agentPrompt({
     `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
     content,
     ...(references === '' ? [] : [`These references belong to them:\n\n${references.trimEnd()}`]),
-    `What the steps before it left, as JSON:\n\n<chain_state>\n${state}\n</chain_state>`,
+    statePart(state),
     report === 'block' ? `${task} ${blockForm}` : `${task} ${schemaForm}`,
   ]
   return `${parts.join('\n\n')}\n`
+}
+
+/** What is said of `chain_state`, given as JSON. Nothing that a step left ends the block. */
+export function statePart(state: string): string {
+  const kept = state.replaceAll('</', String.raw`<\/`)
+  return `What the steps before it left, as JSON:\n\n<chain_state>\n${kept}\n</chain_state>`
 }
 
 const task = 'Do this step and nothing of what may come after it. Nobody can answer questions.'

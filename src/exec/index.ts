@@ -8,7 +8,7 @@ export {
   type SkillRequest,
   skillRequests,
 } from './agent-clis.ts'
-export { agentPrompt, type AgentPromptParts } from './agent-prompt.ts'
+export { agentPrompt, type AgentPromptParts, statePart } from './agent-prompt.ts'
 export { type AgentRequest, type AgentResult, runAgent } from './agent-run.ts'
 export { type CapturedOutput, capturedText } from './capture.ts'
 export { childEnvironment } from './environment.ts'
@@ -29,7 +29,7 @@ export {
   type StepStatus,
 } from './model.ts'
 export { type OutputSource, parseOutput, readOutput } from './output-protocol.ts'
-export { endOrphans } from './orphans.ts'
+export { endOrphans, verificationKey } from './orphans.ts'
 export {
   type ProcessEnd,
   type ProcessRequest,
@@ -38,6 +38,7 @@ export {
   runProcess,
 } from './process.ts'
 export { runScript, type ScriptRequest, type ScriptResult } from './script.ts'
+export { whatIsMissing } from './_start-failure.ts'
 export { SandboxMissingError } from './sandbox/errors.ts'
 export { type GrantProblem, type Grants, noGrants, parseGrants } from './sandbox/grants.ts'
 export type { Places, Sandbox, SandboxProbe, SandboxRequest } from './sandbox/model.ts'

@@ -2,6 +2,7 @@ import { deepestJson, messageOf, tooDeepAt } from '../base/index.ts'
 import { type JsonValue, readYaml } from '../skill/index.ts'
 import { type CapturedOutput, capturedText } from './capture.ts'
 import { failedOutput, type ReportedError, type StepOutput } from './model.ts'
+import { lastComplaint } from './_last-complaint.ts'
 import { lastOutputBlock } from './_output-block.ts'
 import { plainValue } from './_plain-value.ts'
 import type { ProcessEnd } from './process.ts'
@@ -98,9 +99,12 @@ function endedBadly(end: ProcessEnd, subject: string): StepOutput | undefined {
 
 function findClaim(source: OutputSource): string | undefined {
   if (source.file !== undefined && source.file.trim() !== '') return source.file
-  // Only the end can hold the last block when the middle is missing.
-  const { stdout } = source
-  return lastOutputBlock(stdout.droppedBytes > 0 ? stdout.tail : stdout.head)?.text
+  const { head, tail, droppedBytes } = source.stdout
+  if (droppedBytes === 0) return lastOutputBlock(head)?.text
+  // Where the middle is missing, the end holds the last block. Without one there, what was said before
+  // counts: a failure must not become a success by what is printed after it. A cut line says nothing.
+  const before = head.slice(0, head.lastIndexOf('\n') + 1)
+  return (lastOutputBlock(tail) ?? lastOutputBlock(before))?.text
 }
 
 function fromExitCode(code: number, source: OutputSource): StepOutput {
@@ -108,7 +112,7 @@ function fromExitCode(code: number, source: OutputSource): StepOutput {
   if (code === 0) {
     return { status: 'success', result: said, errors: [], metrics: {}, evidence: 'exit-code' }
   }
-  const complaint = lastLine(capturedText(source.stderr)) || said
+  const complaint = shortened(lastComplaint(capturedText(source.stderr)), 2000) || said
   const message = complaint === '' ? `exit code ${code}` : `exit code ${code}: ${complaint}`
   return { ...failedOutput('exit-code', message), result: complaint || message }
 }

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { messageOf } from '../base/index.ts'
 import { type CapturedOutput, createCapture } from './capture.ts'
 import { furtherDescriptors, serve } from './_descriptors.ts'
+import { endWithUs } from './_end-with-us.ts'
 import { startFailure } from './_start-failure.ts'
 import { supervise } from './_supervision.ts'
 
@@ -48,8 +49,9 @@ export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>
 
 /**
  * Runs one program in a process group of its own and resolves when it has ended; it never rejects.
- * A time-out and an abort end the whole group: TERM, and KILL after 2 s. What the program left in
- * the background may hold its pipes open: they are closed 250 ms after the program ended.
+ * A time-out and an abort end the whole group: TERM, and KILL after 2 s; and, on Linux, what has left
+ * the group with its idempotency key. What the program left in the background may hold its pipes open:
+ * they are closed 250 ms after the program ended.
  */
 export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const stdout = createCapture(request.outputLimit)
@@ -124,6 +126,7 @@ function watch(
   request: ProcessRequest,
   resolve: (end: ProcessEnd) => void,
 ): void {
+  const forget = child.pid === undefined ? undefined : endWithUs(child.pid, request.env)
   const supervision = supervise(
     request,
     {
@@ -133,7 +136,10 @@ function watch(
       },
       identify: () => undefined,
     },
-    resolve,
+    (end) => {
+      forget?.()
+      resolve(end)
+    },
   )
   if (child.pid !== undefined) supervision.identified(child.pid)
   child.on('error', (error) => {

@@ -1,6 +1,6 @@
 import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makePrivateDirectory, messageOf, readRegularFile, systemCode } from '../base/index.ts'
+import { makePrivateDirectory, readRegularFile, reasonOf, systemCode } from '../base/index.ts'
 import { capturedText } from './capture.ts'
 import type { Script } from './find-script.ts'
 import { failedOutput, type StepOutput } from './model.ts'
@@ -39,6 +39,8 @@ export interface ScriptRequest {
 }
 
 export interface ScriptResult {
+  /** Why the files that it is given could not be written; then it was not started. */
+  unwritable?: string | undefined
   end: ProcessEnd
   output: StepOutput
   /** What was printed, shortened in the middle where it was more than the limit. */
@@ -60,7 +62,7 @@ export async function runScript(request: ScriptRequest): Promise<ScriptResult> {
     // Inside, only a file that is there can be put in place.
     if (request.confinement !== undefined) writeFileSync(outputPath, '', { mode: 0o600 })
   } catch (error) {
-    return notStarted(`its files in ${dirname(statePath)} cannot be written: ${messageOf(error)}`)
+    return notPrepared(`its files in ${dirname(statePath)} cannot be written: ${reasonOf(error)}`)
   }
   try {
     const result = await start(request, { state: statePath, output: outputPath })
@@ -143,8 +145,13 @@ function removeFile(path: string): void {
   }
 }
 
+/** A script may put a file in the place of the directory, too: then nothing is there. */
 function fileIsThere(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined
+  } catch {
+    return false
+  }
 }
 
 function ownVariables(
@@ -173,8 +180,9 @@ function readOutputFile(path: string): string | undefined | { failure: StepOutpu
   return { failure: failedOutput('output-malformed', message) }
 }
 
-function notStarted(message: string): ScriptResult {
+function notPrepared(message: string): ScriptResult {
   return {
+    unwritable: message,
     end: { kind: 'not-started', message },
     output: failedOutput('not-started', `the script could not be started: ${message}`),
     stdout: '',

@@ -1,12 +1,16 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   chmodSync,
+  closeSync,
+  constants,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  readSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -30,6 +34,24 @@ it('makes missing directories and writes the content', async () => {
   await writeFileAtomic(path, 'text')
   expect(readFileSync(path, 'utf8')).toBe('text')
 })
+
+it.skipIf(process.platform === 'win32')(
+  'writes into a pipe or a device, and replaces neither',
+  () => {
+    const path = join(directory, 'pipe')
+    execFileSync('mkfifo', [path])
+    const pipe = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
+    try {
+      writeFileAtomicSync(path, 'text')
+      const read = Buffer.alloc(10)
+      expect(read.toString('utf8', 0, readSync(pipe, read))).toBe('text')
+      expect(statSync(path).isFIFO()).toBe(true)
+      expect(readdirSync(directory)).toEqual(['pipe'])
+    } finally {
+      closeSync(pipe)
+    }
+  },
+)
 
 it('keeps the permissions of the file it replaces and uses given ones for a new file', () => {
   const path = join(directory, 'file')

@@ -1,10 +1,25 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { acquireFileLock, sha256, StateFileError, withFileLock } from '../../src/base/index.ts'
+import {
+  acquireFileLock,
+  lockHolder,
+  sha256,
+  StateFileError,
+  withFileLock,
+} from '../../src/base/index.ts'
 
 const worker = new URL('../fixtures/programs/locked-counter.ts', import.meta.url).pathname
 let directory: string
@@ -61,6 +76,41 @@ it('counts a process of another host as alive', () => {
 it('refuses a lock file that something else made', () => {
   writeFileSync(`${file}.lock`, 'hello')
   expect(() => acquireFileLock(file)).toThrow(StateFileError)
+})
+
+it.each([-1, 0, 0.5, 1e99])('refuses a lock of %d, which is no process', (pid) => {
+  writeLock({ pid, host: hostname(), token: 'x' })
+  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+  expect(lockHolder(file)).toBe(undefined)
+})
+
+it.runIf(existsSync('/dev/zero'))('refuses what could be read for ever in its place', () => {
+  symlinkSync('/dev/zero', `${file}.lock`)
+  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+  rmSync(`${file}.lock`)
+  execFileSync('mkfifo', [`${file}.lock`])
+  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+})
+
+it('names the holder without touching anything', () => {
+  expect(lockHolder(file)).toBe(undefined)
+  const lock = acquireFileLock(file)
+  expect(lockHolder(file)).toMatchObject({ pid: process.pid })
+  if (lock.ok) lock.release()
+  const stale = { pid: 2 ** 22 - 1, host: hostname(), token: 'x' }
+  writeLock(stale)
+  expect(lockHolder(file)).toBe(undefined)
+  expect(readFileSync(`${file}.lock`, 'utf8')).toBe(JSON.stringify(stale))
+  writeFileSync(`${file}.lock`, 'hello')
+  expect(lockHolder(file)).toBe(undefined)
+})
+
+it('is silent about a lock that cannot be released any more', () => {
+  const lock = acquireFileLock(file)
+  rmSync(`${file}.lock`)
+  mkdirSync(`${file}.lock`)
+  if (!lock.ok) throw new Error('not locked')
+  expect(() => lock.release()).not.toThrow()
 })
 
 it('names the lock that cannot be written, and leaves nothing behind', () => {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import {
   appendFileSync,
   existsSync,
@@ -6,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -35,6 +37,32 @@ it('reads back what was appended, in order, over several openings', () => {
   const reading = readJournal(path)
   expect(reading.records).toEqual([{ n: 1 }, { n: 2, text: 'two\nlines' }, { n: 3 }])
   expect(reading).toMatchObject({ tornTail: undefined, diagnostics: [] })
+})
+
+it.runIf(existsSync('/dev/zero'))('is never read from what has no end', () => {
+  mkdirSync(dirname(path))
+  symlinkSync('/dev/zero', path)
+  expect(() => readJournal(path)).toThrow('no regular file')
+  rmSync(path)
+  execFileSync('mkfifo', [path])
+  expect(() => readJournal(path)).toThrow('no regular file')
+  rmSync(path)
+  mkdirSync(path)
+  expect(() => readJournal(path)).toThrow('no regular file')
+})
+
+it('tells its writer when something else has been at the file', () => {
+  const journal = openJournal(path)
+  journal.append({ n: 1 })
+  expect(journal.standing()).toBe('whole')
+  appendFileSync(path, 'x')
+  expect(journal.standing()).toBe('changed')
+  const whole = readFileSync(path).subarray(0, -1)
+  rmSync(path)
+  expect(journal.standing()).toBe('gone')
+  writeFileSync(path, whole)
+  expect(journal.standing()).toBe('changed')
+  journal.close()
 })
 
 it('is readable by its owner only', () => {

@@ -23,6 +23,7 @@ describe('safeText', () => {
     ['zero\u200bwidth\ufeff', 'zero\\u{200b}width\\u{feff}'],
     ['lone \ud800 surrogate', 'lone \\u{d800} surrogate'],
     ['a\u200db', 'a\\u{200d}b'],
+    ['no \ufffe character \uffff', 'no \\u{fffe} character \\u{ffff}'],
     ['family 👨‍👩‍👧 ❤️', 'family 👨‍👩‍👧 ❤️'],
     ['Grüße, 世界, עברית', 'Grüße, 世界, עברית'],
   ])('%j becomes %j', (text, expected) => {

@@ -132,7 +132,9 @@ describe.runIf(there)('the launcher', () => {
     for (let count = 0; count < 20; count++) {
       limitTo(count)
       const { end } = await launcher.run(shell(parentOf))
-      expect(end.kind === 'not-started' ? end.message : end.kind).toMatch(/^exit$| EMFILE$/)
+      expect(end.kind === 'not-started' ? end.message : end.kind).toMatch(
+        /^exit$|^too many files are open .* EMFILE\)$/,
+      )
       const open = readdirSync(`/proc/${parent}/fd`)
       expect(['0', '1', '2'].filter((number) => open.includes(number))).toEqual(['0'])
       limitTo(64)
@@ -187,6 +189,23 @@ await openLauncher().run(${JSON.stringify(shell(script))})`,
     }
     expect(await withinLimit(300, killedAfter, (ended) => ended)).toBe(true)
   })
+
+  it.runIf(process.platform === 'linux')(
+    'ends the program also where nobody has said yet which process it is',
+    async () => {
+      const launcher = openLauncher()
+      const file = join(directory, 'pids')
+      const { end } = await launcher.run(
+        shell(`echo $$ > ${file}; kill -KILL $PPID; exec sleep 60`, {
+          env: { PATH: process.env['PATH'] ?? '', SKILLRAIL_IDEMPOTENCY_KEY: `${directory}/1:a` },
+        }),
+      )
+      expect(end).toEqual({ kind: 'signal', signal: 'SIGKILL' })
+      const [pid = 0] = await readPids(file)
+      await until(() => hasEnded(pid))
+      await launcher.close()
+    },
+  )
 
   it('ends the program that still runs when it is closed, and says so', async () => {
     const launcher = openLauncher()

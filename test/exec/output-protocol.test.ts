@@ -227,19 +227,19 @@ describe('the output of a script', () => {
     })
   })
 
-  it('is looked for at the end when the middle is missing', () => {
-    const stdout = {
-      head: '{"status":"failure"}\n',
-      tail: 'plain end\n',
-      totalBytes: 9e6,
-      droppedBytes: 8e6,
-    }
-    const end = { kind: 'exit', code: 0 } as const
-    expect(readOutput({ end, stdout, stderr: stdout })).toMatchObject({
-      status: 'success',
-      result: 'plain end',
-    })
-  })
+  it.each([
+    ['{"status":"critical"}\nx', '{"status":"failure"}\nplain end\n', 'failure'],
+    ['{"status":"failure"}\nx', 'plain end\n', 'failure'],
+    ['output:\n  status: failure\nx', 'plain end\n', 'failure'],
+    ['log\n{"status":"fail', 'plain end\n', 'success'],
+  ])(
+    'is the last one that is left of %j and %j when the middle is missing',
+    (head, tail, status) => {
+      const stdout = { head, tail, totalBytes: 9e6, droppedBytes: 8e6 }
+      const end = { kind: 'exit', code: 0 } as const
+      expect(readOutput({ end, stdout, stderr: stdout }).status).toBe(status)
+    },
+  )
 
   it('normalises errors and metrics', () => {
     expect(

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -97,6 +97,26 @@ describe.each(ways)('running a process %s', (_way, run) => {
     const pid = Number(readFileSync(pids, 'utf8'))
     await until(() => !isRunning(pid))
   })
+
+  it.runIf(process.platform === 'linux')(
+    'ends at the time-out what has left the group with its idempotency key',
+    async () => {
+      const pids = join(directory, 'pids')
+      const key = `${directory}/escaped`
+      const leaves = `setsid sh -c 'trap "" TERM; echo $$ > ${pids}; sleep 60; :' & sleep 60`
+      const { end } = await withinLimit(
+        200,
+        (timeoutMs) =>
+          shell(leaves, {
+            timeoutMs,
+            env: { PATH: process.env['PATH'] ?? '', SKILLRAIL_IDEMPOTENCY_KEY: key },
+          }),
+        () => existsSync(pids),
+      )
+      expect(end).toEqual({ kind: 'timeout' })
+      await until(() => !isRunning(Number(readFileSync(pids, 'utf8'))))
+    },
+  )
 
   it('ends what prints without end at the time-out', async () => {
     for (const script of [
@@ -228,7 +248,7 @@ describe.each(ways)('running a process %s', (_way, run) => {
     const plain = await shell('', { file: join(directory, 'plain') })
     expect(plain.end).toEqual({
       kind: 'not-started',
-      message: `spawn ${join(directory, 'plain')} EACCES`,
+      message: `permission is denied (spawn ${join(directory, 'plain')} EACCES)`,
     })
   })
 
@@ -272,6 +292,27 @@ describe.each(ways)('running a process %s', (_way, run) => {
     const usual = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' })
     expect(stdout.head).toBe(usual)
   })
+})
+
+it('does not leave a program behind when we end before it', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'skillrail-exit-'))
+  const pids = join(directory, 'pids')
+  const module = new URL('../../src/exec/index.ts', import.meta.url).href
+  const request: ProcessRequest = {
+    file: '/bin/sh',
+    args: ['-c', `trap '' TERM; echo $$ > ${pids}; echo on; sleep 60; :`],
+    cwd: directory,
+    env: { PATH: process.env['PATH'] ?? '' },
+    outputLimit: 10,
+  }
+  const host = `import { runProcess } from '${module}'
+await runProcess({ ...${JSON.stringify(request)}, onOutput: () => process.exit(3) })`
+  writeFileSync(join(directory, 'host.mjs'), host)
+  const { status } = spawnSync(process.execPath, ['--no-warnings', join(directory, 'host.mjs')])
+  expect(status).toBe(3)
+  const pid = Number(readFileSync(pids, 'utf8'))
+  await until(() => !isRunning(pid))
+  rmSync(directory, { recursive: true })
 })
 
 function isRunning(pid: number): boolean {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +11,9 @@ import {
   findScript,
   runScript,
   type ScriptResult,
+  verificationKey,
 } from '../../src/exec/index.ts'
+import { until } from '../patience.ts'
 
 let directory: string
 beforeEach(() => {
@@ -71,10 +75,18 @@ it('refuses an output file that is no regular file of fair size', async () => {
   }
 })
 
-it('is a failure when its files cannot be written', async () => {
+it('is a failure when its files cannot be written, and says that nothing ran', async () => {
   writeFileSync(join(directory, 'scratch'), 'in the way')
-  const { output } = await run('#!/bin/sh\necho fine\n')
+  const { output, unwritable } = await run('#!/bin/sh\necho fine\n')
   expect(output).toMatchObject({ status: 'failure', errors: [{ code: 'not-started' }] })
+  expect(unwritable).toMatch(/^its files in .*steps cannot be written: /)
+})
+
+it('counts by its exit code where it put a file in the place of their directory', async () => {
+  const script = 'd=$(dirname "$SKILLRAIL_STATE"); rm -r "$d"; echo > "$d"; echo fine'
+  const { output, unwritable } = await run(`#!/bin/sh\n${script}\n`)
+  expect(output).toMatchObject({ status: 'success', result: 'fine' })
+  expect(unwritable).toBe(undefined)
 })
 
 it.runIf(process.platform === 'linux')(
@@ -87,3 +99,12 @@ it.runIf(process.platform === 'linux')(
     expect(endOrphans(new Set(['r1/2:step']))).toBe(1)
   },
 )
+
+it.runIf(process.platform === 'linux')('finds what its verification left behind', async () => {
+  const key = `${directory}/1:a`
+  const env = { SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(key) }
+  const left = spawn('sleep', ['60'], { env, stdio: 'ignore' })
+  await once(left, 'spawn')
+  await until(() => endOrphans(new Set([key])) === 1)
+  await once(left, 'exit')
+})

@@ -1,0 +1,25 @@
+import { spawnSync } from 'node:child_process'
+import { expect, it } from 'vitest'
+import { lastComplaint } from '../../src/exec/_last-complaint.ts'
+
+it.each([
+  ['', ''],
+  ['one\ntwo\n\n', 'two'],
+  ['make: *** [all] Error 1\nmake: left\n', 'make: left'],
+])('of %j is the last line', (stderr, said) => {
+  expect(lastComplaint(stderr)).toBe(said)
+})
+
+it.each([
+  [`throw new Error('no such order')`, 'Error: no such order'],
+  [`require('node:fs').readdirSync('/no/such')`, /^Error: ENOENT.*'\/no\/such'$/],
+  [`require('node:assert').equal(1, 2)`, /^AssertionError \[ERR_ASSERTION\]/],
+  [`class Odd extends Error { name = 'Oddity' }; throw new Odd('so odd')`, 'Oddity: so odd'],
+  [`throw 'a plain text'`, 'a plain text'],
+  [`throw new TypeError('outer', { cause: new Error('inner') })`, 'TypeError: outer'],
+  [`Promise.reject(new RangeError('late'))`, 'RangeError: late'],
+])('of a program of Node that ends with %s is what that was about', (program, said) => {
+  const { stderr } = spawnSync(process.execPath, ['-e', program], { encoding: 'utf8' })
+  expect(stderr).toMatch(/\nNode\.js v\d/)
+  expect(lastComplaint(stderr)).toMatch(said)
+})
