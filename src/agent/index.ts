@@ -56,6 +56,8 @@ export { type AgentFileReading, readAgentFile } from './subagents/agent-file.ts'
 export type { PermissionMode, SubagentConfig, SubagentOverrides } from './subagents/config.ts'
 export type { DelegateOptions } from './subagents/delegate-options.ts'
 export type { DelegationHandle, DelegationStatus } from './subagents/delegation.ts'
+export { checkModels } from './subagents/check-models.ts'
+export { checkNames } from './subagents/check-names.ts'
 export { checkReferences, type DefinedAgent } from './subagents/check-references.ts'
 export { checkTools, type KnownTools } from './subagents/check-tools.ts'
 export {

@@ -14,28 +14,19 @@ export type Halt =
   | { kind: 'cancelled' }
   | { kind: 'suspended' }
 
-/**
- * Says of every step that has no result yet why it has none. A step that only waited for a person
- * or a report when the chain stopped does not wait any more.
- */
+/** Says of every step that has no result yet why it has none. */
 export function fillRest(
   steps: readonly PlannedStep[],
   slots: Map<PlannedStep, StepResult>,
   halt: Halt | undefined,
-  waits: boolean,
 ): void {
-  const over = halt !== undefined && halt.kind !== 'suspended'
   for (const step of steps) {
-    const result = slots.get(step)
-    if (result === undefined) slots.set(step, restOf(step, halt))
-    else if (waits && over && result.status === 'waiting') {
-      const status = result.startedAt === null ? 'not_run' : 'cancelled'
-      slots.set(step, { ...result, status, reason: reasonOf(halt) })
-    }
+    if (!slots.has(step)) slots.set(step, restOf(step, halt))
   }
 }
 
 function restOf(step: PlannedStep, halt: Halt | undefined): StepResult {
+  if (step.excluded === true) return notExecuted(step, 'not_run', 'left out of this run')
   return notExecuted(step, halt?.kind === 'skipped' ? 'skipped' : 'not_run', reasonOf(halt))
 }
 

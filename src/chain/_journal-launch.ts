@@ -5,7 +5,7 @@ import type { StepAnswer } from './executor.ts'
 import type { EngineCore, Entry } from './_journal-entry.ts'
 import { chainOutput, chainWaitsFor } from './_outcome.ts'
 import { passGate } from './_pass-gate.ts'
-import { overdue, timeLimit, type TimeLimit } from './_time-limit.ts'
+import { noLimit, overdue, timeLimit, type TimeLimit } from './_time-limit.ts'
 
 /** Starts what was announced, once. Its outcome is recorded before anybody sees it. */
 export function launch(core: EngineCore, entry: Entry): void {
@@ -25,15 +25,23 @@ export function launch(core: EngineCore, entry: Entry): void {
   entry.ending = ending
 }
 
+/** Ends what was told to end while it waited: for a person, or for the report of an agent. */
+export function endWaiting(core: EngineCore, entry: Entry): void {
+  if (entry.outcome !== undefined && entry.outcome.kind !== 'suspended') return
+  entry.outcome = undefined
+  entry.ending = undefined
+  launch(core, entry)
+}
+
 async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   const stopped = endedFromAbove(core, entry)
-  if (stopped !== undefined) return stopped
+  if (stopped !== undefined) return await endedBefore(core, entry, stopped)
   const gate = passGate(core, entry)
   if (gate !== undefined) return gate
   if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
   const startedAt = begin(core, entry)
   const before = core.clock.elapsed()
-  const limit = timeLimit(core, entry, startedAt)
+  const limit = core.runner === undefined ? noLimit : timeLimit(core, entry, startedAt)
   const unlink = link(entry.scope, entry.controller)
   try {
     return entry.kind === 'task'
@@ -43,6 +51,24 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
     limit.clear()
     unlink()
   }
+}
+
+/** Not executed any more; what has begun, in an earlier process too, says so. */
+async function endedBefore(
+  core: EngineCore,
+  entry: Entry,
+  stopped: Extract<Outcome, { kind: 'cancelled' | 'suspended' }>,
+): Promise<Outcome> {
+  const { handed, started } = core.journal
+  const at = handed.get(entry.key) ?? started.get(entry.key)
+  if (stopped.kind === 'suspended' || at === undefined) return stopped
+  const startedAt = Date.parse(at)
+  if (entry.kind === 'chain') {
+    entry.controller.abort()
+    return await executeChain(core, entry, startedAt, noLimit)
+  }
+  const durationMs = handed.has(entry.key) ? Math.max(0, core.clock.now() - startedAt) : undefined
+  return { ...stopped, startedAt, durationMs }
 }
 
 async function executeTask(
@@ -95,7 +121,9 @@ async function executeChain(
   if (limit.over()) return finished(overdue(limit))
   if (chain.ended === 'suspended') {
     const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
-    return { kind: 'suspended', why, ...left() }
+    const isLooked = core.runner === undefined && core.countsAbsence === true
+    const late = isLooked ? lateReport(call, core.clock.now() - startedAt) : undefined
+    return { kind: 'suspended', why, overdue: late, ...left() }
   }
   if (chain.ended === 'cancelled' || controller.signal.aborted) {
     return { kind: 'cancelled', ...left() }
@@ -127,6 +155,7 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
     return
   }
   entry.order = core.order++
+  core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
   core.writer.defer(
     { type: 'done', key, outcome },
     { written: () => announceEnd(core, entry, outcome, at), failed: (error) => fail(core, error) },
@@ -213,6 +242,7 @@ function begin(core: EngineCore, entry: Entry): number {
   if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
   if (core.runner === undefined) return now
   core.writer?.append({ type: 'start', key, at })
+  core.journal.started.set(key, at)
   core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
   return now
 }

@@ -1,7 +1,7 @@
 import type { StepOutput } from '../exec/index.ts'
 import type { CancelledStep, ChainResult, Outcome, SuspendedOutcome, Suspension } from './engine.ts'
 import type { PlannedStep } from './plan-model.ts'
-import type { StepResult } from './result.ts'
+import { countSucceeded, decidingAttempt, type StepResult } from './result.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
 
 /** What the result of a run says of a step with this outcome. */
@@ -75,13 +75,13 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
 
 /** What a nested chain is for its parent: one output. */
 export function chainOutput(result: ChainResult): StepOutput {
-  const { steps = [], errors = [] } = result.attempts.at(-1) ?? {}
+  const { status, attempts } = result
+  const { attempt = 1, steps = [], errors = [] } = decidingAttempt(result) ?? {}
   const outputs = previousOutputs(steps)
-  const succeeded = outputs.filter((output) => output.status === 'success').length
-  const { status } = result
+  const which = attempt === attempts.length ? '' : ` in attempt ${attempt} of ${attempts.length}`
   return {
     status: status === 'success' || status === 'critical' ? status : 'failure',
-    result: `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`,
+    result: `${countSucceeded(steps)}${which}`,
     errors: [...outputs.flatMap((output) => output.errors), ...errors],
     metrics: totalMetrics(outputs),
     evidence: steps.some((step) => step.evidence === 'self-reported')

@@ -148,9 +148,13 @@ function planStep(
 
 function uniqueLabel(labels: Map<string, number>, name: string): string {
   const label = name.slice(name.lastIndexOf('/') + 1)
-  const count = (labels.get(label) ?? 0) + 1
+  let count = (labels.get(label) ?? 0) + 1
+  // A directory can have such a name itself.
+  while (count > 1 && labels.has(`${label}#${count}`)) count++
   labels.set(label, count)
-  return count === 1 ? label : `${label}#${count}`
+  if (count === 1) return label
+  labels.set(`${label}#${count}`, 1)
+  return `${label}#${count}`
 }
 
 function cycle(

@@ -14,18 +14,21 @@ const maxTimerMs = 2_147_483_647
 export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): TimeLimit {
   const fallback = entry.kind === 'task' ? (core.defaultTimeoutMs ?? 0) : 0
   const ms = Math.min(entry.call.timeoutMs || fallback, maxTimerMs)
+  if (ms === 0) return noLimit
   const counts = core.countsAbsence === true && entry.kind === 'chain'
-  const left = counts ? Math.max(1, ms - (core.clock.now() - startedAt)) : ms
+  const left = counts ? ms - (core.clock.now() - startedAt) : ms
   let over = false
-  const timer =
-    ms > 0
-      ? setTimeout(() => {
-          over = true
-          entry.controller.abort()
-        }, left)
-      : undefined
+  const end = (): void => {
+    over = true
+    entry.controller.abort()
+  }
+  // Nothing that was reported since then counts.
+  if (left <= 0) end()
+  const timer = over ? undefined : setTimeout(end, left)
   return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
 }
+
+export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }
 
 /** The output of a step that was ended by its limit, perhaps while `scripts/verify` ran. */
 export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = false): StepOutput {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path'
-import { makePrivateDirectory, type Runtime, sha256 } from '../base/index.ts'
+import { makePrivateDirectory, reasonOf, type Runtime, sha256 } from '../base/index.ts'
 import {
   type AgentCli,
   agentPrompt,
@@ -11,7 +11,7 @@ import {
 import type { Executor, StepRequest } from './executor.ts'
 import type { PlannedTask } from './plan-model.ts'
 import type { RunStore } from './run-store.ts'
-import { lastOutput } from './script-executor.ts'
+import { cannotPrepare, lastOutput } from './script-executor.ts'
 import { runFiles, skillDirectory } from './step-files.ts'
 
 /** What an agent is told of a skill. */
@@ -80,8 +80,13 @@ function environmentOf(
   )
   const names = [...own, ...networkVariables, ...options.environment]
   const { scratch } = runFiles(options.store.directory, runId)
-  makePrivateDirectory(dirname(scratch))
-  makePrivateDirectory(scratch)
+  try {
+    makePrivateDirectory(dirname(scratch))
+    makePrivateDirectory(scratch)
+  } catch (error) {
+    const reason = reasonOf(error)
+    throw cannotPrepare({ call }, `${scratch} cannot be made: ${reason}`)
+  }
   return childEnvironment(runtime, names, {
     NO_COLOR: '1',
     TERM: 'dumb',

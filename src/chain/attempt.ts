@@ -1,7 +1,7 @@
 import type { StepStatus } from '../exec/index.ts'
 import type { CancelledStep, ChainResult, Engine, Outcome, Running } from './engine.ts'
 import { fillRest, type Halt } from './_halt.ts'
-import { cancelledStep, notExecuted, previousOutputs, stepResult } from './_outcome.ts'
+import { cancelledStep, previousOutputs, stepResult } from './_outcome.ts'
 import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
 import { attemptStatus, skipsAfter, stopAfter } from './policy.ts'
 import type { AttemptResult, StepResult } from './result.ts'
@@ -40,35 +40,34 @@ export async function runAttempt(
   const slots = new Map<PlannedStep, StepResult>()
   const running = new Map<string, { step: PlannedStep; handle: Running }>()
   let halt: Halt | undefined
-  let waits = false
+  const parked: { step: PlannedStep; handle: Running }[] = []
   let state = scope.state
   let next = 0
 
   for (;;) {
-    const room = halt === undefined ? limit : 0
-    while (running.size < room) {
+    const places = halt === undefined ? limit : 0
+    while (placesTaken(policy, running) < places) {
       const step = steps[next++]
       if (step === undefined) break
-      if (step.excluded === true) {
-        slots.set(step, notExecuted(step, 'not_run', 'left out of this run'))
-        continue
-      }
+      if (step.excluded === true) continue
       const handle = begin(chain, step, engine, scope, policy.passState ? state : emptyState)
       running.set(handle.key, { step, handle })
     }
     if (running.size === 0) break
     const { key, outcome } = await engine.firstOf([...running.values()].map((item) => item.handle))
-    const step = running.get(key)?.step
-    if (step === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+    const ended = running.get(key)
+    if (ended === undefined) throw new Error(`the engine answered for ${key}, which does not run`)
+    const { step } = ended
     running.delete(key)
     slots.set(step, stepResult(step, outcome))
     // In a group everybody sees the state from before it.
     if (!policy.async) state = addOutputs(state, previousOutputs([slots.get(step)]))
     halt = haltAfter(chain, step, outcome) ?? halt
-    waits ||= outcome.kind === 'suspended'
+    if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') parked.push(ended)
     if (halt === undefined || halt.kind === 'suspended') continue
     if (halt.kind === 'won') halt = { ...halt, step: await recordWinner(engine, scope, halt.step) }
-    const started = [...running.values()]
+    // What waits for a person or a report waits no more.
+    const started = [...running.values(), ...parked.splice(0)]
     running.clear()
     if (started.length > 0) {
       const left = await engine.cancel(started.map((item) => item.handle))
@@ -76,8 +75,17 @@ export async function runAttempt(
     }
   }
 
-  fillRest(steps, slots, halt, waits)
+  fillRest(steps, slots, halt)
   return conclude(chain, scope, slots, halt)
+}
+
+/** In a sequence what waits is waited for. */
+function placesTaken(
+  { async }: PlannedChain['policy'],
+  running: ReadonlyMap<string, { handle: Running }>,
+): number {
+  if (!async) return running.size
+  return [...running.values()].filter(({ handle }) => handle.waited !== true).length
 }
 
 function begin(
@@ -142,9 +150,7 @@ function conclude(
   const outputs = previousOutputs(results)
   const statuses = outputs.map((output) => output.status)
   const stop = halt?.kind === 'stopped' ? halt.stop : halt?.kind === 'won' ? 'succeeded' : undefined
-  const reached = attemptStatus(chain.policy, statuses, stop)
-  const rejected = halt?.kind === 'rejected'
-  const decided = rejected && reached === 'success' ? 'failure' : reached
+  const decided = attemptStatus(chain.policy, statuses, stop)
   const ended = endedBy(halt, results)
   const stands = results.some((result) => result.status === 'waiting') ? 'waiting' : 'interrupted'
   return {

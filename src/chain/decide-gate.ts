@@ -18,7 +18,9 @@ export async function waitingGate(
 ): Promise<GateRecord> {
   const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
     const gate = journal.gates.get(walked.key)
-    return walked.step.status === 'waiting' && gate !== undefined ? [gate] : []
+    // A chain with steps below has passed its own gate; one of those waits.
+    const waits = walked.leaf && walked.step.status === 'waiting'
+    return waits && gate !== undefined ? [gate] : []
   })
   const matching = step === undefined ? gates : gates.filter((gate) => gate.step === step)
   const [gate, second] = matching

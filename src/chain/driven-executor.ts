@@ -8,7 +8,11 @@ import type { RunJournal } from './run-journal.ts'
  * Steps that an agent does while it is driven through a run: handed out, then judged by what it
  * reports. Time-outs hold between the two, however many processes come and go in between.
  */
-export function drivenExecutor(journal: RunJournal, clock: Pick<Runtime, 'now'>): Executor {
+export function drivenExecutor(
+  journal: RunJournal,
+  clock: Pick<Runtime, 'now'>,
+  onHandOut?: (call: TaskCall) => void,
+): Executor {
   return {
     kind: 'driven',
     async execute({ call }) {
@@ -18,7 +22,10 @@ export function drivenExecutor(journal: RunJournal, clock: Pick<Runtime, 'now'>)
       const until = report === undefined ? clock.now() : Date.parse(report.at)
       const workedMs = Math.max(0, until - handedAt)
       const late = lateReport(call, workedMs)
-      if (late === undefined && report === undefined) return { kind: 'pending', handedAt }
+      if (late === undefined && report === undefined) {
+        onHandOut?.(call)
+        return { kind: 'pending', handedAt }
+      }
       const output =
         late === undefined && report !== undefined
           ? report.output

@@ -31,6 +31,8 @@ export interface Engine {
 /** A step that was announced. `key` is unique in the run: attempt and name, level by level. */
 export interface Running {
   readonly key: string
+  /** It has waited for somebody, so others took its place in the group; that stays so. */
+  readonly waited?: boolean | undefined
 }
 
 export interface Ended {

@@ -32,6 +32,9 @@ export class StepNotFoundError extends ChainError {
   }
 }
 
+/** The journal, or what a step is given, could not be written: the run stops, and can go on later. */
+export class RunFilesError extends ChainError {}
+
 /** Another process writes the journal of this run. */
 export class RunBusyError extends ChainError {}
 

@@ -8,7 +8,10 @@ import type { TaskExecutor } from './plan-model.ts'
  */
 export interface Executor {
   readonly kind: TaskExecutor
-  /** Executes the step; a failure is an output, never a throw. Must end soon after an abort. */
+  /**
+   * Executes the step; a failure is an output, never a throw. Must end soon after an abort.
+   * @throws {RunFilesError} where nothing ran, since there is no room for what it is given.
+   */
   execute(request: StepRequest): Promise<StepAnswer>
 }
 

@@ -21,6 +21,7 @@ export {
   ChainPlanError,
   RunBusyError,
   RunNotFoundError,
+  RunStateError,
   runNotFound,
 } from './errors.ts'
 export type { ChainEvent, EventListener } from './events.ts'
@@ -43,12 +44,14 @@ export {
 } from './plan-model.ts'
 export { renderPlan } from './render-plan.ts'
 export { renderPlanMermaid } from './render-plan-mermaid.ts'
-export { prunableRuns, type PruneChoice } from './prune-runs.ts'
+export { prunableRuns, type PruneChoice, removeRuns } from './prune-runs.ts'
 export { planChanged } from './plan-changed.ts'
 export { argumentsOf, reusedResults } from './reuse.ts'
 export { parsePolicySetting } from './policy-table.ts'
 export {
   type AttemptResult,
+  countSucceeded,
+  decidingAttempt,
   lastAttempt,
   type RunResult,
   type RunStatus,
@@ -71,6 +74,7 @@ export { whileRunning } from './while-running.ts'
 export { openRunStore, type RunStore } from './run-store.ts'
 export {
   continueStepper,
+  drive,
   type HandedStep,
   reportStep,
   startStepper,
@@ -78,17 +82,15 @@ export {
   type StepperAnswer,
 } from './stepper.ts'
 export {
-  duration,
   firstFailed,
   renderTimeline,
   resultWithError,
-  spanOf,
   statusMarks,
-  stepDuration,
   type StyleText,
   type TimelineOptions,
 } from './timeline.ts'
 export { type CheckedSkill, executionRefusal, trustFact } from './trust-check.ts'
 export { skillDirectory } from './step-files.ts'
 export { type WalkedStep, walkResult } from './walk-result.ts'
+export { duration, stepDuration, timeOf } from './step-time.ts'
 export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

@@ -1,8 +1,9 @@
-import type { CancelledStep, Ended, Engine, Outcome, Running } from './engine.ts'
+import type { CancelledStep, Ended, Engine, Running } from './engine.ts'
 import type { Announced, EngineCore, Entry } from './_journal-entry.ts'
-import { launch } from './_journal-launch.ts'
+import { endWaiting, launch } from './_journal-launch.ts'
 import type { JournalEngineOptions } from './journal-engine-options.ts'
-import type { DoneRecord } from './journal-records.ts'
+import { recordedOutcome } from './journal-records.ts'
+import type { RunJournal } from './run-journal.ts'
 
 export interface JournalEngine extends Engine {
   /** Resolves when nothing that was started runs any more. */
@@ -50,7 +51,7 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       order: recorded?.order ?? Number.POSITIVE_INFINITY,
     }
     entries.set(key, { ...announced, ...state })
-    return { key }
+    return { key, waited: hasWaited(core.journal, key) }
   }
 
   const find = (running: readonly Running[]): Entry[] =>
@@ -74,6 +75,8 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
       const list = find(running)
       for (const entry of list) entry.controller.abort()
       await Promise.all(endings(list))
+      for (const entry of list) endWaiting(core, entry)
+      await Promise.all(endings(list))
       if (core.failure !== undefined) throw core.failure.error
       return list.map((entry) => recordCancelled(core, entry))
     },
@@ -89,8 +92,11 @@ function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   }
 }
 
-function recordedOutcome({ outcome, reused }: DoneRecord): Outcome {
-  return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
+/** For a person or a report, it or what is below it, in this process or an earlier one. */
+function hasWaited({ handed, gates }: RunJournal, key: string): boolean {
+  return [...handed.keys(), ...gates.keys()].some(
+    (waiting) => waiting === key || waiting.startsWith(`${key}/`),
+  )
 }
 
 function endings(list: readonly Entry[]): Promise<void>[] {

@@ -86,6 +86,11 @@ export interface DoneRecord {
   reused?: true | undefined
 }
 
+/** The outcome that a record stands for, marked where it was taken over. */
+export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
+  return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
+}
+
 /** A value that the interpreter decided once. */
 export interface DecidedRecord {
   type: 'decided'

@@ -1,6 +1,7 @@
 import { type ChainError, RunStateError, RunTrustError } from './errors.ts'
 import { planDigest } from './plan.ts'
 import { isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-model.ts'
+import type { RunJournal } from './run-journal.ts'
 
 /**
  * Why a run cannot go on with the plan as it is now; undefined where it is the one of the run. What
@@ -9,23 +10,27 @@ import { isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-
  * @param command that goes on with the run: `resume`, or `approve` where it waits.
  */
 export function planChanged(
-  runId: string,
-  before: Plan,
+  journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
   now: Plan,
   command: 'resume' | 'approve' = 'resume',
 ): ChainError | undefined {
+  const { run, plan: before, status } = journal
+  const { runId } = run
   if (now.digest === before.digest) return undefined
+  // What waits on a server waits there with the plan that it was given.
+  const isHeld = run.server !== undefined && status === 'waiting'
+  const first = isHeld ? `After skillrail runs cancel ${runId}: ` : ''
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
-    return trustChanged(runId, before, command)
+    return trustChanged(runId, before, command, first)
   }
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: `skillrail runs retry ${runId} makes a new run that reuses its successes; skillrail runs resume ${runId} --force goes on with the changed plan.`,
+    hint: `${first}skillrail runs retry ${runId} makes a new run that reuses its successes; skillrail runs resume ${runId} --force goes on with the changed plan.`,
   })
 }
 
-function trustChanged(runId: string, before: Plan, command: string): RunTrustError {
+function trustChanged(runId: string, before: Plan, command: string, first: string): RunTrustError {
   const wasTrusted = isTrusted(before.root)
   return new RunTrustError({
     code: 'run-trust-changed',
@@ -34,7 +39,7 @@ function trustChanged(runId: string, before: Plan, command: string): RunTrustErr
       : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
     hint: wasTrusted
       ? `skillrail runs ${command} ${runId} --trust-workspace goes on as it began; skillrail trust trusts them for good.`
-      : `skillrail runs resume ${runId} --force goes on with the skills trusted as they are now.`,
+      : `${first}skillrail runs resume ${runId} --force goes on with the skills trusted as they are now.`,
   })
 }
 

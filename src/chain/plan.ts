@@ -92,6 +92,18 @@ function refuseRaces(chain: PlannedChain): Diagnostic[] {
   return [{ code: 'race-driven', severity: 'error', message, path: chain.path }, ...inner]
 }
 
+/** The check of a chain is one of a step; the chain that is run itself is none. */
+function verifiesNothing({ name, path, verify }: SkillFacts, line: number): Diagnostic {
+  return {
+    code: 'verify-without-step',
+    severity: 'warning',
+    message: `${verify} of ${name} does not run: it checks the chain only where another one calls it`,
+    path,
+    line,
+    hint: 'Make the check a skill of its own and name it last in the chain.',
+  }
+}
+
 function planRoot(
   skill: SkillFacts,
   planning: Planning,
@@ -99,6 +111,7 @@ function planRoot(
 ): PlannedChain {
   if (skill.chain !== undefined) {
     const chain = { ...skill.chain, policy: { ...skill.chain.policy, ...overrides } }
+    if (skill.verify !== undefined) planning.diagnostics.push(verifiesNothing(skill, chain.line))
     return planChain({ ...skill, chain }, chain, '', [], planning)
   }
   const step = planTask(skill, skill.name, skill.path, planning)

@@ -1,4 +1,4 @@
-import { safeLine } from '../base/index.ts'
+import { columnsOf, padToColumns, safeLine } from '../base/index.ts'
 import { isChain, type Plan, type PlannedStep } from './plan-model.ts'
 import { executionWords, policyWords, shortDigest, stepLabel } from './plan-words.ts'
 
@@ -13,12 +13,12 @@ export function renderPlan(plan: Plan): string {
     executionWords(step).join(', '),
   ])
   const widths = (rows[0] ?? []).map((_cell, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+    Math.max(...rows.map((row) => columnsOf(row[column] ?? ''))),
   )
   const head = [safeLine(plan.skill), plan.digest.slice(0, 19), ...policyWords(plan.root.policy)]
   const lines = rows.map((row) =>
     row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => padToColumns(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   )

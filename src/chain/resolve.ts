@@ -1,6 +1,6 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { compareText, isInside, lookProblem, realRootOf } from '../base/index.ts'
+import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
+import { basename, dirname, join, sep } from 'node:path'
+import { compareText, isInside, lookProblem, nearest, realRootOf } from '../base/index.ts'
 import type { StepResolution } from './lookup.ts'
 
 /**
@@ -25,7 +25,7 @@ export function resolveStep(chainDirectory: string, name: string): StepResolutio
       ok: false,
       code: 'step-missing',
       message: `there is no skill ${name} in ${root} or below`,
-      hint: 'A chain may call the skills beside it and those deeper; check the name.',
+      hint: `${suggestion(chainDirectory, sibling)}A chain may call the skills beside it and those deeper; check the name.`,
     }
   }
   if (second !== undefined) {
@@ -64,6 +64,7 @@ export function checkStepName(name: string): StepResolution | undefined {
   }
 }
 
+const skillFiles = ['SKILL.md', 'skill.md']
 const maxDepth = 6
 const maxDirectories = 2000
 
@@ -99,6 +100,23 @@ function shallowest(root: string, name: string): Search {
   return { found: [], closed }
 }
 
+/** The skill beside the place where this one should lie, whose name is nearest. */
+function suggestion(chainDirectory: string, sibling: string): string {
+  const listing = directoriesIn(dirname(sibling))
+  const others = Array.isArray(listing) ? listing : []
+  const skills = others.filter(
+    (directory) => directory !== chainDirectory && lookFor(directory).kind === 'skill',
+  )
+  const name = nearest(
+    basename(sibling),
+    skills.map((directory) => basename(directory)),
+  )
+  if (name === undefined) return ''
+  const root = dirname(chainDirectory)
+  const path = join(dirname(sibling), name).slice(root.length + 1)
+  return `Did you mean ${path.split(sep).join('/')}? `
+}
+
 interface Unreadable {
   kind: 'unreadable'
   path: string
@@ -120,7 +138,7 @@ function directoriesIn(directory: string): string[] | Unreadable {
 }
 
 function lookFor(directory: string): { kind: 'skill' | 'nothing' } | Unreadable {
-  for (const file of ['SKILL.md', 'skill.md']) {
+  for (const file of skillFiles) {
     const path = join(directory, file)
     try {
       if (statSync(path, { throwIfNoEntry: false })?.isFile() === true) return { kind: 'skill' }
@@ -144,7 +162,10 @@ function unreadable(name: string, { path, reason }: Unreadable): StepResolution 
 function insideRoot(root: string, name: string, directory: string): StepResolution {
   try {
     const real = realpathSync.native(directory)
-    if (isInside(realRootOf(root, directory, real), real)) return { ok: true, directory: real }
+    const realRoot = realRootOf(root, directory, real)
+    if (isInside(realRoot, real) && !isTextOutside(realRoot, real)) {
+      return { ok: true, directory: real }
+    }
   } catch {
     // Gone since it was found, or a loop of links: refused like a link that leads out.
   }
@@ -154,4 +175,14 @@ function insideRoot(root: string, name: string, directory: string): StepResoluti
     message: `the step ${name} is a link that leads out of ${root}`,
     hint: 'Move the skill into that directory.',
   }
+}
+
+/** Whether what the skill says is written elsewhere, in a file that a link leads to. */
+function isTextOutside(realRoot: string, directory: string): boolean {
+  return skillFiles
+    .map((file) => join(directory, file))
+    .some((path) => {
+      const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+      return isLink && !isInside(realpathSync.native(realRoot), realpathSync.native(path))
+    })
 }

@@ -67,7 +67,11 @@ export interface RunResult {
 /** A run as it is shown: perhaps while a process executes it. */
 export interface ShownRun extends Omit<RunResult, 'status' | 'attempts'> {
   status: RunStatus | 'running'
-  attempts: readonly (Omit<AttemptResult, 'status'> & { status: RunStatus | 'running' })[]
+  attempts: readonly ShownAttempt[]
+}
+
+export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
+  status: RunStatus | 'running'
 }
 
 /** The attempt that decided the run: the last one. */
@@ -75,4 +79,21 @@ export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result
   attempts: readonly Attempt[]
 }): Attempt | undefined {
   return result.attempts.at(-1)
+}
+
+/** The last attempt, but where every attempt has to pass the last one that failed as the whole did. */
+export function decidingAttempt<Attempt extends { status: string; errors?: unknown }>(result: {
+  status: string
+  attempts: readonly Attempt[]
+}): Attempt | undefined {
+  const last = result.attempts.at(-1)
+  if (last?.errors !== undefined) return last
+  return result.attempts.findLast((attempt) => attempt.status === result.status) ?? last
+}
+
+/** `2 of 3 steps succeeded`. */
+export function countSucceeded(steps: readonly { status: string }[]): string {
+  if (steps.length === 0) return 'no steps'
+  const succeeded = steps.filter(({ status }) => status === 'success').length
+  return `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
 }

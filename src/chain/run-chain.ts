@@ -1,9 +1,9 @@
-import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { acquireFileLock, openJournal, type Runtime, type Settings, sha256 } from '../base/index.ts'
+import { type Diagnostic, type Runtime, type Settings, sha256 } from '../base/index.ts'
 import { childEnvironment, endOrphans, openLauncher } from '../exec/index.ts'
 import { drivenExecutor } from './driven-executor.ts'
-import { RunBusyError, RunStateError } from './errors.ts'
+import type { TaskCall } from './engine.ts'
+import { RunStateError } from './errors.ts'
 import type { EventListener } from './events.ts'
 import type { Executor } from './executor.ts'
 import { runChain } from './interpreter.ts'
@@ -15,7 +15,8 @@ import {
   type RunRecord,
 } from './journal-records.ts'
 import { allSteps, type Plan } from './plan-model.ts'
-import { createRecordWriter, type RecordWriter } from './record-writer.ts'
+import { removeTree } from './_remove-tree.ts'
+import type { RecordWriter } from './record-writer.ts'
 import { argumentsOf } from './reuse.ts'
 import { redactedArguments } from './run-arguments.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
@@ -26,6 +27,7 @@ import { planChanged } from './plan-changed.ts'
 import { type RunConfinement, scriptExecutor } from './script-executor.ts'
 import { runFiles } from './step-files.ts'
 import { createStepRunner } from './step-runner.ts'
+import { saysHowToGoOn, withJournal } from './_with-journal.ts'
 
 /** What a run needs of the world; the same for a new one and a resumed one. */
 export interface RunWorld {
@@ -42,6 +44,10 @@ export interface RunWorld {
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
+  /** Told what is wrong with the files of the run and does not change its result. */
+  onProblem?: ((problem: Diagnostic) => void) | undefined
+  /** Told of every step that waits for the report of an agent. */
+  onHandOut?: ((call: TaskCall) => void) | undefined
 }
 
 export interface NewRun extends Pick<
@@ -56,7 +62,7 @@ export interface NewRun extends Pick<
 /** Starts a run: its journal exists before anything happens. Never throws for a failed step. */
 export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult> {
   const runId = world.runtime.id()
-  return await withJournal(world.store.pathOf(runId), runId, async (writer) => {
+  return await withJournal(runId, world, async (writer) => {
     const masked = redactedArguments(run.arguments)
     const header: RunRecord = {
       type: 'run',
@@ -98,7 +104,9 @@ export interface Resumption {
   /** Needed again where they held a secret: it is not in the journal. */
   arguments?: readonly string[] | undefined
   /** Looks at the journal, and may write to it, before the run goes on. */
-  prepare?: ((journal: RunJournal, append: (record: ChainRecord) => void) => void) | undefined
+  prepare?:
+    | ((journal: RunJournal, append: (record: ChainRecord) => void) => void | Promise<void>)
+    | undefined
 }
 
 /**
@@ -110,10 +118,10 @@ export async function resumeRun(resumption: Resumption, world: RunWorld): Promis
   const { runId } = resumption
   const path = world.store.pathOf(runId)
   world.store.read(runId)
-  return await withJournal(path, runId, async (writer) => {
+  return await withJournal(runId, world, async (writer) => {
     const journal = readRunJournal(path, runId)
     refuseEnded(journal)
-    const change = planChanged(runId, journal.plan, resumption.plan, resumption.command)
+    const change = planChanged(journal, resumption.plan, resumption.command)
     if (change !== undefined && resumption.force !== true) throw change
     const changed = change !== undefined
     const executesNothing = resumption.executesNothing === true
@@ -121,7 +129,7 @@ export async function resumeRun(resumption: Resumption, world: RunWorld): Promis
     const plan = changed ? { plan: resumption.plan } : {}
     writer.append({ type: 'resumed', at: isoNow(world), ...plan, ...recordOf(world.confinement) })
     if (changed) journal.plan = resumption.plan
-    resumption.prepare?.(journal, writer.append)
+    await resumption.prepare?.(journal, writer.append)
     endOrphans(interruptedKeys(journal))
     return await proceed(journal, given, world, writer, executesNothing)
   })
@@ -132,7 +140,8 @@ export async function readResult(
   journal: RunJournal,
   clock: Pick<Runtime, 'now' | 'elapsed'>,
 ): Promise<RunResult> {
-  const engine = createJournalEngine({ journal, clock })
+  const countsAbsence = journal.run.mode === 'stepper'
+  const engine = createJournalEngine({ journal, clock, countsAbsence })
   const { status, attempts, winner } = await runChain(journal.plan.root, engine)
   const { runId, skill } = journal.run
   const unended = status === 'interrupted' || status === 'waiting'
@@ -171,7 +180,9 @@ async function proceed(
     arguments: given,
     executors: [
       scriptExecutor(scripts),
-      ...(journal.run.mode === 'stepper' ? [drivenExecutor(journal, runtime)] : []),
+      ...(journal.run.mode === 'stepper'
+        ? [drivenExecutor(journal, runtime, world.onHandOut)]
+        : []),
       ...(world.executors ?? []),
     ],
     world: scripts,
@@ -199,35 +210,11 @@ async function proceed(
     if (ended !== 'suspended') cleanUp(files, root.policy.cleanupAfter)
     world.onEvent?.({ type: 'run-finished', runId, status, at })
     return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
+  } catch (error) {
+    throw saysHowToGoOn(error, journal)
   } finally {
     await engine.idle()
     await launcher.close()
-  }
-}
-
-async function withJournal(
-  path: string,
-  runId: string,
-  work: (writer: RecordWriter) => Promise<RunResult>,
-): Promise<RunResult> {
-  const lock = acquireFileLock(path)
-  if (!lock.ok) {
-    throw new RunBusyError({
-      code: 'run-busy',
-      message: `the run ${runId} is being executed by process ${lock.holder.pid} on ${lock.holder.host}`,
-      hint: `Wait for it, or end it: skillrail runs cancel ${runId}`,
-    })
-  }
-  try {
-    const journal = openJournal(path)
-    try {
-      const writer = createRecordWriter(journal)
-      return await work(writer).finally(() => writer.append())
-    } finally {
-      journal.close()
-    }
-  } finally {
-    lock.release()
   }
 }
 
@@ -248,9 +235,14 @@ function interruptedKeys(journal: RunJournal): Set<string> {
   return new Set(open.map((key) => `${journal.run.runId}/${key}`))
 }
 
+/** What cannot be removed stays until `runs prune`: the run has ended, and its result counts. */
 function cleanUp(files: { scratch: string; steps: string }, scratchToo: boolean): void {
-  rmSync(files.steps, { recursive: true, force: true })
-  if (scratchToo) rmSync(dirname(files.scratch), { recursive: true, force: true })
+  try {
+    removeTree(files.steps)
+    if (scratchToo) removeTree(dirname(files.scratch))
+  } catch {
+    // A background process of a step may still write there.
+  }
 }
 
 function isoNow(world: Pick<RunWorld, 'runtime'>): string {

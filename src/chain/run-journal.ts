@@ -1,8 +1,8 @@
 import {
   type Diagnostic,
   type JournalRecord,
-  messageOf,
   readJournal,
+  reasonOf,
   StateFileError,
   systemCode,
 } from '../base/index.ts'
@@ -56,7 +56,8 @@ export interface RunJournal {
 export function readRunJournal(path: string, runId: string): RunJournal {
   const { records, diagnostics } = readRecords(path, runId)
   const [first, ...rest] = records
-  if (first?.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
+  if (first === undefined) throw neverBegan(path)
+  if (first.type !== 'run') throw foreign(path, 'it does not begin with the record of a run')
   if (first.runId !== runId) throw foreign(path, `it is that of the run ${first.runId}`)
   const journal: RunJournal = {
     path,
@@ -91,7 +92,8 @@ function readRecords(
     }
     throw new StateFileError({
       code: 'journal-unreadable',
-      message: `the journal ${path} cannot be read: ${messageOf(error)}`,
+      message: `the journal ${path} cannot be read: ${reasonOf(error)}`,
+      hint: 'Check its permissions, or move it away.',
       cause: error,
     })
   }
@@ -100,7 +102,7 @@ function readRecords(
   const damage = diagnostics.find((diagnostic) => diagnostic.severity === 'error')
   if (damage !== undefined) {
     const { code, message, hint } = damage
-    throw new StateFileError({ code, message: `${path}: ${message}`, hint, diagnostics })
+    throw new StateFileError({ code, message: `${path}: ${message}`, hint })
   }
   const records = reading.records.map((record, index) => {
     if (isChainRecord(record)) return record
@@ -161,6 +163,15 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
       if (record.status !== 'cancelled') journal.pausedAt = record.at
       break
   }
+}
+
+/** Whoever started the run was ended before its first record was whole. */
+function neverBegan(path: string): StateFileError {
+  return new StateFileError({
+    code: 'journal-empty',
+    message: `the journal ${path} has no whole record: its run was ended before anything of it began`,
+    hint: 'Delete the file, unless a process is just starting the run.',
+  })
 }
 
 function foreign(path: string, reason: string): StateFileError {

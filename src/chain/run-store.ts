@@ -1,6 +1,14 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { compareText, type Diagnostic, SkillrailError, UsageError } from '../base/index.ts'
+import {
+  compareText,
+  type Diagnostic,
+  lockHolder,
+  lookProblem,
+  SkillrailError,
+  UsageError,
+} from '../base/index.ts'
+import { removeTree } from './_remove-tree.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 
 /** The runs of a project: one journal each below `.skillrail/runs`. */
@@ -13,7 +21,10 @@ export interface RunStore {
   read(runId: string): RunJournal
   /** Every run that can be read; what is wrong with the others as diagnostics. */
   list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
-  /** Deletes the journal and the files of a run. */
+  /**
+   * Deletes the journal and the files of a run.
+   * @throws the system error where something of it cannot be deleted; the journal is still there then.
+   */
   remove(runId: string): void
 }
 
@@ -22,17 +33,23 @@ export function openRunStore(workspace: string): RunStore {
   const store: RunStore = {
     directory,
     pathOf: (runId) => join(directory, `${checkedId(runId)}.jsonl`),
-    ids: () => journalIds(directory),
+    ids: () => {
+      const ids = journalIds(directory)
+      return Array.isArray(ids) ? ids : []
+    },
     read: (runId) => readRunJournal(store.pathOf(runId), runId),
     list() {
+      const ids = journalIds(directory)
+      if (!Array.isArray(ids)) return { runs: [], diagnostics: [ids] }
       const diagnostics: Diagnostic[] = []
-      const runs = store.ids().flatMap((runId) => {
+      const runs = ids.flatMap((runId) => {
+        const path = store.pathOf(runId)
         try {
           const journal = store.read(runId)
           diagnostics.push(...journal.diagnostics)
           return journal
         } catch (error) {
-          diagnostics.push(unreadable(store.pathOf(runId), error))
+          if (!isJustBeginning(path, error)) diagnostics.push(unreadable(path, error))
           return []
         }
       })
@@ -40,7 +57,7 @@ export function openRunStore(workspace: string): RunStore {
     },
     remove(runId) {
       const path = store.pathOf(runId)
-      rmSync(join(directory, runId), { recursive: true, force: true })
+      removeTree(join(directory, runId))
       rmSync(path, { force: true })
     },
   }
@@ -49,14 +66,29 @@ export function openRunStore(workspace: string): RunStore {
 
 const journalName = /^([0-9a-z]+)\.jsonl$/
 
-function journalIds(directory: string): string[] {
+/** The ids, or why it cannot be said which there are. */
+function journalIds(directory: string): string[] | Diagnostic {
   try {
     return readdirSync(directory)
       .flatMap((name) => journalName.exec(name)?.[1] ?? [])
       .toSorted((a, b) => compareText(b, a))
-  } catch {
-    return []
+  } catch (error) {
+    const reason = lookProblem(error)
+    if (reason === undefined) return []
+    return {
+      code: 'runs-unreadable',
+      severity: 'error',
+      message: `the runs cannot be listed: ${reason}`,
+      path: directory,
+      hint: 'Make the directory readable.',
+    }
   }
+}
+
+/** Its process has made the file and not yet written to it. */
+function isJustBeginning(path: string, error: unknown): boolean {
+  const isEmpty = error instanceof SkillrailError && error.code === 'journal-empty'
+  return isEmpty && lockHolder(path) !== undefined
 }
 
 /** An id becomes a file name, so nothing else may pass for one. */

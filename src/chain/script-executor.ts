@@ -11,7 +11,9 @@ import {
   runScript,
   type Script,
   type StepOutput,
+  verificationKey,
 } from '../exec/index.ts'
+import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { stateText } from './state.ts'
@@ -47,7 +49,7 @@ export function scriptExecutor(world: ScriptWorld): Executor {
       }
       const confinement = confinementOf(step, world)
       if (confinement === 'missing') return { kind: 'output', output: noSandbox(step) }
-      const { output, stdout, stderr } = await runScript({
+      const { unwritable, output, stdout, stderr } = await runScript({
         script: search.script,
         skillDirectory: directory,
         cwd: world.workspace,
@@ -66,9 +68,19 @@ export function scriptExecutor(world: ScriptWorld): Executor {
         confinement,
         onOutput: request.onOutput,
       })
+      if (unwritable !== undefined) throw cannotPrepare(request, unwritable)
       return { kind: 'output', output, log: lastOutput(stdout, stderr) }
     },
   }
+}
+
+/** Nothing of the skill ran, so that its result stays open: a full disk is no failure of a step. */
+export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
+  return new RunFilesError({
+    code: 'run-files-unwritable',
+    message: `the step ${call.step.step} could not be started: ${reason}`,
+    hint: 'Mend that; nothing recorded so far is lost.',
+  })
 }
 
 export interface Verification {
@@ -180,7 +192,7 @@ function verifyVariables(
     SKILLRAIL_SKILL_DIR: directory,
     SKILLRAIL_RUN_ID: request.runId,
     SKILLRAIL_STEP: step.step,
-    SKILLRAIL_IDEMPOTENCY_KEY: `${request.idempotencyKey}/verify`,
+    SKILLRAIL_IDEMPOTENCY_KEY: verificationKey(request.idempotencyKey),
     SKILLRAIL_SCRATCH: scratch,
   }
 }

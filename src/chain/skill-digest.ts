@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { sha256 } from '../base/index.ts'
+import { readRegularFile, sha256 } from '../base/index.ts'
 
 /**
  * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that run
- * for it. A file that is gone counts as changed.
+ * for it. A file that is gone counts as changed, and so does one that a step has replaced by something
+ * that can be read for ever.
  *
  * @param files paths below the directory, in any order; undefined ones are left out.
  * @param known contents that were read already, by the same paths.
@@ -24,9 +24,6 @@ export function skillDigest(
 }
 
 function contentOf(path: string): Uint8Array | undefined {
-  try {
-    return readFileSync(path)
-  } catch {
-    return undefined
-  }
+  const reading = readRegularFile(path, { maxBytes: Number.MAX_SAFE_INTEGER, binary: true })
+  return reading.ok ? reading.bytes : undefined
 }

@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 import { messageOf, redactText, redactValue } from '../base/index.ts'
 import { failedOutput, type StepOutput } from '../exec/index.ts'
 import type { ChainCall, TaskCall } from './engine.ts'
+import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { secretsIn } from './run-arguments.ts'
@@ -32,7 +33,7 @@ export interface StepRunnerOptions {
 
 /**
  * Digest, execution, verification, masking of secrets. What it returns is what is recorded, so that
- * a resumed run sees exactly what an undisturbed one saw.
+ * a resumed run sees exactly what an undisturbed one saw. It throws {@link RunFilesError} alone.
  */
 export function createStepRunner(options: StepRunnerOptions): StepRunner {
   const { world, runId } = options
@@ -81,6 +82,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
           onOutput: maskedOutput(context, secrets),
         })
         .catch((error: unknown): StepAnswer => {
+          if (error instanceof RunFilesError) throw error
           return { kind: 'output', output: failedOutput('executor-failed', messageOf(error)) }
         })
       if (answer.kind === 'pending') return answer

@@ -1,12 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { redactValue } from '../base/index.ts'
 import type { ReportedError, StepOutput } from '../exec/index.ts'
-import { RunStateError } from './errors.ts'
+import type { TaskCall } from './engine.ts'
+import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
 import type { RunResult } from './result.ts'
-import { resumeRun, type RunWorld, startRun } from './run-chain.ts'
+import { readResult, type Resumption, resumeRun, type RunWorld, startRun } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
-import { walkResult } from './walk-result.ts'
+import type { ChainState } from './state.ts'
+import { type WalkedStep, walkResult } from './walk-result.ts'
 
 /** Where a run stands that an agent is driven through. */
 export type StepperAnswer = (
@@ -31,6 +34,8 @@ export interface HandedStep {
   attempt: number
   /** Its time is over; what goes on with the run will say so. Never of a step just handed out. */
   overdue?: true | undefined
+  /** What it gets of the steps before it; absent where the run was only looked at. */
+  state?: ChainState | undefined
 }
 
 /** Begins to drive an agent through a chain: everything up to the first steps that it must do. */
@@ -39,7 +44,7 @@ export async function startStepper(
   run: { arguments: readonly string[]; request: RunRequest; requireVerified: boolean },
   world: RunWorld,
 ): Promise<StepperAnswer> {
-  return stepperAnswer(await startRun({ ...run, plan, mode: 'stepper' }, world))
+  return await drive(world, async (driven) => startRun({ ...run, plan, mode: 'stepper' }, driven))
 }
 
 /** Where it stands now: runs what is ours to run, enforces time-outs, hands out again. */
@@ -48,7 +53,17 @@ export async function continueStepper(
   plan: Plan,
   world: RunWorld,
 ): Promise<StepperAnswer> {
-  return stepperAnswer(await resumeRun({ runId, plan }, world))
+  return await drive(world, async (driven) => resumeRun({ runId, plan }, driven))
+}
+
+/** Goes on with a run as far as it goes without the agent, and says what the agent has to do then. */
+export async function drive(
+  world: RunWorld,
+  go: (world: RunWorld) => Promise<RunResult>,
+): Promise<StepperAnswer> {
+  const states = new Map<string, ChainState>()
+  const onHandOut = ({ key, state }: TaskCall): void => void states.set(key, state)
+  return stepperAnswer(await go({ ...world, onHandOut }), states)
 }
 
 /**
@@ -62,50 +77,71 @@ export async function reportStep(
 ): Promise<StepperAnswer> {
   const { runId } = report
   let reported = ''
-  const result = await resumeRun(
-    {
-      runId,
-      plan,
-      prepare(journal, append) {
-        const key = keyOfHanded(journal, report.step)
-        reported = key
-        const at = new Date(world.runtime.now()).toISOString()
-        const record = { type: 'report', key, output: redactValue(report.output), at } as const
-        append(record)
-        journal.reports.set(key, record)
-      },
-    },
-    world,
+  const prepare: Resumption['prepare'] = async (journal, append) => {
+    const standing = await readResult(world.store.read(runId), world.runtime)
+    const key = keyOfHanded(runId, standing, report.step)
+    reported = key
+    const at = new Date(world.runtime.now()).toISOString()
+    const record = { type: 'report', key, output: redactValue(report.output), at } as const
+    append(record)
+    journal.reports.set(key, record)
+  }
+  const answer = await inTurn(world, async () =>
+    drive(world, async (driven) => resumeRun({ runId, plan, prepare }, driven)),
   )
   const dismissed = dismissedReport(world.store.read(runId), reported, report.step)
-  return { ...stepperAnswer(result), ...(dismissed === undefined ? {} : { dismissed }) }
+  return { ...answer, ...(dismissed === undefined ? {} : { dismissed }) }
 }
 
-/** A time-out that the agent is to vouch for is one of its report, not of its verification. */
+const patienceMs = 10_000
+
+/** Reports about the steps of a group may come at once. */
+async function inTurn<T>({ runtime }: RunWorld, go: () => Promise<T>): Promise<T> {
+  const start = runtime.elapsed()
+  for (;;) {
+    try {
+      return await go()
+    } catch (error) {
+      const isBusy = error instanceof RunBusyError
+      if (!isBusy || runtime.elapsed() - start > patienceMs) throw error
+      await sleep(50)
+    }
+  }
+}
+
+/**
+ * A time-out that the agent is to vouch for is one of its report, not of its verification. A chain
+ * above that ran out of time ended the step before the report.
+ */
 function dismissedReport(
   journal: RunJournal,
   key: string,
   step: string,
 ): DismissedReport | undefined {
   const outcome = journal.done.get(key)?.outcome
-  if (outcome?.kind !== 'finished' || outcome.output.evidence !== 'self-reported') return undefined
-  const [error] = outcome.output.errors
-  return error?.code === 'timeout' ? { step, ...error } : undefined
+  const isReported = outcome?.kind === 'finished'
+  if (isReported && outcome.output.evidence !== 'self-reported') return undefined
+  const errors = isReported ? outcome.output.errors : chainsAbove(key).flatMap(errorsOf)
+  const error = errors.find(({ code }) => code === 'timeout')
+  return error === undefined ? undefined : { step, ...error }
+
+  function errorsOf(chain: string): readonly ReportedError[] {
+    const ended = journal.done.get(chain)?.outcome
+    return ended?.kind === 'finished' ? ended.output.errors : []
+  }
 }
 
-/** The steps that wait for a report, as recorded. */
-export function handedSteps(journal: RunJournal): { key: string; step: string }[] {
-  return [...journal.handed.keys()]
-    .filter((key) => !journal.done.has(key) && !journal.reports.has(key))
-    .map((key) => ({ key, step: stepOfKey(key) }))
+/** The keys of the chains that a step is below, innermost first. */
+function chainsAbove(key: string): string[] {
+  const end = key.lastIndexOf('/')
+  return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]
 }
 
-function keyOfHanded(journal: RunJournal, step: string): string {
-  const handed = handedSteps(journal)
-  const found = handed.find((candidate) => candidate.step === step)
+function keyOfHanded(runId: string, result: RunResult, step: string): string {
+  const handed = handedSteps(result)
+  const found = handed.find((candidate) => candidate.step.step === step)
   if (found !== undefined) return found.key
-  const names = handed.map((candidate) => candidate.step).join(', ')
-  const { runId } = journal.run
+  const names = handed.map((candidate) => candidate.step.step).join(', ')
   throw new RunStateError({
     code: 'report-refused',
     message:
@@ -116,27 +152,41 @@ function keyOfHanded(journal: RunJournal, step: string): string {
   })
 }
 
-/** The id of a step in the plan: its key without the attempts. */
-function stepOfKey(key: string): string {
-  return key.replace(/(^|\/)\d+:/g, '$1')
+/** The steps that wait for a report; those of an attempt that has ended do not. */
+function handedSteps(result: RunResult): WalkedStep[] {
+  return waitingSteps(result).filter((walked) => walked.step.startedAt !== null)
 }
 
-/** Where a result leaves the agent. */
-export function stepperAnswer(result: RunResult): StepperAnswer {
+function waitingSteps(result: RunResult): WalkedStep[] {
+  return walkResult(result).filter((walked) => walked.leaf && walked.step.status === 'waiting')
+}
+
+/** Where a result leaves the agent. `states`: what each step gets of those before it, by key. */
+export function stepperAnswer(
+  result: RunResult,
+  states: ReadonlyMap<string, ChainState> = new Map(),
+): StepperAnswer {
   const { runId } = result
   if (result.status === 'interrupted' || result.status === 'cancelled') {
     return { kind: 'interrupted', runId, result }
   }
   if (result.status !== 'waiting') return { kind: 'ended', runId, result }
-  const waiting = walkResult(result).filter(
-    (walked) => walked.leaf && walked.step.status === 'waiting',
+  const late = new Set(
+    walkResult(result).flatMap(({ key, step: { status, errors } }) =>
+      status === 'waiting' && errors.some(({ code }) => code === 'timeout') ? [key] : [],
+    ),
   )
-  const next = waiting
-    .filter((walked) => walked.step.startedAt !== null)
-    .map(({ attempt, step: { step, skill, errors } }) => {
-      const overdue = errors.some((error) => error.code === 'timeout')
-      return { step, skill, attempt, ...(overdue ? { overdue } : {}) }
-    })
+  const next = handedSteps(result).map(({ key, attempt, step: { step, skill } }) => {
+    const overdue = [key, ...chainsAbove(key)].some((place) => late.has(place))
+    const state = states.get(key)
+    return {
+      step,
+      skill,
+      attempt,
+      ...(overdue ? { overdue } : {}),
+      ...(state === undefined ? {} : { state }),
+    }
+  })
   if (next.length > 0) return { kind: 'next', runId, next }
-  return { kind: 'approval', runId, step: waiting[0]?.step.step ?? '' }
+  return { kind: 'approval', runId, step: waitingSteps(result)[0]?.step.step ?? '' }
 }

@@ -1,5 +1,6 @@
-import { safeLine, safeText } from '../base/index.ts'
-import { lastAttempt, type ShownRun, type StepResult, type StepResultStatus } from './result.ts'
+import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../base/index.ts'
+import { decidingAttempt, type ShownRun, type StepResult, type StepResultStatus } from './result.ts'
+import { endOf, type Span, spanOf, startOf, stepDuration } from './step-time.ts'
 
 export type StyleText = (
   format: 'green' | 'red' | 'yellow' | 'dim' | 'bold' | 'cyan',
@@ -14,13 +15,13 @@ export interface TimelineOptions {
 
 /** The steps of a run with their times as bars, and what failed first with its last output. */
 export function renderTimeline(
-  result: Pick<ShownRun, 'attempts' | 'winner'>,
+  result: Pick<ShownRun, 'status' | 'attempts' | 'winner'>,
   options: TimelineOptions,
 ): string[] {
   const style = options.style ?? ((_format, text) => text)
-  const attempt = lastAttempt(result)
-  const rows = flatten(attempt?.steps ?? [], 0)
-  const lines = rows.map((row) => line(row, rows, options.width, style))
+  const rows = flatten(decidingAttempt(result)?.steps ?? [], 0)
+  const layout = layoutOf(rows, options.width)
+  const lines = rows.map((row) => line(row, layout, style))
   if (result.attempts.length > 1) lines.push(style('dim', attemptsLine(result)))
   if (result.winner !== undefined) lines.push(`won by ${safeLine(result.winner)}`)
   return [...lines, ...firstFailure(result, style)]
@@ -38,47 +39,38 @@ export const statusMarks = {
   running: { mark: '▸', format: 'cyan' },
 } as const satisfies Record<StepResultStatus, { mark: string; format: Parameters<StyleText>[0] }>
 
-/** `340 ms`, `3.2 s`, `4 min 05 s`. */
-export function duration(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`
-  if (milliseconds < 59_950) return `${(milliseconds / 1000).toFixed(1)} s`
-  const seconds = Math.round(milliseconds / 1000)
-  return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
-}
-
-/** The time of a step; empty for one that never started and where nobody knows it. */
-export function stepDuration(
-  step: Pick<StepResult, 'status' | 'startedAt' | 'durationMs'>,
-): string {
-  const ended = step.status !== 'cancelled' && step.status !== 'waiting'
-  return step.startedAt === null || (!ended && step.durationMs === 0)
-    ? ''
-    : duration(step.durationMs)
-}
-
 /** What a step answered, behind the message of its first error unless the answer says that itself. */
 export function resultWithError(result: string, error: string | undefined): string {
   if (error === undefined || result.includes(error)) return result
   return error.includes(result.trim()) ? error : `${error} (${result})`
 }
 
-/** From the first begin to the last end in milliseconds, without the results that were taken over. */
-export function spanOf(steps: readonly StepResult[]): { start: number; length: number } {
-  const own = steps.filter((step) => step.startedAt !== null && step.reused !== true)
-  if (own.length === 0) return { start: 0, length: 0 }
-  const start = Math.min(...own.map(startOf))
-  return { start, length: Math.max(...own.map(endOf)) - start }
+/**
+ * Why a step was not executed, or what it answered and what was wrong with it. What was wrong with a
+ * step of a nested chain stands in the line of that step.
+ */
+export function saidOf({ status, reason, result, errors, steps = [] }: StepResult): string {
+  if (reason !== undefined) return reason
+  if (status === 'success' || failedLeaves(steps).length > 0) return result
+  return resultWithError(result, errors[0]?.message)
 }
 
-/** The failed step of a run that ended first; a nested chain is passed over for its step. */
-export function firstFailed(result: Pick<ShownRun, 'attempts'>): StepResult | undefined {
-  const failed = flatten(lastAttempt(result)?.steps ?? [], 0)
-    .map((row) => row.step)
-    .filter((step) => step.status === 'failure' || step.status === 'critical')
-  const leaves = failed.filter(
-    (step) => !failed.some((other) => other.step.startsWith(`${step.step}/`)),
-  )
-  return leaves.toSorted((a, b) => endOf(a) - endOf(b))[0]
+/**
+ * Of the steps that made a run fail the one that ended first; a nested chain is passed over for its
+ * step. What failed in a run or a nested chain that succeeded all the same is to blame for nothing.
+ */
+export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): StepResult | undefined {
+  if (result.status === 'success') return undefined
+  const failed = failedLeaves(decidingAttempt(result)?.steps ?? [])
+  return failed.toSorted((a, b) => endOf(a) - endOf(b))[0]
+}
+
+function failedLeaves(steps: readonly StepResult[]): StepResult[] {
+  return steps.flatMap((step) => {
+    if (step.status !== 'failure' && step.status !== 'critical') return []
+    const below = failedLeaves(step.steps ?? [])
+    return below.length === 0 ? [step] : below
+  })
 }
 
 interface Row {
@@ -90,37 +82,69 @@ function flatten(steps: readonly StepResult[], depth: number): Row[] {
   return steps.flatMap((step) => [{ step, depth }, ...flatten(step.steps ?? [], depth + 1)])
 }
 
-function line(row: Row, rows: readonly Row[], width: number, style: StyleText): string {
-  const { step, depth } = row
+/** The columns of each part of a line; a part for which there is no room has none. */
+interface Layout {
+  names: number
+  times: number
+  bars: number
+  notes: number
+  span: Span
+}
+
+function layoutOf(rows: readonly Row[], width: number): Layout {
+  const most = (of: (row: Row) => string): number =>
+    rows.reduce((columns, row) => Math.max(columns, columnsOf(of(row))), 0)
+  const times = most(({ step }) => stepDuration(step))
+  // A name gives way to its time, and a bar to what the step says.
+  const names = Math.min(most(nameOf), Math.max(8, width - times - 4))
+  const left = width - names - times - 4
+  const room = left - 2 - 2 - leastNote
+  const bars = room < leastBar ? 0 : Math.min(24, room)
+  const notes = left - 2 - (bars === 0 ? 0 : bars + 2)
+  return {
+    names,
+    times,
+    bars,
+    notes: notes < leastNote ? 0 : notes,
+    span: spanOf(rows.map(({ step }) => step)) ?? { start: 0, length: 0 },
+  }
+}
+
+const leastBar = 8
+const leastNote = 12
+
+function line(row: Row, layout: Layout, style: StyleText): string {
+  const { step } = row
   const { mark, format } = statusMarks[step.status]
-  const name = `${'  '.repeat(depth)}${safeLine(label(step))}`
-  const names = Math.max(...rows.map((other) => label(other.step).length + 2 * other.depth))
-  const time = stepDuration(step)
-  const note = step.reason ?? noteOf(step)
-  const room = Math.max(10, width - names - 4 - 12 - barWidth - 2)
-  const said = safeLine(note).slice(0, room)
-  return `${style(format, mark)} ${name.padEnd(names)}  ${time.padStart(10)}  ${style('dim', bar(step, rows))}  ${said}`.trimEnd()
+  const name = padToColumns(cutToColumns(nameOf(row), layout.names), layout.names)
+  const time = stepDuration(step).padStart(layout.times)
+  const note = cutToColumns(safeLine(noteOf(step)), layout.notes)
+  const drawn = note === '' ? bar(step, layout).trimEnd() : bar(step, layout)
+  const parts = [name, time, drawn === '' ? '' : style('dim', drawn), note]
+  return `${style(format, mark)} ${parts.filter((part) => part !== '').join('  ')}`.trimEnd()
 }
 
-function noteOf({ status, reused, result, errors }: StepResult): string {
-  if (reused === true && status === 'success') return 'taken over'
-  return status === 'success' ? '' : resultWithError(result, errors[0]?.message)
+function nameOf({ step, depth }: Row): string {
+  return `${'  '.repeat(depth)}${safeLine(label(step))}`
 }
 
-const barWidth = 24
-
-/** Where in the run the step lay, to an eighth of a column. */
-function bar(step: StepResult, rows: readonly Row[]): string {
-  if (step.startedAt === null || step.reused === true) return ' '.repeat(barWidth)
-  const { start, length: span } = spanOf(rows.map((row) => row.step))
-  const total = Math.max(1, span)
-  const left = Math.min(barWidth - 1, Math.floor(((startOf(step) - start) / total) * barWidth))
-  const length = Math.round((step.durationMs / total) * barWidth)
-  const filled = Math.max(1, Math.min(barWidth - left, length))
-  return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(barWidth)
+/** A success needs no words. */
+function noteOf(step: StepResult): string {
+  if (step.status !== 'success') return saidOf(step)
+  return step.reason ?? (step.reused === true ? 'taken over' : '')
 }
 
-function firstFailure(result: Pick<ShownRun, 'attempts'>, style: StyleText): string[] {
+/** Where in the run the step lay, in columns. */
+function bar(step: StepResult, { bars, span }: Layout): string {
+  if (bars === 0 || step.startedAt === null || step.reused === true) return ' '.repeat(bars)
+  const total = Math.max(1, span.length)
+  const left = Math.min(bars - 1, Math.floor(((startOf(step) - span.start) / total) * bars))
+  const length = Math.round((step.durationMs / total) * bars)
+  const filled = Math.max(1, Math.min(bars - left, length))
+  return `${' '.repeat(left)}${'█'.repeat(filled)}`.padEnd(bars)
+}
+
+function firstFailure(result: Pick<ShownRun, 'status' | 'attempts'>, style: StyleText): string[] {
   const failed = firstFailed(result)
   if (failed === undefined) return []
   const tail = safeText(failed.log ?? '')
@@ -136,19 +160,13 @@ function firstFailure(result: Pick<ShownRun, 'attempts'>, style: StyleText): str
   ]
 }
 
-function attemptsLine(result: Pick<ShownRun, 'attempts'>): string {
+function attemptsLine(result: Pick<ShownRun, 'status' | 'attempts'>): string {
   const statuses = result.attempts.map((attempt) => attempt.status).join(', ')
-  return `${result.attempts.length} attempts (${statuses}); shown is the last one`
+  const shown = decidingAttempt(result)
+  const which = shown === result.attempts.at(-1) ? 'the last one' : `number ${shown?.attempt ?? 1}`
+  return `${result.attempts.length} attempts (${statuses}); shown is ${which}`
 }
 
 function label(step: StepResult): string {
   return step.step.slice(step.step.lastIndexOf('/') + 1)
-}
-
-function startOf(step: StepResult): number {
-  return step.startedAt === null ? 0 : Date.parse(step.startedAt)
-}
-
-function endOf(step: StepResult): number {
-  return startOf(step) + step.durationMs
 }

@@ -13,7 +13,7 @@ export interface AgentVerdict {
 }
 
 /**
- * Checks the given files, or all that are found: their fields, the tools and skills they name, and circles.
+ * Checks the given files, or all that are found: their fields, the tools, skills and models they name, and circles.
  *
  * @throws {UsageError} for a path where nothing is.
  */
@@ -22,8 +22,11 @@ export async function verdictsOf(
   paths: readonly string[],
 ): Promise<AgentVerdict[]> {
   const { runtime, settings } = context
-  const [{ agentPlaces, checkReferences, checkTools, readAgentAt }, { serverConfiguration }] =
-    await Promise.all([import('../agent/index.ts'), import('./_asked-servers.ts')])
+  const [agents, { serverConfiguration }] = await Promise.all([
+    import('../agent/index.ts'),
+    import('./_asked-servers.ts'),
+  ])
+  const { agentPlaces, readAgentAt } = agents
   const files =
     paths.length > 0
       ? paths.flatMap(filesAt)
@@ -34,7 +37,12 @@ export async function verdictsOf(
   )
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const servers = serverConfiguration(context).servers.map(({ name }) => name)
-  const found = [...checkReferences(usable, skills), ...checkTools(usable, { servers })]
+  const found = [
+    ...agents.checkNames(usable),
+    ...agents.checkReferences(usable, skills),
+    ...agents.checkModels(usable),
+    ...agents.checkTools(usable, { servers }),
+  ]
   return readings.map(({ path, config, diagnostics: own }) => {
     const diagnostics = [...own, ...found.filter((one) => one.path === path)]
     return { path, name: config?.name ?? null, valid: !hasErrors(diagnostics), diagnostics }

@@ -1,13 +1,8 @@
-import { safeLine } from '../base/index.ts'
+import { cutToColumns, safeLine } from '../base/index.ts'
 
 /** Text from a skill for one cell of a table: on one line, harmless, cut to `width` columns. */
 export function cell(text: string, width: number): string {
-  const characters = Array.from(safeLine(text).trim())
-  if (characters.length <= width) return characters.join('')
-  return `${characters
-    .slice(0, Math.max(0, width - 1))
-    .join('')
-    .trimEnd()}…`
+  return cutToColumns(safeLine(text).trim(), width)
 }
 
 /** `12,345`, the same in every locale. */

@@ -16,7 +16,7 @@ import {
   trustFact,
 } from '../chain/index.ts'
 import { discoverOptionsFrom, findSkill, skillAt, type SkillInfo } from '../library/index.ts'
-import { SkillLoadError } from '../skill/index.ts'
+import { SkillLoadError, SkillParseError } from '../skill/index.ts'
 import {
   findWorkspace,
   lockReadOnce,
@@ -76,8 +76,12 @@ export function planNamed(
   mode: RunMode = 'run',
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
-  const skill = findSkill(reference, discoverOptionsFrom(runtime, settings))
-  return planSkill(project, skill, changes, mode)
+  return planSkill(
+    project,
+    () => findSkill(reference, discoverOptionsFrom(runtime, settings)),
+    changes,
+    mode,
+  )
 }
 
 /** Plans the skill of a run again, as it was asked for then. */
@@ -86,11 +90,13 @@ export function planKept(
   { request, mode }: { request: PlanChanges & { directory: string }; mode: RunMode },
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
-  const skill = skillAt(
-    resolve(project.workspace, request.directory),
-    discoverOptionsFrom(runtime, settings),
+  const directory = resolve(project.workspace, request.directory)
+  return planSkill(
+    project,
+    () => skillAt(directory, discoverOptionsFrom(runtime, settings)),
+    request,
+    mode,
   )
-  return planSkill(project, skill, request, mode)
 }
 
 /**
@@ -116,17 +122,18 @@ export function usablePlan(reading: PlannedSkillRun): Plan {
 
 function planSkill(
   project: ChainProject,
-  skill: SkillInfo,
+  find: () => SkillInfo,
   changes: PlanChanges,
   mode: RunMode,
 ): PlannedSkillRun {
+  const skill = plannable(find)
   const directory = realpathSync(skill.directory)
   const refusals = new Map<string, SkillNotTrustedError>()
   const { sandbox } = project.context.settings.run
   const lookup = lookupFor(project, skill.scope, refusals)
   const report = lookup.load(directory)
   if (report.facts === undefined) {
-    throw new SkillLoadError({
+    throw new ChainPlanError({
       code: 'skill-unusable',
       message: `the skill ${skill.name} cannot be used`,
       diagnostics: report.diagnostics,
@@ -145,6 +152,17 @@ function planSkill(
     diagnostics: [...own, ...reading.diagnostics],
     directory: keptPath(project.workspace, directory),
     refusals,
+  }
+}
+
+/** What is broken cannot be planned, whether it is what was asked for or a step of it. */
+function plannable(find: () => SkillInfo): SkillInfo {
+  try {
+    return find()
+  } catch (error) {
+    if (!(error instanceof SkillParseError || error instanceof SkillLoadError)) throw error
+    const { code, message, hint, diagnostics } = error
+    throw new ChainPlanError({ code, message, hint, diagnostics, cause: error })
   }
 }
 

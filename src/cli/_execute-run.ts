@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
-import { exitCode, type ExitCode } from '../base/index.ts'
+import { join } from 'node:path'
+import { type Diagnostic, exitCode, type ExitCode } from '../base/index.ts'
 import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
 import { lockReadOnce } from '../trust/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
@@ -34,6 +35,7 @@ export async function executeRun(
   const limit = longest === undefined ? undefined : AbortSignal.timeout(longest)
   const reports = openReports(context, options)
   const progress = showProgress(context.output)
+  const problems: Diagnostic[] = []
   let result: RunResult
   try {
     result = await work({
@@ -46,6 +48,7 @@ export async function executeRun(
       refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
       signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
       yesGates: options.yesGates,
+      onProblem: (problem) => void problems.push(problem),
       onEvent(event) {
         progress.listener(event)
         reports.onEvent?.(event)
@@ -55,7 +58,7 @@ export async function executeRun(
     progress.close()
   }
   await reports.write(result)
-  warnWhereGone(project, result.runId)
+  context.output.diagnostics([...problems, ...filesLeft(project, plan, result)])
   const inTime = limit?.aborted !== true || context.signal.aborted
   const overdue = !inTime && result.status === 'interrupted'
   if (overdue) context.output.note(`The run was ended after ${options.maxTime} s (--max-time).`)
@@ -68,19 +71,14 @@ export async function executeRun(
   return code
 }
 
-/** A step can delete what it likes; the run ends all the same, and nobody can look it up. */
-function warnWhereGone({ context, store }: ChainProject, runId: string): void {
-  const path = store.pathOf(runId)
-  if (existsSync(path)) return
-  context.output.diagnostics([
-    {
-      code: 'journal-gone',
-      severity: 'warning',
-      message: `the journal of the run ${runId} was deleted while it ran: it can neither be shown nor gone on with`,
-      path,
-      hint: 'One of its steps, or somebody else, deletes files below .skillrail/runs.',
-    },
-  ])
+/** A run that has ended leaves nothing where its chain says so, unless something holds it. */
+function filesLeft({ store }: ChainProject, plan: Plan, result: RunResult): Diagnostic[] {
+  const path = join(store.directory, result.runId)
+  const hasEnded = codeOfRun(result) === exitCode.done || codeOfRun(result) === exitCode.badAnswer
+  if (!plan.root.policy.cleanupAfter || !hasEnded || !existsSync(path)) return []
+  const message = `the files of the run ${result.runId} could not all be removed, as cleanup_after says`
+  const hint = `A program that a step has left in the background may still write there; then: rm -r ${path}`
+  return [{ code: 'scratch-left', severity: 'warning', message, path, hint }]
 }
 
 async function executorsFor(

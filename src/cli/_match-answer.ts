@@ -1,28 +1,7 @@
-import type { Diagnostic } from '../base/index.ts'
 import { estimateTokens } from '../skill/index.ts'
-import {
-  type DeferredReference,
-  type InjectedReference,
-  readTarget,
-  type TriggerMatch,
-} from '../trigger/index.ts'
+import { readTarget, type TriggerMatch } from '../trigger/index.ts'
+import type { MatchJson } from '../view/index.ts'
 import type { InjectionAnswer } from './_injection-for.ts'
-
-export interface MatchJson {
-  prompt: string
-  matches: {
-    skill: string
-    match: string
-    inject: string
-    line: number
-    text: string
-    promptLine: number
-    tokens: number | null
-  }[]
-  injected: Omit<InjectedReference, 'text'>[]
-  deferred: readonly DeferredReference[]
-  diagnostics: readonly Diagnostic[]
-}
 
 /** The JSON of `match`, without an explanation. */
 export function matchAnswer(

@@ -54,6 +54,7 @@ function aloneOnStandardError(context: CommandContext): CommandContext {
     output: {
       ...output,
       isTerminal: false,
+      isLive: false,
       line: (text = '') => output.note(text),
       raw: (text) => output.note(text),
       json: (value) => output.note(JSON.stringify(value)),

@@ -1,10 +1,37 @@
-import { type Plan, planChanged, type RunJournal } from '../chain/index.ts'
+import {
+  type Plan,
+  planChanged,
+  RunBusyError,
+  type RunJournal,
+  RunStateError,
+} from '../chain/index.ts'
 import { type ChainProject, planKept, usablePlan } from './_chain-project.ts'
+import { upToDate } from './_engine.ts'
 
-/** The journal of a run; what is wrong with it, such as a torn last line, is said on standard error. */
-export function openRun({ store, context }: ChainProject, runId: string): RunJournal {
-  const journal = store.read(runId)
-  context.output.diagnostics(journal.diagnostics)
+/**
+ * The journal of a run, with what its server did meanwhile; what is wrong with it, such as a torn last
+ * line, is said on standard error.
+ *
+ * @throws {RunBusyError | RunStateError} where its server has not finished it, or does not answer.
+ */
+export async function openRun(project: ChainProject, runId: string): Promise<RunJournal> {
+  const { journal, standing } = await upToDate(project, runId)
+  project.context.output.diagnostics(journal.diagnostics)
+  const { url = '' } = journal.run.server ?? {}
+  if (standing === 'running') {
+    throw new RunBusyError({
+      code: 'run-busy',
+      message: `the run ${runId} is being executed by the server at ${url}`,
+      hint: `Wait for it, or end it: skillrail runs cancel ${runId}`,
+    })
+  }
+  if (standing === 'unreachable') {
+    throw new RunStateError({
+      code: 'restate-away',
+      message: `the server at ${url}, which is to execute the run ${runId}, does not answer`,
+      hint: 'Start it, or wait until it can be reached: it keeps what it has done.',
+    })
+  }
   return journal
 }
 
@@ -14,14 +41,15 @@ export function openRun({ store, context }: ChainProject, runId: string): RunJou
  */
 export function planToGoOn(
   project: ChainProject,
-  { run, plan: before, status }: RunJournal,
+  journal: RunJournal,
   command: 'resume' | 'approve',
   force = false,
 ): Plan {
+  const { run, status } = journal
   const plan = usablePlan(planKept(project, run))
-  // Of a run that has ended that is said instead, and a server says itself what waits there.
-  const isOpen = status !== 'failure' && status !== 'critical' && run.server === undefined
-  const change = isOpen ? planChanged(run.runId, before, plan, command) : undefined
+  // Of a run that has ended that is said instead.
+  const isOpen = status !== 'failure' && status !== 'critical'
+  const change = isOpen ? planChanged(journal, plan, command) : undefined
   if (change !== undefined && !force) throw change
   return plan
 }

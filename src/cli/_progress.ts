@@ -1,4 +1,5 @@
-import { safeLine } from '../base/index.ts'
+import { stripVTControlCharacters } from 'node:util'
+import { columnsOf, cutToColumns, safeLine } from '../base/index.ts'
 import {
   type ChainEvent,
   duration,
@@ -17,17 +18,19 @@ export interface Progress {
 
 /**
  * One line for each step on standard error when it ends, indented below its chain. On a terminal one
- * more line, rewritten, shows what runs now and for how long.
+ * more line, rewritten, shows what runs now and for how long; in CI and without a terminal there is none.
  */
 export function showProgress(output: Output): Progress {
   if (output.isQuiet) return { listener: () => undefined, close: () => undefined }
   const running = new Map<string, { name: string; since: number }>()
-  const draw = (): void => output.live(liveLine(running).slice(0, output.width - 1))
-  const timer = output.isTerminal ? setInterval(draw, 100).unref() : undefined
+  const draw = (): void => output.live(liveLine(running))
+  const timer = output.isLive ? setInterval(draw, 100).unref() : undefined
+  let printed = false
 
   function print(text: string): void {
     if (timer !== undefined) output.live('')
     output.styled(text)
+    printed = true
   }
 
   return {
@@ -51,24 +54,24 @@ export function showProgress(output: Output): Progress {
       }
     },
     close() {
-      if (timer === undefined) return
       clearInterval(timer)
-      output.live('')
+      if (timer !== undefined) output.live('')
       // The timeline follows.
-      output.note('')
+      if (printed) output.note('')
     },
   }
 }
 
 function finishedLine(event: ChainEvent & { type: 'step-finished' }, output: Output): string {
   const { mark, format } = statusMarks[event.status]
-  const failed = event.status !== 'success' && event.error !== undefined
-  const said = failed
-    ? safeLine(resultWithError(event.result, event.error)).slice(0, 120)
-    : safeLine(event.result).slice(0, 60)
   const time = stepDuration({ ...event, startedAt: event.at })
   const line =
     `${indent(event.step)}${output.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
+  const failed = event.status !== 'success' && event.error !== undefined
+  const whole = failed ? resultWithError(event.result, event.error) : event.result
+  const taken = columnsOf(stripVTControlCharacters(line)) + 2
+  const room = output.isTerminal ? output.width - taken : Infinity
+  const said = room < 10 ? '' : cutToColumns(safeLine(whole), Math.min(room, failed ? 120 : 60))
   return said === '' ? line : `${line}  ${output.style('dim', said)}`
 }
 

@@ -1,11 +1,11 @@
 import type { ExitCode } from '../base/index.ts'
 import {
   argumentsOf,
+  drive,
   readResult,
   reusedResults,
   type RunResult,
   type RunWorld,
-  stepperAnswer,
 } from '../chain/index.ts'
 import { openProject, planKept, usablePlan } from './_chain-project.ts'
 import { engineOf, startOn } from './_engine.ts'
@@ -23,7 +23,7 @@ export async function repeatRun(
   options: ExecuteOptions,
 ): Promise<ExitCode> {
   const project = openProject(context)
-  const journal = openRun(project, old.runId)
+  const journal = await openRun(project, old.runId)
   const { request, mode, requireVerified } = journal.run
   const plan = usablePlan(planKept(project, journal.run))
   const result = await readResult(journal, context.runtime)
@@ -54,6 +54,8 @@ export async function repeatRun(
       repeat,
     )
   }
-  const answer = stepperAnswer(await withStepperWorld(project, plan, options, repeat))
+  const answer = await withStepperWorld(project, plan, options, async (world) =>
+    drive(world, repeat),
+  )
   return answerStepper(project, plan, given, answer)
 }

@@ -1,11 +1,14 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import {
+  countSucceeded,
+  decidingAttempt,
   duration,
   lastAttempt,
   renderTimeline,
+  type RunJournal,
   type RunResult,
-  spanOf,
   stepperAnswer,
+  timeOf,
 } from '../chain/index.ts'
 import type { CommandContext } from './command.ts'
 
@@ -16,14 +19,18 @@ export function answerRun(context: CommandContext, result: RunResult): ExitCode 
     output.json(result)
     return codeOfRun(result)
   }
-  for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
-    output.line(line)
-  }
-  output.line('')
+  const timeline = renderTimeline(result, { width: output.width, style: output.style })
+  for (const line of timeline) output.line(line)
+  if (timeline.length > 0) output.line('')
   output.line(summary(result, context))
   for (const line of errorsOfRun(result)) output.line(line)
   for (const line of whatNext(result)) output.line(line)
   return codeOfRun(result)
+}
+
+/** The line above the steps of a run that is looked at. */
+export function headOfRun({ run }: RunJournal, status: string): string {
+  return `${safeLine(run.skill)}: ${status}, run ${run.runId}, begun ${run.at}`
 }
 
 /** What is wrong with a run and with no step of it. */
@@ -49,14 +56,12 @@ export function codeOfRun(result: RunResult): ExitCode {
 }
 
 function summary(result: RunResult, context: CommandContext): string {
-  const steps = lastAttempt(result)?.steps ?? []
-  const succeeded = steps.filter((step) => step.status === 'success').length
-  const { length: took } = spanOf(steps)
+  const steps = decidingAttempt(result)?.steps ?? []
   const colour =
     result.status === 'success' ? 'green' : result.status === 'waiting' ? 'cyan' : 'red'
   const status = context.output.style(colour, result.status)
-  const count = `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
-  return `${safeLine(result.skill)}: ${status}, ${count}, ${duration(took)}, run ${result.runId}`
+  const facts = [status, countSucceeded(steps), duration(timeOf(result)), `run ${result.runId}`]
+  return `${safeLine(result.skill)}: ${facts.join(', ')}`
 }
 
 function whatNext(result: RunResult): string[] {
@@ -64,7 +69,7 @@ function whatNext(result: RunResult): string[] {
   if (status === 'waiting') {
     const answer = stepperAnswer(result)
     if (answer.kind === 'next') {
-      const report = answer.next.map(({ step }) => `--step ${step}`).join(' or ')
+      const report = answer.next.map(({ step }) => `--step ${safeLine(step)}`).join(' or ')
       return [
         `Go on: skillrail chain next ${runId}  (then: skillrail chain report ${runId} ${report} …)`,
       ]

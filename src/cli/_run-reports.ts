@@ -2,12 +2,12 @@ import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { messageOf, UsageError, writeFileAtomic } from '../base/index.ts'
 import {
-  type ChainEvent,
   type EventListener,
   renderReport,
   type ReportFormat,
-  type RunResult,
+  type ShownRun,
 } from '../chain/index.ts'
+import { openEventFile } from './_event-file.ts'
 import { requireWritable } from './_require-writable.ts'
 import { findReportFormat } from './_report-format.ts'
 import type { CommandContext } from './command.ts'
@@ -28,7 +28,12 @@ export interface Reports {
   onEvent: EventListener | undefined
   /** Whether standard output belongs to a report or to the events, not to the timeline. */
   takesOutput: boolean
-  write(result: RunResult): Promise<void>
+  write(result: ShownRun): Promise<void>
+}
+
+/** Where the `github` report goes that no file is named for; undefined: to standard output. */
+interface ReportPlaces {
+  summary: string | undefined
 }
 
 /**
@@ -36,12 +41,17 @@ export interface Reports {
  * @throws {UsageError} for an unknown format, when two of them want one file or standard output, and for a file
  * that cannot be written: nothing has run by then.
  */
-export function openReports(context: CommandContext, options: ReportOptions): Reports {
-  const wanted = (options.report ?? []).map((text) => parseReport(text, context))
-  const eventsFile = typeof options.events === 'string' ? options.events : undefined
+export function openReports(
+  context: CommandContext,
+  options: ReportOptions,
+  { summary }: ReportPlaces = { summary: stepSummary(context) },
+): Reports {
+  const wanted = (options.report ?? []).map((text) => parseReport(text, summary))
+  const { events } = options
+  const eventsFile = typeof events === 'string' ? fileNamed('--events', events) : undefined
   const toOutput = [
     ...wanted.filter((report) => report.file === undefined),
-    ...(options.events === true ? ['events'] : []),
+    ...(events !== undefined && eventsFile === undefined ? ['events'] : []),
     ...(context.options.json ? ['json'] : []),
   ]
   if (toOutput.length > 1) {
@@ -60,13 +70,12 @@ export function openReports(context: CommandContext, options: ReportOptions): Re
     const how = format === 'github' && file === stepSummary(context) ? 'append' : 'replace'
     requireWritable(resolve(context.runtime.cwd, file), `--report ${format}`, how)
   }
-  if (eventsFile !== undefined) {
-    requireWritable(resolve(context.runtime.cwd, eventsFile), '--events', 'append')
-  }
+  const writer = events === undefined ? undefined : eventWriter(context, eventsFile)
   return {
-    onEvent: options.events === undefined ? undefined : eventWriter(context, eventsFile),
+    onEvent: writer?.onEvent,
     takesOutput: toOutput.length === 1 && !context.options.json,
     async write(result) {
+      writer?.close()
       for (const { format, file } of wanted) {
         const text = renderReport(format, result)
         if (file === undefined) context.output.raw(text)
@@ -97,12 +106,27 @@ function refuseSharedFile(
   }
 }
 
-function parseReport(text: string, context: CommandContext): WantedReport {
+function parseReport(text: string, summary: string | undefined): WantedReport {
   const equals = text.indexOf('=')
   const format = findReportFormat(equals === -1 ? text : text.slice(0, equals))
-  const file = equals === -1 ? undefined : text.slice(equals + 1)
+  if (equals !== -1) {
+    return { format, file: fileNamed(`--report ${format}`, text.slice(equals + 1)) }
+  }
   // In a workflow of GitHub Actions the summary of the job is where the report belongs.
-  return { format, file: file ?? (format === 'github' ? stepSummary(context) : undefined) }
+  return { format, file: format === 'github' ? summary : undefined }
+}
+
+/**
+ * The file that an option names; undefined for `-`, which is standard output.
+ * @throws {UsageError} for what can be no file.
+ */
+function fileNamed(option: string, text: string): string | undefined {
+  if (text !== '' && !/[/\\]$/.test(text)) return text === '-' ? undefined : text
+  throw new UsageError({
+    code: 'file-not-named',
+    message: text === '' ? `${option}= names no file` : `${option}=${text} names a directory`,
+    hint: `Name a file, as in ${option}=${text}FILE, or - for standard output.`,
+  })
 }
 
 function stepSummary(context: CommandContext): string | undefined {
@@ -129,18 +153,30 @@ function notWritten(context: CommandContext, path: string, message: string): voi
   context.output.diagnostics([{ code: 'report-not-written', severity: 'error', path, message }])
 }
 
-function eventWriter(context: CommandContext, file: string | undefined): EventListener {
-  const path = file === undefined ? undefined : resolve(context.runtime.cwd, file)
+interface EventWriter {
+  onEvent: EventListener
+  close(): void
+}
+
+function eventWriter(context: CommandContext, named: string | undefined): EventWriter {
+  if (named === undefined) {
+    const onEvent: EventListener = (event) => context.output.raw(`${JSON.stringify(event)}\n`)
+    return { onEvent, close: () => undefined }
+  }
+  const path = resolve(context.runtime.cwd, named)
+  const file = openEventFile(path)
   let broken = false
-  return (event: ChainEvent) => {
-    const text = `${JSON.stringify(event)}\n`
-    if (path === undefined) context.output.raw(text)
-    if (path === undefined || broken) return
+  function attempt(work: () => void): void {
+    if (broken) return
     try {
-      appendFileSync(path, text)
+      work()
     } catch (error) {
       broken = true
-      notWritten(context, path, `no more events are written: ${messageOf(error)}`)
+      notWritten(context, path, `events were not written: ${messageOf(error)}`)
     }
+  }
+  return {
+    onEvent: (event) => attempt(() => file.write(`${JSON.stringify(event)}\n`)),
+    close: () => attempt(() => file.close()),
   }
 }

@@ -1,16 +1,7 @@
 import type { RunJournal } from '../chain/index.ts'
+import type { ListedRun } from '../view/index.ts'
 
-/** A run in the answer of `runs list --json`. */
-export interface RunRow {
-  runId: string
-  skill: string
-  status: string
-  finishedSteps: number
-  startedAt: string
-  updatedAt: string
-}
-
-export function runRow(journal: RunJournal, status: string): RunRow {
+export function runRow(journal: RunJournal, status: string): ListedRun {
   const { runId, skill, at } = journal.run
   return {
     runId,

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { UsageError } from '../base/index.ts'
 import { contradiction } from './_contradiction.ts'
 
 /** Which steps of a chain a call is about. */
@@ -10,8 +9,8 @@ export interface StepChoice {
 
 export function declareStepChoice(program: Command): void {
   program
-    .option('--from <step>', 'leave out the steps before this one', single('--from'))
-    .option('--only <step>', 'leave out every other step', single('--only'))
+    .option('--from <step>', 'leave out the steps before this one')
+    .option('--only <step>', 'leave out every other step')
 }
 
 /** @throws {UsageError} where both are given. */
@@ -20,16 +19,4 @@ export function askedSteps({ from, only }: StepChoice): StepChoice {
     throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
   }
   return { from, only }
-}
-
-/** Of two values the last would count, and the other one go unheeded. */
-function single(option: string): (value: string, before: string | undefined) => string {
-  return (value, before) => {
-    if (before === undefined) return value
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `${option} is given twice, as ${before} and as ${value}`,
-      hint: 'Name one step. A nested chain, named as one, brings all of its steps.',
-    })
-  }
 }

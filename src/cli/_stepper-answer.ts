@@ -1,12 +1,14 @@
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import {
   allSteps,
+  type ChainState,
   type HandedStep,
   type Plan,
   type RunWorld,
   type StepperAnswer,
 } from '../chain/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
+import { statePart } from '../exec/index.ts'
 import { type ConfinementOptions, confinementFor } from './_confinement.ts'
 import { showProgress } from './_progress.ts'
 import { answerRun } from './_run-answer.ts'
@@ -28,7 +30,9 @@ export function answerStepper(
   const done = dismissed === undefined ? exitCode.done : exitCode.badAnswer
   if (dismissed !== undefined && !context.options.json) {
     const { step, message } = dismissed
-    output.line(`The report about ${step} came too late and does not count: ${safeLine(message)}.`)
+    output.line(
+      `The report about ${safeLine(step)} came too late and does not count: ${safeLine(message)}.`,
+    )
     output.line('')
   }
   switch (answer.kind) {
@@ -42,7 +46,7 @@ export function answerStepper(
       return answer.result.status === 'success' ? done : exitCode.badAnswer
     case 'approval':
       if (context.options.json) output.json({ runId, ...said, waiting: { step: answer.step } })
-      else output.line(`${answer.step} waits for a person: ${approvalLine(runId)}`)
+      else output.line(`${safeLine(answer.step)} waits for a person: ${approvalLine(runId)}`)
       return exitCode.waiting
     case 'next': {
       const next = handedWithContent(project, plan, given, answer.next)
@@ -65,7 +69,10 @@ export function handedWithContent(
   given: readonly string[],
   handed: readonly HandedStep[],
 ): (HandedStep & { content: string })[] {
-  return handed.map((step) => ({ ...step, content: contentOf(project, plan, step, given) }))
+  return handed.map(({ state, ...step }) => {
+    const content = [contentOf(project, plan, step, given), ...passedOn(state)].join('\n\n')
+    return { ...step, content }
+  })
 }
 
 /** The world of a stepper command: as that of a run. */
@@ -95,12 +102,19 @@ export async function withStepperWorld<T>(
 }
 
 function instructions(runId: string, step: HandedStep & { content: string }): string {
+  const name = safeLine(step.step)
   return `${step.content}
 
-Step ${step.step} of run ${runId}. When it is done, report it:
-  skillrail chain report ${runId} --step ${step.step} --status success --result "what was done"
+Step ${name} of run ${runId}. When it is done, report it:
+  skillrail chain report ${runId} --step ${name} --status success --result "what was done"
 (--status failure or critical when it failed; --error for each thing that is wrong)
 `
+}
+
+/** An agent knows its own reports, but not what scripts left, nor what it was told long ago. */
+function passedOn(state: ChainState | undefined): string[] {
+  if (state === undefined || state.previous_outputs.length === 0) return []
+  return [statePart(JSON.stringify(state))]
 }
 
 function contentOf(

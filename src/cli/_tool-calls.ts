@@ -142,7 +142,7 @@ function terminalListener(context: CommandContext): CallListener {
     progress(tool, { progress, total, message }) {
       const share = total === undefined ? String(progress) : `${progress}/${total}`
       const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()
-      output.live(line.slice(0, output.width - 1))
+      output.live(line)
       output.detail(line)
     },
   }

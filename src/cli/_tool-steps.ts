@@ -42,7 +42,7 @@ export function showSteps(context: CommandContext, total?: number): StepListener
     const count = total === undefined ? `${index + 1}.` : `${index + 1}/${total}`
     const failed = (result ?? report)?.status !== 'success'
     if (result === undefined && report === undefined) {
-      output.live(`… ${count} ${name}`.slice(0, output.width - 1))
+      output.live(`… ${count} ${name}`)
       return
     }
     output.live('')

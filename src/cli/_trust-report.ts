@@ -156,7 +156,7 @@ export function trustReportLines(report: TrustReport): string[] {
   const acting = report.skills.filter((skill) => skillLines(skill).length > 0)
   const plain = report.skills.length - acting.length
   const lines = [
-    `Workspace ${safeLine(report.workspace)}: ${stateWords[report.state]}`,
+    `Workspace ${safeLine(report.workspace)}: ${standingWords(report, acting.length)}`,
     ...acting.flatMap((skill) => [
       '',
       `  ${safeLine(skill.name)}  ${safeLine(skill.path)}`,
@@ -167,6 +167,12 @@ export function trustReportLines(report: TrustReport): string[] {
   if (plain > 0) lines.push('', `  ${amount(plain, 'skill')} with text only`)
   if (report.changes.length > 0) lines.push('', 'Changed since then:')
   return [...lines, ...report.changes.flatMap(changeLines)]
+}
+
+function standingWords(report: TrustReport, acting: number): string {
+  const nothing = acting === 0 && report.configuration.length === 0
+  if (nothing && report.state === 'untrusted') return 'not trusted, and nothing in it can act yet'
+  return stateWords[report.state]
 }
 
 const stateWords = {

@@ -1,9 +1,9 @@
 import { existsSync, statSync } from 'node:fs'
 import { SkillrailError } from '../base/index.ts'
 import { type RunJournal, readResult, statusOfRun } from '../chain/index.ts'
-import type { StandingRun, ViewWorld } from '../view/index.ts'
+import type { ListedRun, StandingRun, ViewWorld } from '../view/index.ts'
 import { openProject } from './_chain-project.ts'
-import { type RunRow, runRow } from './_run-row.ts'
+import { runRow } from './_run-row.ts'
 import type { CommandContext } from './command.ts'
 
 type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
@@ -12,7 +12,7 @@ type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
 export function runWorld(context: CommandContext): Pick<ViewWorld, RunPart> {
   const { store } = openProject(context)
   // A page asks every second, and a journal that did not change is not read again.
-  const rows = new Map<string, Known<RunRow>>()
+  const rows = new Map<string, Known<ListedRun>>()
   let last: Known<StandingRun> | undefined
 
   /** Without reading the journal; undefined while a process seems to hold the run. */

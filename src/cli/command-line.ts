@@ -34,6 +34,8 @@ export function parseCommandLine(
     .allowExcessArguments(false)
   command.configure(program)
   for (const option of globalOptions()) program.addOption(option)
+  program.addHelpText('after', 'Exit codes: skillrail --help')
+  refuseRepetition(program)
   try {
     program.parse(withoutName(entry, argv), { from: 'user' })
   } catch (error) {
@@ -67,6 +69,25 @@ function globalOptions(): Option[] {
     new Option('--trust-workspace', 'trust this project’s skills for this command'),
     new Option('--config <file>', 'read settings from this file, above all others'),
   ]
+}
+
+/** Of two values of an option that is not repeatable the last would count, and the other go unheeded. */
+function refuseRepetition(program: Command): void {
+  for (const option of program.options) {
+    const isRepeatable = option.variadic || option.parseArg !== undefined
+    if (isRepeatable || !(option.required || option.optional)) continue
+    const values: string[] = []
+    program.on(`option:${option.name()}`, (value: string | null) => {
+      values.push(value ?? 'no value')
+      if (values.length === 1) return
+      const name = option.long ?? option.flags
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `${name} is given twice, as ${values.join(' and as ')}`,
+        hint: `${program.name()} --help shows which options are repeatable.`,
+      })
+    })
+  }
 }
 
 /** Takes the words that named the command out of the arguments, wherever options stand. */

@@ -33,6 +33,16 @@ Options
   --config FILE        read settings from this file, above all others
   -V, --version        print the version
 
+Exit codes
+  0  done
+  1  it ran, and the answer is bad: a failed step, an invalid skill
+  2  the command was used wrongly
+  3  what was asked for does not exist or cannot be planned
+  4  refused by trust, approval or a gate
+  5  out of time or budget
+  6  waits for a person
+  130  interrupted
+
 Example
   $ skillrail run release-check
 

@@ -1,13 +1,15 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { type Diagnostic, safeLine, safeText } from '../base/index.ts'
+import { columnsOf, cutToColumns, type Diagnostic, safeLine, safeText } from '../base/index.ts'
 import type { Sink } from './sink.ts'
 
 type StyleFormat = Parameters<typeof styleText>[0]
 
 /** Where a command's words go: the answer to standard output, everything else to standard error. */
 export interface Output {
-  /** Whether a person sees standard output: only then are there colours and live lines. */
+  /** Whether a person sees standard output: only then are there colours. */
   readonly isTerminal: boolean
+  /** Whether a person watches both outputs, so that a line may be rewritten; never so in CI. */
+  readonly isLive: boolean
   /** Nobody reads remarks, so none need be put into words. */
   readonly isQuiet: boolean
   /** Columns of the terminal; 100 where there is none. */
@@ -26,7 +28,10 @@ export interface Output {
   failure(text: string): void
   /** A remark for `--verbose`. */
   detail(text: string): void
-  /** Rewrites the last line of standard error on a terminal; does nothing without one. */
+  /**
+   * Rewrites the last line of standard error on a terminal, as much of it as fits; does nothing without
+   * one, and in CI, where a terminal keeps everything that was ever written to it.
+   */
   live(text: string): void
   diagnostics(diagnostics: readonly Diagnostic[]): void
   /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
@@ -46,11 +51,16 @@ export interface OutputOptions {
 export function createOutput(options: OutputOptions): Output {
   const { stdout, stderr, env } = options
   const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
-  const colours = env['FORCE_COLOR'] ? env['FORCE_COLOR'] !== '0' : isTerminal && !env['NO_COLOR']
+  const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
+  const rewrites = stderr.isTerminal && !options.quiet && !isSet(env['CI'])
   const output: Output = {
     isTerminal,
+    isLive: isTerminal && rewrites,
     isQuiet: options.quiet,
-    width: Number(env['COLUMNS']) || stdout.columns || 100,
+    get width() {
+      const wanted = Number(env['COLUMNS'])
+      return wanted > 0 ? wanted : (stdout.columns ?? 100) || 100
+    },
     line: (text = '') => stdout.write(`${text}\n`),
     raw: (text) => stdout.write(text),
     json: (value) => stdout.write(`${JSON.stringify(value, null, 2)}\n`),
@@ -59,7 +69,8 @@ export function createOutput(options: OutputOptions): Output {
     },
     styled: (text) => {
       if (options.quiet) return
-      const shown = stderr.isTerminal ? text : stripVTControlCharacters(text)
+      const shown =
+        stderr.isTerminal || isSet(env['FORCE_COLOR']) ? text : stripVTControlCharacters(text)
       stderr.write(`${shown}\n`)
     },
     failure: (text) => stderr.write(`${safeText(text)}\n`),
@@ -67,7 +78,7 @@ export function createOutput(options: OutputOptions): Output {
       if (options.verbose) stderr.write(`${safeText(text)}\n`)
     },
     live: (text) => {
-      if (stderr.isTerminal && !options.quiet) stderr.write(`\r\u001b[2K${text}`)
+      if (rewrites) stderr.write(`\r\u001b[2K${cutToColumns(text, output.width - 1)}`)
     },
     diagnostics: (diagnostics) => {
       for (const diagnostic of diagnostics) {
@@ -81,6 +92,11 @@ export function createOutput(options: OutputOptions): Output {
     },
   }
   return output
+}
+
+/** Whether a variable of the environment says yes. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }
 
 /** `path:line:column: severity: message [code]` and the hint on a line of its own. */
@@ -108,7 +124,7 @@ function alignColumns(rows: readonly (readonly string[])[]): string[] {
   )
 }
 
-/** Characters without the styling escapes that {@link Output.style} adds. */
+/** Columns without the styling escapes that {@link Output.style} adds. */
 function visibleLength(text: string): number {
-  return Array.from(stripVTControlCharacters(text)).length
+  return columnsOf(stripVTControlCharacters(text))
 }

@@ -58,17 +58,24 @@ function unwritable(error: unknown): SkillrailError {
  * @throws {SkillrailError} when standard output cannot be written.
  */
 function writeWhole(descriptor: number, bytes: Buffer): boolean {
+  try {
+    writeAll(descriptor, bytes)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EPIPE' || descriptor === 2) return false
+    throw unwritable(error)
+  }
+}
+
+/** Writes all of it, also into a full pipe that does not block. Throws the error of the system. */
+export function writeAll(descriptor: number, bytes: Buffer): void {
   for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(descriptor, bytes, written)
     } catch (error) {
-      const code = systemCode(error)
-      if (code === 'EPIPE') return false
-      if (code !== 'EAGAIN' && descriptor === 2) return false
-      if (code !== 'EAGAIN') throw unwritable(error)
-      // A full pipe that does not block: wait a millisecond for its reader.
+      if (systemCode(error) !== 'EAGAIN') throw error
+      // Wait a millisecond for its reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
   }
-  return true
 }

@@ -7,13 +7,13 @@ import {
   type StepResult,
   walkResult,
 } from '../chain/index.ts'
-import type { RunAnswer, ShownStep } from './answers/run.ts'
+import type { RunAnswer, ShownErrors, ShownStep } from './answers/run.ts'
 import { shownText } from './shown.ts'
 import { beginningOf } from './text-piece.ts'
 import { typedLine } from './typed-line.ts'
 import type { StandingRun } from './world.ts'
 
-/** How much of a step is sent with the whole run, in characters and in items. */
+/** How much of a step or an attempt is sent with the whole run, in characters and in items. */
 const longestResult = 300
 const mostErrors = 20
 const longestMessage = 2000
@@ -36,6 +36,7 @@ export function runAnswer(run: StandingRun, stamp: string): RunAnswer {
       attempt: attempt.attempt,
       status: attempt === result.attempts.at(-1) ? status : attempt.status,
       steps: attempt.steps.map((step) => shownStep(step, unfinished)),
+      ...shownErrors(attempt.errors),
     })),
     winner: result.winner,
     failedFirst: firstFailed(result)?.step,
@@ -71,10 +72,6 @@ function unfinishedSteps({ journal, result }: StandingRun): Set<StepResult> {
 function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): ShownStep {
   const isOpen = unfinished.has(step) && step.status !== 'waiting'
   const status = isOpen ? (hasBegun(step) ? 'running' : 'pending') : step.status
-  const errors = step.errors.slice(0, mostErrors).map(({ code, message }) => ({
-    code,
-    message: beginningOf(message, longestMessage).text,
-  }))
   return {
     step: step.step,
     label: step.step.slice(step.step.lastIndexOf('/') + 1),
@@ -90,13 +87,23 @@ function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
     reason: isOpen ? undefined : step.reason,
     result: beginningOf(step.result, longestResult),
     log: step.log === undefined ? undefined : { size: step.log.length },
-    errors,
-    moreErrors: step.errors.length - errors.length,
+    ...shownErrors(step.errors),
     metrics: Object.entries(step.metrics)
       .slice(0, mostMetrics)
       .map(([name, value]) => [name, beginningOf(JSON.stringify(value), longestResult).text]),
     steps: step.steps?.map((inner) => shownStep(inner, unfinished)),
     attempts: step.attempts?.map((attempt) => attempt.status),
+  }
+}
+
+function shownErrors(errors: StepResult['errors'] = []): ShownErrors {
+  const first = errors.slice(0, mostErrors)
+  return {
+    errors: first.map(({ code, message }) => ({
+      code,
+      message: beginningOf(message, longestMessage).text,
+    })),
+    moreErrors: errors.length - first.length,
   }
 }
 

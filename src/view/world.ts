@@ -1,23 +1,7 @@
 import type { Diagnostic } from '../base/index.ts'
 import type { RunJournal, RunResult } from '../chain/index.ts'
-import type { ProjectAnswer } from './answers/common.ts'
+import type { Answers } from './answers/answers.ts'
 import type { ListedRun } from './answers/run.ts'
-import type {
-  AuditAnswer,
-  ChainsAnswer,
-  MatchAnswer,
-  PlanAnswer,
-  SkillAnswer,
-  SkillsAnswer,
-} from './answers/skill.ts'
-import type {
-  RouteAnswer,
-  SessionAnswer,
-  SessionsAnswer,
-  ToolAnswer,
-  ToolsAnswer,
-  WorkflowsAnswer,
-} from './answers/tool.ts'
 
 type Eventually<T> = T | Promise<T>
 
@@ -26,16 +10,16 @@ type Eventually<T> = T | Promise<T>
  * starts anything or calls a tool. One that has no answer throws an error with a sentence.
  */
 export interface ViewWorld {
-  project(): Eventually<ProjectAnswer>
-  skills(): Eventually<SkillsAnswer>
+  project(): Eventually<Answers['project']>
+  skills(): Eventually<Answers['skills']>
   /** `id` as the list of skills has it. */
-  skill(id: string): Eventually<SkillAnswer>
+  skill(id: string): Eventually<Answers['skill']>
   /** The `SKILL.md` as it stands on the disk. */
   skillText(id: string): Eventually<string>
-  audit(id: string): Eventually<AuditAnswer>
-  match(prompt: string): Eventually<MatchAnswer>
-  chains(): Eventually<ChainsAnswer>
-  plan(id: string): Eventually<PlanAnswer>
+  audit(id: string): Eventually<Answers['audit']>
+  match(prompt: string): Eventually<Answers['match']>
+  chains(): Eventually<Answers['chains']>
+  plan(id: string): Eventually<Answers['plan']>
   /** The ids of all runs, the newest first. */
   runIds(): Eventually<readonly string[]>
   /** One of the list; what is wrong with it where it cannot be read. */
@@ -43,12 +27,12 @@ export interface ViewWorld {
   /** Changes whenever the run does. */
   runStamp(runId: string): Eventually<string>
   run(runId: string): Eventually<StandingRun>
-  tools(): Eventually<ToolsAnswer>
-  tool(id: string): Eventually<ToolAnswer>
-  route(request: string): Eventually<RouteAnswer>
-  workflows(): Eventually<WorkflowsAnswer>
-  sessions(): Eventually<SessionsAnswer>
-  session(id: string): Eventually<SessionAnswer>
+  tools(): Eventually<Answers['tools']>
+  tool(id: string): Eventually<Answers['tool']>
+  route(request: string): Eventually<Answers['route']>
+  workflows(): Eventually<Answers['workflows']>
+  sessions(): Eventually<Answers['sessions']>
+  session(id: string): Eventually<Answers['session']>
 }
 
 /** A run as its journal has it. */

@@ -1,8 +1,8 @@
-import { mkdtempSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { MockLanguageModelV4 } from 'ai/test'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { z } from 'zod'
 import { Agent, type AgentEvent, type AgentOptions, tool } from '../../src/agent/index.ts'
 import { systemRuntime } from '../../src/base/index.ts'
@@ -11,6 +11,7 @@ import { call, calls, echoTool, says, scripted, tokens } from './mock-replies.ts
 
 function agentWith(options: Partial<AgentOptions> & Pick<AgentOptions, 'model'>): Agent {
   const home = mkdtempSync(join(tmpdir(), 'agent-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   return new Agent({ runtime: systemRuntime({ cwd: home, home, env: {} }), ...options })
 }
 

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 
 const page = readFileSync(new URL('../../docs/for-developers.md', import.meta.url), 'utf8')
 
-it.each(['agent-basic', 'agent-delegation'])(
+it.each(['library-basic/library.mjs', 'agent-basic/agent.mjs', 'agent-delegation/agent.mjs'])(
   'the page for developers shows %s as it runs',
   (name) => {
-    const path = new URL(`../../examples/${name}/agent.mjs`, import.meta.url)
+    const path = new URL(`../../examples/${name}`, import.meta.url)
     expect(page).toContain(`\`\`\`js\n${readFileSync(path, 'utf8')}\`\`\`\n`)
   },
 )

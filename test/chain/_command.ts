@@ -13,6 +13,8 @@ export interface CommandJson {
   attempts: { steps: { step: string; status: string }[] }[]
   steps: { step: string; path: string; executor: string }[]
   diagnostics: { code: string; message: string; line?: number }[]
+  next: { step: string; content: string }[]
+  result?: unknown
 }
 
 const noJson: CommandJson = {
@@ -22,6 +24,7 @@ const noJson: CommandJson = {
   attempts: [],
   steps: [],
   diagnostics: [],
+  next: [],
 }
 
 export interface CommandAnswer {
@@ -116,6 +119,7 @@ export function commandsIn(project: () => TestProject): ProjectCommands {
 function outputInto(answer: CommandAnswer): Output {
   return {
     isTerminal: false,
+    isLive: false,
     isQuiet: false,
     width: 100,
     line: (text = '') => void answer.lines.push(text),

@@ -20,7 +20,13 @@ export function modelRun(
   policy: ChainPolicy,
   behaviour: (attempt: number, name: string) => SimulatedStep & { detail?: string },
 ): ModelRun {
-  const run: ModelRun = { status: 'success', attempts: [], started: [], winner: undefined, unstable: false }
+  const run: ModelRun = {
+    status: 'success',
+    attempts: [],
+    started: [],
+    winner: undefined,
+    unstable: false,
+  }
   const most = policy.retryUntil === 'none' || policy.retryCount > 1 ? policy.retryCount : 10
   for (let number = 1; number <= most; number++) {
     oneAttempt(run, names, policy, number, (name) => behaviour(number, name))
@@ -61,6 +67,7 @@ function oneAttempt(
   let verdict: StepStatus | undefined
   let over = false
   let skipping = false
+  run.winner = undefined
   while (position < names.length || active.length > 0) {
     const room = over || skipping ? 0 : width
     while (active.length < room && position < names.length) {

@@ -1,9 +1,9 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CommandJson, commandsIn, runCommand } from './_command.ts'
 import { log, makeProject, type TestProject } from './_project.ts'
-import { until } from '../patience.ts'
+import { until, withinLimit } from '../patience.ts'
 
 let project: TestProject
 beforeEach(() => {
@@ -43,6 +43,94 @@ describe('a human gate', () => {
     expect(code).toBe(0)
     expect(notes.join('\n')).toContain('build: did-build')
     expect(project.log()).toEqual(['build', 'deploy', 'done'])
+  })
+
+  it('that was rejected is asked again in a run that takes over what was before it', async () => {
+    await command('run main')
+    const run = await runIdOf()
+    await command(`runs reject ${run}`, { answer: 'yes' })
+    for (const again of [`runs retry ${run}`, `runs fork ${run} --from done`]) {
+      const { code, json } = await command(`${again} --json`)
+      expect([code, statusesOf(json)]).toEqual([6, 'build=success deploy=waiting done=not_run'])
+    }
+    expect(project.log()).toEqual(['build'])
+  })
+
+  it('rejected ends all attempts', async () => {
+    project.write('main', {
+      metadata: [
+        'chain: [build, deploy]',
+        'gates: deploy',
+        'retry_count: 3',
+        'retry_until: success',
+      ],
+    })
+    await command('run main')
+    const { json } = await command(`runs reject ${await runIdOf()} --json`, { answer: 'yes' })
+    expect(json).toMatchObject({ status: 'failure', attempts: [{ status: 'failure' }] })
+    expect(json.attempts).toHaveLength(1)
+  })
+
+  it('holds up nothing else of its group', async () => {
+    const metadata = ['chain: [deploy, build, done]', 'gates: deploy', 'async: true']
+    skills({ main: { metadata: [...metadata, 'parallel_limit: 1'] } })
+    const { code, json } = await command('run main --json')
+    expect([code, statusesOf(json)]).toEqual([6, 'deploy=waiting build=success done=success'])
+    await command(`runs approve ${json.runId}`, { answer: 'y' })
+    expect(project.log()).toEqual(['build', 'done', 'deploy'])
+  })
+
+  it('whose step stops the group loses nothing that was done meanwhile', async () => {
+    const metadata = ['chain: [deploy, build, done]', 'gates: deploy', 'async: true']
+    skills({
+      main: { metadata: [...metadata, 'parallel_limit: 1', 'continue_on_error: false'] },
+      deploy: { run: 'exit 1' },
+    })
+    await command('run main')
+    const { json } = await command(`runs approve ${await runIdOf()} --json`, { answer: 'y' })
+    expect(statusesOf(json)).toBe('deploy=failure build=success done=success')
+  })
+
+  it('of a chain opens before the gates below it, one after the other', async () => {
+    skills({
+      outer: { metadata: ['chain: [main]', 'gates: main'] },
+      main: { metadata: ['chain: [build, deploy]', 'gates: build deploy'] },
+    })
+    await command('run outer')
+    const runId = await runIdOf()
+    const yes = { answer: 'y' }
+    expect((await command(`runs approve ${runId}`, yes)).code).toBe(6)
+    expect(project.log()).toEqual([])
+    expect((await command(`runs approve ${runId}`, yes)).code).toBe(6)
+    expect(project.log()).toEqual(['build'])
+    expect((await command(`runs approve ${runId}`, yes)).code).toBe(0)
+    expect(project.log()).toEqual(['build', 'deploy'])
+  })
+
+  it('below a chain that is stopped leaves what ran before it', async () => {
+    skills({
+      outer: { metadata: ['chain: [main, slow]', 'async: true', 'continue_on_error: false'] },
+      slow: {
+        run: `until grep -q '"type":"gate"' .skillrail/runs/*.jsonl; do sleep 0.05; done; exit 1`,
+      },
+    })
+    const { json } = await command('run outer --json')
+    expect(json).toMatchObject({
+      status: 'failure',
+      attempts: [
+        {
+          steps: [
+            {
+              status: 'cancelled',
+              reason: 'the chain stopped after slow',
+              steps: [{ status: 'success' }, { status: 'not_run' }, { status: 'not_run' }],
+            },
+            { status: 'failure' },
+          ],
+        },
+      ],
+    })
+    expect((await command(`runs show ${json.runId} --json`)).json).toEqual(json)
   })
 
   it('rejected ends the run as a failure', async () => {
@@ -148,6 +236,22 @@ describe('a step', () => {
     })
   })
 
+  it.each(['mkfifo', 'ln -s /dev/zero'])(
+    'that is replaced by what has no end (%s) fails with digest-changed',
+    async (maker) => {
+      const script = '.skillrail/skills/victim/scripts/run.sh'
+      skills({
+        main: { metadata: ['chain: [editor, victim]'] },
+        editor: { run: `rm ${script}; ${maker} ${script}` },
+        victim: { run: 'echo original' },
+      })
+      const { json } = await command('run main --json')
+      expect(json).toMatchObject({
+        attempts: [{ steps: [{ status: 'success' }, { errors: [{ code: 'digest-changed' }] }] }],
+      })
+    },
+  )
+
   it('that takes too long is ended as a failure timeout, a nested chain as one step', async () => {
     skills({
       main: { metadata: ['chain: [slow, nested]', 'timeout: 1'] },
@@ -205,6 +309,19 @@ describe('going on after a run', () => {
     expect(code).toBe(0)
     expect(json.runId).not.toBe(old)
     expect(project.log()).toEqual(['a', 'n1', 'n2', 'c', 'n2'])
+  })
+
+  it('retry takes over the last attempts, on every level', async () => {
+    skills({
+      main: { metadata: ['chain: [a, nested]', 'retry_until: success', 'retry_count: 2'] },
+      nested: { metadata: ['chain: [n1, n2]', 'retry_until: success', 'retry_count: 3'] },
+    })
+    await command('run main')
+    const attempt = ['a', ...Array.from({ length: 3 }, () => ['n1', 'n2']).flat()]
+    expect(project.log()).toEqual([...attempt, ...attempt])
+    writeFileSync(join(project.directory, 'fix'), 'fixed')
+    expect((await command(`runs retry ${await runIdOf()}`)).code).toBe(0)
+    expect(project.log().slice(2 * attempt.length)).toEqual(['n2'])
   })
 
   it('retry executes again what was changed', async () => {
@@ -265,6 +382,9 @@ describe('going on after a run', () => {
 const report = (run: string, step: string, more = '--status success --result ok') =>
   command(`chain report ${run} --step ${step} ${more} --json`)
 
+const stateIn = (content = ''): unknown =>
+  JSON.parse(/<chain_state>\n(.*)\n<\/chain_state>/.exec(content)?.[1] ?? 'null')
+
 describe('the stepper', () => {
   beforeEach(() =>
     skills({
@@ -323,7 +443,14 @@ describe('the stepper', () => {
     const shown = await command(`runs show ${runId} --json`)
     expect(shown.json).toMatchObject({
       attempts: [
-        { steps: [{ errors: [{ code: 'not-verified' }], evidence: 'self-reported' }, {}, {}, {}] },
+        {
+          steps: [
+            { errors: [{ code: 'not-verified' }], evidence: 'self-reported' },
+            { status: 'success', evidence: 'exit-code' },
+            {},
+            {},
+          ],
+        },
       ],
     })
   })
@@ -376,6 +503,16 @@ describe('the stepper', () => {
     ])
   })
 
+  it('takes a report in the last moment', async () => {
+    project.write('main', { metadata: ['chain: [think]', 'timeout: 60'] })
+    let now = Date.now()
+    const world = { now: () => now }
+    const { runId } = (await command('chain start main --json', world)).json
+    now += 60_000
+    const { code } = await command(`chain report ${runId} --step think --status success`, world)
+    expect(code).toBe(0)
+  })
+
   it('counts the time of a step from handing out to report', async () => {
     project.write('main', { metadata: ['chain: [think, write]'] })
     let now = Date.now()
@@ -390,6 +527,99 @@ describe('the stepper', () => {
     expect(think).toSatisfy((step: { durationMs: number }) => step.durationMs >= 5000)
   })
 
+  it('counts the time of a chain as a whole, and a report after it for nothing', async () => {
+    project.write('main', { metadata: ['chain: [both, write]', 'timeout: 60'] })
+    project.write('both', { metadata: ['chain: [left, right]'] })
+    let now = Date.now()
+    const world = { now: () => now }
+    const { runId } = (await command('chain start main --json', world)).json
+    now += 40_000
+    await command(`chain report ${runId} --step both/left --status success`, world)
+    now += 40_000
+    expect((await command(`chain status ${runId} --json`, world)).json.next).toEqual([
+      { step: 'both/right', skill: 'right', attempt: 1, overdue: true },
+    ])
+    const late = await command(
+      `chain report ${runId} --step both/right --status success --json`,
+      world,
+    )
+    expect(late.code).toBe(1)
+    expect(late.json).toMatchObject({
+      dismissed: {
+        step: 'both/right',
+        code: 'timeout',
+        message: expect.stringContaining('longer than 60 s'),
+      },
+      next: [{ step: 'write' }],
+    })
+    expect((await command(`runs show ${runId} --json`, world)).json).toMatchObject({
+      attempts: [
+        {
+          steps: [
+            {
+              status: 'failure',
+              errors: [{ code: 'timeout' }],
+              steps: [{ status: 'success' }, { status: 'cancelled', durationMs: 40_000 }],
+            },
+            { status: 'waiting' },
+          ],
+        },
+      ],
+    })
+  })
+
+  it('says so too of one that was handed out before something else began', async () => {
+    const metadata = ['chain: [think, broken]', 'async: true', 'parallel_limit: 1']
+    skills({
+      main: { metadata: [...metadata, 'continue_on_error: false'] },
+      broken: { run: 'exit 1' },
+    })
+    const { json } = await command('chain start main --json')
+    expect(json).toMatchObject({
+      result: { status: 'failure', attempts: [{ steps: [{ status: 'cancelled' }, {}] }] },
+    })
+    expect((await command(`runs show ${json.runId} --json`)).json).toEqual(json.result)
+  })
+
+  it('keeps every report, also where more were handed out than run at once', async () => {
+    const metadata = ['chain: [left, right, think]', 'async: true', 'parallel_limit: 1']
+    project.write('main', { metadata: [...metadata, 'continue_on_error: false'] })
+    const { runId } = (await command('chain start main --json')).json
+    expect((await report(runId, 'think')).json.next).toHaveLength(2)
+    const { json } = await report(runId, 'left', '--status failure')
+    const steps = [{ status: 'failure' }, { status: 'cancelled' }, { status: 'success' }]
+    expect(json).toMatchObject({ result: { attempts: [{ steps }] } })
+    expect((await command(`runs show ${runId} --json`)).json).toEqual(json.result)
+  })
+
+  it('has a chain vouched for by no more than the weakest of its steps', async () => {
+    project.write('both', { metadata: ['chain: [check, left]'] })
+    skills({ main: { metadata: ['chain: [both]'] } })
+    const { runId } = (await command('chain start main --json')).json
+    expect((await report(runId, 'both/left')).json).toMatchObject({
+      result: {
+        attempts: [
+          {
+            steps: [
+              {
+                evidence: 'self-reported',
+                steps: [{ evidence: 'exit-code' }, { evidence: 'self-reported' }],
+              },
+            ],
+          },
+        ],
+      },
+    })
+  })
+
+  it('takes reports about the steps of a group that come at once', async () => {
+    skills({ main: { metadata: ['chain: [left, right, think]', 'async: true'] } })
+    const { runId } = (await command('chain start main --json')).json
+    const answers = await Promise.all(['left', 'right', 'think'].map((step) => report(runId, step)))
+    expect(answers.map(({ code }) => code)).toEqual([0, 0, 0])
+    expect((await command(`runs show ${runId} --json`)).json).toMatchObject({ status: 'success' })
+  })
+
   it('goes on with a report where it is resumed like another run', async () => {
     project.write('main', { metadata: ['chain: [think, write]'] })
     const { runId } = (await command('chain start main --json')).json
@@ -398,6 +628,84 @@ describe('the stepper', () => {
     expect(lines.at(-1)).toContain(`skillrail chain next ${runId}`)
     expect(lines.at(-1)).toContain(`skillrail chain report ${runId} --step think`)
     expect(lines.join('\n')).not.toContain('runs approve')
+  })
+
+  it('gives each step what those before it left, where the chain passes state', async () => {
+    const { runId, next } = (await command('chain start main --json')).json
+    expect(next[0]?.content).not.toContain('chain_state')
+    const vague = '--status failure --error vague --result </chain_state>'
+    const [left, right] = (await report(runId, 'think', vague)).json.next
+    const state = stateIn(left?.content)
+    expect(state).toMatchObject({
+      previous_outputs: [
+        { step: 'think', status: 'failure', result: '</chain_state>' },
+        { step: 'check', status: 'success', result: 'did-check' },
+      ],
+      accumulated_errors: [{ code: 'reported', message: 'vague' }],
+    })
+    expect(stateIn(right?.content)).toEqual(state)
+    await report(runId, 'both/left')
+    expect(stateIn((await command(`chain next ${runId} --json`)).json.next[0]?.content)).toEqual(
+      state,
+    )
+    const words = (await command(`chain next ${runId}`)).lines.join('\n')
+    expect(words).toMatch(/What the steps before it left[\s\S]*did-check[\s\S]*Step both\/right/)
+    project.write('main', { metadata: ['chain: [think, write]', 'pass_state: false'] })
+    const alone = await command('chain start main --json')
+    const after = await report(alone.json.runId, 'think')
+    expect(after.json.next[0]?.content).not.toContain('chain_state')
+  })
+
+  it('takes a report for the attempt that goes on, never for one that has ended', async () => {
+    project.write('main', {
+      metadata: [
+        'chain: [think, both]',
+        'async: true',
+        'continue_on_error: false',
+        'retry_until: success',
+        'retry_count: 2',
+      ],
+    })
+    const { runId } = (await command('chain start main --json')).json
+    expect((await report(runId, 'think', '--status failure')).json.next).toMatchObject([
+      { step: 'think', attempt: 2 },
+      { step: 'both/left' },
+      { step: 'both/right' },
+    ])
+    expect((await report(runId, 'both/left')).json.next).toMatchObject([
+      { step: 'think' },
+      { step: 'both/right' },
+    ])
+    await report(runId, 'both/right')
+    expect((await report(runId, 'think')).json).toMatchObject({
+      result: {
+        status: 'success',
+        attempts: [
+          {
+            status: 'failure',
+            steps: [
+              { status: 'failure' },
+              { status: 'cancelled', steps: [{ status: 'cancelled' }, { status: 'cancelled' }] },
+            ],
+          },
+          { status: 'success' },
+        ],
+      },
+    })
+  })
+
+  it('says of a step that was handed out when the chain stopped that it was cancelled', async () => {
+    project.write('main', {
+      metadata: ['chain: [left, right, think]', 'async: true', 'early_exit_on: success'],
+    })
+    const { runId } = (await command('chain start main --json')).json
+    await report(runId, 'left', '--status failure')
+    const { json } = await report(runId, 'think')
+    const stopped = { status: 'cancelled', reason: 'the chain stopped after think' }
+    expect(json).toMatchObject({
+      result: { attempts: [{ steps: [{ status: 'failure' }, stopped, { status: 'success' }] }] },
+    })
+    expect((await command(`runs show ${runId} --json`)).json).toEqual(json.result)
   })
 
   it('refuses a race', async () => {
@@ -431,15 +739,21 @@ describe('what a run failed of', () => {
 
   it('is said to be the verification when that took too long', async () => {
     skills({
-      main: { metadata: ['chain: [slow]', 'timeout: 1'] },
-      slow: { run: 'echo done', verify: 'sleep 30' },
+      main: { metadata: ['chain: [slow]'] },
+      slow: { run: 'echo done', verify: 'touch begun; sleep 120' },
     })
-    const { json } = await command('run main --json')
-    expect(json.attempts[0]?.steps[0]).toMatchObject({
+    const { attempts } = await withinLimit(
+      1000,
+      async (limit) => (await command(`run main --set timeout=${limit / 1000} --json`)).json,
+      () => existsSync(join(project.directory, 'begun')),
+    )
+    expect(attempts[0]?.steps[0]).toMatchObject({
       errors: [
         {
           code: 'timeout',
-          message: 'it took longer than 1 s and was ended while scripts/verify ran',
+          message: expect.stringMatching(
+            /^it took longer than \d+ s and was ended while scripts\/verify ran$/,
+          ),
         },
       ],
     })
@@ -486,9 +800,11 @@ describe('planning', () => {
     ['--from nested/n2', ['n2', 'c']],
     ['--only nested', ['n1', 'n2']],
     ['--only c', ['c']],
+    ['--only a', ['a']],
   ])('%s leaves out the rest', async (options, expected) => {
     skills({
-      main: { metadata: ['chain: [a, nested, c]'] },
+      main: { metadata: ['chain: [a, ab, nested, c]'] },
+      ab: log('ab'),
       nested: { metadata: ['chain: [n1, n2]'] },
       a: log('a'),
       n1: log('n1'),
@@ -497,6 +813,13 @@ describe('planning', () => {
     })
     await command(`run main ${options}`)
     expect(project.log()).toEqual(expected)
+  })
+
+  it('--only leaves an empty chain in, though nothing is below it', async () => {
+    skills({ main: { metadata: ['chain: [a, empty]'] }, empty: { metadata: ['chain: []'] } })
+    project.write('a', log('a'))
+    const { json } = await command('run main --only empty --json')
+    expect(statusesOf(json)).toBe('a=not_run empty=success')
   })
 
   it('takes policy for one run from --set, and refuses what it does not know', async () => {
@@ -527,4 +850,21 @@ describe('planning', () => {
     expect(readFileSync(join(runs, `${id}.jsonl`), 'utf8')).toContain('"status":"success"')
     rmSync(runs, { recursive: true })
   })
+
+  it.each(['approve', 'reject'])(
+    'keeps it for a run that waits, until it ends: %s',
+    async (decision) => {
+      skills({
+        main: { metadata: ['chain: [a, b]', 'gates: b', 'cleanup_after: true'] },
+        a: { run: 'echo x > $SKILLRAIL_SCRATCH/file' },
+        b: { run: 'cat $SKILLRAIL_SCRATCH/file' },
+      })
+      await command('run main')
+      const id = await runIdOf()
+      const file = join(project.directory, '.skillrail/runs', id, 'scratch/file')
+      expect(existsSync(file)).toBe(true)
+      await command(`runs ${decision} ${id}`, { answer: 'y' })
+      expect(existsSync(file)).toBe(false)
+    },
+  )
 })

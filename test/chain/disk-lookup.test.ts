@@ -88,6 +88,10 @@ describe('a step that is reached through links', () => {
     symlinkSync('../outside', join(project, 'skills/out'))
     symlinkSync('..', join(project, 'skills/up'))
     symlinkSync('skills', join(project, 'linked'))
+    for (const [name, target] of Object.entries({ near: '../real', far: '../../outside' })) {
+      mkdirSync(join(project, 'skills', name))
+      symlinkSync(`${target}/SKILL.md`, join(project, 'skills', name, 'SKILL.md'))
+    }
   })
 
   it.each([
@@ -96,6 +100,8 @@ describe('a step that is reached through links', () => {
     ['skills', 'up/skills/real', 'skills/real'],
     ['linked', 'real', 'skills/real'],
     ['linked', 'inside', 'skills/real'],
+    ['skills', 'near', 'skills/near'],
+    ['linked', 'near', 'skills/near'],
   ])('in %s as %s is %s', (root, name, real) => {
     const found = { ok: true, directory: join(project, real) }
     expect(resolveStep(join(project, root, 'chain'), name)).toEqual(found)
@@ -106,8 +112,26 @@ describe('a step that is reached through links', () => {
     ['skills', 'up/outside'],
     ['linked', 'out'],
     ['linked', 'up/outside'],
+    ['skills', 'far'],
+    ['linked', 'far'],
   ])('in %s as %s is refused', (root, name) => {
     const refused = { ok: false, code: 'step-escapes' }
     expect(resolveStep(join(project, root, 'chain'), name)).toMatchObject(refused)
+  })
+})
+
+it.each([
+  ['reaal', 'Did you mean real? '],
+  ['deep/unnit', 'Did you mean deep/unit? '],
+  ['chian', ''],
+  ['nothing-like-it', ''],
+])('suggests for %s: %j', (name, suggestion) => {
+  for (const skill of ['chain', 'real', 'deep/unit']) {
+    write(`skills/${skill}/SKILL.md`, document())
+  }
+  const resolution = resolveStep(join(project, 'skills/chain'), name)
+  expect(resolution).toMatchObject({
+    code: 'step-missing',
+    hint: `${suggestion}A chain may call the skills beside it and those deeper; check the name.`,
   })
 })

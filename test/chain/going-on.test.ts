@@ -8,6 +8,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { acquireFileLock } from '../../src/base/index.ts'
 import { until } from '../patience.ts'
 import { commandsIn } from './_command.ts'
 import { log, makeProject, type TestProject } from './_project.ts'
@@ -147,6 +148,36 @@ describe('runs show', () => {
   })
 })
 
+describe('runs list', () => {
+  beforeEach(async () => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
+    await command('run main')
+  })
+
+  it.each(['hello', '{"pid":-1,"host":"x"}'])(
+    'shows a run beside whose journal lies %s as a lock',
+    async (content) => {
+      writeFileSync(`${journalOf(await runIdOf())}.lock`, content)
+      expect((await command('runs list')).lines.join('\n')).toContain('success')
+    },
+  )
+
+  it('does not say that there are none where one cannot be read', async () => {
+    writeFileSync(journalOf(await runIdOf()), '{}\n')
+    const { notes } = await command('runs list')
+    expect(notes).toEqual(['journal-corrupt', 'No run here can be read.'])
+  })
+
+  it('has none of a run that another process is just beginning', async () => {
+    const path = journalOf('0new')
+    writeFileSync(path, '')
+    expect((await command('runs list')).notes).toEqual(['journal-empty'])
+    const lock = acquireFileLock(path)
+    expect((await command('runs list')).notes).toEqual([])
+    if (lock.ok) lock.release()
+  })
+})
+
 describe('runs prune', () => {
   beforeEach(async () => {
     skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
@@ -163,6 +194,36 @@ describe('runs prune', () => {
     expect((await command('runs list --json')).json.runs).toHaveLength(0)
   })
 
+  it('leaves a run that was taken up while somebody was asked', async () => {
+    const run = await runIdOf()
+    let lock: ReturnType<typeof acquireFileLock> | undefined
+    const asked = {
+      get answer() {
+        lock = acquireFileLock(journalOf(run))
+        return 'y'
+      },
+    }
+    expect((await command('runs prune', asked)).lines).toEqual([])
+    if (lock?.ok === true) lock.release()
+    expect((await command('runs list --json')).json.runs).toHaveLength(1)
+  })
+
+  it('leaves no lock of a process that was killed', async () => {
+    await project.cli(['run', 'main'], 'kill:4')
+    const runs = join(project.directory, '.skillrail/runs')
+    expect(readdirSync(runs).some((name) => name.endsWith('.lock'))).toBe(true)
+    await command('runs prune --keep 0 --unfinished')
+    expect(readdirSync(runs)).toEqual([])
+  })
+
+  it.skipIf(process.getuid?.() === 0)('removes what a step has made read-only', async () => {
+    const script = 'cd "$SKILLRAIL_SCRATCH"; mkdir -p a/b; echo > a/b/c; chmod 500 a/b a'
+    skills({ reader: { run: script } })
+    await command('run reader')
+    expect((await command('runs prune --keep 0')).code).toBe(0)
+    expect(readdirSync(join(project.directory, '.skillrail/runs'))).toEqual([])
+  })
+
   it('with a limit asks nothing', async () => {
     expect((await command('runs prune --keep 0')).lines).toHaveLength(1)
   })
@@ -172,6 +233,42 @@ it('says that the journal is gone when a step deleted it', async () => {
   skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'rm -rf .skillrail/runs' } })
   const { notes } = await command('run main --json')
   expect(notes).toContain('journal-gone')
+})
+
+it.each([
+  ['replaced', 'cp $f $f.new; mv $f.new $f'],
+  ['shortened', 'echo > $f'],
+  ['added to', 'echo x >> $f'],
+])('says that the journal was %s by a step', async (_what, script) => {
+  const run = `f=.skillrail/runs/$SKILLRAIL_RUN_ID.jsonl; ${script}`
+  skills({ main: { metadata: ['chain: [a]'] }, a: { run } })
+  const { notes, code } = await command('run main --json')
+  expect([code, notes.includes('journal-changed')]).toEqual([0, true])
+})
+
+it('goes on where a step could not be given its files', async () => {
+  const inTheWay = 'd=$(dirname "$SKILLRAIL_STATE"); [ -e fix ] || { rm -r "$d"; echo > "$d"; }'
+  skills({
+    main: { metadata: ['chain: [a, b]'] },
+    a: { run: `echo a >> log; ${inTheWay}` },
+    b: log('b'),
+  })
+  const stopped = await command('run main')
+  const run = await runIdOf()
+  expect([stopped.code, stopped.error?.code]).toEqual([1, 'run-files-unwritable'])
+  expect(stopped.error?.message).toContain('the step b could not be started: its files in ')
+  expect(stopped.error?.hint).toContain(`skillrail runs resume ${run}`)
+  expect(JSON.stringify((await command('runs list --json')).json)).toContain('"interrupted"')
+  rmSync(join(project.directory, `.skillrail/runs/${run}/steps`))
+  expect((await command(`runs resume ${run}`)).code).toBe(0)
+  expect(project.log()).toEqual(['a', 'b'])
+})
+
+it('says how a run goes on whose journal could not be written', async () => {
+  skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
+  const { code, stderr } = await project.cli(['run', 'main'], 'full:4')
+  expect([code, stderr]).toEqual([1, expect.stringContaining('the journal ')])
+  expect(stderr).toContain(`Then go on: skillrail runs resume ${await runIdOf()}`)
 })
 
 it('leaves nothing of a run that could not begin on a full disk', async () => {

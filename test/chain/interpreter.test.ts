@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { runChain } from '../../src/chain/index.ts'
+import { type Engine, runChain } from '../../src/chain/index.ts'
 import type { StepStatus } from '../../src/exec/index.ts'
 import type { ChainPolicy } from '../../src/skill/index.ts'
 import { modelRun } from './_model.ts'
@@ -57,6 +57,7 @@ describe('a chain', () => {
           )
           const expected = modelRun(names, policy, behaviour)
           expect(started).toEqual(expected.started)
+          expect(result.winner).toBe(expected.winner)
           expect({
             status: result.status,
             attempts: result.attempts.map((attempt) => ({
@@ -152,6 +153,19 @@ describe('a chain', () => {
     ])
   })
 
+  it('has its engine keep the winner', async () => {
+    const { engine } = fixed({})
+    const plan = chain([task('a'), task('b')], { async: true, raceMode: true })
+    const kept: unknown[] = []
+    const record: Engine['record'] = async (key, decide) => {
+      const value = decide()
+      kept.push([key, value])
+      return value
+    }
+    await runChain(plan, { ...engine, record })
+    expect(kept).toEqual([['1:winner', 'a']])
+  })
+
   it('nests: one step of its parent, with its own policy, seeing the state of the parent', async () => {
     const inner = chain(
       [task('in/x'), task('in/y'), task('in/z')],
@@ -183,15 +197,58 @@ describe('a chain', () => {
     expect(seen.get('1:in/1:x')).toEqual([])
   })
 
+  it.each([true, false])(
+    'gives the steps of a group what came before it: %s',
+    async (passState) => {
+      const inner = chain([task('in/x'), task('in/y')], { async: true, passState }, 'in')
+      const { engine, seen } = fixed({})
+      const result = await runChain(chain([task('a'), inner]), engine)
+      const passed = passState ? ['a'] : []
+      expect([seen.get('1:in/1:x'), seen.get('1:in/1:y')]).toEqual([passed, passed])
+      expect(result.attempts[0]?.chain_state.previous_outputs.map(({ step }) => step)).toEqual([
+        'a',
+        'in',
+      ])
+    },
+  )
+
   it('repeats a nested chain on its own, and lists its attempts', async () => {
     const inner = chain([task('in/x')], { retryUntil: 'success', retryCount: 3 }, 'in')
     const { engine, started } = simulate((key) => ({
       status: key.endsWith('/1:x') ? 'failure' : 'success',
       duration: 1,
     }))
+    const result = await runChain(chain([task('a'), inner]), engine)
+    expect(started).toEqual(['1:a', '1:in/1:x', '1:in/2:x'])
+    const state = { previous_outputs: [{ step: 'a' }, { step: 'in/x' }] }
+    expect(result.attempts[0]?.steps[1]).toMatchObject({
+      status: 'success',
+      attempts: [{ chain_state: state }, { chain_state: state }],
+    })
+  })
+
+  it('is for its parent the last attempt that failed as it did, where all have to pass', async () => {
+    const inner = chain([task('in/x'), task('in/y')], { retryCount: 3 }, 'in')
+    const { engine } = simulate((key) => ({
+      status: key.endsWith('/1:x') || key.endsWith('/2:x') ? 'failure' : 'success',
+      duration: 1,
+    }))
     const result = await runChain(chain([inner]), engine)
-    expect(started).toEqual(['1:in/1:x', '1:in/2:x'])
-    expect(result.attempts[0]?.steps[0]).toMatchObject({ status: 'success', attempts: [{}, {}] })
+    expect(result.attempts[0]?.steps[0]).toMatchObject({
+      status: 'failure',
+      result: '1 of 2 steps succeeded in attempt 2 of 3',
+      errors: [{ code: 'e', message: 'm' }],
+    })
+  })
+
+  it('says of a step that was left out nothing else, however the chain goes on', async () => {
+    const steps = [task('a'), task('b', { excluded: true }), task('c')]
+    for (const policy of [{ continueOnSuccess: true }, { continueOnError: false }]) {
+      const { engine } = fixed({ a: 'failure' })
+      const result = await runChain(chain(steps, policy), engine)
+      const [, left] = result.attempts[0]?.steps ?? []
+      expect(left).toMatchObject({ status: 'not_run', reason: 'left out of this run' })
+    }
   })
 
   it('leaves out excluded steps', async () => {

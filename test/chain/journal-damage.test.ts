@@ -102,6 +102,13 @@ it('is the journal of the run that its name says, and of nothing else', async ()
   expect(() => store.read(runId)).toThrow('does not begin with the record of a run')
 })
 
+it('without a whole record is that of a run that never began', () => {
+  for (const length of [0, 1, whole.indexOf(10)]) {
+    writeFileSync(path, whole.subarray(0, length))
+    expect(() => store.read(runId)).toThrow('its run was ended before anything of it began')
+  }
+})
+
 it('of the version before sums is refused with what to do', () => {
   const old = records.map((record) => `${JSON.stringify(record)}\n`).join('')
   const versioned = old.replace('"version":2', '"version":1')

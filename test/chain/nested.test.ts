@@ -54,6 +54,8 @@ interface TreeModel {
   run: ModelRun
   /** Of each attempt the steps, those of nested chains with their last attempt. */
   attempts: Outline[][]
+  /** What its result and its errors say of the attempt that decided. */
+  told: { attempt: number; succeeded: number; errors: string[] }
   started: string[]
 }
 
@@ -68,9 +70,10 @@ function modelOf(tree: Tree, prefix: string, behaviour: (key: string) => Simulat
     const model = below.get(key) ?? modelOf(nested, `${key}/`, behaviour)
     below.set(key, model)
     // Its parent compares its errors too, and not having become stable is one, at whatever depth.
-    const { unstable, attempts } = model.run
-    const detail = JSON.stringify([model.attempts.at(-1), attempts.at(-1)?.details, unstable])
-    return { status: model.run.status, duration: behaviour(key).duration, detail }
+    const { unstable, attempts, status } = model.run
+    const told = [model.told, attempts.at(-1)?.details, unstable]
+    const detail = JSON.stringify([model.attempts.at(-1), told])
+    return { status, duration: behaviour(key).duration, detail }
   })
   const ran = new Set<string>()
   const attempts = run.attempts.map(({ steps, outputs }, index) =>
@@ -83,9 +86,28 @@ function modelOf(tree: Tree, prefix: string, behaviour: (key: string) => Simulat
       return [said, model.attempts.at(-1) ?? []]
     }),
   )
+  // What all attempts had to pass failed in the last one that ended so.
+  const last = run.attempts.length - 1
+  const decided =
+    tree.policy.retryUntil === 'none'
+      ? run.attempts.findLastIndex((attempt) => attempt.status === run.status)
+      : last
+  const statuses = run.attempts[decided]?.steps ?? []
+  const errors = statuses.flatMap((said, position): string[] => {
+    const model = below.get(`${prefix}${decided + 1}:${names[position] ?? ''}`)
+    if (said === 'success' || said === 'failure' || said === 'critical') {
+      return model?.told.errors ?? (said === 'success' ? [] : ['e'])
+    }
+    return []
+  })
+  const told = {
+    attempt: decided === last ? 0 : decided + 1,
+    succeeded: statuses.filter((said) => said === 'success').length,
+    errors: [...errors, ...(run.unstable ? ['not-stable'] : [])],
+  }
   const own = run.started.map((key) => `${prefix}${key}`).filter((key) => !below.has(key))
   const inner = [...ran].flatMap((key) => below.get(key)?.started ?? [])
-  return { run, attempts, started: [...own, ...inner] }
+  return { run, attempts, told, started: [...own, ...inner] }
 }
 
 function planOf(tree: Tree, step: string): ReturnType<typeof chain> {

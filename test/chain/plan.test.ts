@@ -48,6 +48,31 @@ describe('a step is found', () => {
     expect(steps[2]?.path).toBe('.skillrail/skills/e2e/smoke/SKILL.md')
   })
 
+  it('deeper where none lies beside the chain, and then the shallowest', async () => {
+    const { steps, code } = await plan({
+      main: chainOf('smoke', 'y/smoke'),
+      'x/smoke': script,
+      'x/y/smoke': script,
+      'x/y/z/smoke': script,
+    })
+    expect(code).toBe(0)
+    expect(steps.map(({ path }) => path)).toEqual([
+      '.skillrail/skills/x/smoke/SKILL.md',
+      '.skillrail/skills/x/y/smoke/SKILL.md',
+    ])
+  })
+
+  it('with its gate by the name in the chain or by its own', async () => {
+    const chain = 'chain: [e2e/deploy, deploy]'
+    const skills = { 'e2e/deploy': script, deploy: script }
+    const gatesOf = async (gates: string): Promise<boolean[]> => {
+      const { steps } = await plan({ ...skills, main: { metadata: [chain, `gates: ${gates}`] } })
+      return steps.map((step) => 'gate' in step)
+    }
+    expect(await gatesOf('e2e/deploy')).toEqual([true, false])
+    expect(await gatesOf('deploy')).toEqual([true, true])
+  })
+
   it('never when two of one name lie at one depth', async () => {
     const planned = await plan({ main: chainOf('smoke'), 'x/smoke': script, 'y/smoke': script })
     expect(planned.diagnostics).toMatchObject([
@@ -55,9 +80,31 @@ describe('a step is found', () => {
     ])
   })
 
+  it('by one meaning only, also where a missing one is left for later', async () => {
+    const main = { metadata: ['chain: [smoke]', 'validate_on_load: false'] }
+    const planned = await plan({ main, 'x/smoke': script, 'y/smoke': script })
+    expect([planned.code, ...errors(planned)]).toEqual([3, 'step-ambiguous'])
+  })
+
   it('twice in one chain under two ids', async () => {
     const { steps } = await plan({ main: chainOf('a', 'b', 'a'), a: script, b: script })
     expect(steps.map(({ step }) => step)).toEqual(['a', 'b', 'a#2'])
+  })
+
+  it('by names that no other step has, whatever directories are called', async () => {
+    const { steps } = await plan({ main: chainOf('a', 'a', 'a#2', 'a'), a: script, 'a#2': script })
+    expect(steps.map(({ step }) => step)).toEqual(['a', 'a#2', 'a#2#2', 'a#3'])
+    const first = await plan({ main: chainOf('a#2', 'a', 'a', 'a') })
+    expect(first.steps.map(({ step }) => step)).toEqual(['a#2', 'a', 'a#3', 'a#4'])
+  })
+
+  it('with a warning of a check that nothing calls', async () => {
+    const skills = { main: { ...chainOf('sub'), verify: 'true' }, sub: chainOf('a'), a: script }
+    expect((await plan(skills)).diagnostics).toMatchObject([
+      { code: 'verify-without-step', severity: 'warning' },
+    ])
+    const called = await plan({ outer: chainOf('main') }, 'outer')
+    expect([called.code, called.diagnostics]).toEqual([0, []])
   })
 
   it.each([
@@ -129,6 +176,12 @@ describe('a plan refuses', () => {
     })
   })
 
+  it('a chain below another that is to be at the top itself', async () => {
+    const a = { metadata: ['chain: [c]', 'max_depth: 1'] }
+    expect((await plan({ c: script, a }, 'a')).code).toBe(0)
+    expect(errors(await plan({ c: script, a, main: chainOf('a') }))).toEqual(['chain-too-deep'])
+  })
+
   it('an unknown gate and a missing step in one answer', async () => {
     const planned = await plan({
       main: { metadata: ['chain: [nothing, a]', 'gates: b'] },
@@ -180,6 +233,7 @@ it.each<[Partial<ChainPolicy>, string[]]>([
   [{ async: true, raceMode: true, earlyExitOn: 'failure' }, ['race-ignores-stop-conditions']],
   [{ async: true, raceMode: true, continueOnError: false }, ['race-ignores-stop-conditions']],
   [{ async: true, continueOnSuccess: true }, ['continue-on-success-with-async']],
+  [{ async: true, continueOnSuccess: true, raceMode: true }, ['continue-on-success-with-async']],
 ])('the policy %j has the findings %j', (policy, codes) => {
   const chain = { steps: [], gates: [], line: 1, policy: { ...defaultChainPolicy, ...policy } }
   expect(checkPolicy(chain, 'x').map(({ code }) => code)).toEqual(codes)

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { columnsOf } from '../../src/base/index.ts'
 import {
+  duration,
+  firstFailed,
   renderReport,
   renderTimeline,
   type RunResult,
@@ -58,6 +61,19 @@ const result: RunResult = {
   ],
 }
 
+/** A run of one attempt. */
+function run({
+  steps,
+  status = 'failure',
+}: {
+  steps: StepResult[]
+  status?: RunResult['status']
+}): RunResult {
+  const [attempt] = result.attempts
+  if (attempt === undefined) throw new Error('the run has an attempt')
+  return { ...result, status, attempts: [{ ...attempt, status, steps }] }
+}
+
 describe('a report', () => {
   it('as JSON is the result', () => {
     expect(JSON.parse(renderReport('json', result))).toEqual(result)
@@ -83,6 +99,64 @@ describe('a report', () => {
     expect(xml).toContain('<skipped message="not_run: stopped"/>')
     expect(xml).toContain('&lt;script>'.replace('>', '&gt;'))
     expect(xml).not.toMatch(/<script|\u202e/)
+  })
+
+  it('as JUnit counts as skipped what has a skipped element, and says when it began', () => {
+    const statuses = ['success', 'failure', 'cancelled', 'waiting', 'skipped', 'not_run'] as const
+    const steps = statuses.map((status) => step(status, { status }))
+    const xml = renderReport('junit', run({ steps }))
+    expect(xml.split('<skipped ')).toHaveLength(5)
+    const counts = 'tests="6" failures="1" errors="0" skipped="4" time="9.000"'
+    expect(xml).toContain(`<testsuites name="audit &lt;all&gt;" ${counts}>`)
+    expect(xml).toContain(`${counts} timestamp="2026-01-01T00:00:00">`)
+  })
+
+  it('as JUnit has nothing in it that no XML may contain', () => {
+    const every = Array.from({ length: 0x300 }, (_, code) => String.fromCodePoint(code)).join('')
+    const text = `${every}\ud800\ufffe\uffff\udc00${hostile}`
+    const bad = {
+      status: 'failure',
+      result: text,
+      errors: [{ code: text, message: text }],
+    } as const
+    const xml = renderReport('junit', run({ steps: [step(text, { ...bad, log: text })] }))
+    expect(xml).not.toMatch(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u)
+  })
+
+  it.each([
+    ['junit', 'message="e1">reported: e1<'],
+    ['github', '| ✗ failure | a | 1.5 s | e1 |'],
+    ['html', '<span class="note">e1</span>'],
+  ] as const)('as %s says what is wrong with a step that answered nothing', (format, expected) => {
+    const errors = [{ code: 'reported', message: 'e1' }]
+    const steps = [step('a', { status: 'failure', result: '', errors })]
+    expect(renderReport(format, run({ steps }))).toContain(expected)
+  })
+
+  it.each(['junit', 'github', 'html'] as const)('as %s never cuts a character in two', (format) => {
+    for (let length = 195; length < 305; length++) {
+      const steps = [step('a', { result: `${'x'.repeat(length)}${'🎉'.repeat(20)}` })]
+      expect(renderReport(format, run({ steps })).isWellFormed()).toBe(true)
+    }
+  })
+
+  it('for GitHub has neither formulas nor emoji of what a step said', () => {
+    const steps = [step('a', { result: 'costs $5$ :tada: at 12:30' })]
+    expect(renderReport('github', run({ steps }))).toContain(
+      '| costs &#36;5&#36; &#58;tada: at 12:30 |',
+    )
+  })
+
+  it('as HTML says for ears too what a mark means, and lets the keyboard scroll an output', () => {
+    const html = renderReport('html', result)
+    expect(html).toContain('role="img" aria-label="failure"')
+    expect(html).toContain('<pre tabindex="0" role="region" aria-label="Output of nested/y">')
+  })
+
+  it('as HTML of a run in which nothing has begun names no time', () => {
+    const steps = [step('a', { status: 'waiting', startedAt: null, durationMs: 0 })]
+    expect(renderReport('html', run({ steps, status: 'waiting' }))).not.toContain('1970')
+    expect(renderReport('html', run({ steps: [] }))).toContain('no steps')
   })
 
   it('as HTML is one file that loads and runs nothing', () => {
@@ -114,4 +188,74 @@ it('the timeline shows every step, and what failed first with its last output', 
   expect(lines[0]).toMatch(/^✓ a +1\.5 s +█+$/)
   expect(lines.join('\n')).toMatch(/failed first: nested\/y\n {2}exit-code: .*\n {2}\| line 1/)
   expect(lines.join('\n')).not.toMatch(/\u202e/)
+})
+
+describe('the timeline', () => {
+  const wide = '検証の手順'
+
+  it.each([20, 40, 80, 300])('stays within %i columns, whatever the steps say', (width) => {
+    const steps = [
+      step('build'),
+      step(wide, { status: 'failure', result: '成功しました🎉'.repeat(20) }),
+      step('a-step-of-a-chain-with-a-very-long-name', {
+        status: 'not_run',
+        startedAt: null,
+        reason: 'it had stopped '.repeat(30),
+      }),
+    ]
+    const lines = renderTimeline(run({ steps }), { width }).slice(0, 3)
+    expect(lines).toHaveLength(3)
+    for (const line of lines) expect(columnsOf(line)).toBeLessThanOrEqual(width)
+    for (const line of lines) expect(line).toBe(line.trimEnd())
+    expect(lines[1]).toContain(' 1.5 s')
+  })
+
+  it('stands in columns where names are wide', () => {
+    const steps = [step('build'), step(wide, { status: 'failure', result: 'no' })]
+    const [build = '', failed = ''] = renderTimeline(run({ steps }), { width: 100 })
+    const before = (line: string): number => columnsOf(line.slice(0, line.indexOf('1.5 s')))
+    expect(before(build)).toBe(before(failed))
+  })
+
+  it('ends what is cut with a sign for it', () => {
+    const steps = [step('a', { status: 'failure', result: 'word '.repeat(100) })]
+    expect(renderTimeline(run({ steps }), { width: 80 })[0]).toMatch(/word w…$/)
+  })
+
+  it('blames nothing in a run that succeeded', () => {
+    const steps = [step('lost', { status: 'failure' }), step('won')]
+    expect(firstFailed(run({ steps, status: 'success' }))).toBeUndefined()
+  })
+
+  it('blames no step of a nested chain that succeeded', () => {
+    const lost = step('race/lost', { status: 'failure', durationMs: 1 })
+    const steps = [step('race', { steps: [lost] }), step('late', { status: 'failure' })]
+    expect(firstFailed(run({ steps }))?.step).toBe('late')
+  })
+
+  it('shows the attempt that failed where the last one did not', () => {
+    const [passed] = run({ steps: [step('a')], status: 'success' }).attempts
+    const [failed] = run({ steps: [step('a', { status: 'failure' })] }).attempts
+    if (passed === undefined || failed === undefined) throw new Error('both have an attempt')
+    const attempts = [failed, { ...passed, attempt: 2 }]
+    const lines = renderTimeline({ ...result, attempts }, { width: 80 })
+    expect(lines[0]).toMatch(/^✗ a/)
+    expect(lines[1]).toBe('2 attempts (failure, success); shown is number 1')
+    expect(lines.join('\n')).toContain('failed first: a')
+  })
+})
+
+it.each([
+  [0, '0 ms'],
+  [999, '999 ms'],
+  [999.6, '1.0 s'],
+  [59_900, '59.9 s'],
+  [59_960, '1 min 00 s'],
+  [245_000, '4 min 05 s'],
+  [3_599_600, '1 h 00 min'],
+  [12_000_000, '3 h 20 min'],
+  [2 * 86_400_000, '2 d 00 h'],
+  [100_000_000_000, '1157 d 10 h'],
+])('%i ms are written %s', (milliseconds, text) => {
+  expect(duration(milliseconds)).toBe(text)
 })

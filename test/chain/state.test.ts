@@ -28,6 +28,7 @@ it('counts a metric of which any value is no number, wherever that value stands'
   expect(totals('two', 5, 7)).toBe(3)
   expect(totals(2, 5, null)).toBe(3)
   expect(totals(0, 5, 7)).toBe(12)
+  expect(totals(0, 0, 0)).toBe(0)
 })
 
 it('adds numbers of one name, counts everything else, and keeps order', () => {

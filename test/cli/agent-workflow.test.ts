@@ -17,6 +17,7 @@ afterEach(async () => {
 async function write(
   workflows: string,
   flags: readonly string[],
+  tools = 'write',
 ): Promise<{
   result: CliResult
   told: string
@@ -34,7 +35,7 @@ async function write(
   project.workflows(workflows)
   const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
   const result = await runCli(
-    ['agent', 'Write it.', ...model, '--tools', 'write', '--yes', ...flags],
+    ['agent', 'Write it.', ...model, '--tools', tools, '--yes', ...flags],
     { cwd: root, home },
   )
   const last = server.prompts().at(-1)
@@ -66,8 +67,8 @@ it('a workflow that names a built-in tool stands before it though no server is o
 })
 
 it('a step that is another built-in tool is one that the agent has to call itself', async () => {
-  const flags = ['--trust-workspace', '--tools', 'read,write']
-  const { told, written, result } = await write(look.replace('list_things', 'Read'), flags)
+  const workflows = look.replace('list_things', 'Read')
+  const { told, written, result } = await write(workflows, ['--trust-workspace'], 'read,write')
   expect(told).toMatch(/^Error: Workflow 'look' failed at step 1 \(Read\): /)
   expect(told).toContain('Call read first, then this again.')
   expect(result.stderr).not.toContain('not enforced')

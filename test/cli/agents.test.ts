@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { startModelServer } from '../model-server/server.ts'
 import { type CliResult, runCli } from './run-cli.ts'
 
 interface Place {
@@ -204,6 +205,56 @@ describe('agents validate', () => {
     expect(stderr).toContain('a.md:4:9: error: there is no skill called nothing')
     expect(stderr).toContain('b.md:4:1: warning: `tolls` is no field')
     expect(stderr).toContain('c.md:4')
+  })
+
+  it('warns of one that no model may start, in the words of the refusal', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/a.md', agent('a', 'skills: [open, release now]\n'))
+    write('home/.claude/agents/b.md', agent('b', 'skills: [open]\n'))
+    for (const [name, more] of [
+      ['open', ''],
+      ['release', 'disable-model-invocation: true\n'],
+    ]) {
+      const head = `name: ${name}\ndescription: Does it. Use it.\n${more}`
+      write(`home/.claude/skills/${name}/SKILL.md`, `---\n${head}---\nDo it.\n`)
+    }
+    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '2 subagents checked, all valid: 0 errors, 1 warning\n',
+    })
+    expect(stderr).toContain(
+      'a.md:4:9: warning: the subagent a may not be started by a model: its skill release sets disable-model-invocation [agent-not-for-models]',
+    )
+    const server = await startModelServer([
+      { calls: [{ name: 'delegate', input: { agent: 'a', task: 'x' } }] },
+      'Over.',
+    ])
+    onTestFinished(() => server.close())
+    const model = ['--model', 'openai-compatible:mock', '--base-url', `${server.url}/v1`]
+    await cli(['agent', 'x', ...model])
+    expect(JSON.stringify(server.requests.at(-1)?.body)).toContain(
+      'The subagent a may not be started by a model: its skill release sets disable-model-invocation.',
+    )
+  })
+
+  it('warns of a model that cannot be had, and of a second one of a name', async () => {
+    const { write, cli } = place()
+    write('home/.claude/agents/a.md', agent('a', 'model: sonnet\n'))
+    write('home/.claude/agents/b.md', agent('b', 'model: antropic:claude\n'))
+    write('home/.claude/agents/c.md', agent('a', 'model: inherit\n'))
+    write('home/.mamba/agents/b.md', agent('b', 'model: ollama:qwen3:8b\n'))
+    const { code, stdout, stderr } = await cli(['agents', 'validate'])
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: '4 subagents checked, all valid: 0 errors, 3 warnings\n',
+    })
+    expect(stderr).toContain('a.md:4:8: warning: The model "sonnet" does not say whose it is.')
+    expect(stderr).toContain('b.md:4:8: warning: There is no provider of models called "antropic".')
+    expect(stderr).toContain('Did you mean anthropic?')
+    expect(stderr).toMatch(
+      /c\.md: warning: the subagent a is defined by \S+a\.md too, which is used/,
+    )
   })
 
   it('takes files and folders; a path where nothing is, is wrong use', async () => {

@@ -1,7 +1,10 @@
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Command } from 'commander'
 import { expect, it } from 'vitest'
+import { parseCommandLine } from '../../src/cli/command-line.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { runCli } from './run-cli.ts'
 
 const server = 'http://127.0.0.1:1'
@@ -37,6 +40,19 @@ it.each([
     '--report json and --events both go into',
     ['run', 'hello', '--report', 'json=r', '--events=r', ...trusting],
   ],
+  [
+    '--from is given twice, as a and as b',
+    ['runs', 'fork', '0mh2k9x0ab12cd', '--from', 'a', '--from', 'b'],
+  ],
+  ['--directory is given twice', ['list', '-C', '.', '--directory', '.']],
+  ['--events is given twice', ['run', 'hello', '--events', '--events=e', ...trusting]],
+  ['--report junit= names no file', ['run', 'hello', '--report', 'junit=', ...trusting]],
+  ['--report html=x/ names a directory', ['run', 'hello', '--report', 'html=x/', ...trusting]],
+  ['--events= names no file', ['run', 'hello', '--events=', ...trusting]],
+  [
+    'only one of --json, --events and --report',
+    ['run', 'hello', '--events=-', '--report', 'html=-', ...trusting],
+  ],
   ['--user and --project contradict', ['hooks', 'install', 'claude', '--user', '--project']],
   ['--user and --project contradict', ['hooks', 'uninstall', 'claude', '--project', '--user']],
   ['--status and --stop contradict', ['tools', 'serve', '--status', '--stop']],
@@ -52,6 +68,25 @@ it.each([
   expect(readdirSync(home)).toEqual([])
   expect(readdirSync(join(project, '.skillrail'))).toEqual(['skills'])
 })
+
+it.each(commands.map((entry) => [entry.name, entry] as const))(
+  '%s refuses every option of one value that is given twice',
+  async (name, entry) => {
+    const { command } = await entry.load()
+    const declared = new Command()
+    command.configure(declared)
+    const single = declared.options.filter(
+      ({ required, optional, variadic, parseArg }) =>
+        (required || optional) && !variadic && parseArg === undefined,
+    )
+    for (const { long } of single) {
+      const words = [...name.split(' '), `${long}=1`, `${long}=2`]
+      expect(() => parseCommandLine(entry, command, words)).toThrow(
+        `${long} is given twice, as 1 and as 2`,
+      )
+    }
+  },
+)
 
 it('what means something goes through, and what changes nothing is said', async () => {
   const { home, project } = world()

@@ -78,3 +78,37 @@ it('aligns columns by what is visible', () => {
   ])
   expect(stdout()).toBe('name  état\n\u001b[1mx\u001b[22m     long\n')
 })
+
+it.each([{ CI: 'true' }, { CI: '1' }])(
+  'rewrites no line in CI, on a terminal either: %j',
+  (env) => {
+    const { output, stderr } = open(true, { env })
+    output.live('now')
+    expect([output.isLive, stderr()]).toEqual([false, ''])
+  },
+)
+
+it('has live lines where CI says no', () => {
+  expect(open(true, { env: { CI: 'false' } }).output.isLive).toBe(true)
+})
+
+it('cuts a live line to the columns of the terminal', () => {
+  const { output, stderr } = open(true, { env: { COLUMNS: '10' } })
+  output.live('検証検証検証検証')
+  expect(stderr()).toBe('\r\u001b[2K検証検証…')
+})
+
+it('keeps the styles of a remark where colours are forced', () => {
+  const { output, stderr } = open(false, { env: { FORCE_COLOR: '1' } })
+  output.styled(output.style('red', 'x'))
+  expect(stderr()).toBe('\u001b[31mx\u001b[39m\n')
+})
+
+it('aligns columns of wide characters', () => {
+  const { output, stdout } = open(false)
+  output.table([
+    ['名前', 'x'],
+    ['name', 'y'],
+  ])
+  expect(stdout()).toBe('名前  x\nname  y\n')
+})

@@ -26,6 +26,7 @@ export async function runCli(args: readonly string[], options: CliOptions): Prom
       ...options.env,
     },
   })
+  child.stdin.on('error', () => undefined) // A command that reads no input may have ended by now.
   child.stdin.end(options.stdin ?? '')
   const [stdout, stderr, code] = await Promise.all([
     collect(child.stdout),

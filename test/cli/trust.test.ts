@@ -46,6 +46,12 @@ it('shows what may act, and without a terminal and --yes trusts nothing', () => 
   expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
 })
 
+it('says so where nothing can act', () => {
+  const { run, workspace } = project()
+  rmSync(join(workspace, '.skillrail'), { recursive: true })
+  expect(run('--dry-run').stdout).toMatch(/: not trusted, and nothing in it can act yet\n$/)
+})
+
 it('shows what a server would start, without the password of an address', () => {
   const { workspace, run } = project()
   const address = ['postgresql://shop', 'p4ss%21@127.0.0.1:5432/shop'].join(':')

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { answerOf, contentOf, engines, say, steps, useEngine } from './_engines.ts'
 import { eventually } from './_fleet.ts'
@@ -53,7 +54,8 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     write({
       'fix-good': { run: say('fix-good') },
       'fix-bad': { run: 'exit 1' },
-      fix: { metadata: ['chain: "fix-good fix-bad"'] },
+      'fix-in': { metadata: ['chain: "fix-good"'] },
+      fix: { metadata: ['chain: "fix-good fix-in fix-bad"'] },
     })
     const failed = await run('fix')
     expect(failed.status).toBe('failure')
@@ -61,8 +63,66 @@ describe.each(engines)('on the engine %s, a run', (engine) => {
     const retried = answerOf(await project.cli(['runs', 'retry', failed.runId, '--json']))
     expect(retried).toMatchObject({ code: 0, status: 'success' })
     expect(retried.runId).not.toBe(failed.runId)
-    expect(steps(retried).map(({ result }) => result)).toEqual(['fix-good', 'mended'])
-    expect(project.log().filter((line) => line === 'fix-good')).toHaveLength(1)
+    expect(steps(retried)).toMatchObject([
+      { result: 'fix-good', reused: true },
+      { steps: [{ result: 'fix-good', reused: true }] },
+      { result: 'mended' },
+    ])
+    expect(steps(retried)[2]).not.toHaveProperty('reused')
+    expect(project.log().filter((line) => line === 'fix-good')).toHaveLength(2)
+    const shown = answerOf(await project.cli(['runs', 'show', retried.runId, '--json']))
+    expect(shown).toEqual(retried)
+  })
+
+  it('keeps the marks of what it took over when it goes on after a cancellation', async () => {
+    write({
+      'keep-good': { run: say('keep-good') },
+      'keep-bad': { run: 'exit 1' },
+      'keep-slow': { run: '[ -e keep-go ] && echo went && exit 0; echo x > keep-pid; sleep 60' },
+      keep: { metadata: ['chain: "keep-good keep-bad keep-slow"', 'early_exit_on: failure'] },
+    })
+    const { runId } = await run('keep')
+    write({ 'keep-bad': { run: 'echo mended' } })
+    const retrying = project.start(['runs', 'retry', runId, '--json'])
+    await eventually(() => contentOf(project, 'keep-pid'), 'the step runs')
+    retrying.kill('SIGINT')
+    const ended = answerOf(await retrying.ended)
+    expect(ended).toMatchObject({ code: 130, status: 'interrupted' })
+    writeFileSync(join(project.directory, 'keep-go'), '')
+    const resumed = answerOf(await project.cli(['runs', 'resume', ended.runId, '--json']))
+    expect(steps(resumed).map(({ result, reused }) => [result, reused])).toEqual([
+      ['keep-good', true],
+      ['mended', undefined],
+      ['went', undefined],
+    ])
+  })
+
+  it('is resumed and retried with all that it did after its command line was killed', async () => {
+    write({
+      'lost-good': { run: say('lost-good') },
+      'lost-bad': { run: 'echo x > lost-pid; sleep 0.5; exit 1' },
+      lost: { metadata: ['chain: "lost-good lost-bad"'] },
+    })
+    const running = project.start(['run', 'lost', '--json', ...chosen])
+    await eventually(() => contentOf(project, 'lost-pid'), 'the step runs')
+    running.kill('SIGKILL')
+    await running.ended
+    const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
+    const runId: string = runs[0].runId
+    // On this machine it stands still; a server goes on with it, and is not disturbed in that.
+    const resumed = await eventually(async () => {
+      const answer = await project.cli(['runs', 'resume', runId, '--json'])
+      const { error } = JSON.parse(answer.stdout)
+      return error?.code === 'run-busy' ? undefined : answer
+    }, 'the run has ended')
+    expect(resumed.code).toBe(1)
+    write({ 'lost-bad': { run: 'echo mended' } })
+    const retried = answerOf(await project.cli(['runs', 'retry', runId, '--json']))
+    expect(steps(retried).map(({ result, reused }) => [result, reused])).toEqual([
+      ['lost-good', true],
+      ['mended', undefined],
+    ])
+    expect(project.log().filter((line) => line === 'lost-good')).toHaveLength(1)
   })
 
   it('tells of every step while it goes on', async () => {

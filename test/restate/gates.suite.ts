@@ -151,4 +151,23 @@ describe.each(engines)('on the engine %s, a gate', (engine) => {
     expect((await decide('approve', runId)).error?.code).toBe('plan-changed')
     expect((await project.cli(['runs', 'cancel', runId])).code).toBe(0)
   })
+
+  it('of skills that are trusted otherwise says so, and which line goes on', async () => {
+    write({
+      'gs-one': { run: say('gs-one') },
+      gs: { metadata: ['chain: "gs-one"', 'gates: gs-one'] },
+    })
+    const { runId } = await run('gs')
+    for (const verb of ['approve', 'resume']) {
+      const { code, error } = await runCommand(`runs ${verb}`, [runId, '--json'], project, {
+        answer: 'y',
+        workspaceTrust: 'ask',
+      })
+      expect([code, error?.code]).toEqual([4, 'run-trust-changed'])
+      expect(error?.message).toContain('nothing in them was changed')
+      expect(error?.hint).toContain(`skillrail runs ${verb} ${runId} --trust-workspace`)
+    }
+    expect(project.log()).not.toContain('gs-one')
+    expect((await decide('approve', runId)).code).toBe(0)
+  })
 })

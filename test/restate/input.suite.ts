@@ -24,6 +24,13 @@ describe('without a server', () => {
     ])
     expect(code).toBe(1)
     expect(JSON.parse(stdout).error).toMatchObject({ code: 'restate-away' })
+    const { runs } = JSON.parse((await project.cli(['runs', 'list', '--json'])).stdout)
+    for (const verb of ['resume', 'retry']) {
+      const answer = await project.cli(['runs', verb, runs[0].runId, '--json'])
+      const { error } = JSON.parse(answer.stdout)
+      expect(error).toMatchObject({ code: 'restate-away' })
+      expect(error.message).toContain(url)
+    }
   })
 
   it('an engine that there is not is wrong use', async () => {

@@ -236,6 +236,24 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       expect(page.requests.filter((address) => address.includes('/api/skill-text'))).toEqual([])
     })
 
+    it('shows what is wrong with a run that did not become stable, though no step failed', async () => {
+      writeRestlessChain(project)
+      await cli('trust', '--yes')
+      await cli('run', 'restless')
+      await open()
+      await page.evaluate(`location.hash = '#/runs'`)
+      await page.until(shows('restless'))
+      await page.evaluate(clickOn('.row', 'restless'))
+      await page.until(shows('Attempt 2: failure'))
+      const [, last = '', first = ''] = String(
+        await page.evaluate(`document.querySelector('.detail').innerText`),
+      ).split(/^Attempt /m)
+      expect(last).toMatch(/^2: failure\n+not-stable no two of 2 attempts in a row had the same/)
+      expect(first).toMatch(/^1: success\n/)
+      expect(first).not.toContain('not-stable')
+      expectQuiet()
+    })
+
     it.runIf(process.env['SKILLRAIL_WRITE'] !== undefined)('is in the documentation', async () => {
       writePictureSkills(project)
       await cli('trust', '--yes')
@@ -493,8 +511,30 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until('document.querySelectorAll(".plan .line").length === 400')
       expect(page.incidents).toEqual([])
     })
+
+    it('says first what fired, however many triggers came close', async () => {
+      const trigger = { match: 'x', inject: 'a.md', line: 3 }
+      const missed = { trigger, outcome: 'near-miss' as const, miss: { reason: 'close' } }
+      const fired = { trigger, outcome: 'fired' as const, text: 'x', promptLine: 1, tokens: 1 }
+      const small = await worldSaying('x').match('x')
+      const explanation = Array.from({ length: 250 }, (_, at) => ({
+        skill: `skill-${at}`,
+        verdicts: [at === 249 ? fired : missed],
+      }))
+      await open(worldSaying('x', { match: () => ({ ...small, explanation }) }))
+      await page.go(view.address)
+      await page.until('document.querySelector(".row") !== null')
+      await page.evaluate(`location.hash = '#/triggers'`)
+      await page.until('document.querySelectorAll(".verdict").length === 200')
+      const said = await page.evaluate(
+        '[...document.querySelectorAll(".verdict")].slice(0, 2).map((one) => one.innerText)',
+      )
+      expect(said).toMatchObject([/^fired\s+skill-249/, /^missed\s+skill-0 /].map(matching))
+    })
   })
 })
+
+const matching = (pattern: RegExp): unknown => expect.stringMatching(pattern)
 
 /** A chain of chains that takes long enough to be seen on a line of time. */
 function writePictureSkills(project: ViewProject): void {
@@ -507,6 +547,18 @@ function writePictureSkills(project: ViewProject): void {
   project.write('.skillrail/skills/checks/SKILL.md', skillText('checks', checks))
   const all = 'metadata:\n  chain: checks e2e-tests build-image\n'
   project.write('.skillrail/skills/release-check/SKILL.md', skillText('release-check', all))
+}
+
+/** Its only step never says the same twice. */
+function writeRestlessChain(project: ViewProject): void {
+  project.write('.skillrail/skills/counts/SKILL.md', skillText('counts', ''))
+  project.write(
+    '.skillrail/skills/counts/scripts/run.sh',
+    'echo x >> counted; wc -l < counted',
+    0o755,
+  )
+  const chain = 'metadata:\n  chain: counts\n  retry_until: stable\n  retry_count: 2\n'
+  project.write('.skillrail/skills/restless/SKILL.md', skillText('restless', chain))
 }
 
 const skillText = (name: string, fields: string): string =>

@@ -263,7 +263,15 @@ export function resultOf(texts: readonly string[], name?: string): RunResult {
     runId: '0run',
     skill: name ?? text,
     status: 'failure',
-    attempts: [{ attempt: 1, status: 'failure', steps, chain_state }],
+    attempts: [
+      {
+        attempt: 1,
+        status: 'failure',
+        steps,
+        chain_state,
+        errors: [{ code: name ?? text, message: name ?? text }],
+      },
+    ],
     winner: name ?? text,
   }
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { parseCommandLine } from '../../src/cli/command-line.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { pageText } from '../../src/view/index.ts'
 
 const folder = new URL('../../src/view/page', import.meta.url).pathname
@@ -26,6 +28,23 @@ describe('the page', () => {
   it('is small', () => {
     expect(text.length).toBeLessThan(80_000)
   })
+})
+
+const lines = sources.flatMap(([name, source]) =>
+  [...source.matchAll(/'skillrail ([^'$]+)'/g)].map(([, line = '']) => [line, name] as const),
+)
+
+it('has lines to type', () => {
+  expect(lines.length).toBeGreaterThan(5)
+})
+
+it.each(lines)('says to type skillrail %s, which the command line takes (%s)', async (line) => {
+  const words = line.split(' ')
+  const names = [2, 1].map((count) => words.slice(0, count).join(' '))
+  const entry = names.flatMap((name) => commands.find((one) => one.name === name) ?? [])[0]
+  if (entry === undefined) throw new Error('there is no such command')
+  const { command } = await entry.load()
+  expect(parseCommandLine(entry, command, words)).toMatchObject({ kind: 'run' })
 })
 
 describe.each(sources)('%s', (_, source) => {

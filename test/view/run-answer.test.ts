@@ -129,6 +129,24 @@ it('sends so many errors and metrics of a step at most, and so much of each', ()
   expect(shown?.metrics[0]?.[1]).toHaveLength(300)
 })
 
+it('sends what is wrong with an attempt and with no step of it, no longer than that of a step', () => {
+  const notStable = { code: 'not-stable', message: 'm'.repeat(5000) }
+  const result = resultOf([step('a', done)], 'failure')
+  const [attempt] = result.attempts
+  const errors = Array.from({ length: 21 }, () => notStable)
+  const attempts = attempt === undefined ? [] : [attempt, { ...attempt, attempt: 2, errors }]
+  expect(runAnswer(standing({ ...result, attempts }), '')).toMatchObject({
+    attempts: [
+      { attempt: 1, errors: [], moreErrors: 0 },
+      {
+        attempt: 2,
+        errors: Array.from({ length: 20 }, () => ({ ...notStable, message: 'm'.repeat(2000) })),
+        moreErrors: 1,
+      },
+    ],
+  })
+})
+
 const record = {
   type: 'done' as const,
   key: '',

@@ -35,13 +35,10 @@ export async function resolveModel(
   name: string,
   options: ResolveModelOptions = {},
 ): Promise<ModelObject> {
-  const { providerName, modelName } = splitModelName(name, options)
-  const { providers = {}, baseUrl } = options
+  const { own, definition, modelName } = readModelName(name, options)
+  const { baseUrl } = options
   if (baseUrl !== undefined) requireAddress(baseUrl)
-  const own = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
   if (own !== undefined) return modelOf(own, modelName, name)
-  const definition = providerTable.find((candidate) => candidate.name === providerName)
-  if (definition === undefined) throw unknownProvider(providerName, options)
   const provider =
     definition.kind === 'package'
       ? await hostedProvider(definition, options)
@@ -49,7 +46,26 @@ export async function resolveModel(
   return modelOf(provider, modelName, name)
 }
 
-/** @throws {AgentUsageError} when it is not `provider:name`. */
+type NamedModel = { modelName: string } & (
+  | { own: ModelProvider; definition?: undefined }
+  | { own?: undefined; definition: ProviderDefinition }
+)
+
+/**
+ * Whose model a name stands for. Nothing is loaded.
+ *
+ * @throws {AgentUsageError} when it is not `provider:name`; {ModelNotFoundError} for an unknown provider.
+ */
+export function readModelName(name: string, options: ResolveModelOptions = {}): NamedModel {
+  const { providerName, modelName } = splitModelName(name, options)
+  const { providers = {} } = options
+  const own = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
+  if (own !== undefined) return { own, modelName }
+  const definition = providerTable.find((candidate) => candidate.name === providerName)
+  if (definition === undefined) throw unknownProvider(providerName, options)
+  return { definition, modelName }
+}
+
 function splitModelName(
   name: string,
   options: ResolveModelOptions,

@@ -3,7 +3,7 @@ import type { SkillInfo } from '../../library/index.ts'
 import type { FieldPlace } from './agent-file.ts'
 import type { SubagentConfig } from './config.ts'
 import { findCycle } from './cycles.ts'
-import { splitSkill } from './load-skills.ts'
+import { forWhom, notForModels, splitSkill } from './load-skills.ts'
 import { referenceGraph } from './reference-graph.ts'
 
 /** A definition, with the file that it comes from. */
@@ -14,17 +14,23 @@ export interface DefinedAgent {
   places?: ReadonlyMap<string, FieldPlace> | undefined
 }
 
-/** What is wrong with the skills that subagents have from the start: not there, or in a circle. */
+/**
+ * What is wrong with the skills that subagents have from the start: not there, for persons alone, or in
+ * a circle.
+ */
 export function checkReferences(
   agents: readonly DefinedAgent[],
   skills: readonly SkillInfo[],
 ): Diagnostic[] {
   const names = skills.map(({ name }) => name)
+  const withheld = skills
+    .filter(({ fields }) => fields.disableModelInvocation)
+    .map(({ name }) => name)
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
   return agents.flatMap(({ config, path, places }) => {
     const place = places?.get('skills')
-    const missing = (config.skills ?? [])
-      .map((entry) => splitSkill(entry).name)
+    const wanted = (config.skills ?? []).map((entry) => splitSkill(entry).name)
+    const missing = wanted
       .filter((name) => !names.includes(name))
       .map((name): Diagnostic => {
         const meant = nearest(name, names)
@@ -37,9 +43,20 @@ export function checkReferences(
           hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
         }
       })
+    const personal = wanted
+      .filter((name) => withheld.includes(name))
+      .map((name): Diagnostic => ({
+        code: 'agent-not-for-models',
+        severity: 'warning',
+        message: `the ${notForModels(config.name, name)}`,
+        path,
+        ...place,
+        hint: forWhom,
+      }))
+    const found = [...missing, ...personal]
     const graph = referenceGraph(skills, (name) => configs.get(name), config)
     const cycle = findCycle(graph, { kind: 'agent', name: config.name })
-    if (cycle === undefined) return missing
+    if (cycle === undefined) return found
     const circle: Diagnostic = {
       code: 'agent-cycle',
       severity: 'error',
@@ -48,6 +65,6 @@ export function checkReferences(
       ...place,
       hint: 'Take the skill out of `skills`, or let the skill fork to another subagent.',
     }
-    return [...missing, circle]
+    return [...found, circle]
   })
 }

@@ -10,6 +10,7 @@ import {
   type TrustPolicy,
 } from '../../trust/index.ts'
 import { type AgentFileReading, readAgentFile } from './agent-file.ts'
+import { sameName } from './check-names.ts'
 import type { SubagentConfig } from './config.ts'
 
 export interface DiscoverAgentsOptions {
@@ -113,7 +114,8 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
       })
     } else {
       agents.set(config.name, { ...other, shadows: [...other.shadows, path] })
-      if (dirname(other.path) === dirname(path)) diagnostics.push(sameName(other, path))
+      if (dirname(other.path) === dirname(path))
+        diagnostics.push(sameName(config.name, other.path, path))
     }
   }
 }
@@ -192,10 +194,4 @@ function unreadable({ path, message }: { path: string; message: string }): Diagn
 function notUsed({ name, path, reason, hint }: WithheldAgent): Diagnostic {
   const message = `the subagent ${name} is not used: ${reason}`
   return { code: 'agent-untrusted', severity: 'warning', message, path, hint }
-}
-
-function sameName(other: AgentInfo, path: string): Diagnostic {
-  const { name } = other.config
-  const message = `the subagent ${name} is defined by ${other.path} too, which is used`
-  return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
 }

@@ -54,11 +54,19 @@ function isWithheld(error: unknown): boolean {
 function withheldBy(subagent: string, name: string, cause: unknown): SkillInvocationError {
   return new SkillInvocationError({
     code: 'model-invocation-disabled',
-    message: `The subagent ${subagent} may not be started by a model: its skill ${name} sets disable-model-invocation.`,
-    hint: 'A program can delegate to it, and a skill with `context: fork` that a person activates.',
+    message: `The ${notForModels(subagent, name)}.`,
+    hint: forWhom,
     cause,
   })
 }
+
+/** Why a model never comes to a subagent, to go behind `the`. */
+export function notForModels(subagent: string, skill: string): string {
+  return `subagent ${subagent} may not be started by a model: its skill ${skill} sets disable-model-invocation`
+}
+
+export const forWhom: string =
+  'A person can delegate to it, a program too, and so can a skill with `context: fork` that a person activates.'
 
 function withoutSkills(name: string, subagent: string): SkillNotFoundError {
   return new SkillNotFoundError({

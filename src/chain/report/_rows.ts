@@ -1,4 +1,4 @@
-import type { RunResult, StepResult } from '../result.ts'
+import type { ShownRun, StepResult } from '../result.ts'
 
 /** A step of a report with its place in the tree. */
 export interface ReportRow {
@@ -8,7 +8,7 @@ export interface ReportRow {
 }
 
 /** Every step of every attempt, chains before their steps. */
-export function reportRows(result: RunResult): ReportRow[] {
+export function reportRows(result: ShownRun): ReportRow[] {
   return result.attempts.flatMap((attempt) => below(attempt.steps, 0, attempt.attempt))
 }
 

@@ -1,15 +1,16 @@
-import { safeLine, safeText } from '../../base/index.ts'
-import { lastAttempt, type RunResult } from '../result.ts'
-import { firstFailed, statusMarks, stepDuration } from '../timeline.ts'
+import { cutToColumns, safeLine, safeText } from '../../base/index.ts'
+import { decidingAttempt, type ShownRun } from '../result.ts'
+import { stepDuration } from '../step-time.ts'
+import { firstFailed, saidOf, statusMarks } from '../timeline.ts'
 import { reportRows, stepLabel } from './_rows.ts'
 
 /** Markdown for the summary of a job in GitHub Actions. */
-export function githubReport(result: RunResult): string {
+export function githubReport(result: ShownRun): string {
   const several = result.attempts.length > 1
   const rows = reportRows(result).map(({ step, depth, attempt }) => {
     const name = `${'&nbsp;&nbsp;'.repeat(depth)}${cell(stepLabel(step))}${several ? ` (attempt ${attempt})` : ''}`
     const time = stepDuration(step)
-    return `| ${statusMarks[step.status].mark} ${step.status} | ${name} | ${time} | ${cell(step.reason ?? step.result)} |`
+    return `| ${statusMarks[step.status].mark} ${step.status} | ${name} | ${time} | ${cell(saidOf(step))} |`
   })
   const lines = [
     `## ${cell(result.skill)}: ${result.status}`,
@@ -18,7 +19,7 @@ export function githubReport(result: RunResult): string {
     '|---|---|---|---|',
     ...rows,
     '',
-    ...(lastAttempt(result)?.errors ?? []).flatMap((error) => [
+    ...(decidingAttempt(result)?.errors ?? []).flatMap((error) => [
       cell(`${error.code}: ${error.message}`),
       '',
     ]),
@@ -29,7 +30,7 @@ export function githubReport(result: RunResult): string {
   return lines.join('\n')
 }
 
-function failure(result: RunResult): string[] {
+function failure(result: ShownRun): string[] {
   const failed = firstFailed(result)
   if (failed === undefined) return []
   const log = safeText(failed.log ?? failed.result)
@@ -44,11 +45,10 @@ function failure(result: RunResult): string[] {
   ]
 }
 
-/** A cell is one line, and nothing in it is markup. */
+/** A cell is one line, and nothing in it is markup, a formula, an emoji or a mention. */
 function cell(text: string): string {
-  return safeLine(text)
-    .slice(0, 300)
+  return cutToColumns(safeLine(text), 300)
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
-    .replace(/[\\`*_[\]|!#~@]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/[\\`*_[\]|!#~@$]|:(?=[\w+-]+:)/g, (character) => `&#${character.charCodeAt(0)};`)
 }

@@ -1,12 +1,19 @@
-import { safeText } from '../../base/index.ts'
+import { cutToColumns, safeLine, safeText } from '../../base/index.ts'
 import type { ReportedError } from '../../exec/index.ts'
-import { type AttemptResult, lastAttempt, type RunResult, type StepResult } from '../result.ts'
-import { duration, firstFailed, spanOf, statusMarks, stepDuration } from '../timeline.ts'
+import {
+  type ShownAttempt,
+  countSucceeded,
+  decidingAttempt,
+  type ShownRun,
+  type StepResult,
+} from '../result.ts'
+import { duration, type Span, spanOf, stepDuration, timeOf } from '../step-time.ts'
+import { firstFailed, saidOf, statusMarks } from '../timeline.ts'
 import { stepLabel } from './_rows.ts'
 import { htmlStyle } from './_html-style.ts'
 
 /** One file: tree, timeline, output of each step. No script and nothing loaded from elsewhere. */
-export function htmlReport(result: RunResult): string {
+export function htmlReport(result: ShownRun): string {
   const title = `${result.skill}: ${result.status}`
   return `<!doctype html>
 <html lang="en">
@@ -31,18 +38,14 @@ ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.lengt
 }
 
 /** What a reader looks for first. */
-function summary(result: RunResult): string {
-  const attempt = lastAttempt(result)
-  const steps = attempt?.steps ?? []
-  const succeeded = steps.filter((step) => step.status === 'success').length
-  const { start, length } = spanOf(steps)
+function summary(result: ShownRun): string {
+  const attempt = decidingAttempt(result)
+  const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.start
   const failed = firstFailed(result)
   return [
     `Run <code>${escape(result.runId)}</code>`,
-    `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`,
-    ...(Number.isFinite(start)
-      ? [`${duration(length)} from ${new Date(start).toISOString()}`]
-      : []),
+    countSucceeded(attempt?.steps ?? []),
+    ...(began === undefined ? [] : [`${duration(timeOf(result))} from ${timeElement(began)}`]),
     ...(result.winner === undefined ? [] : [`won by <b>${escape(result.winner)}</b>`]),
     ...(failed === undefined || attempt === undefined
       ? []
@@ -50,23 +53,23 @@ function summary(result: RunResult): string {
   ].join(', ')
 }
 
+function timeElement(at: number): string {
+  const iso = new Date(at).toISOString()
+  return `<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time>`
+}
+
 function anchor(attempt: number, step: StepResult): string {
   return `a${attempt}-${encodeURIComponent(step.step)}`
 }
 
-function attemptSection(attempt: AttemptResult, attempts: number): string {
-  const span = spanOf(attempt.steps)
+function attemptSection(attempt: ShownAttempt, attempts: number): string {
+  const span = spanOf(attempt.steps) ?? { start: 0, length: 0 }
   const scope = { span, attempt: attempt.attempt, depth: 0 }
   const heading =
     attempts === 1
       ? ''
       : `<h2>Attempt ${attempt.attempt} <span class="status ${attempt.status}">${attempt.status}</span></h2>\n`
   return `<section>\n${heading}${errorList(attempt.errors)}${stepList(attempt.steps, scope)}\n</section>`
-}
-
-interface Span {
-  start: number
-  length: number
 }
 
 /** Where a list of steps stands. */
@@ -85,14 +88,14 @@ function stepList(steps: readonly StepResult[], scope: Scope): string {
 function stepItem(step: StepResult, scope: Scope): string {
   const { mark } = statusMarks[step.status]
   const time = stepDuration(step)
-  const note = step.reason ?? step.result
+  const note = cutToColumns(safeLine(saidOf(step)), 200)
   const failed = step.status === 'failure' || step.status === 'critical'
   const open = failed && step.steps === undefined ? ' open' : ''
   const inner = { ...scope, depth: scope.depth + 1 }
   const below = step.steps === undefined ? '' : `\n${stepList(step.steps, inner)}`
   return `<li>
 <details id="${anchor(scope.attempt, step)}"${open}>
-<summary><span class="mark ${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, scope.span)}</span><span class="note">${escape(note.slice(0, 200))}</span></summary>
+<summary><span class="mark ${step.status}" role="img" aria-label="${step.status}" title="${step.status}">${mark}</span><span class="name">${escape(stepLabel(step))}</span><span class="time">${time}</span><span class="track">${bar(step, scope.span)}</span><span class="note">${escape(note)}</span></summary>
 ${details(step)}
 </details>${below}
 </li>`
@@ -106,12 +109,20 @@ function details(step: StepResult): string {
     ['started', step.startedAt ?? ''],
     ['result', step.result],
     ['reason', step.reason ?? ''],
+    ['attempts', (step.attempts ?? []).map(({ status }) => status).join(', ')],
+    ['taken over', step.reused === true ? 'from another run, with its times' : ''],
     ...Object.entries(step.metrics).map(([name, value]) => [name, JSON.stringify(value)]),
   ]
     .filter(([, value]) => value !== '')
     .map(([name = '', value = '']) => `<dt>${escape(name)}</dt><dd>${escape(value)}</dd>`)
-  const log = step.log === undefined ? '' : `<pre>${escape(step.log)}</pre>`
+  const log = step.log === undefined ? '' : logOf(step.step, step.log)
   return `<dl>${facts.join('')}</dl>${errorList(step.errors)}${log}`
+}
+
+/** Its last lines are seen first; who has no mouse can scroll it too. */
+function logOf(step: string, log: string): string {
+  const name = `Output of ${escape(step)}`
+  return `<pre tabindex="0" role="region" aria-label="${name}"><code>${escape(log)}</code></pre>`
 }
 
 function errorList(errors: readonly ReportedError[] = []): string {
@@ -123,7 +134,7 @@ function errorList(errors: readonly ReportedError[] = []): string {
 
 function bar(step: StepResult, span: Span): string {
   if (step.startedAt === null || step.reused === true) return ''
-  const left = percent(Date.parse(step.startedAt) - span.start, span)
+  const left = Math.min(99.6, percent(Date.parse(step.startedAt) - span.start, span))
   const width = Math.min(100 - left, Math.max(0.4, percent(step.durationMs, span)))
   return `<span class="bar ${step.status}" style="left:${left.toFixed(2)}%;width:${width.toFixed(2)}%"></span>`
 }

@@ -1,4 +1,4 @@
-import type { RunResult } from '../result.ts'
+import type { ShownRun } from '../result.ts'
 import { githubReport } from './github.ts'
 import { htmlReport } from './html.ts'
 import { junitReport } from './junit.ts'
@@ -9,11 +9,11 @@ export const reportFormats = ['json', 'junit', 'github', 'html'] as const
 export type ReportFormat = (typeof reportFormats)[number]
 
 /** The result of a run as one document. */
-export function renderReport(format: ReportFormat, result: RunResult): string {
+export function renderReport(format: ReportFormat, result: ShownRun): string {
   return renderers[format](result)
 }
 
-const renderers: Record<ReportFormat, (result: RunResult) => string> = {
+const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
   json: (result) => `${JSON.stringify(result, null, 2)}\n`,
   junit: junitReport,
   github: githubReport,

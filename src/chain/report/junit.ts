@@ -1,30 +1,54 @@
 import { safeText } from '../../base/index.ts'
 import type { ReportedError } from '../../exec/index.ts'
-import type { AttemptResult, RunResult, StepResult } from '../result.ts'
+import type { ShownAttempt, ShownRun, StepResult } from '../result.ts'
+import { spanOf } from '../step-time.ts'
+import { saidOf } from '../timeline.ts'
 
 /** JUnit XML as test reporters of CI services read it: a suite for each attempt, a case for each step. */
-export function junitReport(result: RunResult): string {
+export function junitReport(result: ShownRun): string {
+  const counts = result.attempts.map((attempt) => countsOf(attempt))
   const suites = result.attempts.flatMap((attempt) => suite(result, attempt))
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${attribute(result.skill)}">`,
+    `<testsuites name="${attribute(result.skill)}" ${countAttributes(counts)}>`,
     ...suites,
     '</testsuites>',
     '',
   ].join('\n')
 }
 
-function suite(result: RunResult, attempt: AttemptResult): string[] {
+interface Counts {
+  tests: number
+  failures: number
+  skipped: number
+  /** In milliseconds, as if one step had followed the other. */
+  time: number
+}
+
+function countsOf({ steps, errors = [] }: ShownAttempt): Counts {
+  const cases = leaves(steps)
+  return {
+    tests: cases.length + errors.length,
+    failures: cases.filter((step) => kindOf(step) === 'failed').length + errors.length,
+    skipped: cases.filter((step) => kindOf(step) === 'skipped').length,
+    time: cases.reduce((sum, step) => sum + step.durationMs, 0),
+  }
+}
+
+function countAttributes(counts: readonly Counts[]): string {
+  const sum = (name: keyof Counts): number => counts.reduce((all, one) => all + one[name], 0)
+  return `tests="${sum('tests')}" failures="${sum('failures')}" errors="0" skipped="${sum('skipped')}" time="${seconds(sum('time'))}"`
+}
+
+function suite(result: ShownRun, attempt: ShownAttempt): string[] {
   const steps = leaves(attempt.steps)
   const { errors = [] } = attempt
-  const stepsFailed = steps.filter(({ status }) => status === 'failure' || status === 'critical')
-  const failed = stepsFailed.length + errors.length
-  const cases = steps.length + errors.length
-  const skipped = steps.filter(({ startedAt }) => startedAt === null).length
-  const time = steps.reduce((sum, step) => sum + step.durationMs, 0)
   const name = result.attempts.length > 1 ? `${result.skill} #${attempt.attempt}` : result.skill
+  const began = spanOf(attempt.steps)?.start
+  // UTC without saying so, as the schema of Ant's reports wants it.
+  const at = began === undefined ? '' : ` timestamp="${new Date(began).toISOString().slice(0, 19)}"`
   return [
-    `  <testsuite name="${attribute(name)}" id="${result.runId}" tests="${cases}" failures="${failed}" errors="0" skipped="${skipped}" time="${seconds(time)}">`,
+    `  <testsuite name="${attribute(name)}" id="${result.runId}" ${countAttributes([countsOf(attempt)])}${at}>`,
     ...steps.flatMap((step) => testCase(result.skill, step)),
     ...errors.flatMap((error) => chainCase(result.skill, error)),
     '  </testsuite>',
@@ -51,23 +75,27 @@ function chainCase(skill: string, { code, message }: ReportedError): string[] {
   ]
 }
 
+/** Whatever did not come to its end counts as skipped. */
+function kindOf({ status }: StepResult): 'passed' | 'failed' | 'skipped' {
+  if (status === 'success') return 'passed'
+  return status === 'failure' || status === 'critical' ? 'failed' : 'skipped'
+}
+
 function verdict(step: StepResult): string[] {
-  switch (step.status) {
-    case 'success':
+  const { status, reason = '', errors } = step
+  const said = saidOf(step)
+  switch (kindOf(step)) {
+    case 'passed':
       return []
-    case 'failure':
-    case 'critical': {
-      const errors = step.errors.map((error) => `${error.code}: ${error.message}`).join('\n')
+    case 'failed': {
+      const lines = errors.map((error) => `${error.code}: ${error.message}`)
+      const body = lines.length === 0 ? said : lines.join('\n')
       return [
-        `      <failure type="${step.status}" message="${attribute(step.result)}">${text(errors)}</failure>`,
+        `      <failure type="${status}" message="${attribute(said)}">${text(body)}</failure>`,
       ]
     }
     case 'skipped':
-    case 'not_run':
-    case 'cancelled':
-    case 'waiting':
-    case 'running':
-      return [`      <skipped message="${attribute(`${step.status}: ${step.reason ?? ''}`)}"/>`]
+      return [`      <skipped message="${attribute(`${status}: ${reason}`)}"/>`]
   }
 }
 

@@ -70,14 +70,21 @@ export async function resumeServerRun(
   const journal = world.store.read(runId)
   const { status } = journal
   if (status === 'waiting') return await answerRun(resumption, world, address)
+  if (status === undefined) {
+    throw new RunStateError({
+      code: 'run-unknown',
+      message: `the run ${runId} cannot be resumed: what became of it on its server is not known`,
+      hint: `skillrail runs show ${runId} asks the server again; skillrail runs retry ${runId} makes a new run.`,
+    })
+  }
   if (status !== 'cancelled' && status !== 'interrupted') {
     throw new RunStateError({
       code: 'run-ended',
-      message: `the run ${runId} cannot be resumed: ${status ?? 'its server still executes it'}`,
+      message: `the run ${runId} cannot be resumed: ${status}`,
       hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
     })
   }
-  const change = planChanged(runId, journal.plan, plan, resumption.command)
+  const change = planChanged(journal, plan, resumption.command)
   if (change !== undefined && resumption.force !== true) throw change
   const changed = change !== undefined
   const given = argumentsOf(journal, resumption.arguments ?? [])
@@ -96,20 +103,15 @@ export async function resumeServerRun(
 
 /** Hands the decision of a person to a run that waits, and waits for its end. */
 async function answerRun(
-  { runId, plan, prepare }: Resumption,
+  { runId, plan, prepare, command }: Resumption,
   world: RunWorld,
   address: ServerAddress,
 ): Promise<RunResult> {
   const path = world.store.pathOf(runId)
   return await alone(path, runId, async (append) => {
     const journal = world.store.read(runId)
-    if (plan.digest !== journal.plan.digest) {
-      throw new RunStateError({
-        code: 'plan-changed',
-        message: `the skills of the run ${runId} were changed since it was planned`,
-        hint: `skillrail runs cancel ${runId}, then skillrail runs resume ${runId} --force goes on with the changed plan.`,
-      })
-    }
+    const change = planChanged(journal, plan, command)
+    if (change !== undefined) throw change
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
     if (waiting === undefined) {
@@ -122,7 +124,7 @@ async function answerRun(
     // What it waits for by now, which `prepare` compares with what was shown.
     for (const gate of waiting.gates) journal.gates.set(gate.key, gate)
     const records: ChainRecord[] = []
-    prepare?.(journal, (record) => void records.push(record))
+    await prepare?.(journal, (record) => void records.push(record))
     const approvals = records.filter((record) => record.type === 'approval')
     const { id, awakeable, next } = waiting
     const followed = { run, id, plan, journal, from: next }

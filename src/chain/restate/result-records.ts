@@ -1,5 +1,10 @@
 import type { FinishedOutcome } from '../engine.ts'
-import type { ApprovalRecord, ChainRecord, DoneRecord } from '../journal-records.ts'
+import {
+  type ApprovalRecord,
+  type ChainRecord,
+  type DoneRecord,
+  recordedOutcome,
+} from '../journal-records.ts'
 import type { AttemptResult, RunResult, StepResult } from '../result.ts'
 import { emptyState } from '../state.ts'
 
@@ -96,9 +101,10 @@ export function knownResults(
   records: Iterable<DoneRecord>,
 ): Readonly<Record<string, FinishedOutcome>> {
   const known: Record<string, FinishedOutcome> = {}
-  for (const { key, outcome } of records) {
+  for (const record of records) {
+    const outcome = recordedOutcome(record)
     // A chain is put together again from what is below it.
-    if (outcome.kind === 'finished' && outcome.chain === undefined) known[key] = outcome
+    if (outcome.kind === 'finished' && outcome.chain === undefined) known[record.key] = outcome
   }
   return known
 }

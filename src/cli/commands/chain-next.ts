@@ -1,6 +1,7 @@
 import { continueStepper, readResult, stepperAnswer } from '../../chain/index.ts'
 import { type ConfinementOptions, declareConfinement } from '../_confinement.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { openRun } from '../_open-run.ts'
 import { answerStepper, withStepperWorld } from '../_stepper-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -13,7 +14,7 @@ export const command: LoadedCommand = defineCommand<ConfinementOptions>({
   },
   async run(context, [runId = ''], options) {
     const project = openProject(context)
-    const journal = project.store.read(runId)
+    const journal = await openRun(project, runId)
     const { run, status } = journal
     if (status === 'success' || status === 'failure' || status === 'critical') {
       const answer = stepperAnswer(await readResult(journal, context.runtime))

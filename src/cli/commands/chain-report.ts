@@ -4,6 +4,7 @@ import { reportStep } from '../../chain/index.ts'
 import type { StepOutput } from '../../exec/index.ts'
 import { type ConfinementOptions, declareConfinement } from '../_confinement.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
+import { openRun } from '../_open-run.ts'
 import { answerStepper, withStepperWorld } from '../_stepper-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -33,7 +34,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, [runId = ''], options) {
     const output = outputOf(options)
     const project = openProject(context)
-    const { run } = project.store.read(runId)
+    const { run } = await openRun(project, runId)
     const plan = usablePlan(planKept(project, run))
     const report = { runId, step: options.step, output }
     const answer = await withStepperWorld(project, plan, options, async (world) =>

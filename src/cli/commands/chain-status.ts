@@ -1,7 +1,8 @@
-import { exitCode } from '../../base/index.ts'
+import { exitCode, safeLine } from '../../base/index.ts'
 import { readResult, renderTimeline, stepperAnswer } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
-import { errorsOfRun } from '../_run-answer.ts'
+import { openRun } from '../_open-run.ts'
+import { errorsOfRun, headOfRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -11,9 +12,8 @@ export const command: LoadedCommand = defineCommand({
       .addHelpText('after', '\nExample:\n  $ skillrail chain status 0mh2k9x0ab12cd\n')
   },
   async run(context, [runId = '']) {
-    const { store } = openProject(context)
     const { output } = context
-    const journal = store.read(runId)
+    const journal = await openRun(openProject(context), runId)
     const result = await readResult(journal, context.runtime)
     const answer = stepperAnswer(result)
     const next = answer.kind === 'next' ? answer.next : []
@@ -21,14 +21,15 @@ export const command: LoadedCommand = defineCommand({
       output.json({ runId, status: result.status, next, result })
       return exitCode.done
     }
+    output.line(headOfRun(journal, result.status))
     for (const line of renderTimeline(result, { width: output.width, style: output.style })) {
       output.line(line)
     }
     for (const { step, overdue } of next) {
       output.line(
         overdue === true
-          ? `the time of ${step} is over, a report does not count any more: skillrail chain next ${runId}`
-          : `waits for the report of ${step}`,
+          ? `the time of ${safeLine(step)} is over, a report does not count any more: skillrail chain next ${runId}`
+          : `waits for the report of ${safeLine(step)}`,
       )
     }
     for (const line of errorsOfRun(result)) output.line(line)

@@ -37,8 +37,15 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
       .option('--max-time <seconds>', 'end the whole run after this time; it can be resumed')
       .option('--require-verified', 'a success needs more than the word of an agent')
-      .option('--report <format[=file]>', 'json, junit, github or html (repeatable)', collect)
-      .option('--events [file]', 'every event as a line of JSON')
+      .option(
+        '--report <format[=file]>',
+        'json, junit, github or html; - is standard output (repeatable)',
+        collect,
+      )
+      .option(
+        '--events [file]',
+        'every event as a line of JSON; as in --events=FILE, else standard output',
+      )
       .addHelpText(
         'after',
         '\nExample:\n  $ skillrail run release-check --report html=report.html\n',

@@ -21,8 +21,10 @@ export const command: LoadedCommand = defineCommand({
       return exitCode.done
     }
     output.diagnostics(diagnostics)
-    if (rows.length === 0) output.note('There are no runs here. `skillrail run SKILL` makes one.')
-    else {
+    if (rows.length === 0) {
+      const isUnknown = diagnostics.length > 0
+      output.note(isUnknown ? 'No run here can be read.' : noRuns)
+    } else {
       output.table([
         ['RUN', 'SKILL', 'STATUS', 'STEPS', 'BEGUN'],
         ...rows.map(({ runId, skill, status, finishedSteps, startedAt }) => [
@@ -37,3 +39,5 @@ export const command: LoadedCommand = defineCommand({
     return exitCode.done
   },
 })
+
+const noRuns = 'There are no runs here. `skillrail run SKILL` makes one.'

@@ -1,5 +1,5 @@
 import { exitCode, UsageError } from '../../base/index.ts'
-import { prunableRuns } from '../../chain/index.ts'
+import { prunableRuns, removeRuns } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
 import { wholeNumber } from '../_option-number.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
@@ -39,13 +39,17 @@ export const command: LoadedCommand = defineCommand<Options>({
       output.note('Nothing was removed.')
       return exitCode.refused
     }
-    if (options.dryRun !== true) for (const runId of ids) store.remove(runId)
-    if (context.options.json) output.json({ removed: ids, dryRun: options.dryRun === true })
+    const dryRun = options.dryRun === true
+    const { removed, diagnostics } = dryRun
+      ? { removed: ids, diagnostics: [] }
+      : removeRuns(store, ids)
+    output.diagnostics(diagnostics)
+    if (context.options.json) output.json({ removed, dryRun })
     else {
-      for (const runId of ids) output.line(runId)
-      output.note(`${ids.length} ${options.dryRun === true ? 'would be removed' : 'removed'}`)
+      for (const runId of removed) output.line(runId)
+      output.note(`${removed.length} ${dryRun ? 'would be removed' : 'removed'}`)
     }
-    return exitCode.done
+    return diagnostics.length > 0 ? exitCode.badAnswer : exitCode.done
   },
 })
 

@@ -25,7 +25,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   },
   async run(context, [runId = '', ...given], options) {
     const project = openProject(context)
-    const journal = openRun(project, runId)
+    const journal = await openRun(project, runId)
     const { run } = journal
     if (journal.status === 'success') {
       // Its answer may have been lost with the process that had it.

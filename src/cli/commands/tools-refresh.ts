@@ -109,7 +109,7 @@ function showListing(output: Output): ListingProgress {
   const draw = (): void => {
     const names = [...waiting].map((name) => safeLine(name)).join(', ')
     const text = `${amount(started - waiting.size, 'server')} of ${started} up; waiting for ${names}`
-    output.live(names === '' ? '' : text.slice(0, output.width - 1))
+    output.live(names === '' ? '' : text)
   }
   return {
     listener({ server, state }) {

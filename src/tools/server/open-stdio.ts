@@ -1,5 +1,10 @@
 import { messageOf, systemCode } from '../../base/index.ts'
-import { type KeptProcess, type ProcessEnd, startKeptProcess } from '../../exec/index.ts'
+import {
+  type KeptProcess,
+  type ProcessEnd,
+  startKeptProcess,
+  whatIsMissing,
+} from '../../exec/index.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { createCallRecords } from './_call-record.ts'
 import { createTextTail } from './_text-tail.ts'
@@ -56,7 +61,8 @@ export async function openStdio(
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
   } catch (error) {
     // First, because the end of the process is news only while it was not ours.
-    const end = await ending()
+    const said = await ending()
+    const end = (hasFailed(ended) ? missing(transport) : undefined) ?? said
     await process.end()
     throw new ServerStartError(
       {
@@ -91,6 +97,14 @@ export async function openStdio(
     },
   }
 
+  /** What the system says nothing of, in the words that scripts get. */
+  function missing({
+    command,
+    cwd,
+  }: Pick<typeof transport, 'command' | 'cwd'>): string | undefined {
+    return whatIsMissing({ file: command, cwd: cwd ?? project })
+  }
+
   function startProcess(
     server: ServerDefinition,
     { command, args, env, cwd }: ServerTransport & { kind: 'stdio' },
@@ -103,10 +117,7 @@ export async function openStdio(
       env: serverEnvironment(world, env),
       key: `server-${world.id()}`,
     }).catch((error: unknown) => {
-      const missing = systemCode(error) === 'ENOENT'
-      const reason = missing
-        ? `there is no program ${command}, or no directory ${cwd ?? project}`
-        : messageOf(error)
+      const reason = missing({ command, cwd }) ?? notStarted(command, error)
       throw new ServerStartError(
         {
           server: server.name,
@@ -116,6 +127,21 @@ export async function openStdio(
       )
     })
   }
+}
+
+function notStarted(command: string, error: unknown): string {
+  const code = systemCode(error)
+  const isPath = command.includes('/')
+  if (code === 'ENOENT') {
+    return isPath
+      ? `there is no program ${command}`
+      : `there is no program ${command} on the search path that can be started`
+  }
+  return code === 'EACCES' ? `permission to execute ${command} is denied` : messageOf(error)
+}
+
+function hasFailed(end: ProcessEnd | undefined): boolean {
+  return end?.kind === 'exit' && end.code !== 0
 }
 
 /** Characters of a line that is no message, of which the first are shown. */

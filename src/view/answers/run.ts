@@ -1,5 +1,6 @@
 import type { Finding, LongText } from './common.ts'
 
+/** A run in the answer of `runs list --json`. */
 export interface ListedRun {
   runId: string
   skill: string
@@ -18,7 +19,19 @@ export interface RunsAnswer {
   diagnostics: readonly Finding[]
 }
 
-export interface ShownStep {
+/** What is wrong with a step or an attempt: the first errors, and how many more there are. */
+export interface ShownErrors {
+  errors: readonly { code: string; message: string }[]
+  moreErrors: number
+}
+
+export interface ShownAttempt extends ShownErrors {
+  attempt: number
+  status: string
+  steps: readonly ShownStep[]
+}
+
+export interface ShownStep extends ShownErrors {
   step: string
   label: string
   skill: string
@@ -33,8 +46,6 @@ export interface ShownStep {
   reason?: string | undefined
   result: LongText
   log?: { size: number } | undefined
-  errors: readonly { code: string; message: string }[]
-  moreErrors: number
   metrics: readonly (readonly [name: string, value: string])[]
   steps?: readonly ShownStep[] | undefined
   /** Statuses of the attempts of a chain that was repeated. */
@@ -54,7 +65,7 @@ export type RunAnswer =
       startedAt: string
       updatedAt: string
       arguments: readonly string[]
-      attempts: readonly { attempt: number; status: string; steps: readonly ShownStep[] }[]
+      attempts: readonly ShownAttempt[]
       winner?: string | undefined
       /** The step that failed first, as its `step` names it. */
       failedFirst?: string | undefined

@@ -44,7 +44,8 @@ export interface AuditAnswer {
   findings: readonly (Finding & { file: string; subject?: string | undefined })[]
 }
 
-export interface MatchAnswer {
+/** What `match --json` prints, without an explanation. */
+export interface MatchJson {
   prompt: string
   matches: readonly {
     skill: string
@@ -57,6 +58,10 @@ export interface MatchAnswer {
   }[]
   injected: readonly { skill: string; path: string; tokens: number }[]
   deferred: readonly { skill: string; path: string; reason: string }[]
+  diagnostics: readonly Finding[]
+}
+
+export interface MatchAnswer extends MatchJson {
   /** Of every trigger that has something to say; the others are in `quiet`. */
   explanation: readonly { skill: string; verdicts: readonly TriggerVerdict[] }[]
   /** How many triggers there are. */
@@ -65,7 +70,6 @@ export interface MatchAnswer {
   quiet: number
   /** How many were not looked at for near misses, for want of time. */
   untried: number
-  diagnostics: readonly Finding[]
 }
 
 export interface TriggerVerdict {

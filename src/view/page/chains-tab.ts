@@ -33,7 +33,11 @@ function open(): TabView {
       make('div', { class: 'about' }, description),
       trust === 'trusted' ? undefined : make('div', { class: 'chips' }, chip(trust)),
     ],
-    empty: () => empty('No skill here is a chain. This makes one:', 'skillrail new NAME --chain'),
+    empty: () =>
+      empty(
+        'No skill here is a chain. A skill becomes one by naming others in its frontmatter, as chain below metadata. This makes a skill:',
+        'skillrail new NAME',
+      ),
   })
   const resting = make('p', { class: 'soft' }, 'Choose a chain to see what it would run, and how.')
   const { element, open: show } = splitView(list, 'chains', resting)

@@ -1,5 +1,6 @@
 import type { RunAnswer } from '../answers/run.ts'
 import { type Child, fill, make } from './elements.ts'
+import { errorList } from './error-list.ts'
 import { chip, clock, findings, section, typed } from './parts.ts'
 import { ask } from './server.ts'
 import { stepTree, type StepTree } from './step-tree.ts'
@@ -45,13 +46,14 @@ export async function openRun(id: string): Promise<RunView> {
       trees.set(attempt, tree)
       tree.update(steps, status === 'running')
     }
-    const now = JSON.stringify(run.attempts.map(({ attempt, status }) => [attempt, status]))
+    const now = JSON.stringify(run.attempts.map((attempt) => ({ ...attempt, steps: undefined })))
     if (now === headings) return
     headings = now
     // The last one decides.
-    const sections = [...trees].toReversed().map(([attempt, tree]) => {
-      const status = run.attempts.find((one) => one.attempt === attempt)?.status ?? ''
-      return section(several ? `Attempt ${attempt}: ${status}` : 'Steps', tree.element)
+    const sections = run.attempts.toReversed().map((shown) => {
+      const { attempt, status } = shown
+      const title = several ? `Attempt ${attempt}: ${status}` : 'Steps'
+      return section(title, errorList(shown), trees.get(attempt)?.element)
     })
     fill(place, sections)
   }

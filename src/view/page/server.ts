@@ -1,43 +1,7 @@
-import type { Failure, Finding, ProjectAnswer, TextAnswer } from '../answers/common.ts'
-import type { RunAnswer, RunsAnswer } from '../answers/run.ts'
-import type {
-  AuditAnswer,
-  ChainsAnswer,
-  MatchAnswer,
-  PlanAnswer,
-  SkillAnswer,
-  SkillsAnswer,
-} from '../answers/skill.ts'
-import type {
-  RouteAnswer,
-  SessionAnswer,
-  SessionsAnswer,
-  ToolAnswer,
-  ToolsAnswer,
-  WorkflowsAnswer,
-} from '../answers/tool.ts'
+import type { Answers } from '../answers/answers.ts'
+import type { Failure, Finding } from '../answers/common.ts'
 import { largestQuestion } from '../largest-question.ts'
 import { forgetToken, knownToken } from './token.ts'
-
-interface Answers {
-  project: ProjectAnswer
-  skills: SkillsAnswer
-  skill: SkillAnswer
-  'skill-text': TextAnswer
-  audit: AuditAnswer
-  match: MatchAnswer
-  chains: ChainsAnswer
-  plan: PlanAnswer
-  runs: RunsAnswer
-  run: RunAnswer
-  'step-text': TextAnswer
-  tools: ToolsAnswer
-  tool: ToolAnswer
-  route: RouteAnswer
-  workflows: WorkflowsAnswer
-  sessions: SessionsAnswer
-  session: SessionAnswer
-}
 
 /** Why a question has no answer, in a sentence, and what helps. */
 export class AskError extends Error {

@@ -1,7 +1,8 @@
 import type { ShownStep } from '../answers/run.ts'
 import { make } from './elements.ts'
+import { errorList } from './error-list.ts'
 import { longText } from './long-text.ts'
-import { clock, count, facts } from './parts.ts'
+import { clock, facts } from './parts.ts'
 import { ask } from './server.ts'
 
 /** Everything of a step besides its row; what it printed is asked for now. */
@@ -14,7 +15,7 @@ export function stepDetail({
   attempt: number
   step: ShownStep
 }): HTMLElement {
-  const { result, log, errors, moreErrors, metrics } = step
+  const { result, log, metrics } = step
   const text = (part: 'result' | 'log'): HTMLElement =>
     longText((from) => ask('step-text', { id: runId, attempt, step: step.step, part, from }))
   const isLong = result.size > result.text.length
@@ -32,21 +33,7 @@ export function stepDetail({
       ['result', isLong ? undefined : result.text],
       ...metrics,
     ]),
-    errors.length === 0
-      ? undefined
-      : [
-          make('h3', {}, 'Errors'),
-          make(
-            'ul',
-            { class: 'plain' },
-            errors.map(({ code, message }) =>
-              make('li', {}, make('code', { class: 'bad' }, code), ' ', message),
-            ),
-            moreErrors === 0
-              ? undefined
-              : make('li', { class: 'soft' }, `and ${count(moreErrors)} more`),
-          ),
-        ],
+    errorList(step, 'Errors'),
     isLong ? [make('h3', {}, 'Result'), text('result')] : undefined,
     log === undefined || log.size === 0 ? undefined : [make('h3', {}, 'Output'), text('log')],
   )

@@ -65,9 +65,9 @@ function verdicts(answer: MatchAnswer): Child {
     )
   }
   const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
-  const said = explanation.flatMap(({ skill, verdicts }) =>
-    verdicts.map((verdict) => ({ skill, verdict })),
-  )
+  const said = explanation
+    .flatMap(({ skill, verdicts }) => verdicts.map((verdict) => ({ skill, verdict })))
+    .toSorted((a, b) => Number(hasFired(b)) - Number(hasFired(a)))
   return [
     make(
       'p',
@@ -104,6 +104,11 @@ function verdicts(answer: MatchAnswer): Child {
     make('p', { class: 'soft' }, quietText(quiet, triggers, answer.prompt)),
     untried === 0 ? undefined : make('p', { class: 'soft' }, untriedText(untried)),
   ]
+}
+
+/** What fired is asked for first, and very many triggers may come close. */
+function hasFired({ verdict }: { verdict: TriggerVerdict }): boolean {
+  return verdict.outcome === 'fired'
 }
 
 function quietText(quiet: number, triggers: number, prompt: string): string {

@@ -122,7 +122,9 @@ it('6.3 row 2, complaint 2: of 50 delegations at once, 10 cancelled and 5 failin
   expect(getEventListeners(controller.signal, 'abort')).toEqual([])
   await server.close()
   await until(() => leftSince(before).length === 0)
+  expect(leftSince(before)).toEqual([])
   await until(() => !commands.some(isAlive))
+  expect(commands.filter(isAlive)).toEqual([])
   rmSync(project, { recursive: true, force: true })
   console.log(
     [
@@ -173,7 +175,10 @@ function leftSince(before: Record<string, number>): string[] {
   )
 }
 
-/** Without a timer, which would be counted; a test that waits for ever is ended by the runner. */
+/** Without a timer, which would be counted. What did not come about is seen by what is expected next. */
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await new Promise((resolve) => setImmediate(resolve))
+  const end = performance.now() + 20_000
+  while (!condition() && performance.now() < end) {
+    await new Promise((resolve) => setImmediate(resolve))
+  }
 }
