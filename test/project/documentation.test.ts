@@ -1,0 +1,112 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { parseCommandLine } from '../../src/cli/command-line.ts'
+import type { LoadedCommand } from '../../src/cli/command.ts'
+import { commands } from '../../src/cli/commands.ts'
+import { pages, prose, typed, wordsOf } from './_pages.ts'
+
+const root = new URL('../..', import.meta.url).pathname
+const loaded = new Map<string, LoadedCommand>()
+
+beforeAll(async () => {
+  for (const entry of commands) loaded.set(entry.name, (await entry.load()).command)
+})
+
+describe.each(pages)('$path', ({ path, text }) => {
+  it('links to files and headings that are there', () => {
+    const broken = linksIn(text).filter((target) => !leadsSomewhere(path, target))
+    expect(broken).toEqual([])
+  })
+
+  it('shows commands that the command line takes as they stand', () => {
+    const refused = typed(text).flatMap((command) => {
+      const words = wordsOf(command)
+      const at = words.indexOf('skillrail')
+      if (at === -1 || !['npx', '--', 'skillrail'].includes(words[Math.max(at - 1, 0)] ?? '')) {
+        return []
+      }
+      const reason = refusal(words.slice(at + 1))
+      return reason === undefined ? [] : [`${command}: ${reason}`]
+    })
+    expect(refused).toEqual([])
+  })
+
+  it('speaks of commands and options that there are', () => {
+    const spoken = [...prose(text).matchAll(/`skillrail ([^`]+)`/g)].map(([, words = '']) => words)
+    expect(spoken.flatMap(unknownIn)).toEqual([])
+  })
+})
+
+function linksIn(text: string): string[] {
+  return [...prose(text).matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+}
+
+function leadsSomewhere(path: string, target: string): boolean {
+  const [file = '', anchor] = target.split('#')
+  const place = file === '' ? join(root, path) : join(root, dirname(path), file)
+  if (!existsSync(place)) return false
+  return anchor === undefined || headingsOf(readFileSync(place, 'utf8')).includes(anchor)
+}
+
+/** Headings as a forge makes addresses of them. */
+function headingsOf(text: string): string[] {
+  return [...prose(text).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function refusal(words: readonly string[]): string | undefined {
+  const argv = words[0] === '-C' ? words.slice(2) : words
+  const entry = commandOf(argv)
+  const command = entry === undefined ? undefined : loaded.get(entry.name)
+  if (entry === undefined || command === undefined) {
+    return argv[0]?.startsWith('-') === true ? undefined : 'no such command'
+  }
+  try {
+    parseCommandLine(entry, command, argv)
+    return undefined
+  } catch (error) {
+    return String(error)
+  }
+}
+
+/** In a sentence the last word of a name may have alternatives, and arguments may be left out. */
+function unknownIn(sentence: string): string[] {
+  const words = wordsOf(sentence.replaceAll('|', '\u0000')).map((word) =>
+    word.replaceAll('\u0000', '|'),
+  )
+  const alternatives = words.find((word) => word.includes('|'))?.split('|') ?? ['']
+  return alternatives.flatMap((alternative) => {
+    const one = words.map((word) => (word.includes('|') ? alternative : word))
+    const entry = commandOf(one)
+    if (entry === undefined) return isGroup(one[0]) || one[0]?.startsWith('-') ? [] : [sentence]
+    const help = helpOf(entry.name)
+    const options = one.filter((word) => word.startsWith('--') && word !== '--')
+    return options
+      .filter((option) => !help.includes(option))
+      .map((option) => `${sentence}: ${option}`)
+  })
+}
+
+function commandOf(words: readonly string[]): (typeof commands)[number] | undefined {
+  const names = [3, 2, 1].map((count) => words.slice(0, count).join(' '))
+  return names.map((name) => commands.find((entry) => entry.name === name)).find(Boolean)
+}
+
+function isGroup(name = ''): boolean {
+  return commands.some((entry) => entry.name.startsWith(`${name} `))
+}
+
+function helpOf(name: string): string {
+  const entry = commandOf(name.split(' '))
+  const command = loaded.get(name)
+  if (entry === undefined || command === undefined) return ''
+  const line = parseCommandLine(entry, command, ['--help'])
+  return line.kind === 'help' ? line.text : ''
+}
