@@ -160,7 +160,7 @@ function readFields(fields: Record<string, unknown>): StepOutput | string {
 }
 
 function said(status: unknown): string {
-  return status === null || status === '' ? 'empty' : asText(status)
+  return status === null || status === '' ? 'empty' : shortened(asText(status), 200)
 }
 
 function readErrors(value: unknown): readonly ReportedError[] | string {
@@ -208,5 +208,8 @@ function isMap(value: unknown): value is Record<string, unknown> {
 }
 
 function malformed(problem: string): StepOutput {
-  return failedOutput('output-malformed', `the output of the skill is malformed: ${problem}`)
+  return failedOutput(
+    'output-malformed',
+    `the output of the skill is malformed: ${shortened(problem, 1000)}`,
+  )
 }

@@ -37,6 +37,11 @@ export const finds: readonly { target: string; input: string; was: string }[] = 
   },
   {
     target: 'output-protocol',
+    input: `0output:\n  status: ${'${a'.repeat(21_830)}\n`,
+    was: 'a wrong status was quoted whole, and longer than a result may be',
+  },
+  {
+    target: 'output-protocol',
     input: `0{"status":"success","result":${nested(5000)}}`,
     was: 'a deep result exhausted the stack of what never throws',
   },
