@@ -8,6 +8,10 @@ if (major < 22 || (major === 22 && minor < 18)) {
   process.exitCode = 2
 } else {
   process.getBuiltinModule('node:module').enableCompileCache()
+  // What Node and libraries remark about our own code is for us, and what a user can do about it nothing.
+  if (!process.argv.some((word) => word === '-v' || word === '--verbose')) {
+    process.removeAllListeners('warning')
+  }
   if (process.argv.includes('validate') && !namesOneSkill()) keepMemorySmall()
   else if (process.argv.includes('tools') && process.argv.includes('route')) leaveUnoptimized()
   void import('./main.ts').then(async ({ main }) => {

@@ -77,3 +77,19 @@ it('works in the directory given by -C, before or after the command', async () =
   expect(before.code).toBe(0)
   expect(after.stdout).toBe(before.stdout)
 })
+
+it.each([
+  [[], false],
+  [['--verbose'], true],
+])(
+  'with %j standard error has what Node and libraries remark about our code: %j',
+  async (more, said) => {
+    const remark = `setTimeout(() => process.emitWarning('a remark about our own code'), 0)`
+    const { stderr } = await runCli(['schema', ...more], {
+      cwd: join(root, 'project'),
+      home: join(root, 'home'),
+      env: { NODE_OPTIONS: `--import "data:text/javascript,${remark.replaceAll(' ', '%20')}"` },
+    })
+    expect(stderr.includes('a remark about our own code')).toBe(said)
+  },
+)

@@ -3,7 +3,7 @@ import { messageOf, redactText, systemCode } from '../../base/index.ts'
 /** A sentence for a model call that failed, without keys that the provider may have repeated. */
 export function modelFailure(error: unknown): string {
   const attempts = attemptsOf(error)
-  const last = attempts.at(-1) ?? error
+  const last = lastAttempt(error)
   const status = statusOf(last)
   const facts = [
     status === undefined ? undefined : `HTTP ${status}`,
@@ -51,13 +51,19 @@ function addressOf(error: unknown): string | undefined {
   return url === null ? undefined : `${url.origin}${url.pathname}`
 }
 
+/** The error of the last attempt. */
+export function lastAttempt(error: unknown): unknown {
+  return attemptsOf(error).at(-1) ?? error
+}
+
 /** The errors of all attempts, where the error says that there were several. */
 function attemptsOf(error: unknown): readonly unknown[] {
   if (typeof error !== 'object' || error === null || !('errors' in error)) return []
   return Array.isArray(error.errors) ? error.errors : []
 }
 
-function statusOf(error: unknown): number | undefined {
+/** The HTTP status of an answer that was none. */
+export function statusOf(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined
   return typeof error.statusCode === 'number' ? error.statusCode : undefined
 }

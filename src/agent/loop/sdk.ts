@@ -17,6 +17,7 @@ import {
 import { ModelNotFoundError } from '../agent-errors.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool, CallSettings, TokenUsage } from '../model.ts'
+import { refusesFormat } from './refused-format.ts'
 
 /** One call of a model; nothing is executed in it. */
 export interface ModelCall {
@@ -55,13 +56,30 @@ export interface RequestedCall {
 }
 
 /**
- * Asks a model once. Repeats after HTTP 408, 409, 429 and 5xx as the settings say.
+ * Asks a model once. Repeats after HTTP 408, 409, 429 and 5xx as the settings say, and without the
+ * shape of the answer where the server refuses that.
  *
  * @throws what the provider threw, or the signal's reason.
  */
 export async function callModel(call: ModelCall): Promise<ModelReply> {
-  const { model, instructions, messages, signal, onUsage } = call
+  const { model } = call
   refuseGateway(model)
+  const forced = call.outputSchema !== undefined && !plainModels.has(model)
+  if (!forced) return await callOnce({ ...call, outputSchema: undefined })
+  try {
+    return await callOnce(call)
+  } catch (error) {
+    if (!refusesFormat(error)) throw error
+    plainModels.add(model)
+    return await callOnce({ ...call, outputSchema: undefined })
+  }
+}
+
+/** Those whose servers refuse to be told a shape. It stands in the instructions in any case. */
+const plainModels = new WeakSet<object>()
+
+async function callOnce(call: ModelCall): Promise<ModelReply> {
+  const { model, instructions, messages, signal, onUsage } = call
   const options = {
     model,
     messages: errorsAsText(messages, model),
@@ -93,7 +111,7 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
 }
 
 /** The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all. */
-function refuseGateway(model: LanguageModel): void {
+function refuseGateway(model: LanguageModel): asserts model is Exclude<LanguageModel, string> {
   if (typeof model !== 'string') return
   throw new ModelNotFoundError({
     code: 'model-unresolved',

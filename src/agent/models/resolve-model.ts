@@ -170,6 +170,8 @@ async function compatibleProvider(
     name,
     baseURL,
     includeUsage: true,
+    // Most servers can force a shape; the loop asks the others again without one.
+    supportsStructuredOutputs: true,
     ...(apiKey === undefined ? {} : { apiKey }),
   })
 }

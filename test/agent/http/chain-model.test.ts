@@ -70,6 +70,40 @@ describe('a model as the executor of a step', () => {
     expect(journal).toMatch(/"promptDigest":"sha256:[0-9a-f]{64}"/)
   })
 
+  it('is asked for the shape of the report by the server and in words', async () => {
+    const answer = await run([{ text: report('success') }])
+    expect(answer.code).toBe(0)
+    const [request] = server.prompts()
+    expect(JSON.parse(request?.body ?? '')).toMatchObject({
+      response_format: { type: 'json_schema', json_schema: { schema: { type: 'object' } } },
+    })
+    expect(request?.body).toContain('It must match this JSON Schema')
+  })
+
+  it.each([
+    [400, "'response_format.type' must be 'text'"],
+    [422, 'failed to parse grammar'],
+  ])(
+    'is asked in words alone by a server that refuses the shape with %i',
+    async (status, message) => {
+      const answer = await run(({ body }) =>
+        body.includes('response_format')
+          ? { error: { status, message } }
+          : { text: report('success') },
+      )
+      expect(steps(answer)).toMatchObject([{}, { status: 'success', result: 'seven findings' }])
+      expect(server.prompts().at(-1)?.body).not.toContain('response_format')
+    },
+  )
+
+  it('is not asked again for any other refusal, which is said', async () => {
+    const answer = await run([{ error: { status: 400, message: 'no such thing' } }])
+    expect(server.prompts()).toHaveLength(1)
+    expect(JSON.stringify(steps(answer))).toContain(
+      'The model call failed (HTTP 400): no such thing',
+    )
+  })
+
   it('is told the references that the triggers of the skill inject', async () => {
     const directory = join(project.directory, '.skillrail/skills/review')
     mkdirSync(join(directory, 'references'))
