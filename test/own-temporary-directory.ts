@@ -7,7 +7,8 @@ export default function setup(): () => void {
   const directory = mkdtempSync(join(tmpdir(), 'skillrail-tests-'))
   // Some tests run a command as another user, who has to get to what lies below.
   chmodSync(directory, 0o755)
-  process.env['TMPDIR'] = directory
+  // Windows reads the other two.
+  Object.assign(process.env, { TMPDIR: directory, TEMP: directory, TMP: directory })
   return () => {
     rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
   }

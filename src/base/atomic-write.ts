@@ -1,6 +1,5 @@
 import {
   closeSync,
-  constants,
   fsyncSync,
   openSync,
   realpathSync,
@@ -10,7 +9,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { systemCode } from './errors.ts'
+import { StateFileError, systemCode } from './errors.ts'
 import { makeDirectory } from './make-directory.ts'
 import { makePrivateDirectory } from './private-directory.ts'
 import { randomText } from './random-text.ts'
@@ -23,24 +22,26 @@ export interface AtomicWriteOptions {
 /**
  * Replaces a file as a whole: a reader sees the old content or the new, also after a crash.
  * Missing directories are made, for a private file private ones; a symbolic link keeps pointing where it did and its target is
- * replaced. A device or a pipe is no file that could be replaced: it is written into. Throws the system
- * error when the disk is full, read-only or forbidden; the old file is then untouched and nothing is
- * left behind.
+ * replaced.
+ *
+ * @throws {StateFileError} for a device or a pipe, which may be anybody's; the system error when the disk
+ * is full, read-only or forbidden. The old file is then untouched and nothing is left behind.
  */
 export function writeFileAtomicSync(
   path: string,
   content: string | Uint8Array,
   options: AtomicWriteOptions = {},
 ): void {
-  if (isNoFile(path)) return writeWhole(path, content, constants.O_WRONLY)
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found !== undefined && !found.isFile() && !found.isDirectory()) throw noFile(path)
   const target = realTarget(path)
   const directory = dirname(target)
-  const mode = options.mode ?? existingMode(target) ?? 0o644
+  const mode = options.mode ?? (found === undefined ? 0o644 : found.mode & 0o777)
   if ((mode & 0o077) === 0) makePrivateDirectory(directory)
   else makeDirectory(directory)
   const temporary = join(directory, `.${basename(target)}.${randomText(10)}.tmp`)
   try {
-    writeWhole(temporary, content, 'wx', mode)
+    writeWhole(temporary, content, mode)
     renameSync(temporary, target)
   } catch (error) {
     removeIfThere(temporary)
@@ -58,29 +59,25 @@ export async function writeFileAtomic(
   writeFileAtomicSync(path, content, options)
 }
 
-/** With a mode the file is new, and on the disk when this returns. */
-function writeWhole(
-  path: string,
-  content: string | Uint8Array,
-  flags: string | number,
-  mode?: number,
-): void {
+function writeWhole(path: string, content: string | Uint8Array, mode: number): void {
   const bytes = typeof content === 'string' ? Buffer.from(content) : content
-  const descriptor = openSync(path, flags, mode)
+  const descriptor = openSync(path, 'wx', mode)
   try {
     for (let written = 0; written < bytes.length;) {
       written += writeSync(descriptor, bytes, written)
     }
-    if (mode !== undefined) fsyncSync(descriptor)
+    fsyncSync(descriptor)
   } finally {
     closeSync(descriptor)
   }
 }
 
-/** Whether something is there that neither is a regular file nor a directory. */
-function isNoFile(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats !== undefined && !stats.isFile() && !stats.isDirectory()
+function noFile(path: string): StateFileError {
+  return new StateFileError({
+    code: 'file-not-regular',
+    message: `${path} cannot be written: it is a device or a pipe, or leads to one`,
+    hint: 'Remove it if no other program uses it.',
+  })
 }
 
 function realTarget(path: string): string {
@@ -90,11 +87,6 @@ function realTarget(path: string): string {
     if (systemCode(error) === 'ENOENT') return path
     throw error
   }
-}
-
-function existingMode(path: string): number | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats === undefined ? undefined : stats.mode & 0o777
 }
 
 function removeIfThere(path: string): void {

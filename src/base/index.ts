@@ -55,6 +55,7 @@ export { type FileReading, type FileReadingCode, readRegularFile } from './read-
 export { findSecrets, isSecretKey, redactText, redactValue, type SecretPlace } from './redact.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
 export { safeLine, safeText } from './safe-text.ts'
+export { shellWord } from './shell-word.ts'
 export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
 export { type Setting, type Settings, settingTable } from './settings.ts'
 export { columnsOf, cutToColumns, padToColumns } from './text-columns.ts'

@@ -91,10 +91,11 @@ async function executeTask(
   if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
   if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
   if (answer.kind === 'pending') return handOut(core, entry, answer)
-  const { log, promptDigest, workedMs = 0, endedInVerification } = answer
+  const { log, promptDigest, workedMs = 0, endedInVerification, sandbox, hint } = answer
   const output = limit.over() ? overdue(limit, endedInVerification) : answer.output
   const worked = durationMs + workedMs
-  return { kind: 'finished', output, startedAt, durationMs: worked, log, promptDigest }
+  const said = { log, promptDigest, sandbox, hint }
+  return { kind: 'finished', output, startedAt, durationMs: worked, ...said }
 }
 
 async function executeChain(
@@ -106,14 +107,13 @@ async function executeChain(
   const { call, controller } = entry
   const chain = await entry.body(core.engineFor(controller.signal))
   const time = (): number => timeOfChain(core, startedAt)
-  const finished = (output: StepOutput, log?: string): FinishedOutcome => ({
-    kind: 'finished',
-    output,
-    startedAt,
-    durationMs: time(),
-    log,
-    chain,
-  })
+  const finished = (
+    output: StepOutput,
+    { log, sandbox, hint }: Pick<FinishedOutcome, 'log' | 'sandbox' | 'hint'> = {},
+  ): FinishedOutcome => {
+    const said = { log, sandbox, hint }
+    return { kind: 'finished', output, startedAt, durationMs: time(), ...said, chain }
+  }
   const left = (): CancelledStep => ({ startedAt, durationMs: time(), chain })
   if (core.interruption.signal.aborted) {
     return { kind: 'suspended', why: 'interrupted', ...left() }
@@ -140,9 +140,9 @@ async function executeChain(
   if (stopped !== undefined) return { ...stopped, ...left() }
   if (limit.over()) {
     const ended = answer?.kind === 'output' ? answer : undefined
-    return finished(overdue(limit, ended?.endedInVerification), ended?.log)
+    return finished(overdue(limit, ended?.endedInVerification), ended)
   }
-  return answer?.kind === 'output' ? finished(answer.output, answer.log) : finished(output)
+  return answer?.kind === 'output' ? finished(answer.output, answer) : finished(output)
 }
 
 /** Records a final outcome; nobody outside sees it before, and nothing else begins. */
@@ -186,6 +186,7 @@ function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: strin
     status: done?.output.status ?? 'cancelled',
     result: done?.output.result ?? '',
     error: done?.output.errors[0]?.message,
+    sandbox: done?.sandbox,
     durationMs: outcome.durationMs ?? 0,
     at,
     replayed: false,

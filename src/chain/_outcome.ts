@@ -8,7 +8,7 @@ import { type PreviousOutput, totalMetrics } from './state.ts'
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   switch (outcome.kind) {
     case 'finished': {
-      const { output, startedAt, durationMs, reused, log, chain } = outcome
+      const { output, startedAt, durationMs, reused, log, sandbox, hint, chain } = outcome
       return {
         step: step.step,
         skill: step.skill,
@@ -17,6 +17,8 @@ export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
         durationMs,
         ...(reused === undefined ? {} : { reused }),
         ...(log === undefined || log === '' ? {} : { log }),
+        ...(sandbox === undefined ? {} : { sandbox }),
+        ...(hint === undefined ? {} : { hint }),
         ...below(chain),
       }
     }

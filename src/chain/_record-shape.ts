@@ -86,6 +86,8 @@ const ownStepResult = shape({
   durationMs: count,
   reason: optional(text),
   log: optional(text),
+  sandbox: optional(text),
+  hint: optional(text),
 })
 const innerResults = shape({
   steps: optional(listOf(stepResult)),
@@ -124,6 +126,8 @@ const finished = shape({
   startedAt: instant,
   durationMs: count,
   log: optional(text),
+  sandbox: optional(text),
+  hint: optional(text),
 })
 const cancelled = shape({ ...left, kind: oneOf('cancelled') })
 

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemCode } from '../base/index.ts'
 
@@ -18,8 +18,12 @@ export function removeTree(directory: string): void {
   }
 }
 
+/** What a link leads to is somebody else's. */
 function openDirectories(directory: string): void {
-  chmodSync(directory, 0o700)
+  const stats = lstatSync(directory)
+  if (!stats.isDirectory()) return
+  const mode = stats.mode & 0o7777
+  if ((mode & 0o700) !== 0o700) chmodSync(directory, mode | 0o700)
   for (const entry of readdirSync(directory, { withFileTypes: true })) {
     if (entry.isDirectory()) openDirectories(join(directory, entry.name))
   }

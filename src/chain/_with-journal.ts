@@ -4,6 +4,7 @@ import { createRecordWriter, type RecordWriter } from './record-writer.ts'
 import type { RunResult } from './result.ts'
 import type { RunWorld } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
+import { type RunLine, runLine } from './run-line.ts'
 
 /**
  * Opens the journal of a run under its lock, for as long as `work` takes; says what became of the file.
@@ -11,7 +12,7 @@ import type { RunJournal } from './run-journal.ts'
  */
 export async function withJournal(
   runId: string,
-  { store, onProblem }: Pick<RunWorld, 'store' | 'onProblem'>,
+  { store, onProblem, line = runLine }: Pick<RunWorld, 'store' | 'onProblem' | 'line'>,
   work: (writer: RecordWriter) => Promise<RunResult>,
 ): Promise<RunResult> {
   const path = store.pathOf(runId)
@@ -20,7 +21,7 @@ export async function withJournal(
     throw new RunBusyError({
       code: 'run-busy',
       message: `the run ${runId} is being executed by process ${lock.holder.pid} on ${lock.holder.host}`,
-      hint: `Wait for it, or end it: skillrail runs cancel ${runId}`,
+      hint: `Wait for it, or end it: ${line('runs cancel', runId)}`,
     })
   }
   try {
@@ -40,11 +41,15 @@ export async function withJournal(
 }
 
 /** An error that stops a run where it is, with the command that goes on. Any other stays what it is. */
-export function saysHowToGoOn(error: unknown, { run }: Pick<RunJournal, 'run'>): unknown {
+export function saysHowToGoOn(
+  error: unknown,
+  { run }: Pick<RunJournal, 'run'>,
+  line: RunLine = runLine,
+): unknown {
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
-  const hint = `${error.hint ?? ''} Then go on: skillrail ${command} ${run.runId}`.trim()
+  const hint = `${error.hint ?? ''} Then go on: ${line(command, run.runId)}`.trim()
   const facts = { code, message, hint, cause: error }
   return error instanceof StateFileError ? new StateFileError(facts) : new RunFilesError(facts)
 }

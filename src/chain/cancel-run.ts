@@ -2,6 +2,7 @@ import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { acquireFileLock, openJournal, type Runtime, systemCode } from '../base/index.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
+import { runLine } from './run-line.ts'
 import type { RunStore } from './run-store.ts'
 
 /** How long a run may take to end its processes: 2 s until KILL, and what it writes then. */
@@ -50,7 +51,7 @@ function recordCancelled(store: RunStore, runId: string, clock: Pick<Runtime, 'n
     throw new RunStateError({
       code: 'run-ended',
       message: `the run ${runId} has ended: ${status}`,
-      hint: `skillrail runs show ${runId} shows it.`,
+      hint: `${runLine('runs show', runId)} shows it.`,
     })
   }
   const writer = openJournal(store.pathOf(runId))

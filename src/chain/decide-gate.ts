@@ -2,6 +2,7 @@ import { RunStateError } from './errors.ts'
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'
 import { readResult } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
+import { type RunLine, runLine } from './run-line.ts'
 import type { Runtime } from '../base/index.ts'
 import { walkResult } from './walk-result.ts'
 
@@ -15,6 +16,7 @@ export async function waitingGate(
   journal: RunJournal,
   clock: Pick<Runtime, 'now' | 'elapsed'>,
   step?: string,
+  line: RunLine = runLine,
 ): Promise<GateRecord> {
   const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
     const gate = journal.gates.get(walked.key)
@@ -34,7 +36,9 @@ export async function waitingGate(
         ? `the run ${runId} waits for nobody's approval`
         : `several steps of the run ${runId} wait for approval: ${names}`,
     hint:
-      gates.length === 0 ? `skillrail runs show ${runId}` : `Choose one: --step ${gates[0]?.step}`,
+      gates.length === 0
+        ? `${line('runs show', runId)} shows how it stands.`
+        : `Choose one: --step ${gates[0]?.step}`,
   })
 }
 
@@ -47,6 +51,7 @@ export function recordDecision(
   shown: GateRecord,
   approved: boolean,
   at: string,
+  line: RunLine = runLine,
 ): (journal: RunJournal, append: (record: ChainRecord) => void) => void {
   return (journal, append) => {
     const gate = journal.gates.get(shown.key)
@@ -54,7 +59,7 @@ export function recordDecision(
       throw new RunStateError({
         code: 'gate-changed',
         message: `the run ${journal.run.runId} no longer waits for what was shown`,
-        hint: `Look again: skillrail runs show ${journal.run.runId}`,
+        hint: `Look again: ${line('runs show', journal.run.runId)}`,
       })
     }
     const { key, planDigest, stateDigest } = gate

@@ -1,7 +1,7 @@
 import type { ReportedError, StepOutput } from '../exec/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { PlannedChain, PlannedTask } from './plan-model.ts'
-import type { AttemptResult, RunStatus } from './result.ts'
+import type { AttemptResult, RunStatus, StepResult } from './result.ts'
 import type { ChainState } from './state.ts'
 
 /**
@@ -64,7 +64,7 @@ export type Outcome =
   /** The run cannot go on now, but later. */
   | SuspendedOutcome
 
-export interface FinishedOutcome {
+export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
   kind: 'finished'
   output: StepOutput
   /** Milliseconds since the epoch. */

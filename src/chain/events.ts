@@ -16,6 +16,8 @@ export type ChainEvent =
       result: string
       /** The message of its first error. */
       error?: string | undefined
+      /** The sandbox that it ran in, where it did. */
+      sandbox?: string | undefined
       /** 0 for a cancelled step of which nobody knows it. */
       durationMs: number
       at: string

@@ -1,6 +1,7 @@
 import type { StepOutput } from '../exec/index.ts'
 import type { TaskCall } from './engine.ts'
 import type { TaskExecutor } from './plan-model.ts'
+import type { StepResult } from './result.ts'
 
 /**
  * How steps of one kind are executed: a script, an agent's command line, a model. The engine picks
@@ -27,7 +28,7 @@ export interface StepRequest {
 }
 
 export type StepAnswer =
-  | {
+  | (Pick<StepResult, 'sandbox' | 'hint'> & {
       kind: 'output'
       output: StepOutput
       log?: string | undefined
@@ -37,6 +38,6 @@ export type StepAnswer =
       workedMs?: number | undefined
       /** `scripts/verify` was ended before it was done. */
       endedInVerification?: true | undefined
-    }
+    })
   /** Nothing to execute here: the step was handed out, and somebody will report. */
   | { kind: 'pending'; handedAt: number }

@@ -27,13 +27,15 @@ export {
 export type { ChainEvent, EventListener } from './events.ts'
 export type { Executor, StepAnswer, StepRequest } from './executor.ts'
 export { runChain } from './interpreter.ts'
-export type { RunConfinement } from './script-executor.ts'
+export { sandboxForeseen, sandboxHint } from './sandbox-words.ts'
+export type { Refusal, RunConfinement } from './script-executor.ts'
 export { createJournalEngine, type JournalEngine } from './journal-engine.ts'
 export type { JournalEngineOptions } from './journal-engine-options.ts'
 export type { ChainLookup, SkillFacts, SkillReport, StepResolution } from './lookup.ts'
 export { type InstructionExecutor, planJson, type PlanOptions, planRun } from './plan.ts'
 export {
   allSteps,
+  confinedSteps,
   isChain,
   type Plan,
   type PlannedChain,
@@ -46,7 +48,9 @@ export { renderPlan } from './render-plan.ts'
 export { renderPlanMermaid } from './render-plan-mermaid.ts'
 export { prunableRuns, type PruneChoice, removeRuns } from './prune-runs.ts'
 export { planChanged } from './plan-changed.ts'
-export { argumentsOf, reusedResults } from './reuse.ts'
+export { argumentsOf, keepsArguments, reusedResults } from './reuse.ts'
+export { holdSecret } from './run-arguments.ts'
+export { type RunLine, runLine, runLines } from './run-line.ts'
 export { parsePolicySetting } from './policy-table.ts'
 export {
   type AttemptResult,
@@ -84,7 +88,8 @@ export {
 export {
   firstFailed,
   renderTimeline,
-  resultWithError,
+  saidOf,
+  saidOfFailure,
   statusMarks,
   type StyleText,
   type TimelineOptions,

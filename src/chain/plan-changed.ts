@@ -2,6 +2,7 @@ import { type ChainError, RunStateError, RunTrustError } from './errors.ts'
 import { planDigest } from './plan.ts'
 import { isChain, type Plan, type PlannedChain, type PlannedStep } from './plan-model.ts'
 import type { RunJournal } from './run-journal.ts'
+import { type RunLine, runLine } from './run-line.ts'
 
 /**
  * Why a run cannot go on with the plan as it is now; undefined where it is the one of the run. What
@@ -13,24 +14,27 @@ export function planChanged(
   journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
   now: Plan,
   command: 'resume' | 'approve' = 'resume',
+  line: RunLine = runLine,
 ): ChainError | undefined {
   const { run, plan: before, status } = journal
   const { runId } = run
   if (now.digest === before.digest) return undefined
   // What waits on a server waits there with the plan that it was given.
   const isHeld = run.server !== undefined && status === 'waiting'
-  const first = isHeld ? `After skillrail runs cancel ${runId}: ` : ''
+  const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
+  const force = line('runs resume', runId, ['--force'])
   if (planDigest(withoutTrust(before.root)) === planDigest(withoutTrust(now.root))) {
-    return trustChanged(runId, before, command, first)
+    const trusting = line(`runs ${command}`, runId, ['--trust-workspace'])
+    return trustChanged(runId, before, trusting, `${first}${force}`)
   }
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: `${first}skillrail runs retry ${runId} makes a new run that reuses its successes; skillrail runs resume ${runId} --force goes on with the changed plan.`,
+    hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} goes on with the changed plan.`,
   })
 }
 
-function trustChanged(runId: string, before: Plan, command: string, first: string): RunTrustError {
+function trustChanged(runId: string, before: Plan, trusting: string, force: string): RunTrustError {
   const wasTrusted = isTrusted(before.root)
   return new RunTrustError({
     code: 'run-trust-changed',
@@ -38,8 +42,8 @@ function trustChanged(runId: string, before: Plan, command: string, first: strin
       ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
       : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
     hint: wasTrusted
-      ? `skillrail runs ${command} ${runId} --trust-workspace goes on as it began; skillrail trust trusts them for good.`
-      : `${first}skillrail runs resume ${runId} --force goes on with the skills trusted as they are now.`,
+      ? `${trusting} goes on as it began; skillrail trust trusts them for good.`
+      : `${force} goes on with the skills trusted as they are now.`,
   })
 }
 

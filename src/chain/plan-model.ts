@@ -76,3 +76,10 @@ export function isChain(step: PlannedStep): step is PlannedChain {
 export function allSteps(chain: PlannedChain): PlannedStep[] {
   return chain.steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
 }
+
+/** The steps whose scripts run in a sandbox. */
+export function confinedSteps({ root }: Plan): PlannedStep[] {
+  return [root, ...allSteps(root)].filter(
+    (step) => step.sandboxed === true && step.excluded !== true,
+  )
+}

@@ -38,6 +38,10 @@ export interface StepResult {
   reused?: true | undefined
   /** The last lines that it printed. */
   log?: string | undefined
+  /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
+  sandbox?: string | undefined
+  /** What can be done about its failure. */
+  hint?: string | undefined
   /** The steps of a nested chain, in the attempt that decided. */
   steps?: readonly StepResult[] | undefined
   /** Every attempt of a nested chain that was repeated. */

@@ -44,7 +44,7 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
   const chosen = given.length > 0 ? given : journal.run.arguments
   if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
   const { runId } = journal.run
-  const kept = sha256(JSON.stringify(journal.run.arguments)) === journal.run.argumentsDigest
+  const kept = keepsArguments(journal)
   if (given.length > 0) {
     throw new RunStateError({
       code: 'arguments-differ',
@@ -59,6 +59,11 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
     message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
     hint: 'Give the same arguments again after the id of the run, behind --.',
   })
+}
+
+/** Not where they held a secret: then they have to be given again. */
+export function keepsArguments({ run }: Pick<RunJournal, 'run'>): boolean {
+  return sha256(JSON.stringify(run.arguments)) === run.argumentsDigest
 }
 
 function positionOf(steps: readonly { step: string }[], from: string, plan: Plan): number {

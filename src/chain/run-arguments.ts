@@ -9,6 +9,11 @@ export function redactedArguments(given: readonly string[]): string[] {
   })
 }
 
+/** They cannot be kept as they are, and have to be given again. */
+export function holdSecret(given: readonly string[]): boolean {
+  return redactedArguments(given).some((argument, index) => argument !== given[index])
+}
+
 /** What is secret in the arguments, for masking it wherever a script repeats it. */
 export function secretsIn(given: readonly string[]): string[] {
   return given.flatMap((argument, index) => {

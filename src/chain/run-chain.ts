@@ -1,6 +1,7 @@
 import { dirname } from 'node:path'
 import { type Diagnostic, type Runtime, type Settings, sha256 } from '../base/index.ts'
 import { childEnvironment, endOrphans, openLauncher } from '../exec/index.ts'
+import { cleanUp } from './_clean-up.ts'
 import { drivenExecutor } from './driven-executor.ts'
 import type { TaskCall } from './engine.ts'
 import { RunStateError } from './errors.ts'
@@ -15,16 +16,16 @@ import {
   type RunRecord,
 } from './journal-records.ts'
 import { allSteps, type Plan } from './plan-model.ts'
-import { removeTree } from './_remove-tree.ts'
 import type { RecordWriter } from './record-writer.ts'
 import { argumentsOf } from './reuse.ts'
 import { redactedArguments } from './run-arguments.ts'
+import { type RunLine, runLine } from './run-line.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
 import type { RunResult } from './result.ts'
 import { recordOf } from './_confinement-record.ts'
 import { planChanged } from './plan-changed.ts'
-import { type RunConfinement, scriptExecutor } from './script-executor.ts'
+import { type Refusal, type RunConfinement, scriptExecutor } from './script-executor.ts'
 import { runFiles } from './step-files.ts'
 import { createStepRunner } from './step-runner.ts'
 import { saysHowToGoOn, withJournal } from './_with-journal.ts'
@@ -40,10 +41,12 @@ export interface RunWorld {
   /** Where the scripts run that the plan puts into a sandbox. */
   confinement?: RunConfinement | undefined
   /** Asked right before each step: why the skill in a directory may not be executed any more. */
-  refusalOf?: ((directory: string) => string | undefined) | undefined
+  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
+  /** How whoever started it types what its errors tell them to do; default: the bare command. */
+  line?: RunLine | undefined
   /** Told what is wrong with the files of the run and does not change its result. */
   onProblem?: ((problem: Diagnostic) => void) | undefined
   /** Told of every step that waits for the report of an agent. */
@@ -120,8 +123,8 @@ export async function resumeRun(resumption: Resumption, world: RunWorld): Promis
   world.store.read(runId)
   return await withJournal(runId, world, async (writer) => {
     const journal = readRunJournal(path, runId)
-    refuseEnded(journal)
-    const change = planChanged(journal, resumption.plan, resumption.command)
+    refuseEnded(journal, world.line)
+    const change = planChanged(journal, resumption.plan, resumption.command, world.line)
     if (change !== undefined && resumption.force !== true) throw change
     const changed = change !== undefined
     const executesNothing = resumption.executesNothing === true
@@ -207,25 +210,26 @@ async function proceed(
     const { status, attempts, winner, ended } = await runChain(root, engine)
     const at = isoNow(world)
     writer.append({ type: 'status', status, at })
-    if (ended !== 'suspended') cleanUp(files, root.policy.cleanupAfter)
+    const left = ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
+    if (left !== undefined) world.onProblem?.(left)
     world.onEvent?.({ type: 'run-finished', runId, status, at })
     return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
   } catch (error) {
-    throw saysHowToGoOn(error, journal)
+    throw saysHowToGoOn(error, journal, world.line)
   } finally {
     await engine.idle()
     await launcher.close()
   }
 }
 
-function refuseEnded(journal: RunJournal): void {
+function refuseEnded(journal: RunJournal, line: RunLine = runLine): void {
   const { status } = journal
   if (status !== 'success' && status !== 'failure' && status !== 'critical') return
   const { runId } = journal.run
   throw new RunStateError({
     code: 'run-ended',
     message: `the run ${runId} has ended: ${status}`,
-    hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
+    hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
   })
 }
 
@@ -233,16 +237,6 @@ function refuseEnded(journal: RunJournal): void {
 function interruptedKeys(journal: RunJournal): Set<string> {
   const open = [...journal.started.keys()].filter((key) => !journal.done.has(key))
   return new Set(open.map((key) => `${journal.run.runId}/${key}`))
-}
-
-/** What cannot be removed stays until `runs prune`: the run has ended, and its result counts. */
-function cleanUp(files: { scratch: string; steps: string }, scratchToo: boolean): void {
-  try {
-    removeTree(files.steps)
-    if (scratchToo) removeTree(dirname(files.scratch))
-  } catch {
-    // A background process of a step may still write there.
-  }
 }
 
 function isoNow(world: Pick<RunWorld, 'runtime'>): string {

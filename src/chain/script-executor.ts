@@ -30,7 +30,13 @@ export interface ScriptWorld {
   /** Where scripts run whose step says so; absent: they do not. See {@link RunConfinement}. */
   confinement?: RunConfinement | undefined
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
-  refusalOf?: ((directory: string) => string | undefined) | undefined
+  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
+}
+
+/** Why something may not be executed, and what would allow it. */
+export interface Refusal {
+  message: string
+  hint?: string | undefined
 }
 
 /** `off`: the user gave up the sandbox for this run; those scripts run like any other. */
@@ -69,7 +75,8 @@ export function scriptExecutor(world: ScriptWorld): Executor {
         onOutput: request.onOutput,
       })
       if (unwritable !== undefined) throw cannotPrepare(request, unwritable)
-      return { kind: 'output', output, log: lastOutput(stdout, stderr) }
+      const log = lastOutput(stdout, stderr)
+      return { kind: 'output', output, log, sandbox: confinement?.sandbox.name }
     },
   }
 }
@@ -88,6 +95,8 @@ export interface Verification {
   log: string
   /** It was ended from outside, by a time-out or with the chain. */
   ended: boolean
+  /** The sandbox that it ran in. */
+  sandbox?: string | undefined
 }
 
 /**
@@ -110,8 +119,9 @@ export async function verifyStep(
   const result = await startVerification(search.script, confinement, step, output, world, request)
   const log = lastOutput(capturedText(result.stdout), capturedText(result.stderr))
   const { end } = result
+  const sandbox = confinement?.sandbox.name
   if (end.kind === 'exit' && end.code === 0)
-    return { output: { ...output, evidence: 'verified' }, log, ended: false }
+    return { output: { ...output, evidence: 'verified' }, log, ended: false, sandbox }
   const reason =
     end.kind === 'exit'
       ? `scripts/verify ended with exit code ${end.code}`
@@ -120,7 +130,7 @@ export async function verifyStep(
         : end.kind === 'limit'
           ? `scripts/verify was ended because ${end.message}`
           : 'scripts/verify did not end by itself'
-  return { output: unverified(output, reason), log, ended: end.kind === 'aborted' }
+  return { output: unverified(output, reason), log, ended: end.kind === 'aborted', sandbox }
 }
 
 /** Characters of what a step printed that go into the journal. */

@@ -6,7 +6,8 @@ import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { secretsIn } from './run-arguments.ts'
-import { lastOutput, type ScriptWorld, verifyStep } from './script-executor.ts'
+import { lastOutput, type Refusal, type ScriptWorld, verifyStep } from './script-executor.ts'
+import { sandboxHint } from './sandbox-words.ts'
 import { skillDigest } from './skill-digest.ts'
 import { skillDirectory } from './step-files.ts'
 
@@ -45,7 +46,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     context: StepContext,
     idempotencyKey: string,
   ): Promise<StepAnswer> {
-    let { output, log = '' } = answer
+    let { output, log = '', sandbox } = answer
     let ended = false
     if (step.verify !== undefined && output.status === 'success') {
       const request = { runId, idempotencyKey, signal: context.signal }
@@ -53,11 +54,15 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
       output = verification.output
       log = lastOutput(log, verification.log)
       ended = verification.ended
+      sandbox ??= verification.sandbox
     }
     const judged = options.requireVerified ? demandEvidence(output) : output
     const { promptDigest, workedMs } = answer
+    const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, world)
     return {
       ...masked(judged, log, secrets),
+      ...(sandbox === undefined ? {} : { sandbox }),
+      ...(hint === undefined ? {} : { hint }),
       ...(promptDigest === undefined ? {} : { promptDigest }),
       ...(workedMs === undefined ? {} : { workedMs }),
       ...(ended ? { endedInVerification: true } : {}),
@@ -68,8 +73,8 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     async run(call, context) {
       const { step, key } = call
       const idempotencyKey = `${runId}/${key}`
-      const refusal = changed(step, world) ?? untrusted(step, world)
-      if (refusal !== undefined) return masked(refusal)
+      const refusal = refusalFor(step, world)
+      if (refusal !== undefined) return refusal
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
       if (executor === undefined) return masked(cannotExecute(step))
       const answer = await executor
@@ -91,12 +96,33 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     async finishChain(call, output, context) {
       const { step } = call
       const verified = step.verify !== undefined
-      const refusal = verified ? (changed(step, world) ?? untrusted(step, world)) : undefined
-      if (refusal !== undefined) return masked(refusal)
+      const refusal = verified ? refusalFor(step, world) : undefined
+      if (refusal !== undefined) return refusal
       const answer = { kind: 'output', output } as const
       return await conclude(step, answer, context, `${runId}/${call.key}`)
     },
   }
+}
+
+function refusalFor(step: PlannedStep, world: ScriptWorld): StepAnswer | undefined {
+  const change = changed(step, world)
+  if (change !== undefined) return masked(change)
+  const refusal = untrusted(step, world)
+  if (refusal === undefined) return undefined
+  const { message, hint } = refusal
+  const answer = masked(failedOutput('skill-not-trusted', message))
+  return hint === undefined ? answer : { ...answer, hint }
+}
+
+/** What ran in a sandbox may have failed for what it was not given there. */
+function hintOf(
+  step: PlannedStep,
+  sandbox: string | undefined,
+  world: ScriptWorld,
+): string | undefined {
+  if (sandbox === undefined) return undefined
+  const refusal = world.refusalOf?.(skillDirectory(world.workspace, step))
+  return sandboxHint(sandbox, { allowing: refusal?.hint, grants: true })
 }
 
 function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
@@ -115,13 +141,12 @@ function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined 
 const actingExecutors: readonly PlannedStep['executor'][] = ['script', 'agent', 'model']
 
 /** An edit of a helper beside the script leaves the digest as it was, but not the trust. */
-function untrusted(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
+function untrusted(step: PlannedStep, world: ScriptWorld): Refusal | undefined {
   const acts = actingExecutors.includes(step.executor)
   // What runs in a sandbox runs there whatever its trust is by now.
   const confined = step.sandboxed === true && (step.executor === 'script' || !acts)
   if (confined || (!acts && step.verify === undefined)) return undefined
-  const reason = world.refusalOf?.(skillDirectory(world.workspace, step))
-  return reason === undefined ? undefined : failedOutput('skill-not-trusted', reason)
+  return world.refusalOf?.(skillDirectory(world.workspace, step))
 }
 
 function cannotExecute(step: PlannedStep): StepOutput {

@@ -7,6 +7,7 @@ import type { Plan } from './plan-model.ts'
 import type { RunResult } from './result.ts'
 import { readResult, type Resumption, resumeRun, type RunWorld, startRun } from './run-chain.ts'
 import type { RunJournal } from './run-journal.ts'
+import { type RunLine, runLine } from './run-line.ts'
 import type { RunRequest } from './journal-records.ts'
 import type { ChainState } from './state.ts'
 import { type WalkedStep, walkResult } from './walk-result.ts'
@@ -47,13 +48,19 @@ export async function startStepper(
   return await drive(world, async (driven) => startRun({ ...run, plan, mode: 'stepper' }, driven))
 }
 
-/** Where it stands now: runs what is ours to run, enforces time-outs, hands out again. */
+/**
+ * Where it stands now: runs what is ours to run, enforces time-outs, hands out again.
+ *
+ * @param given the arguments of the run, where they held a secret and so were not kept.
+ */
 export async function continueStepper(
   runId: string,
   plan: Plan,
   world: RunWorld,
+  given?: readonly string[],
 ): Promise<StepperAnswer> {
-  return await drive(world, async (driven) => resumeRun({ runId, plan }, driven))
+  const resumption = { runId, plan, arguments: given }
+  return await drive(world, async (driven) => resumeRun(resumption, driven))
 }
 
 /** Goes on with a run as far as it goes without the agent, and says what the agent has to do then. */
@@ -74,35 +81,37 @@ export async function reportStep(
   report: { runId: string; step: string; output: StepOutput },
   plan: Plan,
   world: RunWorld,
+  given?: readonly string[],
 ): Promise<StepperAnswer> {
   const { runId } = report
-  let reported = ''
+  let find: () => DismissedReport | undefined = () => undefined
   const prepare: Resumption['prepare'] = async (journal, append) => {
+    // Looking leaves marks in what is looked at.
     const standing = await readResult(world.store.read(runId), world.runtime)
-    const key = keyOfHanded(runId, standing, report.step)
-    reported = key
+    const key = keyOfHanded(runId, standing, report.step, world.line)
+    find = () => dismissedReport(journal, key, report.step)
     const at = new Date(world.runtime.now()).toISOString()
     const record = { type: 'report', key, output: redactValue(report.output), at } as const
     append(record)
     journal.reports.set(key, record)
   }
   const answer = await inTurn(world, async () =>
-    drive(world, async (driven) => resumeRun({ runId, plan, prepare }, driven)),
+    drive(world, async (driven) => resumeRun({ runId, plan, prepare, arguments: given }, driven)),
   )
-  const dismissed = dismissedReport(world.store.read(runId), reported, report.step)
+  const dismissed = find()
   return { ...answer, ...(dismissed === undefined ? {} : { dismissed }) }
 }
 
 const patienceMs = 10_000
 
 /** Reports about the steps of a group may come at once. */
-async function inTurn<T>({ runtime }: RunWorld, go: () => Promise<T>): Promise<T> {
+async function inTurn<T>({ runtime, signal }: RunWorld, go: () => Promise<T>): Promise<T> {
   const start = runtime.elapsed()
   for (;;) {
     try {
       return await go()
     } catch (error) {
-      const isBusy = error instanceof RunBusyError
+      const isBusy = error instanceof RunBusyError && signal?.aborted !== true
       if (!isBusy || runtime.elapsed() - start > patienceMs) throw error
       await sleep(50)
     }
@@ -137,7 +146,12 @@ function chainsAbove(key: string): string[] {
   return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]
 }
 
-function keyOfHanded(runId: string, result: RunResult, step: string): string {
+function keyOfHanded(
+  runId: string,
+  result: RunResult,
+  step: string,
+  line: RunLine = runLine,
+): string {
   const handed = handedSteps(result)
   const found = handed.find((candidate) => candidate.step.step === step)
   if (found !== undefined) return found.key
@@ -148,7 +162,7 @@ function keyOfHanded(runId: string, result: RunResult, step: string): string {
       handed.length === 0
         ? `the run ${runId} waits for no report`
         : `the run ${runId} waits for a report about ${names}, not about ${step}`,
-    hint: `skillrail chain next ${runId} shows what is to be done now.`,
+    hint: `${line('chain next', runId)} shows what is to be done now.`,
   })
 }
 

@@ -1,5 +1,6 @@
 import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../base/index.ts'
 import { decidingAttempt, type ShownRun, type StepResult, type StepResultStatus } from './result.ts'
+import { saidInside } from './sandbox-words.ts'
 import { endOf, type Span, spanOf, startOf, stepDuration } from './step-time.ts'
 
 export type StyleText = (
@@ -39,20 +40,48 @@ export const statusMarks = {
   running: { mark: '▸', format: 'cyan' },
 } as const satisfies Record<StepResultStatus, { mark: string; format: Parameters<StyleText>[0] }>
 
-/** What a step answered, behind the message of its first error unless the answer says that itself. */
-export function resultWithError(result: string, error: string | undefined): string {
+/** What is known of a failure in short. */
+interface Failure {
+  result: string
+  /** The message of its first error. */
+  error?: string | undefined
+  sandbox?: string | undefined
+}
+
+/**
+ * What a step that failed answered, behind the message of its first error unless the answer says that
+ * itself, and behind that it was confined.
+ */
+export function saidOfFailure({ result, error, sandbox }: Failure): string {
+  return saidInside(resultWithError(result, error) || noReason, sandbox)
+}
+
+function resultWithError(result: string, error: string | undefined): string {
   if (error === undefined || result.includes(error)) return result
   return error.includes(result.trim()) ? error : `${error} (${result})`
 }
+
+const noReason = 'it gave no reason'
 
 /**
  * Why a step was not executed, or what it answered and what was wrong with it. What was wrong with a
  * step of a nested chain stands in the line of that step.
  */
-export function saidOf({ status, reason, result, errors, steps = [] }: StepResult): string {
+export function saidOf({
+  status,
+  reason,
+  result,
+  errors,
+  steps = [],
+  sandbox,
+}: StepResult): string {
   if (reason !== undefined) return reason
-  if (status === 'success' || failedLeaves(steps).length > 0) return result
-  return resultWithError(result, errors[0]?.message)
+  const isOwn = isFailed(status) && failedLeaves(steps).length === 0
+  return isOwn ? saidOfFailure({ result, error: errors[0]?.message, sandbox }) : result
+}
+
+function isFailed(status: StepResultStatus): boolean {
+  return status === 'failure' || status === 'critical'
 }
 
 /**
@@ -67,7 +96,7 @@ export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): Step
 
 function failedLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
-    if (step.status !== 'failure' && step.status !== 'critical') return []
+    if (!isFailed(step.status)) return []
     const below = failedLeaves(step.steps ?? [])
     return below.length === 0 ? [step] : below
   })
@@ -151,13 +180,22 @@ function firstFailure(result: Pick<ShownRun, 'status' | 'attempts'>, style: Styl
     .split('\n')
     .slice(-10)
     .filter((text, index, all) => text !== '' || all.length > 1)
-  const errors = failed.errors.map((error) => `  ${safeLine(`${error.code}: ${error.message}`)}`)
+  const errors = failed.errors.map(({ code, message }) => `${code}: ${message}`).slice(0, 10)
+  const reasons = errors.length === 0 ? [reasonOf(failed)] : errors
+  const hint = failed.hint === undefined ? [] : [failed.hint]
   return [
     '',
     `${style('red', 'failed first:')} ${safeLine(failed.step)}`,
-    ...errors.slice(0, 10),
+    ...[...reasons, ...hint].map((text) => `  ${safeLine(text)}`),
     ...tail.map((text) => style('dim', `  | ${text}`)),
   ]
+}
+
+/** Of a step that reported no error. */
+function reasonOf({ result, log, evidence }: StepResult): string {
+  if (result !== '') return result
+  if (log !== undefined) return `${noReason}; the last of what it printed:`
+  return evidence === 'self-reported' ? noReason : `${noReason}, and printed nothing`
 }
 
 function attemptsLine(result: Pick<ShownRun, 'status' | 'attempts'>): string {

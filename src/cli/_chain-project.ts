@@ -12,6 +12,7 @@ import {
   type Plan,
   type PlanReading,
   planRun,
+  type Refusal,
   type RunStore,
   trustFact,
 } from '../chain/index.ts'
@@ -200,11 +201,11 @@ function lookupFor(
 export function refusalIn(
   project: ChainProject,
   lockOf?: () => NearestLock,
-): (directory: string) => string | undefined {
+): (directory: string) => Refusal | undefined {
   return (directory) => {
     const skill = project.checked.get(directory)
-    if (skill === undefined) return `the skill in ${directory} is not part of the plan`
-    return executionRefusal(skill, project.policy, lockOf)?.message
+    if (skill === undefined) return { message: `the skill in ${directory} is not part of the plan` }
+    return executionRefusal(skill, project.policy, lockOf)
   }
 }
 

@@ -2,7 +2,7 @@ import { collect } from './_collect.ts'
 import { dirname, join, resolve } from 'node:path'
 import type { Command } from 'commander'
 import { isInside, safeLine, UsageError, userDirectories } from '../base/index.ts'
-import { allSteps, type Plan, type RunConfinement } from '../chain/index.ts'
+import { confinedSteps, type Plan, type RunConfinement } from '../chain/index.ts'
 import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../exec/index.ts'
 import type { ChainProject } from './_chain-project.ts'
 import { contradiction } from './_contradiction.ts'
@@ -44,9 +44,7 @@ export async function confinementFor(
     throw contradiction('--grant', '--unsafe-no-sandbox', hint)
   }
   const grants = grantsOf(project, options.grant ?? [])
-  const confined = [plan.root, ...allSteps(plan.root)].filter(
-    (step) => step.sandboxed === true && step.excluded !== true,
-  )
+  const confined = confinedSteps(plan)
   const [first] = confined
   if (first === undefined) {
     const idle = options.unsafeNoSandbox === true ? '--unsafe-no-sandbox' : '--grant'

@@ -1,6 +1,7 @@
 import { type ExitCode, safeLine, safeText } from '../base/index.ts'
 import {
   ApprovalRefusedError,
+  argumentsOf,
   readResult,
   recordDecision,
   renderTimeline,
@@ -13,9 +14,19 @@ import { resumeOn, upToDate } from './_engine.ts'
 import type { ConfinementOptions } from './_confinement.ts'
 import { executeRun } from './_execute-run.ts'
 import { instructionChoice } from './_instructions.ts'
+import { linesAgain } from './_lines-again.ts'
 import { planToGoOn } from './_open-run.ts'
 import { answerRun } from './_run-answer.ts'
 import type { CommandContext } from './command.ts'
+
+export interface GateDecision {
+  runId: string
+  /** Where several wait. */
+  step: string | undefined
+  approved: boolean
+  /** The arguments of the run again, where they held a secret. */
+  given: readonly string[]
+}
 
 /**
  * Shows a person what the decision is about, asks, records the answer and goes on with the run. Only
@@ -23,18 +34,20 @@ import type { CommandContext } from './command.ts'
  */
 export async function decideGate(
   context: CommandContext,
-  runId: string,
-  step: string | undefined,
-  approved: boolean,
+  { runId, step, approved, given }: GateDecision,
   options: ConfinementOptions,
 ): Promise<ExitCode> {
   const project = openProject(context)
   const { journal } = await upToDate(project, runId)
   context.output.diagnostics(journal.diagnostics)
-  const gate = await waitingGate(journal, context.runtime, step)
+  const line = linesAgain(context, options)
+  const gate = await waitingGate(journal, context.runtime, step, line)
   // To reject executes nothing, so it is possible whatever became of the skills.
-  const plan = approved ? planToGoOn(project, journal, 'approve') : journal.plan
-  await confirm(context, runId, gate.step, approved, async () => {
+  const plan = approved ? planToGoOn(project, journal, { command: 'approve', line }) : journal.plan
+  // What would be refused later is refused before anybody is asked.
+  if (approved) argumentsOf(journal, given)
+  const again = line(approved ? 'runs approve' : 'runs reject', runId)
+  await confirm(context, { runId, step: gate.step, approved, again }, async () => {
     const result = await readResult(journal, context.runtime)
     const { width, style } = context.output
     context.output.styled(renderTimeline(result, { width, style }).join('\n'))
@@ -44,12 +57,13 @@ export async function decideGate(
     }
   })
   const at = new Date(context.runtime.now()).toISOString()
-  const prepare = recordDecision(gate, approved, at)
-  if (!approved) return await reject(project, journal, { runId, plan, prepare })
+  const prepare = recordDecision(gate, approved, at, line)
+  const resumption = { runId, plan, prepare }
+  if (!approved) return await reject(project, journal, resumption)
   const { request, server } = journal.run
   const executed = { ...options, ...instructionChoice(request), engine: server?.engine }
   return await executeRun(project, plan, executed, async (world) =>
-    resumeOn(project, journal, { runId, plan, prepare, command: 'approve' }, world),
+    resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, world),
   )
 }
 
@@ -67,9 +81,12 @@ async function reject(
 
 async function confirm(
   context: CommandContext,
-  runId: string,
-  step: string,
-  approved: boolean,
+  {
+    runId,
+    step,
+    approved,
+    again,
+  }: Pick<GateDecision, 'runId' | 'approved'> & { step: string; again: string },
   show: () => Promise<void>,
 ): Promise<void> {
   await show()
@@ -82,6 +99,6 @@ async function confirm(
       answer === undefined
         ? `a person at a terminal must decide about ${step}, and nobody did`
         : `nothing was decided about ${step}`,
-    hint: `In a terminal: skillrail runs ${approved ? 'approve' : 'reject'} ${runId}`,
+    hint: `In a terminal: ${again}`,
   })
 }

@@ -14,6 +14,7 @@ import {
   startRun,
 } from '../chain/index.ts'
 import type { ChainProject } from './_chain-project.ts'
+import { linesAgain } from './_lines-again.ts'
 import { pointless } from './_contradiction.ts'
 
 // Restate's part is loaded only for a run that is on a server.
@@ -85,7 +86,7 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
   throw new RunBusyError({
     code: 'run-busy',
     message: `the run ${runId} was told to end, and its steps have not ended yet`,
-    hint: `skillrail runs show ${runId} says when they have.`,
+    hint: `${linesAgain(context)('runs show', runId)} says when they have.`,
   })
 }
 

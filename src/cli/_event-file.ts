@@ -1,5 +1,6 @@
-import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { messageOf, systemCode, UsageError } from '../base/index.ts'
+import { closeSync, constants, fstatSync } from 'node:fs'
+import { reasonOf, UsageError } from '../base/index.ts'
+import { openAtOnce } from './_named-file.ts'
 import { requireWritable } from './_require-writable.ts'
 import { writeAll } from './sink.ts'
 
@@ -29,15 +30,13 @@ export function openEventFile(path: string): EventFile {
 }
 
 function openToAppend(path: string): number {
-  const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants
   try {
-    // Whoever waits for the reader of a pipe could not be interrupted.
-    return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o644)
+    return openAtOnce(path, O_WRONLY | O_APPEND | O_CREAT)
   } catch (error) {
-    const reason = systemCode(error) === 'ENXIO' ? 'nobody reads from it' : messageOf(error)
     throw new UsageError({
       code: 'file-not-writable',
-      message: `--events: ${path} cannot be written: ${reason}`,
+      message: `--events: ${path} cannot be written: ${reasonOf(error)}`,
       hint: 'Nothing was run. Start the reader of a pipe first.',
       cause: error,
     })

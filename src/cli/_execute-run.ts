@@ -1,13 +1,19 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { type Diagnostic, exitCode, type ExitCode } from '../base/index.ts'
-import type { Executor, Plan, RunResult, RunWorld } from '../chain/index.ts'
+import { type Diagnostic, exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
+import {
+  type Executor,
+  keepsArguments,
+  type Plan,
+  type RunResult,
+  type RunStore,
+  type RunWorld,
+} from '../chain/index.ts'
 import { lockReadOnce } from '../trust/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { type ConfinementOptions, confinementFor } from './_confinement.ts'
+import { linesAgain } from './_lines-again.ts'
 import { milliseconds } from './_option-number.ts'
 import { showProgress } from './_progress.ts'
-import { answerRun, codeOfRun } from './_run-answer.ts'
+import { answerRun, codeOfRun, whatNext } from './_run-answer.ts'
 import { openReports, type ReportOptions } from './_run-reports.ts'
 import { runSettings } from './_run-settings.ts'
 import type { InstructionChoice } from './_instructions.ts'
@@ -30,6 +36,7 @@ export async function executeRun(
 ): Promise<ExitCode> {
   const { context, workspace, store } = project
   const confinement = await confinementFor(project, plan, options)
+  const line = linesAgain(context, options)
   const executors = await executorsFor(project, options)
   const longest = milliseconds('--max-time', options.maxTime)
   const limit = longest === undefined ? undefined : AbortSignal.timeout(longest)
@@ -45,6 +52,7 @@ export async function executeRun(
       settings: runSettings(project),
       executors,
       confinement,
+      line,
       refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
       signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
       yesGates: options.yesGates,
@@ -58,27 +66,27 @@ export async function executeRun(
     progress.close()
   }
   await reports.write(result)
-  context.output.diagnostics([...problems, ...filesLeft(project, plan, result)])
+  context.output.diagnostics(problems)
   const inTime = limit?.aborted !== true || context.signal.aborted
   const overdue = !inTime && result.status === 'interrupted'
   if (overdue) context.output.note(`The run was ended after ${options.maxTime} s (--max-time).`)
-  const code = reports.takesOutput ? codeOfRun(result) : answerRun(context, result)
-  if (overdue) return exitCode.budget
-  if (!reports.takesOutput) return code
-  if (code === exitCode.interrupted) {
-    context.output.note(`Go on: skillrail runs resume ${result.runId}`)
+  const going = {
+    line,
+    withoutArguments: result.status !== 'success' && lacksArguments(store, result.runId),
   }
-  return code
+  const code = reports.takesOutput ? codeOfRun(result) : answerRun(context, result, going)
+  if (reports.takesOutput) for (const line of whatNext(result, going)) context.output.note(line)
+  return overdue ? exitCode.budget : code
 }
 
-/** A run that has ended leaves nothing where its chain says so, unless something holds it. */
-function filesLeft({ store }: ChainProject, plan: Plan, result: RunResult): Diagnostic[] {
-  const path = join(store.directory, result.runId)
-  const hasEnded = codeOfRun(result) === exitCode.done || codeOfRun(result) === exitCode.badAnswer
-  if (!plan.root.policy.cleanupAfter || !hasEnded || !existsSync(path)) return []
-  const message = `the files of the run ${result.runId} could not all be removed, as cleanup_after says`
-  const hint = `A program that a step has left in the background may still write there; then: rm -r ${path}`
-  return [{ code: 'scratch-left', severity: 'warning', message, path, hint }]
+/** Of a journal that a step has deleted or changed, something else is said. */
+function lacksArguments(store: RunStore, runId: string): boolean {
+  try {
+    return !keepsArguments(store.read(runId))
+  } catch (error) {
+    if (error instanceof SkillrailError) return false
+    throw error
+  }
 }
 
 async function executorsFor(

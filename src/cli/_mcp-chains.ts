@@ -32,30 +32,39 @@ import {
   type PlannedSkillRun,
   usablePlan,
 } from './_chain-project.ts'
+import { linesAgain } from './_lines-again.ts'
+import { notesOf, toolLines, wholeArguments } from './_mcp-runs.ts'
 import { requestContext } from './_mcp-tools.ts'
-import { approvalLine, handedWithContent, withStepperWorld } from './_stepper-answer.ts'
+import { handedWithContent, withStepperWorld } from './_stepper-answer.ts'
 import type { CommandContext } from './command.ts'
 
 /** Chains for the clients of our own server; every run is in its journal, and survives us. */
 export function mcpChains(context: CommandContext): ChainWorld {
   const projectFor = (signal: AbortSignal): ChainProject =>
     openProject(requestContext(context, signal))
+  const person = linesAgain(context)
+  // Arguments that held a secret are in no journal; these are gone with this server.
+  const given = new Map<string, readonly string[]>()
   // The runs whose scripts a person allowed, as long as this server lives.
   const allowed = new Set<string>()
 
   async function proceed(
     project: ChainProject,
-    { runId, arguments: given, request, mode }: RunJournal['run'],
+    journal: RunJournal,
     { permit }: ChainSurroundings,
-    go: (plan: Plan, world: RunWorld) => Promise<StepperAnswer>,
+    go: (plan: Plan, world: RunWorld, given: readonly string[]) => Promise<StepperAnswer>,
   ): Promise<ChainAnswer> {
+    const { runId, request, mode } = journal.run
     const plan = planForModel(planKept(project, { request, mode }))
-    const run = scriptRun(plan, given)
+    const whole = wholeArguments(project, journal, given.get(runId) ?? [])
+    const run = scriptRun(plan, whole)
     if (run.scripts.length > 0 && !allowed.has(yesKey(runId, plan))) await permit(run)
     allowed.add(yesKey(runId, plan))
-    const answer = await withStepperWorld(project, plan, {}, (world) => go(plan, world))
+    const answer = await withStepperWorld(project, plan, {}, (world) =>
+      go(plan, { ...world, line: toolLines(project) }, whole),
+    )
     keepYes(answer, plan)
-    return answered(project, plan, given, answer)
+    return { ...answered(project, plan, whole, answer), notes: notesOf(journal) }
   }
 
   /** What was interrupted, a person may have stopped: it is asked for anew. */
@@ -65,7 +74,7 @@ export function mcpChains(context: CommandContext): ChainWorld {
   }
 
   return {
-    async start(skill, given, { requireVerified, signal, permit }) {
+    async start(skill, words, { requireVerified, signal, permit }) {
       requireName(skill)
       const project = projectFor(signal)
       const { runtime, settings } = project.context
@@ -73,19 +82,20 @@ export function mcpChains(context: CommandContext): ChainWorld {
       const changes = { set: [], from: undefined, only: undefined }
       const planned = planNamed(project, skill, changes, 'stepper')
       const plan = planForModel(planned)
-      const scripted = scriptRun(plan, given)
+      const scripted = scriptRun(plan, words)
       if (scripted.scripts.length > 0) await permit(scripted)
       const request = { directory: planned.directory, ...changes }
-      const run = { arguments: given, request, requireVerified }
+      const run = { arguments: words, request, requireVerified }
       const answer = await withStepperWorld(project, plan, {}, async (world) =>
-        startStepper(plan, run, world),
+        startStepper(plan, run, { ...world, line: toolLines(project) }),
       )
       keepYes(answer, plan)
-      return answered(project, plan, given, answer)
+      given.set(answer.runId, words)
+      return answered(project, plan, words, answer)
     },
     async report({ runId, step, status, result, errors, metrics }, surroundings) {
       const project = projectFor(surroundings.signal)
-      const { run } = steppedRun(project, runId)
+      const journal = steppedRun(project, runId)
       const output = {
         status,
         result,
@@ -93,8 +103,8 @@ export function mcpChains(context: CommandContext): ChainWorld {
         metrics: { ...metrics },
         evidence: 'self-reported' as const,
       }
-      return await proceed(project, run, surroundings, async (plan, world) =>
-        reportStep({ runId, step, output }, plan, world),
+      return await proceed(project, journal, surroundings, async (plan, world, whole) =>
+        reportStep({ runId, step, output }, plan, world, whole),
       )
     },
     async next(runId, surroundings) {
@@ -103,20 +113,26 @@ export function mcpChains(context: CommandContext): ChainWorld {
       const { run, status } = journal
       if (status === 'success' || status === 'failure' || status === 'critical') {
         const result = await readResult(journal, context.runtime)
-        return answered(project, journal.plan, run.arguments, stepperAnswer(result))
+        const answer = answered(project, journal.plan, run.arguments, stepperAnswer(result))
+        return { ...answer, notes: notesOf(journal) }
       }
-      return await proceed(project, run, surroundings, async (plan, world) =>
-        continueStepper(runId, plan, world),
+      return await proceed(project, journal, surroundings, async (plan, world, whole) =>
+        continueStepper(runId, plan, world, whole),
       )
     },
     async status(runId) {
       const project = projectFor(context.signal)
-      const result = await readResult(runOfClients(project, runId), context.runtime)
+      const journal = runOfClients(project, runId)
+      const result = await readResult(journal, context.runtime)
       const answer = stepperAnswer(result)
       const next = answer.kind === 'next' ? answer.next : []
       const waiting =
-        answer.kind === 'approval' ? { step: answer.step, line: approvalLine(runId) } : undefined
-      return plainJson({ runId, status: result.status, next, waiting, result })
+        answer.kind === 'approval'
+          ? { step: answer.step, line: person('runs approve', runId) }
+          : undefined
+      const { diagnostics } = journal
+      const damage = diagnostics.length === 0 ? {} : { diagnostics }
+      return plainJson({ runId, status: result.status, next, waiting, result, ...damage })
     },
   }
 }
@@ -171,7 +187,7 @@ function steppedRun(project: ChainProject, runId: string): RunJournal {
   throw new UsageError({
     code: 'run-not-yours',
     message: `the run ${runId} was stopped by a person`,
-    hint: `A person may go on with it: skillrail runs resume ${runId}`,
+    hint: `A person may go on with it: ${linesAgain(project.context)('runs resume', runId)}`,
   })
 }
 
@@ -232,7 +248,12 @@ function standingOf(
       return { kind: 'next', runId, next }
     }
     case 'approval':
-      return { kind: 'waiting', runId, step: answer.step, line: approvalLine(runId) }
+      return {
+        kind: 'waiting',
+        runId,
+        step: answer.step,
+        line: linesAgain(project.context)('runs approve', runId),
+      }
     case 'ended':
     case 'interrupted': {
       const { result } = answer

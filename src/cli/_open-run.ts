@@ -3,9 +3,11 @@ import {
   planChanged,
   RunBusyError,
   type RunJournal,
+  type RunLine,
   RunStateError,
 } from '../chain/index.ts'
 import { type ChainProject, planKept, usablePlan } from './_chain-project.ts'
+import { linesAgain } from './_lines-again.ts'
 import { upToDate } from './_engine.ts'
 
 /**
@@ -22,7 +24,7 @@ export async function openRun(project: ChainProject, runId: string): Promise<Run
     throw new RunBusyError({
       code: 'run-busy',
       message: `the run ${runId} is being executed by the server at ${url}`,
-      hint: `Wait for it, or end it: skillrail runs cancel ${runId}`,
+      hint: `Wait for it, or end it: ${linesAgain(project.context)('runs cancel', runId)}`,
     })
   }
   if (standing === 'unreachable') {
@@ -42,14 +44,17 @@ export async function openRun(project: ChainProject, runId: string): Promise<Run
 export function planToGoOn(
   project: ChainProject,
   journal: RunJournal,
-  command: 'resume' | 'approve',
-  force = false,
+  {
+    command,
+    line,
+    force,
+  }: { command: 'resume' | 'approve'; line: RunLine; force?: boolean | undefined },
 ): Plan {
   const { run, status } = journal
   const plan = usablePlan(planKept(project, run))
   // Of a run that has ended that is said instead.
   const isOpen = status !== 'failure' && status !== 'critical'
-  const change = isOpen ? planChanged(journal, plan, command) : undefined
-  if (change !== undefined && !force) throw change
+  const change = isOpen ? planChanged(journal, plan, command, line) : undefined
+  if (change !== undefined && force !== true) throw change
   return plan
 }

@@ -4,7 +4,7 @@ import {
   type ChainEvent,
   duration,
   type EventListener,
-  resultWithError,
+  saidOfFailure,
   statusMarks,
   stepDuration,
 } from '../chain/index.ts'
@@ -67,8 +67,8 @@ function finishedLine(event: ChainEvent & { type: 'step-finished' }, output: Out
   const time = stepDuration({ ...event, startedAt: event.at })
   const line =
     `${indent(event.step)}${output.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
-  const failed = event.status !== 'success' && event.error !== undefined
-  const whole = failed ? resultWithError(event.result, event.error) : event.result
+  const failed = event.status === 'failure' || event.status === 'critical'
+  const whole = failed ? saidOfFailure(event) : event.result
   const taken = columnsOf(stripVTControlCharacters(line)) + 2
   const room = output.isTerminal ? output.width - taken : Infinity
   const said = room < 10 ? '' : cutToColumns(safeLine(whole), Math.min(room, failed ? 120 : 60))

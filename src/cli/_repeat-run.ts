@@ -57,5 +57,5 @@ export async function repeatRun(
   const answer = await withStepperWorld(project, plan, options, async (world) =>
     drive(world, repeat),
   )
-  return answerStepper(project, plan, given, answer)
+  return answerStepper(project, plan, given, answer, options)
 }

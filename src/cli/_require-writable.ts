@@ -5,7 +5,7 @@ import { makeDirectory, messageOf, UsageError } from '../base/index.ts'
 /**
  * Makes the directory of a file that will be written later, and finds out whether it can be.
  * @param option that names the file, for the message.
- * @param how `replace`: only its directory has to be writable, as for `writeFileAtomic`, which writes into
+ * @param how `replace`: only its directory has to be writable, as for `writeNamedFile`, which writes into
  *   devices and pipes themselves.
  * @throws {UsageError} when it cannot.
  */

@@ -6,14 +6,24 @@ import {
   lastAttempt,
   renderTimeline,
   type RunJournal,
+  type RunLine,
   type RunResult,
   stepperAnswer,
   timeOf,
 } from '../chain/index.ts'
 import type { CommandContext } from './command.ts'
+import { linesAgain } from './_lines-again.ts'
 
-/** Prints the result of a run and returns its exit code. */
-export function answerRun(context: CommandContext, result: RunResult): ExitCode {
+/**
+ * Prints the result of a run and returns its exit code.
+ *
+ * @param going what the lines that go on with it say besides.
+ */
+export function answerRun(
+  context: CommandContext,
+  result: RunResult,
+  going: GoingOn = { line: linesAgain(context) },
+): ExitCode {
   const { output } = context
   if (context.options.json) {
     output.json(result)
@@ -24,7 +34,7 @@ export function answerRun(context: CommandContext, result: RunResult): ExitCode 
   if (timeline.length > 0) output.line('')
   output.line(summary(result, context))
   for (const line of errorsOfRun(result)) output.line(line)
-  for (const line of whatNext(result)) output.line(line)
+  for (const line of whatNext(result, going)) output.line(line)
   return codeOfRun(result)
 }
 
@@ -64,20 +74,34 @@ function summary(result: RunResult, context: CommandContext): string {
   return `${safeLine(result.skill)}: ${facts.join(', ')}`
 }
 
-function whatNext(result: RunResult): string[] {
+export interface GoingOn {
+  line: RunLine
+  /** Of a run whose arguments held a secret. */
+  withoutArguments?: boolean | undefined
+}
+
+/** How to go on with a run, on lines to be typed. */
+export function whatNext(result: RunResult, { line, withoutArguments }: GoingOn): string[] {
+  const lines = linesThatGoOn(result, (...words) => safeLine(line(...words)))
+  return lines.length > 0 && withoutArguments === true ? [...lines, argumentsAgain] : lines
+}
+
+/** What no line can hold. */
+export const argumentsAgain =
+  'Its arguments held a secret and are not kept: add -- and the same ones again.'
+
+function linesThatGoOn(result: RunResult, line: RunLine): string[] {
   const { runId, status } = result
   if (status === 'waiting') {
     const answer = stepperAnswer(result)
     if (answer.kind === 'next') {
-      const report = answer.next.map(({ step }) => `--step ${safeLine(step)}`).join(' or ')
-      return [
-        `Go on: skillrail chain next ${runId}  (then: skillrail chain report ${runId} ${report} …)`,
-      ]
+      const reports = answer.next.map(({ step }) => line('chain report', runId, ['--step', step]))
+      return [`Go on: ${line('chain next', runId)}  (then: ${reports.join(' … or ')} …)`]
     }
-    return [`Go on: skillrail runs approve ${runId}  (or: skillrail runs reject ${runId})`]
+    return [`Go on: ${line('runs approve', runId)}  (or: ${line('runs reject', runId)})`]
   }
   if (status === 'interrupted' || status === 'cancelled') {
-    return [`Go on: skillrail runs resume ${runId}`]
+    return [`Go on: ${line('runs resume', runId)}`]
   }
-  return status === 'success' ? [] : [`After a fix: skillrail runs retry ${runId}`]
+  return status === 'success' ? [] : [`After a fix: ${line('runs retry', runId)}`]
 }

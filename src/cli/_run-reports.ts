@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { messageOf, UsageError, writeFileAtomic } from '../base/index.ts'
+import { reasonOf, UsageError } from '../base/index.ts'
 import {
   type EventListener,
   renderReport,
@@ -8,6 +8,7 @@ import {
   type ShownRun,
 } from '../chain/index.ts'
 import { openEventFile } from './_event-file.ts'
+import { writeNamedFile } from './_named-file.ts'
 import { requireWritable } from './_require-writable.ts'
 import { findReportFormat } from './_report-format.ts'
 import type { CommandContext } from './command.ts'
@@ -142,9 +143,9 @@ async function writeReport(
   const path = resolve(context.runtime.cwd, file)
   try {
     if (format === 'github' && file === stepSummary(context)) appendFileSync(path, text)
-    else await writeFileAtomic(path, text)
+    else await writeNamedFile(path, text)
   } catch (error) {
-    notWritten(context, path, `the ${format} report was not written: ${messageOf(error)}`)
+    notWritten(context, path, `the ${format} report was not written: ${reasonOf(error)}`)
   }
 }
 
@@ -172,7 +173,7 @@ function eventWriter(context: CommandContext, named: string | undefined): EventW
       work()
     } catch (error) {
       broken = true
-      notWritten(context, path, `events were not written: ${messageOf(error)}`)
+      notWritten(context, path, `events were not written: ${reasonOf(error)}`)
     }
   }
   return {

@@ -1,17 +1,20 @@
-import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
+import { type Diagnostic, exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import {
   allSteps,
   type ChainState,
   type HandedStep,
+  holdSecret,
   type Plan,
+  type RunLine,
   type RunWorld,
   type StepperAnswer,
 } from '../chain/index.ts'
 import { type ChainProject, refusalIn } from './_chain-project.ts'
 import { statePart } from '../exec/index.ts'
 import { type ConfinementOptions, confinementFor } from './_confinement.ts'
+import { linesAgain } from './_lines-again.ts'
 import { showProgress } from './_progress.ts'
-import { answerRun } from './_run-answer.ts'
+import { answerRun, argumentsAgain } from './_run-answer.ts'
 import { runSettings } from './_run-settings.ts'
 import { stepContent } from './_step-content.ts'
 
@@ -21,8 +24,11 @@ export function answerStepper(
   plan: Plan,
   given: readonly string[],
   answer: StepperAnswer,
+  options: ConfinementOptions,
 ): ExitCode {
   const { context } = project
+  const line = linesAgain(context, options)
+  const withoutArguments = holdSecret(given)
   const { output } = context
   const { runId, dismissed } = answer
   const said = dismissed === undefined ? {} : { dismissed }
@@ -39,27 +45,32 @@ export function answerStepper(
     case 'ended':
     case 'interrupted':
       if (!context.options.json) {
-        const code = answerRun(context, answer.result)
+        const code = answerRun(context, answer.result, { line, withoutArguments })
         return code === exitCode.done ? done : code
       }
       output.json({ runId, ...said, result: answer.result })
       return answer.result.status === 'success' ? done : exitCode.badAnswer
     case 'approval':
-      if (context.options.json) output.json({ runId, ...said, waiting: { step: answer.step } })
-      else output.line(`${safeLine(answer.step)} waits for a person: ${approvalLine(runId)}`)
+      if (context.options.json) {
+        output.json({ runId, ...said, waiting: { step: answer.step } })
+        return exitCode.waiting
+      }
+      output.line(
+        `${safeLine(answer.step)} waits for a person: ${safeLine(line('runs approve', runId))}`,
+      )
+      if (withoutArguments) output.line(argumentsAgain)
       return exitCode.waiting
     case 'next': {
       const next = handedWithContent(project, plan, given, answer.next)
-      if (context.options.json) output.json({ runId, ...said, next })
-      else for (const step of next) output.raw(instructions(runId, step))
+      if (context.options.json) {
+        output.json({ runId, ...said, next })
+        return done
+      }
+      for (const step of next) output.raw(instructions(runId, step, line))
+      if (withoutArguments) output.line(argumentsAgain)
       return done
     }
   }
-}
-
-/** What a person types to let a run go on that waits at a gate. */
-export function approvalLine(runId: string): string {
-  return `skillrail runs approve ${runId}`
 }
 
 /** The steps that an agent has to do now, each with what it gets to read. */
@@ -85,6 +96,7 @@ export async function withStepperWorld<T>(
   const { context, workspace, store } = project
   const confinement = await confinementFor(project, plan, options)
   const progress = showProgress(context.output)
+  const problems: Diagnostic[] = []
   try {
     return await work({
       runtime: context.runtime,
@@ -92,21 +104,29 @@ export async function withStepperWorld<T>(
       store,
       settings: runSettings(project),
       confinement,
+      line: linesAgain(context, options),
       refusalOf: refusalIn(project),
       signal: context.signal,
+      onProblem: (problem) => void problems.push(problem),
       onEvent: progress.listener,
     })
   } finally {
     progress.close()
+    context.output.diagnostics(problems)
   }
 }
 
-function instructions(runId: string, step: HandedStep & { content: string }): string {
+function instructions(
+  runId: string,
+  step: HandedStep & { content: string },
+  line: RunLine,
+): string {
+  const report = line('chain report', runId, ['--step', step.step])
   const name = safeLine(step.step)
   return `${step.content}
 
 Step ${name} of run ${runId}. When it is done, report it:
-  skillrail chain report ${runId} --step ${name} --status success --result "what was done"
+  ${safeLine(report)} --status success --result "what was done"
 (--status failure or critical when it failed; --error for each thing that is wrong)
 `
 }

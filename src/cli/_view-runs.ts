@@ -3,6 +3,7 @@ import { SkillrailError } from '../base/index.ts'
 import { type RunJournal, readResult, statusOfRun } from '../chain/index.ts'
 import type { ListedRun, StandingRun, ViewWorld } from '../view/index.ts'
 import { openProject } from './_chain-project.ts'
+import { linesAgain } from './_lines-again.ts'
 import { runRow } from './_run-row.ts'
 import type { CommandContext } from './command.ts'
 
@@ -11,6 +12,7 @@ type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
 /** What the view shows of runs: what their journals say. No server of runs is asked. */
 export function runWorld(context: CommandContext): Pick<ViewWorld, RunPart> {
   const { store } = openProject(context)
+  const line = linesAgain(context)
   // A page asks every second, and a journal that did not change is not read again.
   const rows = new Map<string, Known<ListedRun>>()
   let last: Known<StandingRun> | undefined
@@ -56,7 +58,8 @@ export function runWorld(context: CommandContext): Pick<ViewWorld, RunPart> {
       if (last !== undefined && last.stamp === stamp) return last.value
       const { journal, status } = read(runId)
       const result = await readResult(journal, context.runtime)
-      const run = { journal, result, status: status === 'running' ? status : result.status }
+      const standing = status === 'running' ? status : result.status
+      const run = { journal, result, status: standing, line }
       if (stamp !== undefined) last = { stamp, value: run }
       return run
     },

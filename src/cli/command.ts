@@ -7,7 +7,16 @@ export interface GlobalOptions {
   json: boolean
   quiet: boolean
   verbose: boolean
+  /** As an option, or by a setting of the user's own. */
   trustWorkspace: boolean
+  /** Those that were given with the command and hold for it alone. */
+  again?: GivenGlobals | undefined
+}
+
+export interface GivenGlobals {
+  trustWorkspace: boolean
+  directory?: string | undefined
+  config?: string | undefined
 }
 
 /** What a command gets from `main`; nothing else of the process is touched by a command. */

@@ -11,7 +11,8 @@ import {
 } from '../base/index.ts'
 import { ask, readStandardInput } from './_terminal.ts'
 import { keepCompiledCode } from './_compiled-code.ts'
-import type { CommandContext, GlobalOptions } from './command.ts'
+import type { CommandContext } from './command.ts'
+import type { ParsedGlobals } from './command-line.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
 import { commands } from './commands.ts'
 import { failureReport, failureText } from './failure.ts'
@@ -149,10 +150,11 @@ function refuseBroken(name: string, path: string, diagnostics: readonly Diagnost
 
 function createContext(
   runtime: Runtime,
-  globals: GlobalOptions & { config?: string | undefined },
+  globals: ParsedGlobals,
   signal: AbortSignal,
 ): CommandContext {
-  const { config, ...options } = globals
+  const { config, directory, ...options } = globals
+  const again = { config, directory, trustWorkspace: options.trustWorkspace }
   const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
   if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
   const output = createOutput({
@@ -167,7 +169,7 @@ function createContext(
   return {
     runtime,
     settings: trusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
-    options: { ...options, trustWorkspace: trusted },
+    options: { ...options, trustWorkspace: trusted, again },
     output,
     readStandardInput,
     ask: (question, withdrawn) => ask(question, signal, withdrawn),

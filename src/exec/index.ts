@@ -38,9 +38,9 @@ export {
   runProcess,
 } from './process.ts'
 export { runScript, type ScriptRequest, type ScriptResult } from './script.ts'
-export { whatIsMissing } from './_start-failure.ts'
 export { SandboxMissingError } from './sandbox/errors.ts'
 export { type GrantProblem, type Grants, noGrants, parseGrants } from './sandbox/grants.ts'
 export type { Places, Sandbox, SandboxProbe, SandboxRequest } from './sandbox/model.ts'
 export { openSandbox } from './sandbox/open-sandbox.ts'
 export { type Confinement, type ConfinedScript, runConfined } from './sandbox/run-confined.ts'
+export { whatIsMissing } from './what-is-missing.ts'

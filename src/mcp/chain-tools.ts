@@ -141,12 +141,12 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
 }
 
 function said(answer: ChainAnswer): ToolAnswer {
-  const { dismissed } = answer
+  const { dismissed, notes } = answer
   const { text, value } = standing(answer)
-  if (dismissed === undefined) return { text, value }
+  if (dismissed === undefined) return { text, value, notes }
   const { step, message } = dismissed
   const first = `The report about ${step} came too late and does not count: ${message}.`
-  return { text: `${first}\n\n${text}`, value: { ...value, dismissed } }
+  return { text: `${first}\n\n${text}`, value: { ...value, dismissed }, notes }
 }
 
 function standing(answer: ChainAnswer): { text: string; value: JsonObject } {

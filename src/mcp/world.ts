@@ -110,6 +110,8 @@ export type ChainAnswer = (
 ) & {
   /** The report that led here does not count, and why. */
   dismissed?: { step: string; code: string; message: string } | undefined
+  /** What was wrong with the records of the run. */
+  notes?: readonly string[] | undefined
 }
 
 export interface ChainStep {

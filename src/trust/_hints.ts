@@ -1,3 +1,4 @@
+import { shellWord } from '../base/index.ts'
 import { workspaceRelative } from './_relative.ts'
 import type { TrustPolicy, TrustReason, TrustSubject } from './model.ts'
 
@@ -29,9 +30,4 @@ function placeOf(skill: TrustSubject, policy: TrustPolicy): string {
   return workspaceRelative(policy.workspace, directory).startsWith('.')
     ? policy.workspace
     : directory
-}
-
-/** A path as a shell reads it back. Control characters are for the printer to make visible. */
-function shellWord(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -2,6 +2,7 @@ import {
   type AttemptResult,
   firstFailed,
   type RunResult,
+  saidOf,
   statusMarks,
   stepDuration,
   type StepResult,
@@ -10,13 +11,13 @@ import {
 import type { RunAnswer, ShownErrors, ShownStep } from './answers/run.ts'
 import { shownText } from './shown.ts'
 import { beginningOf } from './text-piece.ts'
-import { typedLine } from './typed-line.ts'
 import type { StandingRun } from './world.ts'
 
 /** How much of a step or an attempt is sent with the whole run, in characters and in items. */
 const longestResult = 300
 const mostErrors = 20
 const longestMessage = 2000
+const longestSaid = 200
 const mostMetrics = 50
 
 /** A run with all of its steps, without their output: that is asked for by step. */
@@ -85,6 +86,9 @@ function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
     durationMs: step.durationMs,
     evidence: step.evidence,
     reason: isOpen ? undefined : step.reason,
+    said: isOpen || step.status === 'success' ? '' : beginningOf(saidOf(step), longestSaid).text,
+    sandbox: step.sandbox,
+    hint: step.hint,
     result: beginningOf(step.result, longestResult),
     log: step.log === undefined ? undefined : { size: step.log.length },
     ...shownErrors(step.errors),
@@ -114,11 +118,16 @@ function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
 }
 
 /** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
-function nextLines({ journal, result, status }: StandingRun): { what: string; line: string }[] {
+function nextLines({
+  journal,
+  result,
+  status,
+  line,
+}: StandingRun): { what: string; line: string }[] {
   const { runId } = result
   if (status === 'running') return []
   if (status === 'waiting' && journal.run.mode === 'stepper') {
-    return [{ what: 'Show the step to be carried out', line: `skillrail chain next ${runId}` }]
+    return [{ what: 'Show the step to be carried out', line: line('chain next', runId) }]
   }
   if (status === 'waiting') {
     const gates = walkResult(result).filter(
@@ -129,16 +138,14 @@ function nextLines({ journal, result, status }: StandingRun): { what: string; li
       return [
         {
           what: `Approve ${step}`,
-          line: typedLine('skillrail', 'runs', 'approve', runId, ...which),
+          line: line('runs approve', runId, which),
         },
-        { what: `Reject ${step}`, line: typedLine('skillrail', 'runs', 'reject', runId, ...which) },
+        { what: `Reject ${step}`, line: line('runs reject', runId, which) },
       ]
     })
   }
   if (status === 'interrupted' || status === 'cancelled') {
-    return [{ what: 'Go on', line: `skillrail runs resume ${runId}` }]
+    return [{ what: 'Go on', line: line('runs resume', runId) }]
   }
-  return status === 'success'
-    ? []
-    : [{ what: 'After a fix', line: `skillrail runs retry ${runId}` }]
+  return status === 'success' ? [] : [{ what: 'After a fix', line: line('runs retry', runId) }]
 }

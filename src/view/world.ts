@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../base/index.ts'
-import type { RunJournal, RunResult } from '../chain/index.ts'
+import type { RunJournal, RunLine, RunResult } from '../chain/index.ts'
 import type { Answers } from './answers/answers.ts'
 import type { ListedRun } from './answers/run.ts'
 
@@ -43,4 +43,6 @@ export interface StandingRun {
   result: RunResult
   /** How it stands now. */
   status: RunResult['status'] | 'running'
+  /** How a person types what is shown to go on with it. */
+  line: RunLine
 }

@@ -73,7 +73,11 @@ export async function runCommand(
       {
         runtime,
         settings: { ...settings, workspaceTrust: world.workspaceTrust ?? 'trusted' },
-        options: { ...line.globals, trustWorkspace: world.workspaceTrust !== 'ask' },
+        options: {
+          ...line.globals,
+          trustWorkspace: world.workspaceTrust !== 'ask',
+          again: line.globals,
+        },
         output: outputInto(answer),
         readStandardInput: async () => '',
         ask: async () => world.answer,

@@ -216,14 +216,6 @@ describe('runs prune', () => {
     expect(readdirSync(runs)).toEqual([])
   })
 
-  it.skipIf(process.getuid?.() === 0)('removes what a step has made read-only', async () => {
-    const script = 'cd "$SKILLRAIL_SCRATCH"; mkdir -p a/b; echo > a/b/c; chmod 500 a/b a'
-    skills({ reader: { run: script } })
-    await command('run reader')
-    expect((await command('runs prune --keep 0')).code).toBe(0)
-    expect(readdirSync(join(project.directory, '.skillrail/runs'))).toEqual([])
-  })
-
   it('with a limit asks nothing', async () => {
     expect((await command('runs prune --keep 0')).lines).toHaveLength(1)
   })
@@ -233,6 +225,17 @@ it('says that the journal is gone when a step deleted it', async () => {
   skills({ main: { metadata: ['chain: [a]'] }, a: { run: 'rm -rf .skillrail/runs' } })
   const { notes } = await command('run main --json')
   expect(notes).toContain('journal-gone')
+})
+
+it('says so too of one that an agent is driven through', async () => {
+  skills({
+    main: { metadata: ['chain: [think, a]'] },
+    think: {},
+    a: { run: 'rm -rf .skillrail/runs' },
+  })
+  const { runId } = (await command('chain start main --json')).json
+  const { code, notes } = await command(`chain report ${runId} --step think --status success`)
+  expect([code, notes]).toEqual([0, expect.arrayContaining(['journal-gone'])])
 })
 
 it.each([

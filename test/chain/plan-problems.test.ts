@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Diagnostic } from '../../src/base/index.ts'
-import { bin } from '../command-line.ts'
 import { commandsIn } from './_command.ts'
+import { asAnother, isThereAnother, withoutAnother } from './_other-user.ts'
 import { makeProject, type ProjectSkill, type TestProject } from './_project.ts'
 
 let project: TestProject
@@ -147,27 +146,13 @@ it('a name that is too long for the disk is an error of the plan', async () => {
   expect((await command(`run ${name}`)).error).toMatchObject({ exitCode: 3 })
 })
 
-/** Root reads everything: then the command is run as somebody else. */
-const other = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-const started = spawnSync(process.execPath, ['--no-warnings', bin, '--version'], other)
-const canLock = process.platform !== 'win32' && started.status === 0
-const without = canLock ? '' : ' (needs another user who can start the command line)'
-
-describe.skipIf(!canLock)(`what cannot be read${without}`, () => {
+describe.skipIf(!isThereAnother)(`what cannot be read${withoutAnother}`, () => {
   function diagnosticsOf(path: string, reference = 'main'): Diagnostic[] {
     locked.push(at(path))
     chmodSync(at(path), 0)
-    for (const directory of ['..', '../home', '.']) {
-      chmodSync(join(project.directory, directory), 0o777)
-    }
-    const args = ['--no-warnings', bin, '--trust-workspace', 'run', reference, '--json']
-    const env = { PATH: process.env['PATH'], HOME: join(project.directory, '../home') }
-    const world = { cwd: project.directory, env, ...other }
-    const { stdout, status } = spawnSync(process.execPath, args, world)
+    const { stdout, status } = asAnother(project, ['run', reference, '--json'])
     expect(status).toBe(3)
-    const answer: { error: { message: string }; diagnostics?: Diagnostic[] } = JSON.parse(
-      stdout.toString(),
-    )
+    const answer: { error: { message: string }; diagnostics?: Diagnostic[] } = JSON.parse(stdout)
     const { message } = answer.error
     return answer.diagnostics ?? [{ code: '', severity: 'error', path: '', message }]
   }

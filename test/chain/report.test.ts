@@ -259,3 +259,44 @@ it.each([
 ])('%i ms are written %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text)
 })
+
+describe('a step that failed in the sandbox', () => {
+  const hint = 'It ran in a sandbox (bubblewrap). To allow it: skillrail trust .'
+  const error = { code: 'exit-code', message: 'exit code 1' }
+  const confined = run({
+    steps: [
+      step('a', { sandbox: 'bubblewrap' }),
+      step('b', { status: 'failure', result: '', errors: [error], sandbox: 'bubblewrap', hint }),
+    ],
+  })
+
+  it.each(['github', 'html', 'junit'] as const)(
+    'says so in the report as %s, with what to do',
+    (format) => {
+      const report = renderReport(format, confined)
+      expect(report).toContain('in the sandbox: exit code 1')
+      expect(report).toContain('To allow it')
+      expect(report.match(/in the sandbox/g)).toHaveLength(1)
+    },
+  )
+
+  it('says so in the table, with what to do below what failed first', () => {
+    const lines = renderTimeline(confined, { width: 100 })
+    expect(lines[1]).toMatch(/in the sandbox: exit code 1$/)
+    expect(lines.slice(-3)).toEqual(['failed first: b', '  exit-code: exit code 1', `  ${hint}`])
+  })
+})
+
+describe('a step that reported a failure without an error', () => {
+  it.each([
+    [{ result: '' }, ['  it gave no reason, and printed nothing']],
+    [{ result: '', log: 'one' }, ['  it gave no reason; the last of what it printed:', '  | one']],
+    [{ result: '', evidence: 'self-reported' as const }, ['  it gave no reason']],
+    [{ result: 'not today' }, ['  not today']],
+  ])('%j', (more, said) => {
+    const failed = run({ steps: [step('s', { status: 'failure', ...more })] })
+    const lines = renderTimeline(failed, { width: 100 })
+    expect(lines.slice(lines.indexOf('failed first: s') + 1)).toEqual(said)
+    expect(lines[0]).toMatch(more.result === '' ? /it gave no reason$/ : /not today$/)
+  })
+})

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { commandsIn } from './_command.ts'
@@ -129,6 +129,17 @@ describe('a file for a report or for events', () => {
     const { code, error } = await command(`run main ${option}`)
     expect([code, error?.code]).toEqual([2, 'file-not-writable'])
     expect(project.log()).toEqual([])
+  })
+
+  it.runIf(existsSync('/dev/full'))('on a full disk changes no result, and is told', async () => {
+    const { code, stderr } = await project.cli(['run', 'main', '--report', 'json=/dev/full'])
+    expect(code).toBe(0)
+    expect(stderr).toContain('the json report was not written: the disk is full')
+    const events = await project.cli(['run', 'main', '--events=/dev/full'])
+    expect([events.code, events.stderr]).toEqual([
+      0,
+      expect.stringContaining('events were not written: the disk is full'),
+    ])
   })
 
   it('gets each event in the order of its time, with the documented fields', async () => {

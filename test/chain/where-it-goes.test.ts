@@ -1,5 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process'
-import { appendFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { commandsIn } from './_command.ts'
@@ -94,6 +105,32 @@ describe('a report', () => {
     const show = `runs show ${await runIdOf()} --json`
     expect(await command(`${show} --report html`)).toMatchObject({ code: 2 })
     expect((await command(`${show} --report html=a.html`)).json.runId).toBe(await runIdOf())
+  })
+})
+
+describe.skipIf(process.platform === 'win32')('a report into a named pipe', () => {
+  beforeEach(() => {
+    skills({ main: { metadata: ['chain: [a]'] }, a: log('a') })
+    spawnSync('mkfifo', [file('pipe')])
+  })
+
+  it('reaches whoever reads it, and the pipe stays', async () => {
+    const pipe = openSync(file('pipe'), constants.O_RDWR | constants.O_NONBLOCK)
+    try {
+      const { notes } = await command('run main --report json=pipe')
+      const read = Buffer.alloc(65_536)
+      const text = read.toString('utf8', 0, readSync(pipe, read))
+      expect(JSON.parse(text).status).toBe('success')
+      expect(notes).not.toContain('report-not-written')
+      expect(statSync(file('pipe')).isFIFO()).toBe(true)
+    } finally {
+      closeSync(pipe)
+    }
+  })
+
+  it('waits for no reader, and changes no exit code', async () => {
+    const { code, notes } = await command('run main --report json=pipe')
+    expect([code, notes]).toEqual([0, expect.arrayContaining(['report-not-written'])])
   })
 })
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -54,9 +54,10 @@ it('hands out one step after the other, runs scripts itself, and goes on after a
   expect(begun.text).toContain('Look at the wood.')
   expect(begun.text).not.toContain('Tell everybody')
   const early = { run: begun.run, step: 'tell', status: 'success' }
-  expect((await ask(first, 'chain_report', early)).text).toContain(
-    'waits for a report about look, not about tell',
-  )
+  const refused = (await ask(first, 'chain_report', early)).text
+  expect(refused).toContain('waits for a report about look, not about tell')
+  // It has a tool for that, and no command line.
+  expect(refused).toContain('\nchain_next shows what is to be done now.')
   await first.client.close()
 
   const second = await project.start({ args: ['--trust-workspace', '--yes'] })
@@ -80,7 +81,7 @@ it('stops at a gate, names what a person types, and goes on only after that', as
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
   const done = { run, step: 'look', status: 'success' }
   const waiting = { status: 'waiting', waiting: { step: 'tell' } }
-  const line = `skillrail runs approve ${run}`
+  const line = `skillrail runs approve ${run} --trust-workspace`
   expect(await ask(agent, 'chain_report', done)).toMatchObject({
     ...waiting,
     waiting: { step: 'tell', line },
@@ -96,6 +97,32 @@ it('stops at a gate, names what a person types, and goes on only after that', as
     home: project.home,
   })
   expect(piped.code).toBe(4)
+})
+
+it('goes on with arguments that held a secret as long as it lives, and then names the way', async () => {
+  const held = `--token=ghp_${'a'.repeat(36)}`
+  const agent = await project.start({ args: ['--trust-workspace', '--yes'] })
+  const { run } = await ask(agent, 'chain_start', { skill: 'ship', arguments: [held] })
+  const done = { run, step: 'look', status: 'success' }
+  expect(await ask(agent, 'chain_report', done)).toMatchObject({ next: [{ step: 'tell' }] })
+  await agent.client.close()
+  const later = await project.start({ args: ['--trust-workspace', '--yes'] })
+  expect((await ask(later, 'chain_next', { run })).text).toContain(
+    `A person can type: skillrail chain next ${run} --trust-workspace, behind it -- and those arguments`,
+  )
+})
+
+it('says that a record was cut off', async () => {
+  const agent = await project.start({ args: ['--trust-workspace'] })
+  const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
+  const path = join(project.project, `.skillrail/runs/${run}.jsonl`)
+  appendFileSync(path, '{"type":"done"')
+  expect(await agent.json('chain_status', { run })).toMatchObject({
+    diagnostics: [{ code: 'journal-torn-tail' }],
+  })
+  expect((await ask(agent, 'chain_next', { run })).text).toMatch(
+    /^In the journal of the run, the last 14 bytes/,
+  )
 })
 
 it('says of a report that it came too late', async () => {

@@ -152,6 +152,22 @@ describe('with a server', () => {
     )
   })
 
+  it('a step that no worker can give its files fails after that time too, with the reason', async () => {
+    const inTheWay = 'd=$(dirname "$SKILLRAIL_STATE"); rm -r "$d"; echo > "$d"'
+    project.write('fills', { run: inTheWay })
+    project.write('starved', { run: 'echo starved >> log' })
+    project.write('full', { metadata: ['chain: "fills starved"'] })
+    const { answer } = await run('full')
+    expect(answer.attempts[0]?.steps).toMatchObject([
+      { status: 'success' },
+      { status: 'failure', errors: [{ code: 'no-worker' }] },
+    ])
+    expect(answer.attempts[0]?.steps[1]?.errors[0]?.message).toMatch(
+      /^the step starved could not be started: its files in .* cannot be written: /,
+    )
+    expect(project.log()).not.toContain('starved')
+  })
+
   it('a path outside the project is not executed, whoever asks for it', async () => {
     const other = makeProject({ evil: { run: 'echo evil' } })
     try {
@@ -358,5 +374,5 @@ describe.skipIf(!hasBalancer)(
 
 interface RunJson {
   error?: { code: string }
-  attempts: { steps: { status: string; errors: { code: string }[] }[] }[]
+  attempts: { steps: { status: string; errors: { code: string; message: string }[] }[] }[]
 }

@@ -84,6 +84,33 @@ describe.runIf(probe.ok)('the script of a skill that is not trusted', () => {
     expect([answer.code, resultsOf(answer)[0]?.status]).toEqual([0, 'success'])
   })
 
+  it('says that it ran there where it failed, and what would allow more', async () => {
+    project.write('a', { run: 'cat package.json' })
+    const json = await command(['run', 'a', '--json'])
+    expect(resultsOf(json)).toMatchObject([
+      {
+        status: 'failure',
+        sandbox: 'bubblewrap',
+        hint: expect.stringMatching(
+          /^It ran in a sandbox \(bubblewrap\).*--grant.*skillrail trust /,
+        ),
+      },
+    ])
+    const text = await command(['run', 'a'])
+    expect(text.lines.join('\n')).toMatch(/✗ a .*in the sandbox: exit code 1/)
+    expect(text.lines.join('\n')).toMatch(/failed first: a\n.*\n  It ran in a sandbox/)
+  })
+
+  it('is announced by the plan, with what would allow more', async () => {
+    project.write('a', { run: 'true' })
+    for (const words of [
+      ['run', 'a', '--dry-run'],
+      ['chain', 'plan', 'a'],
+    ]) {
+      expect((await command(words)).notes.join('\n')).toMatch(/sandbox.*--grant.*skillrail trust /)
+    }
+  })
+
   it('gets the state of the steps before it, and its verification runs confined too', async () => {
     const chain = { metadata: ['chain: [a, b]', 'pass_state: true'] }
     project.write('main', chain)

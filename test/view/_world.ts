@@ -1,3 +1,4 @@
+import { runLine } from '../../src/chain/index.ts'
 import type { RunResult } from '../../src/index.ts'
 import type { StandingRun, ViewWorld } from '../../src/view/index.ts'
 
@@ -239,6 +240,7 @@ export function standing(result: RunResult, more: Partial<StandingRun> = {}): St
     },
     result,
     status: result.status,
+    line: runLine,
     ...more,
   }
 }

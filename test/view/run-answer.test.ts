@@ -45,7 +45,7 @@ it('tells what goes on and what is to come from what was cut off, while a run go
     ]),
   }
   const running = runAnswer(
-    { journal, result: resultOf(steps, 'interrupted'), status: 'running' },
+    standing(resultOf(steps, 'interrupted'), { journal, status: 'running' }),
     '',
   )
   expect(statusesOf(running)).toEqual([
@@ -57,10 +57,7 @@ it('tells what goes on and what is to come from what was cut off, while a run go
     ['last', 'pending', ''],
   ])
   expect(running).toMatchObject({ status: 'running', next: [] })
-  const stopped = runAnswer(
-    { journal, result: resultOf(steps, 'interrupted'), status: 'interrupted' },
-    '',
-  )
+  const stopped = runAnswer(standing(resultOf(steps, 'interrupted'), { journal }), '')
   expect(statusesOf(stopped).map(([, status]) => status)).toEqual([
     'success',
     'cancelled',
@@ -160,3 +157,33 @@ function statusesOf(answer: ReturnType<typeof runAnswer>): string[][] {
     steps.flatMap((one) => [[one.step, one.status, one.time], ...rows(one.steps ?? [])])
   return answer.attempts.flatMap(({ steps }) => rows(steps))
 }
+
+it('shows of a step that failed in the sandbox that it did, and what to do', () => {
+  const failed = step('fetch', {
+    status: 'failure',
+    reason: undefined,
+    errors: [{ code: 'exit-code', message: 'exit code 1' }],
+    sandbox: 'bubblewrap',
+    hint: 'To allow it: skillrail trust .',
+  })
+  expect(runAnswer(standing(resultOf([failed], 'failure')), '')).toMatchObject({
+    attempts: [
+      {
+        steps: [
+          {
+            said: 'in the sandbox: exit code 1',
+            sandbox: 'bubblewrap',
+            hint: 'To allow it: skillrail trust .',
+          },
+        ],
+      },
+    ],
+  })
+})
+
+it('shows the lines that go on as whoever started the view has to type them', () => {
+  const line = (command: string, runId: string): string => `${command} ${runId} --trust-workspace`
+  expect(runAnswer(standing(resultOf([], 'interrupted'), { line }), '')).toMatchObject({
+    next: [{ what: 'Go on', line: 'runs resume 0run --trust-workspace' }],
+  })
+})

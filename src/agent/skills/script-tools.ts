@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { AgentError } from '../agent-errors.ts'
+import { sandboxHint } from '../../chain/index.ts'
 import {
   childEnvironment,
   type Confinement,
@@ -71,7 +72,7 @@ function scriptTool(
     patternText: (input) => [path, ...argumentsOf(input)].join(' '),
     effect: (input) => `runs ${join(info.directory, path)} ${JSON.stringify(argumentsOf(input))}`,
     async execute(input, context) {
-      const confinement = await confinementOf(info, path, options)
+      const confined = await confinementOf(info, path, options)
       const search = findScript(info.directory, path)
       if (search.kind !== 'found') {
         throw new AgentError({
@@ -82,12 +83,20 @@ function scriptTool(
               : `${path} of the skill ${info.name} is gone.`,
         })
       }
+      const { confinement } = confined ?? {}
       const result = await run(search.script, info, input, context, options, confinement)
-      if (result.output.status !== 'success') failures.add(input)
-      return reported(result)
+      if (result.output.status === 'success') return reported(result)
+      failures.add(input)
+      return reported(result, confined?.hint)
     },
     hasFailed: (input) => failures.has(input),
   }
+}
+
+interface Confined {
+  confinement: Confinement
+  /** Of a failure there. */
+  hint: string
 }
 
 /**
@@ -100,7 +109,7 @@ async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,
   { manager }: SkillPartOptions,
-): Promise<Confinement | undefined> {
+): Promise<Confined | undefined> {
   let refusal: SkillNotTrustedError | undefined
   try {
     await manager.requireTrusted(name, `run ${path}`)
@@ -110,7 +119,11 @@ async function confinementOf(
   }
   if (refusal === undefined && fields.sandbox !== true) return undefined
   const probe = await openSandbox()
-  if (probe.ok) return { sandbox: probe.sandbox, grants: noGrants }
+  if (probe.ok) {
+    const { sandbox } = probe
+    const hint = sandboxHint(sandbox.name, { allowing: refusal?.hint, grants: false })
+    return { confinement: { sandbox, grants: noGrants }, hint }
+  }
   throw (
     refusal ??
     new SandboxMissingError({
@@ -162,12 +175,13 @@ const emptyState = JSON.stringify({
 })
 
 /** The output of the script protocol, and what was printed, which is what most scripts have to say. */
-function reported({ output, stdout, stderr }: ScriptResult): JsonValue {
+function reported({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
   const { status, result, errors, metrics } = output
   return {
     status,
     result,
     ...(errors.length === 0 ? {} : { errors: errors.map((error) => ({ ...error })) }),
+    ...(hint === undefined ? {} : { hint }),
     ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
     ...(stdout.trim() === '' ? {} : { stdout }),
     ...(stderr.trim() === '' ? {} : { stderr }),

@@ -39,6 +39,7 @@ function failure(result: ShownRun): string[] {
   return [
     `Failed first: **${cell(failed.step)}**`,
     '',
+    ...(failed.hint === undefined ? [] : [escaped(safeLine(failed.hint)), '']),
     // Indented code cannot be ended by what a step printed, as a fence could.
     ...log.map((line) => `    ${line}`),
     '',
@@ -47,7 +48,11 @@ function failure(result: ShownRun): string[] {
 
 /** A cell is one line, and nothing in it is markup, a formula, an emoji or a mention. */
 function cell(text: string): string {
-  return cutToColumns(safeLine(text), 300)
+  return escaped(cutToColumns(safeLine(text), 300))
+}
+
+function escaped(line: string): string {
+  return line
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replace(/[\\`*_[\]|!#~@$]|:(?=[\w+-]+:)/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -109,6 +109,8 @@ function details(step: StepResult): string {
     ['started', step.startedAt ?? ''],
     ['result', step.result],
     ['reason', step.reason ?? ''],
+    ['sandbox', step.sandbox ?? ''],
+    ['what to do', step.hint ?? ''],
     ['attempts', (step.attempts ?? []).map(({ status }) => status).join(', ')],
     ['taken over', step.reused === true ? 'from another run, with its times' : ''],
     ...Object.entries(step.metrics).map(([name, value]) => [name, JSON.stringify(value)]),

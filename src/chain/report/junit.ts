@@ -89,7 +89,8 @@ function verdict(step: StepResult): string[] {
       return []
     case 'failed': {
       const lines = errors.map((error) => `${error.code}: ${error.message}`)
-      const body = lines.length === 0 ? said : lines.join('\n')
+      const hint = step.hint === undefined ? [] : [step.hint]
+      const body = [...(lines.length === 0 ? [said] : lines), ...hint].join('\n')
       return [
         `      <failure type="${status}" message="${attribute(said)}">${text(body)}</failure>`,
       ]

@@ -8,6 +8,7 @@ import type { RunResult } from '../result.ts'
 import { redactedArguments } from '../run-arguments.ts'
 import type { NewRun, Resumption, RunWorld } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
+import { runLine } from '../run-line.ts'
 import { RestateServerError, type ServerAddress } from './client.ts'
 import { followRun } from './follow-run.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
@@ -67,6 +68,7 @@ export async function resumeServerRun(
   address: ServerAddress,
 ): Promise<RunResult> {
   const { runId, plan } = resumption
+  const { line = runLine } = world
   const journal = world.store.read(runId)
   const { status } = journal
   if (status === 'waiting') return await answerRun(resumption, world, address)
@@ -74,17 +76,17 @@ export async function resumeServerRun(
     throw new RunStateError({
       code: 'run-unknown',
       message: `the run ${runId} cannot be resumed: what became of it on its server is not known`,
-      hint: `skillrail runs show ${runId} asks the server again; skillrail runs retry ${runId} makes a new run.`,
+      hint: `${line('runs show', runId)} asks the server again; ${line('runs retry', runId)} makes a new run.`,
     })
   }
   if (status !== 'cancelled' && status !== 'interrupted') {
     throw new RunStateError({
       code: 'run-ended',
       message: `the run ${runId} cannot be resumed: ${status}`,
-      hint: `skillrail runs show ${runId} shows it; skillrail runs retry ${runId} repeats what failed.`,
+      hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
     })
   }
-  const change = planChanged(journal, plan, resumption.command)
+  const change = planChanged(journal, plan, resumption.command, line)
   if (change !== undefined && resumption.force !== true) throw change
   const changed = change !== undefined
   const given = argumentsOf(journal, resumption.arguments ?? [])
@@ -107,10 +109,11 @@ async function answerRun(
   world: RunWorld,
   address: ServerAddress,
 ): Promise<RunResult> {
+  const { line = runLine } = world
   const path = world.store.pathOf(runId)
   return await alone(path, runId, async (append) => {
     const journal = world.store.read(runId)
-    const change = planChanged(journal, plan, command)
+    const change = planChanged(journal, plan, command, line)
     if (change !== undefined) throw change
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
@@ -118,7 +121,7 @@ async function answerRun(
       throw new RunStateError({
         code: 'no-gate-waits',
         message: `the run ${runId} waits for nobody's approval any more`,
-        hint: `Look again: skillrail runs show ${runId}`,
+        hint: `Look again: ${line('runs show', runId)}`,
       })
     }
     // What it waits for by now, which `prepare` compares with what was shown.

@@ -4,6 +4,7 @@ import type { ChainRecord, ServerRecord } from '../journal-records.ts'
 import { allSteps } from '../plan-model.ts'
 import { createRecordWriter, type RecordWriter } from '../record-writer.ts'
 import type { RunJournal } from '../run-journal.ts'
+import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
 import type { ServerAddress } from './client.ts'
 import type { RunAnswer } from './protocol.ts'
@@ -136,7 +137,7 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
     throw new RunStateError({
       code: 'run-ended',
       message: `the server at ${address.url} has no run ${journal.run.runId} going on`,
-      hint: `skillrail runs show ${journal.run.runId} shows it.`,
+      hint: `${runLine('runs show', journal.run.runId)} shows it.`,
     })
   }
   await cancelInvocation(address, id)
@@ -165,7 +166,7 @@ export async function alone<T>(
     throw new RunBusyError({
       code: 'run-busy',
       message: `process ${lock.holder.pid} on ${lock.holder.host} waits for the run ${runId}`,
-      hint: `End the run with: skillrail runs cancel ${runId}`,
+      hint: `End the run with: ${runLine('runs cancel', runId)}`,
     })
   }
   try {

@@ -37,8 +37,8 @@ export interface ServiceWorld {
   resultLimit: number
   /** Executes the steps of one run. */
   runnerFor(facts: RunFacts): StepRunner
-  /** The run has ended here: its files may go. */
-  ended(facts: RunFacts, cleanUp: boolean): void
+  /** The run has ended here: the files of its steps go, or all. Never throws: that would repeat the run. */
+  ended(facts: RunFacts, all: boolean): void
   report(): Omit<WorkerReport, 'host' | 'now' | 'node' | 'version'>
   onEvent?: ((runId: string, ...event: Parameters<EventListener>) => void) | undefined
 }

@@ -1,6 +1,7 @@
 import type { Runtime } from '../../base/index.ts'
 import { endOrphans, failedOutput } from '../../exec/index.ts'
 import type { FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
+import { RunFilesError } from '../errors.ts'
 import type { EventListener } from '../events.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
@@ -77,13 +78,31 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
     }
   }
 
+  async function workOrReason(
+    call: TaskCall,
+    signal: AbortSignal,
+  ): Promise<Outcome | RunFilesError> {
+    const execution = work(call, signal)
+    working.add(execution)
+    try {
+      return await execution
+    } catch (error) {
+      if (error instanceof RunFilesError) return error
+      throw error
+    } finally {
+      working.delete(execution)
+    }
+  }
+
   /** Undefined when the step may be executed here. */
   async function refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
     // There is nothing to have; the runner says so.
     if (step.executor === 'missing') return undefined
     const acceptance = options.accept(step)
     if (acceptance.kind === 'accepted') return undefined
-    if (acceptance.kind === 'elsewhere') return await giveBack(acceptance.reason, signal)
+    if (acceptance.kind === 'elsewhere') {
+      return await giveBack(otherVersion(acceptance.reason), signal)
+    }
     const output = failedOutput(acceptance.code, acceptance.reason)
     return finished(output, clock.now(), 0)
   }
@@ -95,21 +114,22 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       if (signal.aborted) return { kind: 'cancelled' }
       const refusal = await refused(call.step, signal)
       if (refusal !== undefined) return refusal
-      const execution = work(call, signal)
-      working.add(execution)
-      const outcome = await execution.finally(() => working.delete(execution))
-      if (isChanged(outcome)) return await giveBack(`${call.step.path} was changed here`, signal)
+      const outcome = await workOrReason(call, signal)
+      // Another worker may have room for what it is given.
+      if (outcome instanceof RunFilesError) return await giveBack(outcome.message, signal)
+      if (isChanged(outcome)) {
+        return await giveBack(otherVersion(`${call.step.path} was changed here`), signal)
+      }
       announce(call, outcome)
       return outcome
     },
   }
 
-  async function giveBack(reason: string, signal: AbortSignal): Promise<Outcome> {
+  async function giveBack(message: string, signal: AbortSignal): Promise<Outcome> {
     // What runs beside it is finished first: giving back ends this worker's part in the run.
     while (working.size > 0 && !signal.aborted) await Promise.allSettled(working)
     if (signal.aborted) return { kind: 'cancelled' }
     options.giveBack()
-    const message = `no worker has this version of the skill: ${reason}`
     throw new options.sdk.RetryableError(message, { retryAfter: giveBackMs })
   }
 
@@ -129,6 +149,10 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       replayed: false,
     })
   }
+}
+
+function otherVersion(reason: string): string {
+  return `no worker has this version of the skill: ${reason}`
 }
 
 /** How soon a step that was given back is offered again. */

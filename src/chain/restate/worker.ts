@@ -1,14 +1,15 @@
 import { createServer, type ServerHttp2Session } from 'node:http2'
-import { rmSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { makePrivateDirectory, messageOf, type Runtime, type Settings } from '../../base/index.ts'
 import { childEnvironment } from '../../exec/index.ts'
+import { cleanUp } from '../_clean-up.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainEvent } from '../events.ts'
 import type { Executor } from '../executor.ts'
 import type { PlannedStep } from '../plan-model.ts'
-import { scriptExecutor } from '../script-executor.ts'
+import { removeTree } from '../_remove-tree.ts'
+import { type Refusal, scriptExecutor } from '../script-executor.ts'
 import { type RunFiles, runFiles } from '../step-files.ts'
 import { createStepRunner, type StepRunner } from '../step-runner.ts'
 import type { RunFacts, WorkerReport } from './protocol.ts'
@@ -34,7 +35,7 @@ export interface WorkerOptions {
   identityKeys: readonly string[]
   /** Of steps that have no script; `files` is where the files of runs lie. */
   executors?: ((files: { directory: string }) => readonly Executor[]) | undefined
-  refusalOf?: ((directory: string) => string | undefined) | undefined
+  refusalOf?: ((directory: string) => Refusal | undefined) | undefined
   onEvent?: ((runId: string, event: ChainEvent) => void) | undefined
   onWarning?: ((message: string) => void) | undefined
 }
@@ -66,9 +67,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       for (const session of sessions) session.close()
     },
     runnerFor: (facts) => runnerOf(options, executors, runFiles(files, facts.runId), facts),
-    ended(facts, cleanUp) {
-      const own = runFiles(files, facts.runId)
-      rmSync(cleanUp ? join(files, facts.runId) : own.steps, { recursive: true, force: true })
+    ended(facts, all) {
+      const left = cleanUp(facts.runId, runFiles(files, facts.runId), all)
+      if (left !== undefined) options.onWarning?.(`${left.message} (${left.path})`)
     },
     report: () => ({ worker: id, ...options.report() }),
     onEvent: options.onEvent,
@@ -101,7 +102,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       })
       for (const session of sessions) session.destroy()
       await closed
-      rmSync(files, { recursive: true, force: true })
+      removeTree(files)
     },
   }
 }

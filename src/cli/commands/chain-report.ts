@@ -1,6 +1,6 @@
 import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
-import { reportStep } from '../../chain/index.ts'
+import { argumentsOf, reportStep } from '../../chain/index.ts'
 import type { StepOutput } from '../../exec/index.ts'
 import { type ConfinementOptions, declareConfinement } from '../_confinement.ts'
 import { openProject, planKept, usablePlan } from '../_chain-project.ts'
@@ -21,6 +21,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     declareConfinement(program)
     program
       .argument('<run>', 'the id that chain start printed')
+      .argument('[arguments...]', 'the arguments again, where they held a secret')
       .requiredOption('--step <step>', 'the step that was done')
       .requiredOption('--status <status>', 'success, failure or critical')
       .option('--result <text>', 'what was done, in a sentence')
@@ -31,16 +32,17 @@ export const command: LoadedCommand = defineCommand<Options>({
         '\nExample:\n  $ skillrail chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"\n',
       )
   },
-  async run(context, [runId = ''], options) {
+  async run(context, [runId = '', ...given], options) {
     const output = outputOf(options)
     const project = openProject(context)
-    const { run } = await openRun(project, runId)
-    const plan = usablePlan(planKept(project, run))
+    const journal = await openRun(project, runId)
+    const plan = usablePlan(planKept(project, journal.run))
+    const all = argumentsOf(journal, given)
     const report = { runId, step: options.step, output }
     const answer = await withStepperWorld(project, plan, options, async (world) =>
-      reportStep(report, plan, world),
+      reportStep(report, plan, world, given),
     )
-    return answerStepper(project, plan, run.arguments, answer)
+    return answerStepper(project, plan, all, answer, options)
   },
 })
 

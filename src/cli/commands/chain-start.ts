@@ -27,6 +27,6 @@ export const command: LoadedCommand = defineCommand<Options>({
     const answer = await withStepperWorld(project, plan, options, async (world) =>
       startStepper(plan, run, world),
     )
-    return answerStepper(project, plan, given, answer)
+    return answerStepper(project, plan, given, answer, options)
   },
 })

@@ -1,6 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { readResult, renderTimeline, stepperAnswer } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { linesAgain } from '../_lines-again.ts'
 import { openRun } from '../_open-run.ts'
 import { errorsOfRun, headOfRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -28,7 +29,7 @@ export const command: LoadedCommand = defineCommand({
     for (const { step, overdue } of next) {
       output.line(
         overdue === true
-          ? `the time of ${safeLine(step)} is over, a report does not count any more: skillrail chain next ${runId}`
+          ? `the time of ${safeLine(step)} is over, a report does not count any more: ${safeLine(linesAgain(context)('chain next', runId))}`
           : `waits for the report of ${safeLine(step)}`,
       )
     }

@@ -1,5 +1,6 @@
-import { exitCode } from '../../base/index.ts'
+import { exitCode, safeLine } from '../../base/index.ts'
 import { openProject } from '../_chain-project.ts'
+import { linesAgain } from '../_lines-again.ts'
 import { cancelOn } from '../_engine.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
@@ -11,8 +12,9 @@ export const command: LoadedCommand = defineCommand({
   },
   async run(context, [runId = '']) {
     await cancelOn(openProject(context), runId)
+    const goOn = linesAgain(context)('runs resume', runId)
     if (context.options.json) context.output.json({ runId, status: 'cancelled' })
-    else context.output.line(`Cancelled. To go on after all: skillrail runs resume ${runId}`)
+    else context.output.line(`Cancelled. To go on after all: ${safeLine(goOn)}`)
     return exitCode.done
   },
 })

@@ -13,5 +13,5 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail runs reject 0mh2k9x0ab12cd\n')
   },
   run: async (context, [runId = ''], options) =>
-    decideGate(context, runId, options.step, false, {}),
+    decideGate(context, { runId, step: options.step, approved: false, given: [] }, {}),
 })

@@ -4,6 +4,7 @@ import { openProject } from '../_chain-project.ts'
 import { resumeOn } from '../_engine.ts'
 import { type ExecuteOptions, executeRun } from '../_execute-run.ts'
 import { instructionChoice } from '../_instructions.ts'
+import { linesAgain } from '../_lines-again.ts'
 import { openRun, planToGoOn } from '../_open-run.ts'
 import { answerRun } from '../_run-answer.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
@@ -32,7 +33,11 @@ export const command: LoadedCommand = defineCommand<Options>({
       context.output.note(`The run ${runId} has ended; nothing was executed.`)
       return answerRun(context, await readResult(journal, context.runtime))
     }
-    const plan = planToGoOn(project, journal, 'resume', options.force)
+    const plan = planToGoOn(project, journal, {
+      command: 'resume',
+      line: linesAgain(context, options),
+      force: options.force,
+    })
     const engine = run.server?.engine
     return await executeRun(
       project,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
-import { exitCode, writeFileAtomic } from '../../base/index.ts'
+import { exitCode } from '../../base/index.ts'
 import { frontmatterJsonSchema } from '../../skill/index.ts'
+import { writeNamedFile } from '../_named-file.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -20,7 +21,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       return exitCode.done
     }
     const path = resolve(runtime.cwd, options.output)
-    await writeFileAtomic(path, `${JSON.stringify(schema, null, 2)}\n`)
+    await writeNamedFile(path, `${JSON.stringify(schema, null, 2)}\n`)
     if (globals.json) output.json({ path })
     else output.note(`wrote ${options.output}`)
     return exitCode.done

@@ -44,6 +44,12 @@ export interface ShownStep extends ShownErrors {
   durationMs: number
   evidence: string | null
   reason?: string | undefined
+  /** Why it failed or was not executed, in a line; empty for a success. */
+  said: string
+  /** The sandbox that it ran in. */
+  sandbox?: string | undefined
+  /** What can be done about its failure. */
+  hint?: string | undefined
   result: LongText
   log?: { size: number } | undefined
   metrics: readonly (readonly [name: string, value: string])[]

@@ -30,6 +30,8 @@ export function stepDetail({
       ['started', step.startedAt === null ? undefined : clock(step.startedAt)],
       ['attempts', step.attempts?.join(', ')],
       ['reason', step.reason],
+      ['sandbox', step.sandbox],
+      ['what to do', step.hint],
       ['result', isLong ? undefined : result.text],
       ...metrics,
     ]),

@@ -93,8 +93,7 @@ export function stepTree(runId: string, attempt: number): StepTree {
     if (drawn === row.drawn) return
     row.drawn = drawn
     row.step = step
-    const { status, mark, label, time, reason, result, errors } = step
-    const said = reason ?? (status === 'success' ? '' : (errors[0]?.message ?? result.text))
+    const { status, mark, label, time, said } = step
     row.bar.className = `bar ${status}`
     fill(
       row.head,
@@ -102,7 +101,7 @@ export function stepTree(runId: string, attempt: number): StepTree {
       make('span', { class: 'name' }, label),
       make('span', { class: 'time' }, time === '' ? status.replace('_', ' ') : time),
       make('span', { class: 'track' }, row.bar),
-      make('span', { class: 'said' }, said.slice(0, 200)),
+      make('span', { class: 'said' }, said),
     )
     if (row.opened !== undefined) setOpen(row, true)
   }

@@ -86,6 +86,20 @@ it('US-006 AC6: a script of an untrusted skill runs in the sandbox, or is refuse
   expect(existsSync(join(agent.project, 'ran'))).toBe(false)
 })
 
+it.runIf(sandbox.ok)(
+  'a script that failed in the sandbox tells the model so, with what would allow more',
+  async () => {
+    const agent = withScript('#!/bin/sh\ncat package.json', [call('tool__go')], {
+      ...yes,
+      workspaceTrust: 'ask',
+    })
+    await agent.ask('go')
+    expect(agent.results(2)[1]).toMatch(
+      /"status":"failure".*"hint":"It ran in a sandbox \(\w+\).*skillrail trust /,
+    )
+  },
+)
+
 it('scripts of one stem keep their extensions, and a registered tool stands for a script', async () => {
   const place = emptyWorld()
   place.skill('project/.claude/skills/tool')

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -46,7 +47,10 @@ describe.skipIf(process.platform === 'win32')('a server that cannot be started',
       'there is no program no-such-program on the search path',
     )
     writeFileSync(join(directory, 'plain'), '', { mode: 0o600 })
-    expect(await refusal('./plain')).toContain('permission to execute ./plain is denied')
+    execFileSync('mkfifo', ['-m', '755', join(directory, 'pipe')])
+    for (const file of ['./plain', './pipe']) {
+      expect(await refusal(file)).toContain(`permission to execute ${file} is denied`)
+    }
   })
 
   it('says that its directory is not there', async () => {

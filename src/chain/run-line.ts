@@ -1,0 +1,39 @@
+import { shellWord } from '../base/index.ts'
+
+/** Those that execute something need to be allowed again what the one before was. */
+const commands = {
+  'runs resume': 'executes',
+  'runs approve': 'executes',
+  'runs retry': 'executes',
+  'chain next': 'executes',
+  'chain report': 'executes',
+  'runs reject': 'looks',
+  'runs cancel': 'looks',
+  'runs show': 'looks',
+} as const
+
+/** What to type about a run, as its caller would; `more`: options besides. */
+export type RunLine = (
+  command: keyof typeof commands,
+  runId: string,
+  more?: readonly string[],
+) => string
+
+/** What a command about a run was given and no journal keeps: to go on it has to be given again. */
+export interface GivenAgain {
+  /** Where it works: `-C`, `--config`. */
+  place: readonly string[]
+  /** What it allows: `--trust-workspace`, `--grant`. A project could bring a journal that says so. */
+  rights: readonly string[]
+}
+
+/** Lines for a terminal; every one that names a run is made here. */
+export function runLines({ place, rights }: GivenAgain): RunLine {
+  return (command, runId, more = []) => {
+    const words = [runId, ...more, ...place, ...(commands[command] === 'executes' ? rights : [])]
+    return ['skillrail', command, ...words.map(shellWord)].join(' ')
+  }
+}
+
+/** Where nothing was given besides. */
+export const runLine: RunLine = runLines({ place: [], rights: [] })
