@@ -35,6 +35,18 @@ describe('a torn last line', () => {
       expect(notes).toContain('journal-torn-tail')
     },
   )
+
+  it.each(['status RUN', 'next RUN', 'report RUN --step think --status success'])(
+    'is reported by chain %s',
+    async (line) => {
+      skills({ main: { metadata: ['chain: [think, a]'] }, think: {}, a: log('a') })
+      await command('chain start main')
+      const run = await runIdOf()
+      appendFileSync(journalOf(run), '{"type":"done","key":"1:th')
+      const { code, notes } = await command(`chain ${line.replace('RUN', run)}`)
+      expect([code, notes]).toEqual([0, expect.arrayContaining(['journal-torn-tail'])])
+    },
+  )
 })
 
 describe('a run that waits', () => {

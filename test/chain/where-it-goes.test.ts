@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
 import {
-  appendFileSync,
   closeSync,
   constants,
   mkdirSync,
@@ -24,20 +23,6 @@ afterEach(() => project.remove())
 
 const { command, skills, runIdOf } = commandsIn(() => project)
 const file = (name: string): string => join(project.directory, name)
-
-describe('a torn last line of a journal', () => {
-  it.each(['status RUN', 'next RUN', 'report RUN --step think --status success'])(
-    'is reported by chain %s',
-    async (line) => {
-      skills({ main: { metadata: ['chain: [think, a]'] }, think: {}, a: log('a') })
-      await command('chain start main')
-      const run = await runIdOf()
-      appendFileSync(file(`.skillrail/runs/${run}.jsonl`), '{"type":"done","key":"1:th')
-      const { code, notes } = await command(`chain ${line.replace('RUN', run)}`)
-      expect([code, notes]).toEqual([0, expect.arrayContaining(['journal-torn-tail'])])
-    },
-  )
-})
 
 describe('chain status', () => {
   it('says how the run stands above its steps', async () => {
