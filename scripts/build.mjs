@@ -27,7 +27,6 @@ await bundle(
     format: 'cjs',
     entryFileNames: '[name].cjs',
     chunkFileNames: '[name].cjs',
-    codeSplitting: { includeDependenciesRecursively: false, groups: loadedTogether() },
   },
   {
     ...withPlugins(commanderInside(), await pageInside()),
@@ -66,76 +65,6 @@ function refuseCircles(files) {
     done.add(name)
   }
   for (const name of imports.keys()) visit(name, [])
-}
-
-/**
- * A file more costs every start a third of a millisecond. What every command needs is one file; so is
- * what reads a skill, what finds skills and their trust, what plans a chain, what runs one, and what
- * routes a request, which is done for every prompt. A module that is missing here becomes a file of
- * its own.
- */
-function loadedTogether() {
-  const groups = {
-    main: [
-      /\/src\/base\/(?!sarif|journal)/,
-      /\/src\/trust\/(?:workspace|_real-path)\.ts$/,
-      /\/src\/cli\/(?:command-table\/.+|main|commands?|help|interrupt|sink|failure|output|version)\.ts$/,
-      /\/src\/cli\/(?:_cells|_compiled-code|_contradiction|_file-error|_input-text|_option-number|_terminal|_tool-project)\.ts$/,
-    ],
-    reading: [
-      /\/src\/skill\/(?:fast-yaml|yaml-library)\//,
-      /\/src\/skill\/_(?:argument-syntax|rules-(?:fields|reference|format)|(?:format-)?finding)\.ts$/,
-      /\/src\/skill\/_(?:field-(?:values|chain|triggers|hooks)|yaml-limits|core-schema)\.ts$/,
-      /\/src\/skill\/(?:allowed-tools|errors|fields?|field-table|frontmatter|parse|read-yaml)\.ts$/,
-      /\/src\/skill\/(?:references|tokens)\.ts$/,
-      /\/src\/library\/(?:_real-path|_sort-text|list-skill-files|_listing|walk)\.ts$/,
-    ],
-    finding: [
-      /\/src\/trust\/(?:_agent-files|_code-files|_entry-stats|_field-parts|_file-digest|_hints)\.ts$/,
-      /\/src\/trust\/(?:_json-offset|_kept-texts|_link|_lock-text|_project-json|_relative)\.ts$/,
-      /\/src\/trust\/_(?:skill-files|skill-tree|trust-file|workspace-files)\.ts$/,
-      /\/src\/trust\/(?:agent-places|assess|collect|decide|errors|lock|policy|skill-trust|store)\.ts$/,
-      /\/src\/library\/_(?:decode|fields-codec|index-columns|metadata|no-fields|read-)/,
-      /\/src\/library\/_(?:same-content|skill-name)\.ts$/,
-      /\/src\/library\/(?:discover|find-skill|load-skill|location-index|locations|resolve-names)\.ts$/,
-      /\/src\/library\/(?:scan-location|select-skill|self-reference|settings-options)\.ts$/,
-      /\/src\/cli\/_list-answer\.ts$/,
-    ],
-    planning: [
-      /\/src\/base\/journal-file\.ts$/,
-      /\/src\/exec\/(?:agent-clis|find-script|interpreter-for)\.ts$/,
-      /\/src\/chain\/(?:_plan-steps|_record-shape|_remove-tree|check-policy|disk-lookup|errors|journal-records|plan)\.ts$/,
-      /\/src\/chain\/(?:plan-model|plan-words|policy-table|render-plan|render-plan-mermaid|resolve|sandbox-words)\.ts$/,
-      /\/src\/chain\/(?:run-journal|run-store|select|skill-digest|trust-check)\.ts$/,
-      /\/src\/cli\/_(?:agent-options|chain-project|collect|instructions|plan-answer|run-row|step-choice|via)\.ts$/,
-    ],
-    running: [
-      /\/src\/exec\/sandbox\//,
-      /\/src\/exec\/_(?:descriptors|end-with-us|last-complaint|launcher-|output-block|plain-value|process-group|start-failure|supervision)/,
-      /\/src\/exec\/(?:capture|environment|launcher|model|orphans|output-protocol|process|script|what-is-missing)\.ts$/,
-      /\/src\/chain\/_(?:clean-up|confinement-record|halt|journal-launch|outcome|pass-gate|time-limit|with-journal)\.ts$/,
-      /\/src\/chain\/(?:attempt|cancel-run|driven-executor|gates|interpreter|journal-engine)\.ts$/,
-      /\/src\/chain\/(?:plan-changed|policy|record-writer|result|reuse|run-arguments|run-chain|run-line)\.ts$/,
-      /\/src\/chain\/(?:script-executor|state|step-files|step-runner|step-time|stepper|timeline|walk-result|while-running)\.ts$/,
-      /\/src\/chain\/report\//,
-      /\/src\/cli\/_(?:confinement|engine|event-file|execute-run|named-file|progress|lines-again|report-format|require-writable)\.ts$/,
-      /\/src\/cli\/_run-(?:answer|reports|settings)\.ts$/,
-    ],
-    routing: [
-      /\/src\/tools\/parameters\//,
-      /\/src\/tools\/route\/(?!meaning|[a-z]+-embedding)/,
-      /\/src\/tools\/call\/(?:_json|decide-request|fitting-candidate|json-in-text|named-in-words)\.ts$/,
-      /\/src\/tools\/call\/(?:propose|resolve-tool|written-names)\.ts$/,
-      /\/src\/tools\/category\/(?:canonical|catalogue)\.ts$/,
-      /\/src\/tools\/cache\/(?:_cache-parts|cache-model|load|places|read-cache|reads-only|record)\.ts$/,
-      /\/src\/tools\/cache\/(?:sidecar|staleness|tool-id|tool-index|tool-summary)\.ts$/,
-      /\/src\/workflow\/answer-json\.ts$/,
-    ],
-  }
-  return Object.entries(groups).map(([name, patterns]) => ({
-    name,
-    test: (id) => patterns.some((pattern) => pattern.test(id)),
-  }))
 }
 
 /**

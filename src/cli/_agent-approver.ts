@@ -1,6 +1,5 @@
 import { safeText } from '../base/index.ts'
 import type { ApprovalRequest, Approver } from '../agent/index.ts'
-import { canAsk } from './_terminal.ts'
 import type { CommandContext } from './command.ts'
 
 /** Asks for approvals, and remembers what could not be asked. */
@@ -23,7 +22,7 @@ export function commandApprover(context: CommandContext, approvesAll: boolean): 
       const key = `${request.agent} ${request.tool.name} ${request.reason}`
       if (approvesAll || always.has(key)) return { approved: true }
       const { signal } = request
-      const answer = canAsk() ? await context.ask(question(request), signal) : undefined
+      const answer = context.interactive ? await context.ask(question(request), signal) : undefined
       if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
       if (answer === undefined) {
         unasked.add(request.tool.name)

@@ -18,7 +18,6 @@ import {
 } from '../tools/index.ts'
 import { discoverTools } from './_discovery.ts'
 import { milliseconds } from './_option-number.ts'
-import { canAsk } from './_terminal.ts'
 import { cautionText } from './_tool-caution.ts'
 import { amongAskedServers, toolProject } from './_tool-project.ts'
 import { openWorkflows, sessionOf } from './_workflow-project.ts'
@@ -138,7 +137,7 @@ export function openCalls(
 function terminalListener(context: CommandContext): CallListener {
   const { output } = context
   return {
-    ask: canAsk() ? (warning) => askWhetherToRun(context, warning) : undefined,
+    ask: context.interactive ? (warning) => askWhetherToRun(context, warning) : undefined,
     progress(tool, { progress, total, message }) {
       const share = total === undefined ? String(progress) : `${progress}/${total}`
       const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()

@@ -1,11 +1,10 @@
 import { safeLine } from '../base/index.ts'
 import { describeParameters, proposalText, type RequestWorld } from '../tools/index.ts'
-import { canAsk } from './_terminal.ts'
 import type { CommandContext } from './command.ts'
 
 /** Asks the person at the terminal; undefined where there is none. */
 export function personAt(context: CommandContext): RequestWorld['person'] {
-  if (!canAsk()) return undefined
+  if (!context.interactive) return undefined
   return {
     async confirm(plan) {
       const question = plan.length === 1 ? 'Call it?' : `Make these ${plan.length} calls?`

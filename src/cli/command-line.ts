@@ -1,63 +1,103 @@
-import { Command, CommanderError, Option } from 'commander'
+import { Command as Parser, Option } from 'commander'
+import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../base/command.ts'
 import { SkillrailError, UsageError } from '../base/index.ts'
 import { contradiction } from './_contradiction.ts'
-import type { GlobalOptions, LoadedCommand } from './command.ts'
+import { milliseconds, wholeNumber } from './_option-number.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
+import type { LoadedCommand } from './command.ts'
 
-export type CommandLine =
-  | { kind: 'help'; text: string }
-  | { kind: 'run'; program: Command; globals: ParsedGlobals }
-
-export type ParsedGlobals = GlobalOptions & {
+export interface GlobalValues {
+  json: boolean
+  quiet: boolean
+  verbose: boolean
+  trustWorkspace: boolean
   directory?: string | undefined
   config?: string | undefined
 }
 
+export type CommandLine =
+  | { kind: 'help'; text: string }
+  | { kind: 'run'; program: Parser; globals: GlobalValues; values: Values<OptionSpecs> }
+
 /**
  * Reads the words of one command. Global options may stand anywhere before `--`.
- * Throws {@link UsageError} in a sentence that names what is allowed.
+ * @throws {UsageError} that says what is allowed
  */
 export function parseCommandLine(
   entry: CommandEntry,
-  command: LoadedCommand,
+  command: AnyCommand | LoadedCommand,
   argv: readonly string[],
 ): CommandLine {
+  const program = new Parser(`skillrail ${entry.name}`).description(`${entry.summary}.`)
+  if ('configure' in command) {
+    command.configure(program)
+    const parsed = parseWith(program, entry, argv)
+    return parsed.kind === 'help' ? parsed : { ...parsed, program, values: { arguments: [] } }
+  }
+  for (const [key, spec] of Object.entries(command.options)) {
+    const option = optionOf(spec)
+    if (option.attributeName() !== key) throw new Error(`${spec.flags} is declared as ${key}`)
+    program.addOption(option)
+  }
+  for (const [syntax, help] of Object.entries(command.arguments ?? {})) {
+    program.argument(syntax, help)
+  }
+  program.addHelpText('after', helpTail(command))
+  const parsed = parseWith(program, entry, argv)
+  if (parsed.kind === 'help') return parsed
+  const given = program.opts<Record<string, unknown>>()
+  const values: Record<string, OptionValue> = {}
+  for (const [key, spec] of Object.entries(command.options)) {
+    values[key] = valueOf(spec, given[key])
+  }
+  return { ...parsed, program, values: { ...values, arguments: program.args } }
+}
+
+function parseWith(
+  program: Parser,
+  entry: CommandEntry,
+  argv: readonly string[],
+): { kind: 'help'; text: string } | { kind: 'run'; globals: GlobalValues } {
   let help = ''
-  const program = new Command(`skillrail ${entry.name}`)
-    .description(`${entry.summary}.`)
+  program
     .exitOverride()
-    .configureOutput({
-      writeOut: (text) => void (help += text),
-      writeErr: () => undefined,
-    })
+    .configureOutput({ writeOut: (text) => void (help += text), writeErr: () => undefined })
     .showSuggestionAfterError(true)
     .allowExcessArguments(false)
-  command.configure(program)
   for (const option of globalOptions()) program.addOption(option)
   program.addHelpText('after', 'Exit codes: skillrail --help')
   refuseRepetition(program)
   try {
     program.parse(withoutName(entry, argv), { from: 'user' })
   } catch (error) {
-    if (error instanceof CommanderError && error.exitCode === 0) return { kind: 'help', text: help }
-    throw asUsageError(error, entry)
+    if (error instanceof SkillrailError) throw error
+    const text = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
+    if (hasExitCode(error) && error.exitCode === 0) return { kind: 'help', text: help }
+    throw new UsageError({
+      code: 'wrong-use',
+      message: text.replaceAll('\n', ' '),
+      hint: `skillrail ${entry.name} --help shows what is allowed.`,
+      cause: error,
+    })
   }
-  const options = program.opts<Record<string, unknown>>()
-  if (options['quiet'] === true && options['verbose'] === true) {
+  const { json, quiet, verbose, trustWorkspace, directory, config } =
+    program.opts<Partial<GlobalValues>>()
+  if (quiet === true && verbose === true) {
     throw contradiction('--quiet', '--verbose', 'Give one of them.')
   }
-  return {
-    kind: 'run',
-    program,
-    globals: {
-      json: options['json'] === true,
-      quiet: options['quiet'] === true,
-      verbose: options['verbose'] === true,
-      trustWorkspace: options['trustWorkspace'] === true,
-      directory: text(options['directory']),
-      config: text(options['config']),
-    },
+  const globals = {
+    json: json === true,
+    quiet: quiet === true,
+    verbose: verbose === true,
+    trustWorkspace: trustWorkspace === true,
+    directory,
+    config,
   }
+  return { kind: 'run', globals }
+}
+
+function hasExitCode(error: unknown): error is { exitCode: number } {
+  return typeof error === 'object' && error !== null && 'exitCode' in error
 }
 
 function globalOptions(): Option[] {
@@ -71,8 +111,53 @@ function globalOptions(): Option[] {
   ]
 }
 
-/** Of two values of an option that is not repeatable the last would count, and the other go unheeded. */
-function refuseRepetition(program: Command): void {
+function optionOf(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, spec.help)
+  if (spec.kind === 'list') {
+    option.argParser((value, before?: readonly string[]) => [...(before ?? []), value])
+  }
+  if ('default' in spec) option.default(String(spec.default))
+  return option
+}
+
+/** The value that the command gets, checked. */
+function valueOf(spec: OptionSpec, given: unknown): OptionValue {
+  const text = typeof given === 'string' ? given : undefined
+  const name = /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags
+  switch (spec.kind) {
+    case 'flag':
+      return given === true
+    case 'list':
+      return Array.isArray(given) ? given.map(String) : []
+    case 'integer':
+      return wholeNumber(name, text, spec)
+    case 'seconds':
+      return milliseconds(name, text)
+    case 'choice':
+      if (text !== undefined && !spec.choices.includes(text)) {
+        throw new UsageError({
+          code: 'wrong-use',
+          message: `${name} ${text} is not known; allowed: ${spec.choices.join(', ')}`,
+        })
+      }
+      return text
+    case 'text':
+      return text
+    case 'optional':
+      return given === true ? true : text
+    default:
+      return spec satisfies never
+  }
+}
+
+function helpTail({ details, examples }: AnyCommand): string {
+  const title = examples.length === 1 ? 'Example:' : 'Examples:'
+  const lines = examples.map((example) => `  $ skillrail ${example}\n`).join('')
+  return `${details === undefined ? '' : `\n${details}\n`}\n${title}\n${lines}`
+}
+
+/** Of two values of an option that is not repeatable, the last would silently replace the first. */
+function refuseRepetition(program: Parser): void {
   for (const option of program.options) {
     const isRepeatable = option.variadic || option.parseArg !== undefined
     if (isRepeatable || !(option.required || option.optional)) continue
@@ -90,7 +175,7 @@ function refuseRepetition(program: Command): void {
   }
 }
 
-/** Takes the words that named the command out of the arguments, wherever options stand. */
+/** Removes the words that named the command from the arguments, wherever options stand. */
 function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
   const pending = entry.name.split(' ')
   const rest: string[] = []
@@ -106,19 +191,4 @@ function withoutName(entry: CommandEntry, argv: readonly string[]): string[] {
     }
   }
   return rest
-}
-
-function asUsageError(error: unknown, entry: CommandEntry): SkillrailError {
-  if (error instanceof SkillrailError) return error
-  const message = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
-  return new UsageError({
-    code: 'wrong-use',
-    message: message.replaceAll('\n', ' '),
-    hint: `skillrail ${entry.name} --help shows what is allowed.`,
-    cause: error,
-  })
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
 }

@@ -25,6 +25,8 @@ export interface CommandContext {
   settings: Settings
   options: GlobalOptions
   output: Output
+  /** Whether a question can be asked. */
+  interactive: boolean
   /** Standard input as text, read to its end when called. */
   readStandardInput(): Promise<string>
   /**

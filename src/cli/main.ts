@@ -9,36 +9,31 @@ import {
   systemRuntime,
   UsageError,
 } from '../base/index.ts'
-import { ask, readStandardInput } from './_terminal.ts'
-import { keepCompiledCode } from './_compiled-code.ts'
+import { ask, type Io, processIo, readStandardInput } from './io.ts'
 import type { CommandContext } from './command.ts'
-import type { ParsedGlobals } from './command-line.ts'
+import type { GlobalValues } from './command-line.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
 import { commands } from './commands.ts'
 import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
 import { interruptible } from './interrupt.ts'
 import { createOutput } from './output.ts'
-import { openSink } from './sink.ts'
 import { packageVersion } from './version.ts'
-
-const stdout = openSink(1)
-const stderr = openSink(2)
 
 /**
  * Runs one command line and returns its exit code. The only place that turns an error into words
  * and a code; commands return or throw.
  */
-export async function main(argv: readonly string[]): Promise<ExitCode> {
+export async function main(argv: readonly string[], io: Io = processIo()): Promise<ExitCode> {
   try {
-    return await dispatch(argv)
+    return await dispatch(argv, io)
   } catch (error) {
-    tellFailure(error, argv)
+    tellFailure(error, argv, io)
     return error instanceof SkillrailError ? error.exitCode : exitCode.badAnswer
   }
 }
 
-function tellFailure(error: unknown, argv: readonly string[]): void {
+function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }: Io): void {
   try {
     if (argv.includes('--json')) {
       return stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
@@ -49,10 +44,11 @@ function tellFailure(error: unknown, argv: readonly string[]): void {
   stderr.write(failureText(error, argv.includes('--verbose')))
 }
 
-async function dispatch(argv: readonly string[]): Promise<ExitCode> {
+async function dispatch(argv: readonly string[], io: Io): Promise<ExitCode> {
+  const { stdout } = io
   const words = leadingWords(argv)
   const entry = findCommand(words)
-  if (entry !== undefined) return await runCommand(entry, argv)
+  if (entry !== undefined) return await runCommand(entry, argv, io)
   if (argv.includes('--version') || argv.includes('-V')) {
     stdout.write(`${packageVersion()}\n`)
     return exitCode.done
@@ -64,7 +60,7 @@ async function dispatch(argv: readonly string[]): Promise<ExitCode> {
     stdout.write(rootHelp())
     return exitCode.done
   }
-  if (first === 'help') return await dispatch([...words.slice(1), '--help'])
+  if (first === 'help') return await dispatch([...words.slice(1), '--help'], io)
   const called = words.join(' ')
   const group = commands.filter((command) => command.name.startsWith(`${called} `))
   if (group.length > 0) {
@@ -99,42 +95,37 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
   return undefined
 }
 
-async function runCommand(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {
-  // A dry run calls few of the functions that a run does, and the first to end decides what is kept.
-  const keeps = entry.name === 'run' && !argv.includes('--dry-run')
-  const keep = keeps ? keepCompiledCode(systemRuntime()) : undefined
-  const code = await loadAndRun(entry, argv)
-  if (code === exitCode.done) keep?.()
-  return code
-}
-
-async function loadAndRun(entry: CommandEntry, argv: readonly string[]): Promise<ExitCode> {
+async function runCommand(entry: CommandEntry, argv: readonly string[], io: Io): Promise<ExitCode> {
   const [{ command }, { parseCommandLine }] = await Promise.all([
     entry.load(),
     import('./command-line.ts'),
   ])
   const line = parseCommandLine(entry, command, argv)
   if (line.kind === 'help') {
-    stdout.write(line.text)
+    io.stdout.write(line.text)
     return exitCode.done
   }
-  const runtime = systemRuntime({ cwd: workingDirectory(line.globals.directory) })
-  return await interruptible((signal) =>
-    command.run(createContext(runtime, line.globals, signal), line.program),
-  )
+  const start = systemRuntime(io.runtime)
+  const runtime = { ...start, cwd: workingDirectory(start, line.globals.directory) }
+  return await interruptible(async (signal) => {
+    const context = createContext(io, runtime, line.globals, signal)
+    if ('configure' in command) return await command.run(context, line.program)
+    const { perform } = await import('./perform.ts')
+    return await perform({ command, values: line.values, context, io })
+  })
 }
 
-function workingDirectory(directory: string | undefined): string {
-  if (directory === undefined) return process.cwd()
+function workingDirectory({ cwd }: Runtime, directory: string | undefined): string {
+  if (directory === undefined) return cwd
   try {
-    process.chdir(directory)
+    process.chdir(resolve(cwd, directory))
   } catch {
     throw new UsageError({
       code: 'directory-missing',
       message: `-C ${directory}: there is no such directory`,
     })
   }
-  return resolve(process.cwd())
+  return process.cwd()
 }
 
 /** A file that was named must count as a whole: a slip in it would silently drop a limit. */
@@ -149,8 +140,9 @@ function refuseBroken(name: string, path: string, diagnostics: readonly Diagnost
 }
 
 function createContext(
+  io: Io,
   runtime: Runtime,
-  globals: ParsedGlobals,
+  globals: GlobalValues,
   signal: AbortSignal,
 ): CommandContext {
   const { config, directory, ...options } = globals
@@ -158,8 +150,8 @@ function createContext(
   const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
   if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
   const output = createOutput({
-    stdout,
-    stderr,
+    stdout: io.stdout,
+    stderr: io.stderr,
     env: runtime.env,
     quiet: options.quiet,
     verbose: options.verbose,
@@ -171,8 +163,11 @@ function createContext(
     settings: trusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
     options: { ...options, trustWorkspace: trusted, again },
     output,
-    readStandardInput,
-    ask: (question, withdrawn) => ask(question, signal, withdrawn),
+    get interactive() {
+      return io.terminal !== undefined
+    },
+    readStandardInput: () => readStandardInput(io),
+    ask: (question, withdrawn) => ask(io, question, signal, withdrawn),
     signal,
   }
 }

@@ -38,6 +38,7 @@ export interface Output {
   style: (format: StyleFormat, text: string) => string
   /** Rows as aligned columns, two spaces apart. */
   table(rows: readonly (readonly string[])[]): void
+  tableText(rows: readonly (readonly string[])[]): string
 }
 
 export interface OutputOptions {
@@ -87,9 +88,11 @@ export function createOutput(options: OutputOptions): Output {
       }
     },
     style: (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text),
-    table: (rows) => {
-      for (const line of alignColumns(rows)) output.line(line)
-    },
+    table: (rows) => stdout.write(output.tableText(rows)),
+    tableText: (rows) =>
+      alignColumns(rows)
+        .map((line) => `${line}\n`)
+        .join(''),
   }
   return output
 }

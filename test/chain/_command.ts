@@ -79,6 +79,7 @@ export async function runCommand(
           again: line.globals,
         },
         output: outputInto(answer),
+        interactive: false,
         readStandardInput: async () => '',
         ask: async () => world.answer,
         signal: world.signal ?? new AbortController().signal,
@@ -136,6 +137,7 @@ function outputInto(answer: CommandAnswer): Output {
     live: () => undefined,
     diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),
     style: (_format, text) => text,
+    tableText: () => '',
     table: (rows) => void answer.lines.push(...rows.map((row) => row.join('  '))),
   }
 }

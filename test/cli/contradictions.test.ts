@@ -74,7 +74,12 @@ it.each(commands.map((entry) => [entry.name, entry] as const))(
   async (name, entry) => {
     const { command } = await entry.load()
     const declared = new Command()
-    command.configure(declared)
+    if ('configure' in command) command.configure(declared)
+    else {
+      for (const { kind, flags } of Object.values(command.options)) {
+        if (kind !== 'flag' && kind !== 'list') declared.option(flags)
+      }
+    }
     const single = declared.options.filter(
       ({ required, optional, variadic, parseArg }) =>
         (required || optional) && !variadic && parseArg === undefined,

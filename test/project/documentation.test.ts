@@ -2,12 +2,12 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import type { LoadedCommand } from '../../src/cli/command.ts'
+import type { CommandEntry } from '../../src/cli/command-table/command-entry.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { pages, prose, typed, wordsOf } from './_pages.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const loaded = new Map<string, LoadedCommand>()
+const loaded = new Map<string, Awaited<ReturnType<CommandEntry['load']>>['command']>()
 
 beforeAll(async () => {
   for (const entry of commands) loaded.set(entry.name, (await entry.load()).command)

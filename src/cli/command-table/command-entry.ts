@@ -1,3 +1,4 @@
+import type { AnyCommand } from '../../base/command.ts'
 import type { LoadedCommand } from '../command.ts'
 
 /** One line of `skillrail --help`, and where the command lives. */
@@ -6,7 +7,7 @@ export interface CommandEntry {
   name: string
   group: CommandGroup
   summary: string
-  load: () => Promise<{ command: LoadedCommand }>
+  load: () => Promise<{ command: AnyCommand | LoadedCommand }>
 }
 
 export type CommandGroup =

@@ -4,34 +4,32 @@ import { expect, it } from 'vitest'
 
 const source = new URL('../../src', import.meta.url).pathname
 
-/** Rooms by level, lowest first; a room may import rooms of lower levels through their index. */
+/** Parts by level, lowest first: a part imports only files of lower levels and its own. */
 const levels = [
   ['base'],
-  ['skill'],
+  ['skill', 'rank'],
   ['trigger', 'trust'],
   ['library', 'exec'],
   ['hooks', 'chain', 'workflow', 'audit'],
   ['tools'],
   ['agent'],
+  ['commands'], // the folder of this name in each part
   ['mcp', 'view', 'testing'],
   ['cli'],
 ]
-
-/** Parts of a room with an index of their own, because they are loaded only when they are used. */
-const apart: Readonly<Record<string, readonly string[]>> = { 'chain/restate/index.ts': ['cli'] }
 
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) =>
   path.endsWith('.ts'),
 )
 
-it('keeps every room in the table of rooms', () => {
-  const rooms = readdirSync(source, { withFileTypes: true })
+it('knows the level of every part', () => {
+  const parts = readdirSync(source, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map((entry) => entry.name)
-  expect(rooms.filter((room) => !levels.flat().includes(room))).toEqual([])
+  expect(parts.filter((part) => !levels.flat().includes(part))).toEqual([])
 })
 
-it('lets a room import only rooms of a lower level, through their index', () => {
+it('lets a part import only parts of lower levels', () => {
   expect(files.flatMap(brokenImports)).toEqual([])
 })
 
@@ -45,7 +43,7 @@ it('lets only the agent room import the AI SDK, and only the tools and mcp rooms
   const strays = files.flatMap((file) =>
     importsOf(file)
       .map((target) => target.split('/')[0] ?? '')
-      .filter((name) => allowed[name] !== undefined && !allowed[name].includes(roomOf(file)))
+      .filter((name) => allowed[name] !== undefined && !allowed[name].includes(partOf(file)))
       .map((name) => `${file} imports ${name}`),
   )
   expect(strays).toEqual([])
@@ -54,7 +52,7 @@ it('lets only the agent room import the AI SDK, and only the tools and mcp rooms
 it('ends the process nowhere but in the command line', () => {
   const strays = files.filter(
     (file) =>
-      roomOf(file) !== 'cli' &&
+      partOf(file) !== 'cli' &&
       file !== 'hooks/hook-main.ts' && // the entry of a process of its own
       /process\.exit(?:Code)?\b/.test(readFileSync(join(source, file), 'utf8')),
   )
@@ -62,19 +60,13 @@ it('ends the process nowhere but in the command line', () => {
 })
 
 function brokenImports(file: string): string[] {
-  const from = roomOf(file)
+  const from = partOf(file)
+  if (from === '') return [] // src/index.ts names what the package exports
   return importsOf(file)
     .filter((target) => target.startsWith('.'))
     .map((target) => relative(source, resolve(source, dirname(file), target)))
-    .filter((target) => roomOf(target) !== from && !isAllowed(from, target))
+    .filter((target) => partOf(target) !== from && levelOf(partOf(target)) >= levelOf(from))
     .map((target) => `${file} imports ${target}`)
-}
-
-function isAllowed(from: string, target: string): boolean {
-  const isPublicIndex = from === '' // src/index.ts gathers what the package exports
-  const lower = isPublicIndex || levelOf(roomOf(target)) < levelOf(from)
-  const isIndex = target === `${roomOf(target)}/index.ts`
-  return lower && (isIndex || apart[target]?.includes(from) === true)
 }
 
 function importsOf(file: string): string[] {
@@ -83,10 +75,12 @@ function importsOf(file: string): string[] {
   return Array.from(matches, (match) => match[1] ?? '')
 }
 
-function roomOf(path: string): string {
-  return path.includes('/') ? (path.split('/')[0] ?? '') : ''
+function partOf(path: string): string {
+  const [part = '', folder] = path.split('/')
+  if (folder === undefined) return ''
+  return folder === 'commands' && part !== 'cli' ? 'commands' : part
 }
 
-function levelOf(room: string): number {
-  return levels.findIndex((rooms) => rooms.includes(room))
+function levelOf(part: string): number {
+  return levels.findIndex((level) => level.includes(part))
 }

@@ -1,0 +1,170 @@
+import type { Readable, Writable } from 'node:stream'
+import type { styleText } from 'node:util'
+import type { Diagnostic } from './diagnostic.ts'
+import type { ExitCode } from './exit-code.ts'
+import type { Runtime } from './runtime.ts'
+import type { Settings } from './settings.ts'
+
+/**
+ * One command: `run` computes a Result, `render` turns it into text. The command line prints either the
+ * rendering or, with `--json`, the Result itself, so a Result is plain JSON and `render` uses nothing else.
+ * `E` is the type of the events that `run` emits while it works.
+ */
+export interface Command<R, O extends OptionSpecs, E = never> {
+  /** Positional arguments as the usage line shows them, with their help: `{ '[path...]': 'skills' }`. */
+  arguments?: Readonly<Record<string, string>>
+  /** By the key under which `run` finds the value. */
+  options: O
+  /** Command lines without the leading `skillrail`. */
+  examples: readonly string[]
+  /** Paragraphs of the help page between the options and the examples. */
+  details?: string
+  /** Returns undefined only where the protocol that `protocol` announces has already said everything. */
+  run(context: Context<E>, values: Values<O>): Promise<R | Serving<R> | undefined>
+  /** The exact text for stdout; empty for nothing. */
+  render(result: R, screen: Screen): string
+  /** What is printed on stderr beside the rendering, and not with `--json`, which has it as data. */
+  notes?(result: R, screen: Screen): readonly Note[]
+  /** Default: 0. */
+  exitCode?(result: R): ExitCode
+  /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
+  formats?: Readonly<Record<string, Format<R>>>
+  /** Shows events while the command works. Not used with `--json` or `--quiet`, except for `stdout`. */
+  progress?(screen: Screen): Progress<E>
+  /** Whether this call of the command owns stdin and stdout, as an MCP server over pipes does. */
+  protocol?(values: Values<O>): boolean
+}
+
+/** Declared as a method so that commands of all Results fit into one registry. */
+type Format<R> = { format(result: R): string }['format']
+
+export interface Progress<E> {
+  /**
+   * `line` goes to stderr as a line of its own. `stdout` is printed at once; what all events print there
+   * is the beginning of the final rendering, of which only the rest is printed at the end.
+   */
+  event(event: E): { line?: string | undefined; stdout?: string | undefined } | undefined
+  /** The last line of a terminal, redrawn ten times a second. */
+  live?(): string
+}
+
+/** A note or a diagnostic. `detail` is printed with `--verbose` only, `failure` also with `--quiet`. */
+export type Note = string | Diagnostic | { detail: string } | { failure: string }
+
+/** A Result that is printed at once while the command goes on until `ended`. */
+export class Serving<R> {
+  readonly result: R
+  readonly ended: Promise<ExitCode>
+
+  constructor(result: R, ended: Promise<ExitCode>) {
+    this.result = result
+    this.ended = ended
+  }
+}
+
+export interface Context<E = never> {
+  runtime: Runtime
+  /** `workspaceTrust` is `trusted` with `--trust-workspace` as well. */
+  settings: Settings
+  /** Aborted by Ctrl-C, TERM and a closed terminal. */
+  signal: AbortSignal
+  /** Global options that hold for this call alone, to be repeated in command lines that are shown. */
+  globals: RepeatableGlobals
+  /** Whether a question can be asked: stdin and stderr are a terminal. */
+  interactive: boolean
+  /** Prints to stderr: errors always, the rest not with `--quiet`. */
+  diagnose(diagnostics: readonly Diagnostic[]): void
+  /** Prints to stderr: a `detail` with `--verbose` only, a `failure` also with `--quiet`. */
+  note(text: string, level?: 'note' | 'detail' | 'failure'): void
+  emit(event: E): void
+  /**
+   * Asks on stderr and resolves with the line that was typed.
+   * @throws what `otherwise` returns where nobody can be asked, and after Ctrl-D
+   * @throws the reason of `withdraw` when that signal aborts
+   */
+  ask(question: QuestionToUser, withdraw?: AbortSignal): Promise<string>
+  /** Standard input as UTF-8 text, read to its end when called. */
+  stdin(): Promise<string>
+  /** Only where {@link Command.protocol} says so. */
+  streams?: { stdin: Readable & { isTTY?: boolean }; stdout: Writable } | undefined
+}
+
+export interface QuestionToUser {
+  text: string
+  /** Printed before the question. */
+  about?(screen: Screen): string
+  otherwise(): Error
+}
+
+export interface RepeatableGlobals {
+  /** `--trust-workspace` was given. */
+  trustWorkspace: boolean
+  directory?: string | undefined
+  config?: string | undefined
+}
+
+/** What a rendering may depend on besides its Result. */
+export interface Screen {
+  /** Whether stdout is a terminal. */
+  isTerminal: boolean
+  /** Columns; 100 without a terminal. */
+  width: number
+  quiet: boolean
+  verbose: boolean
+  /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
+  style(format: Parameters<typeof styleText>[0], text: string): string
+  /** Rows as aligned columns, two spaces apart, each with a newline. */
+  table(rows: readonly (readonly string[])[]): string
+}
+
+/**
+ * An option. `flags` is written as commander wants it: `-f, --force`, `--port <port>`, `--no-skills`.
+ * The value is `undefined` where the option was not given and has no default, `false` for a flag.
+ */
+export type OptionSpec =
+  | { kind: 'flag'; flags: string; help: string }
+  | { kind: 'text'; flags: string; help: string; default?: string }
+  /** May be repeated. */
+  | { kind: 'list'; flags: string; help: string }
+  | { kind: 'choice'; flags: string; help: string; choices: readonly string[]; default?: string }
+  | { kind: 'integer'; flags: string; help: string; least: number; most: number; default?: number }
+  /** Seconds with or without a fraction; the value is in milliseconds. */
+  | { kind: 'seconds'; flags: string; help: string }
+  /** `--events [file]`: `true` without a value. */
+  | { kind: 'optional'; flags: string; help: string }
+
+/** What the value of any option can be. */
+export type OptionValue = boolean | number | string | readonly string[] | undefined
+
+export type OptionSpecs = Readonly<Record<string, OptionSpec>>
+
+type Given<S extends OptionSpec> = S extends { kind: 'flag' }
+  ? boolean
+  : S extends { kind: 'list' }
+    ? readonly string[]
+    : S extends { kind: 'choice'; choices: readonly (infer C)[]; default: string }
+      ? C
+      : S extends { kind: 'choice'; choices: readonly (infer C)[] }
+        ? C | undefined
+        : S extends { kind: 'integer'; default: number }
+          ? number
+          : S extends { kind: 'integer' | 'seconds' }
+            ? number | undefined
+            : S extends { kind: 'optional' }
+              ? string | true | undefined
+              : S extends { default: string }
+                ? string
+                : string | undefined
+
+/** The values of the options and, as `arguments`, the positional arguments. */
+export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K]> } & {
+  readonly arguments: readonly string[]
+}
+
+/** A command as the registry of all commands knows it. */
+export type AnyCommand = Command<unknown, OptionSpecs, unknown>
+
+/** Carries the types of a command: `export const command = defineCommand<Result>()({ … })`. */
+export function defineCommand<R, E = never>() {
+  return <const O extends OptionSpecs>(command: Command<R, O, E>): AnyCommand => command
+}

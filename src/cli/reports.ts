@@ -1,0 +1,267 @@
+import {
+  accessSync,
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type { AnyCommand } from '../base/command.ts'
+import {
+  type Diagnostic,
+  makeDirectory,
+  messageOf,
+  reasonOf,
+  type Runtime,
+  systemCode,
+  UsageError,
+  writeFileAtomic,
+} from '../base/index.ts'
+import { writeAll } from './sink.ts'
+
+/** Where the events and the reports of a command go: the options `--events` and `--report`. */
+export interface Reports {
+  /** Whether a report or the events own stdout, so that the Result is not printed there. */
+  ownsStdout: boolean
+  onEvent(event: unknown): void
+  /** Writes the reports. What could not be written is a diagnostic: the work itself is done by now. */
+  write(result: unknown): Promise<readonly Diagnostic[]>
+}
+
+interface ReportRequest {
+  runtime: Runtime
+  formats: NonNullable<AnyCommand['formats']>
+  /** `FORMAT` or `FORMAT=FILE`, each. */
+  reports: readonly string[]
+  /** A file; `true` for stdout. */
+  events: string | true | undefined
+  json: boolean
+  stdout(text: string): void
+}
+
+interface WantedReport {
+  format: string
+  /** Undefined: stdout. */
+  file: string | undefined
+}
+
+/**
+ * @throws {UsageError} for an unknown format, for two outputs in one place, and for a file that cannot
+ *   be written: nothing has run by then
+ */
+export function openReports(request: ReportRequest): Reports {
+  const { runtime, events, json } = request
+  const wanted = request.reports.map((text) => wantedReport(text, request))
+  const eventsPath = typeof events === 'string' ? namedFile('--events', events) : undefined
+  const owners = [
+    ...wanted.filter(({ file }) => file === undefined),
+    ...(events !== undefined && eventsPath === undefined ? ['events'] : []),
+    ...(json ? ['json'] : []),
+  ]
+  if (owners.length > 1) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: 'only one of --json, --events and --report can have standard output',
+      hint: 'Give the others a file: --events=FILE, --report html=FILE.',
+    })
+  }
+  refuseSharedFile(runtime.cwd, [
+    ...wanted.map(({ format, file }) => ({ option: `--report ${format}`, file })),
+    { option: '--events', file: eventsPath },
+  ])
+  for (const { format, file } of wanted) {
+    if (file === undefined) continue
+    const how = appends(format, file, runtime) ? 'append' : 'replace'
+    requireWritable(resolve(runtime.cwd, file), `--report ${format}`, how)
+  }
+  const problems: Diagnostic[] = []
+  const sink = eventSink(request, eventsPath, problems)
+  return {
+    ownsStdout: owners.length === 1 && !json,
+    onEvent: (event) => sink?.write(`${JSON.stringify(event)}\n`),
+    async write(result) {
+      sink?.close()
+      for (const { format, file } of wanted) {
+        const text = request.formats[format]?.(result) ?? ''
+        if (file === undefined) request.stdout(text)
+        else await writeReport(runtime, { format, file }, text, problems)
+      }
+      return problems
+    },
+  }
+}
+
+function wantedReport(text: string, { formats, runtime }: ReportRequest): WantedReport {
+  const equals = text.indexOf('=')
+  const format = equals === -1 ? text : text.slice(0, equals)
+  if (!Object.hasOwn(formats, format)) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--report ${format}: there is no such format`,
+      hint: `Known are ${Object.keys(formats).join(', ')}.`,
+    })
+  }
+  if (equals !== -1) {
+    return { format, file: namedFile(`--report ${format}`, text.slice(equals + 1)) }
+  }
+  // In a workflow of GitHub Actions the report belongs into the summary of the job.
+  return { format, file: format === 'github' ? stepSummary(runtime) : undefined }
+}
+
+/** The file that an option names; undefined for `-`, which is stdout. */
+function namedFile(option: string, text: string): string | undefined {
+  if (text !== '' && !/[/\\]$/.test(text)) return text === '-' ? undefined : text
+  throw new UsageError({
+    code: 'file-not-named',
+    message: text === '' ? `${option}= names no file` : `${option}=${text} names a directory`,
+    hint: `Name a file, as in ${option}=${text}FILE, or - for standard output.`,
+  })
+}
+
+function refuseSharedFile(
+  cwd: string,
+  wanted: readonly { option: string; file: string | undefined }[],
+): void {
+  const owners = new Map<string, string>()
+  for (const { option, file } of wanted) {
+    if (file === undefined) continue
+    const path = resolve(cwd, file)
+    const owner = owners.get(path)
+    if (owner !== undefined) {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `${owner} and ${option} both go into ${file}`,
+        hint: 'Give each a file of its own.',
+      })
+    }
+    owners.set(path, option)
+  }
+}
+
+function stepSummary({ env }: Runtime): string | undefined {
+  return env['GITHUB_STEP_SUMMARY'] || undefined
+}
+
+function appends(format: string, file: string, runtime: Runtime): boolean {
+  return format === 'github' && file === stepSummary(runtime)
+}
+
+async function writeReport(
+  runtime: Runtime,
+  { format, file }: { format: string; file: string },
+  text: string,
+  problems: Diagnostic[],
+): Promise<void> {
+  const path = resolve(runtime.cwd, file)
+  try {
+    if (appends(format, file, runtime)) appendFileSync(path, text)
+    else await writeNamedFile(path, text)
+  } catch (error) {
+    problems.push(notWritten(path, `the ${format} report was not written: ${reasonOf(error)}`))
+  }
+}
+
+function notWritten(path: string, message: string): Diagnostic {
+  return { code: 'report-not-written', severity: 'error', path, message }
+}
+
+interface EventSink {
+  write(line: string): void
+  close(): void
+}
+
+function eventSink(
+  { events, runtime, stdout }: ReportRequest,
+  named: string | undefined,
+  problems: Diagnostic[],
+): EventSink | undefined {
+  if (events === undefined) return undefined
+  if (named === undefined) return { write: stdout, close: () => undefined }
+  const path = resolve(runtime.cwd, named)
+  requireWritable(path, '--events', 'append')
+  const descriptor = openEvents(path)
+  let broken = false
+  const attempt = (work: () => void): void => {
+    if (broken) return
+    try {
+      work()
+    } catch (error) {
+      broken = true
+      problems.push(notWritten(path, `events were not written: ${reasonOf(error)}`))
+    }
+  }
+  return {
+    write: (line) => attempt(() => writeAll(descriptor, Buffer.from(line))),
+    close: () =>
+      attempt(() => {
+        const { nlink } = fstatSync(descriptor)
+        closeSync(descriptor)
+        if (nlink === 0) throw new Error('it was deleted while the run went on')
+      }),
+  }
+}
+
+/** Opened once: for its reader a pipe would end with the first line. */
+function openEvents(path: string): number {
+  const { O_APPEND, O_CREAT, O_WRONLY } = constants
+  try {
+    return openWithoutWaiting(path, O_WRONLY | O_APPEND | O_CREAT)
+  } catch (error) {
+    throw new UsageError({
+      code: 'file-not-writable',
+      message: `--events: ${path} cannot be written: ${reasonOf(error)}`,
+      hint: 'Nothing was run. Start the reader of a pipe first.',
+      cause: error,
+    })
+  }
+}
+
+/**
+ * Makes the directory of a file that will be written later and checks that it can be written.
+ * `replace` needs only the directory to be writable; devices and pipes are written into.
+ */
+function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (found?.isDirectory() === true) throw new Error('it is a directory')
+    if (found?.isFile() === false) return accessSync(path, constants.W_OK)
+    if (found === undefined) makeDirectory(dirname(path))
+    const target = found === undefined ? path : realpathSync(path)
+    const changed = found !== undefined && how === 'append' ? target : dirname(target)
+    accessSync(changed, constants.W_OK)
+  } catch (error) {
+    throw new UsageError({
+      code: 'file-not-writable',
+      message: `${option}: ${path} cannot be written: ${messageOf(error)}`,
+      hint: 'Nothing was run. Name a file in a directory that can be written to.',
+      cause: error,
+    })
+  }
+}
+
+/** Replaces a file as a whole; writes into a device or a pipe. */
+async function writeNamedFile(path: string, text: string): Promise<void> {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile() || found.isDirectory()) {
+    return await writeFileAtomic(path, text)
+  }
+  const descriptor = openWithoutWaiting(path, constants.O_WRONLY)
+  try {
+    writeAll(descriptor, Buffer.from(text))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Waiting for the reader of a pipe could not be interrupted. */
+function openWithoutWaiting(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | (constants.O_NONBLOCK ?? 0), 0o644)
+  } catch (error) {
+    if (systemCode(error) !== 'ENXIO') throw error
+    throw new Error('nobody reads from it, or it is a socket', { cause: error })
+  }
+}
