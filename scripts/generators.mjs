@@ -1,5 +1,5 @@
 // The files that are made from the sources, as { path, text, problems? }.
-import { settingTable } from '../src/base/index.ts'
+import { settingTable, variableOf } from '../src/base/index.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
 import { commands } from '../src/cli/commands.ts'
 import { fieldTable, frontmatterJsonSchema, validationRules } from '../src/skill/index.ts'
@@ -33,7 +33,7 @@ named with \`--config\`. The files are JSON with comments. A project cannot set 
 rights.`
   const rows = settingTable.map((setting) => [
     `\`${setting.key}\``,
-    `\`${setting.variable}\``,
+    `\`${variableOf(setting)}\``,
     allowed(setting),
     `\`${JSON.stringify(setting.fallback)}\``,
     setting.userOnly ? 'no' : 'yes',

@@ -1,4 +1,4 @@
-export { type AtomicWriteOptions, writeFileAtomic, writeFileAtomicSync } from './atomic-write.ts'
+export { type AtomicWriteOptions, writeFileAtomic, writeFileAtomicSync } from './write-files.ts'
 export {
   type ConfigurationReading,
   loadConfiguration,
@@ -11,7 +11,7 @@ export {
   hasErrors,
   type Severity,
 } from './diagnostic.ts'
-export { digestOf, openSha256, sha256 } from './digest.ts'
+export { digestOf, openSha256, sha256 } from './json.ts'
 export {
   messageOf,
   SkillrailError,
@@ -20,7 +20,7 @@ export {
   systemCode,
   UsageError,
 } from './errors.ts'
-export { exitCode, type ExitCode } from './exit-code.ts'
+export { exitCode, type ExitCode } from './errors.ts'
 export {
   acquireFileLock,
   type LockAttempt,
@@ -28,7 +28,7 @@ export {
   type LockOptions,
   withFileLock,
 } from './file-lock.ts'
-export { isInside, type InsideResolution, realRootOf, resolveInside } from './inside.ts'
+export { isInside, type InsideResolution, realRootOf, resolveInside } from './read-files.ts'
 export {
   type JournalReading,
   type JournalRecord,
@@ -36,31 +36,27 @@ export {
   openJournal,
   readJournal,
 } from './journal-file.ts'
-export { type IdleTimer, idleTimer } from './local-server/idle-timer.ts'
-export {
-  type LocalRoute,
-  type LocalServer,
-  openLocalServer,
-} from './local-server/open-local-server.ts'
-export { pageRoute } from './local-server/page-route.ts'
-export { deepestJson, tooDeepAt } from './json-depth.ts'
-export { lookProblem, reasonOf, systemReason } from './look-problem.ts'
-export { nearest } from './nearest.ts'
-export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './outside-skill.ts'
-export { makeDirectory } from './make-directory.ts'
-export { makePrivateDirectory } from './private-directory.ts'
-export { isAlive, ownIdentity, type ProcessIdentity } from './process-identity.ts'
-export { fileIdentity } from './file-identity.ts'
-export { type FileReading, type FileReadingCode, readRegularFile } from './read-regular-file.ts'
+export { type IdleTimer, idleTimer } from './local-server.ts'
+export { type LocalRoute, type LocalServer, openLocalServer } from './local-server.ts'
+export { pageRoute } from './local-server.ts'
+export { deepestJson, tooDeepAt } from './json.ts'
+export { lookProblem, reasonOf, systemReason } from './errors.ts'
+export { nearest } from './text.ts'
+export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './read-files.ts'
+export { makeDirectory } from './write-files.ts'
+export { makePrivateDirectory } from './write-files.ts'
+export { isAlive, ownIdentity, type ProcessIdentity } from './file-lock.ts'
+export { fileIdentity } from './read-files.ts'
+export { type FileReading, type FileReadingCode, readRegularFile } from './read-files.ts'
 export { findSecrets, isSecretKey, redactText, redactValue, type SecretPlace } from './redact.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'
-export { safeLine, safeText } from './safe-text.ts'
-export { shellWord } from './shell-word.ts'
+export { safeLine, safeText } from './text.ts'
+export { shellWord } from './text.ts'
 export { sarifLog, type SarifLog, type SarifRule, type SarifTool } from './sarif.ts'
-export { type Setting, type Settings, settingTable } from './settings.ts'
-export { columnsOf, cutToColumns, padToColumns } from './text-columns.ts'
-export { placesIn, type TextPlaces } from './text-places.ts'
-export { untilAborted } from './until-aborted.ts'
-export { type UserDirectories, userDirectories } from './user-directories.ts'
-export { isObject } from './is-object.ts'
-export { withoutEnd, withoutLastWord } from './without-end.ts'
+export { type Setting, type Settings, settingTable, variableOf } from './settings.ts'
+export { columnsOf, cutToColumns, padToColumns } from './text.ts'
+export { placesIn, type TextPlaces } from './text.ts'
+export { untilAborted } from './runtime.ts'
+export { type UserDirectories, userDirectories } from './runtime.ts'
+export { isObject } from './json.ts'
+export { withoutEnd, withoutLastWord } from './text.ts'

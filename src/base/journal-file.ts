@@ -11,11 +11,9 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Diagnostic } from './diagnostic.ts'
-import { openSha256, sha256 } from './digest.ts'
-import { StateFileError, systemCode } from './errors.ts'
-import { isObject } from './is-object.ts'
-import { reasonOf } from './look-problem.ts'
-import { makePrivateDirectory } from './private-directory.ts'
+import { isObject, openSha256, sha256 } from './json.ts'
+import { reasonOf, StateFileError, systemCode } from './errors.ts'
+import { makePrivateDirectory } from './write-files.ts'
 
 /** One record of a journal: a JSON object on a line of its own, without the `sum` of the line. */
 export type JournalRecord = Readonly<Record<string, unknown>>

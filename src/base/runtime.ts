@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { randomText } from './random-text.ts'
+import { isAbsolute, join } from 'node:path'
 
 /** Everything a run may depend on besides its input: clock, ids and the environment, passed in. */
 export interface Runtime {
@@ -34,4 +35,80 @@ export function systemRuntime(overrides: Partial<Runtime> = {}): Runtime {
 
 function timeOrderedId(now: number): string {
   return now.toString(36).padStart(9, '0') + randomText(5)
+}
+
+/** Random lower-case letters and digits, `length` of them, from the system's secure source. */
+export function randomText(length: number): string {
+  let text = ''
+  while (text.length < length) text += (nextByte() % 36).toString(36)
+  return text
+}
+
+/** Asking the system for each text by itself would cost more than all else that an id needs. */
+const pool = new Uint8Array(256)
+let taken = pool.length
+
+function nextByte(): number {
+  if (taken === pool.length) {
+    crypto.getRandomValues(pool)
+    taken = 0
+  }
+  return pool[taken++] ?? 0
+}
+
+/** Where Skillrail keeps a user's own files; each path ends in `skillrail`. */
+export interface UserDirectories {
+  config: string
+  state: string
+  cache: string
+  data: string
+}
+
+/**
+ * The XDG base directories, on every platform. A relative value of an XDG variable is ignored, as
+ * the XDG Base Directory Specification asks.
+ */
+export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>): UserDirectories {
+  return {
+    config: base('XDG_CONFIG_HOME', '.config'),
+    state: base('XDG_STATE_HOME', '.local/state'),
+    cache: base('XDG_CACHE_HOME', '.cache'),
+    data: base('XDG_DATA_HOME', '.local/share'),
+  }
+
+  function base(variable: string, fallback: string): string {
+    const value = runtime.env[variable]
+    const directory = value && isAbsolute(value) ? value : join(runtime.home, fallback)
+    return join(directory, 'skillrail')
+  }
+}
+
+/** The version in this package's package.json. */
+export function packageVersion(): string {
+  const manifest: unknown = JSON.parse(
+    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
+  )
+  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest
+  return hasVersion ? String(manifest.version) : 'unknown'
+}
+
+/** Waits for the work, but not longer than the signal lets it; leaves no listener behind. */
+export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // One promise and no `Promise.race`: every step and every call of a tool waits here.
+  return new Promise((resolve, reject) => {
+    const stop = (): void => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    work.then(
+      (value) => {
+        signal.removeEventListener('abort', stop)
+        resolve(value)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', stop)
+        reject(error)
+      },
+    )
+    // Work that is done by now still counts.
+    if (signal.aborted) queueMicrotask(stop)
+  })
 }

@@ -2,7 +2,7 @@ import { isAbsolute, relative, sep } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { compareText, type Diagnostic, type Severity } from './diagnostic.ts'
 import { redactText } from './redact.ts'
-import { safeText } from './safe-text.ts'
+import { safeText } from './text.ts'
 
 /** What is known about a code besides its findings. */
 export interface SarifRule {

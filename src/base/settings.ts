@@ -1,98 +1,12 @@
-import { agentSettings } from './_agent-settings.ts'
-import { restateSettings } from './_restate-settings.ts'
-
-/** What a user or a project can configure; the defaults are those of {@link settingTable}. */
-export interface Settings {
-  skills: {
-    /** Further directories to search for skills; absolute. */
-    paths: readonly string[]
-    /** Directories outside the user's and the project's own whose skills are trusted; absolute. */
-    trustedPaths: readonly string[]
-    /** Whose skill wins when a project and the user have one of the same name. */
-    precedence: 'project' | 'user'
-  }
-  run: {
-    /** Names of environment variables that scripts get besides the built-in few. */
-    environment: readonly string[]
-    /** Seconds for each skill whose chain sets no time-out; 0 is no limit. */
-    timeout: number
-    /** Bytes of output kept of each stream of a script. */
-    outputLimit: number
-    /** Whose scripts run in a sandbox; `refuse`: those that are not trusted do not run at all. */
-    sandbox: 'untrusted' | 'all' | 'refuse'
-  }
-  tools: {
-    /** Seconds to wait before the second, third … attempt of a call; their number bounds the attempts. */
-    retryWaits: readonly number[]
-    /** Tools that may be called again after a failure, as `SERVER__TOOL` with `*` for any characters. */
-    replaySafe: readonly string[]
-    /** Tools that are never called a second time; wins over everything. */
-    neverReplay: readonly string[]
-    /** Hours after which a session is over and prerequisites run again. */
-    sessionHours: number
-    /** Seconds without a request after which `tools serve` ends; 0 is never. */
-    idleExit: number
-    /** What compares the meaning of a request with that of tools, besides their words. */
-    embeddings: 'off' | 'local' | 'endpoint'
-    /** Base address of the endpoint. */
-    embeddingsUrl: string
-    /** The endpoint's model. */
-    embeddingsModel: string
-  }
-  agent: {
-    /** `provider:name`; empty for none. */
-    model: string
-    /** Where `openai-compatible:` models are; empty: it has to be said. */
-    baseUrl: string
-    maxTurns: number
-    /** Above it a conversation is made shorter. */
-    contextTokens: number
-    /** Subagents that work at once. */
-    concurrency: number
-  }
-  hooks: {
-    /** Whether the same reference is put into a session at every prompt that asks for it, or once. */
-    repeat: 'prompt' | 'session'
-  }
-  restate: {
-    /** The ingress of the server. */
-    url: string
-    /** Its admin interface; empty for port 9070 beside the ingress. */
-    adminUrl: string
-    /** Sent to both as a bearer token; empty for none. */
-    token: string
-    /** Where a worker listens. */
-    workerHost: string
-    workerPort: number
-    /** What a worker registers, that of a balancer if any; empty to register nothing. */
-    workerAddress: string
-    /** Public keys of the server; empty takes requests of anybody. */
-    identityKeys: readonly string[]
-    /** Agent clients that a worker may give steps to. */
-    via: readonly string[]
-    /** Models, as `provider:name`, that a worker may give steps to. */
-    models: readonly string[]
-    /** Seconds in which a step that no worker can execute is offered to all of them. */
-    patience: number
-    /** Bytes of one step's result as JSON. */
-    resultLimit: number
-  }
-  /** `trusted` treats every project as trusted, as continuous integration wants it. */
-  workspaceTrust: 'ask' | 'trusted'
-}
-
-export type SettingValue = string | number | readonly string[] | readonly number[]
-
 interface SettingBase {
   /** The place in a configuration file, such as `run.timeout`. */
   key: string
-  /** The environment variable that sets it; lists are separated as the kind says. */
-  variable: string
   description: string
-  /** A project's file may not set it: it would raise the project's own rights. */
-  userOnly: boolean
+  /** A project's file may not set it: it would raise the project's own rights. Default: it may. */
+  userOnly?: true
 }
 
+/** A setting; `fallback` is its default. */
 export type Setting = SettingBase &
   (
     | { kind: 'paths' | 'names' | 'patterns' | 'words'; fallback: readonly string[] }
@@ -109,19 +23,16 @@ export type Setting = SettingBase &
     | { kind: 'integer'; minimum: number; maximum: number; fallback: number }
   )
 
-/** Every setting there is; files, variables and documentation are read off this table. */
-export const settingTable: readonly Setting[] = [
+/** Every setting. Files, variables, documentation and the type {@link Settings} come from this table. */
+export const settingTable = [
   {
     key: 'skills.paths',
-    variable: 'SKILLRAIL_SKILLS_PATHS',
     kind: 'paths',
     fallback: [],
-    userOnly: false,
     description: 'Further directories to search for skills.',
   },
   {
     key: 'skills.trustedPaths',
-    variable: 'SKILLRAIL_SKILLS_TRUSTED_PATHS',
     kind: 'paths',
     fallback: [],
     userOnly: true,
@@ -129,44 +40,35 @@ export const settingTable: readonly Setting[] = [
   },
   {
     key: 'skills.precedence',
-    variable: 'SKILLRAIL_SKILLS_PRECEDENCE',
     kind: 'choice',
     choices: ['project', 'user'],
     fallback: 'project',
-    userOnly: false,
     description: 'Whose skill wins when the project and the user have one of the same name.',
   },
   {
     key: 'run.environment',
-    variable: 'SKILLRAIL_RUN_ENVIRONMENT',
     kind: 'names',
     fallback: [],
-    userOnly: false,
     description: 'Environment variables that scripts get besides PATH, HOME and the locale.',
   },
   {
     key: 'run.timeout',
-    variable: 'SKILLRAIL_RUN_TIMEOUT',
     kind: 'integer',
     minimum: 0,
     maximum: 604_800,
     fallback: 0,
-    userOnly: false,
     description: 'Seconds for each skill whose chain sets no time-out; 0 is no limit.',
   },
   {
     key: 'run.outputLimit',
-    variable: 'SKILLRAIL_RUN_OUTPUT_LIMIT',
     kind: 'integer',
     minimum: 1024,
     maximum: 1_073_741_824,
     fallback: 1_048_576,
-    userOnly: false,
     description: 'Bytes of output kept of each stream of a script; the rest is counted.',
   },
   {
     key: 'run.sandbox',
-    variable: 'SKILLRAIL_RUN_SANDBOX',
     kind: 'choice',
     choices: ['untrusted', 'all', 'refuse'],
     fallback: 'untrusted',
@@ -176,19 +78,16 @@ export const settingTable: readonly Setting[] = [
   },
   {
     key: 'tools.retryWaits',
-    variable: 'SKILLRAIL_TOOLS_RETRY_WAITS',
     kind: 'numbers',
     minimum: 0,
     maximum: 600,
     most: 9,
     fallback: [0, 1],
-    userOnly: false,
     description:
       'Seconds to wait before each further attempt of a tool call that may be repeated; an empty list in a file turns repeating off.',
   },
   {
     key: 'tools.replaySafe',
-    variable: 'SKILLRAIL_TOOLS_REPLAY_SAFE',
     kind: 'patterns',
     fallback: [],
     userOnly: true,
@@ -196,35 +95,28 @@ export const settingTable: readonly Setting[] = [
   },
   {
     key: 'tools.neverReplay',
-    variable: 'SKILLRAIL_TOOLS_NEVER_REPLAY',
     kind: 'patterns',
     fallback: [],
-    userOnly: false,
     description: 'Tools that are never called a second time, whatever else says that they may be.',
   },
   {
     key: 'tools.sessionHours',
-    variable: 'SKILLRAIL_TOOLS_SESSION_HOURS',
     kind: 'integer',
     minimum: 1,
     maximum: 8760,
     fallback: 24,
-    userOnly: false,
     description: 'Hours after which a session is over and prerequisites of workflows run again.',
   },
   {
     key: 'tools.idleExit',
-    variable: 'SKILLRAIL_TOOLS_IDLE_EXIT',
     kind: 'integer',
     minimum: 0,
     maximum: 604_800,
     fallback: 1800,
-    userOnly: false,
     description: 'Seconds without a request after which `skillrail tools serve` ends; 0 is never.',
   },
   {
     key: 'tools.embeddings',
-    variable: 'SKILLRAIL_TOOLS_EMBEDDINGS',
     kind: 'choice',
     choices: ['off', 'local', 'endpoint'],
     fallback: 'off',
@@ -234,7 +126,6 @@ export const settingTable: readonly Setting[] = [
   },
   {
     key: 'tools.embeddingsUrl',
-    variable: 'SKILLRAIL_TOOLS_EMBEDDINGS_URL',
     kind: 'address',
     fallback: '',
     userOnly: true,
@@ -243,16 +134,54 @@ export const settingTable: readonly Setting[] = [
   },
   {
     key: 'tools.embeddingsModel',
-    variable: 'SKILLRAIL_TOOLS_EMBEDDINGS_MODEL',
     kind: 'text',
     fallback: '',
     userOnly: true,
     description: 'The model that this server is asked for.',
   },
-  ...agentSettings,
+  {
+    key: 'agent.model',
+    kind: 'text',
+    fallback: '',
+    userOnly: true,
+    description:
+      'The model of commands that are given none, as `provider:name`; without one they ask for it.',
+  },
+  {
+    key: 'agent.baseUrl',
+    kind: 'address',
+    fallback: '',
+    userOnly: true,
+    description:
+      'Where the models of `openai-compatible:` are, such as http://127.0.0.1:11434/v1; a key for it comes from SKILLRAIL_AGENT_API_KEY alone.',
+  },
+  {
+    key: 'agent.maxTurns',
+    kind: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    fallback: 50,
+    description: 'Model calls of one task until it is ended with a summary.',
+  },
+  {
+    key: 'agent.contextTokens',
+    kind: 'integer',
+    minimum: 1000,
+    maximum: 10_000_000,
+    fallback: 100_000,
+    description:
+      'Tokens, estimated as characters / 4, above which older parts of a conversation are left out.',
+  },
+  {
+    key: 'agent.concurrency',
+    kind: 'integer',
+    minimum: 1,
+    maximum: 1000,
+    fallback: 10,
+    description: 'Subagents that work at once; the others wait in order.',
+  },
   {
     key: 'hooks.repeat',
-    variable: 'SKILLRAIL_HOOKS_REPEAT',
     kind: 'choice',
     choices: ['prompt', 'session'],
     fallback: 'prompt',
@@ -260,10 +189,93 @@ export const settingTable: readonly Setting[] = [
     description:
       '`session`: the hook gives a reference once a session while its text stays the same.',
   },
-  ...restateSettings,
+  {
+    key: 'restate.url',
+    kind: 'address',
+    fallback: 'http://127.0.0.1:8080',
+    userOnly: true,
+    description: 'The Restate server that runs with `--engine restate` are handed to: its ingress.',
+  },
+  {
+    key: 'restate.adminUrl',
+    kind: 'address',
+    fallback: '',
+    userOnly: true,
+    description: 'Its admin interface; port 9070 beside the ingress where none is set.',
+  },
+  {
+    key: 'restate.token',
+    kind: 'text',
+    fallback: '',
+    userOnly: true,
+    description: 'Sent to both as a bearer token; none where none is set.',
+  },
+  {
+    key: 'restate.workerHost',
+    kind: 'text',
+    fallback: '127.0.0.1',
+    userOnly: true,
+    description: 'The address that `skillrail worker` listens on.',
+  },
+  {
+    key: 'restate.workerPort',
+    kind: 'integer',
+    minimum: 0,
+    maximum: 65_535,
+    fallback: 9080,
+    userOnly: true,
+    description: 'The port that it listens on; 0 takes any free one.',
+  },
+  {
+    key: 'restate.workerAddress',
+    kind: 'address',
+    fallback: '',
+    userOnly: true,
+    description:
+      'What it tells the server, that of a balancer if any; nothing is told where none is set.',
+  },
+  {
+    key: 'restate.identityKeys',
+    kind: 'words',
+    fallback: [],
+    userOnly: true,
+    description: 'Public keys of the server; a worker refuses requests that none of them signed.',
+  },
+  {
+    key: 'restate.via',
+    kind: 'words',
+    fallback: [],
+    userOnly: true,
+    description: 'Agent clients that a worker may give steps without a script to.',
+  },
+  {
+    key: 'restate.models',
+    kind: 'words',
+    fallback: [],
+    userOnly: true,
+    description:
+      'Models, as `provider:name`, that a worker may give steps without a script to; their address is `agent.baseUrl`.',
+  },
+  {
+    key: 'restate.patience',
+    kind: 'integer',
+    minimum: 0,
+    maximum: 86_400,
+    fallback: 60,
+    userOnly: true,
+    description: 'Seconds in which a step that a worker cannot execute is offered to the others.',
+  },
+  {
+    key: 'restate.resultLimit',
+    kind: 'integer',
+    minimum: 1024,
+    maximum: 16_777_216,
+    fallback: 4_194_304,
+    userOnly: true,
+    description: 'Bytes of one step’s result as JSON that a worker hands to the server.',
+  },
   {
     key: 'workspaceTrust',
-    variable: 'SKILLRAIL_WORKSPACE_TRUST',
     kind: 'choice',
     choices: ['ask', 'trusted'],
     fallback: 'ask',
@@ -271,4 +283,33 @@ export const settingTable: readonly Setting[] = [
     description:
       '`trusted` trusts every project that is opened, as continuous integration wants it.',
   },
-]
+] as const satisfies readonly Setting[]
+
+type Entry = (typeof settingTable)[number]
+
+type ValueOf<S> = S extends { kind: 'choice'; choices: readonly (infer C)[] }
+  ? C
+  : S extends { kind: 'integer' }
+    ? number
+    : S extends { kind: 'numbers' }
+      ? readonly number[]
+      : S extends { kind: 'text' | 'address' }
+        ? string
+        : readonly string[]
+
+type Group = Entry['key'] extends infer K ? (K extends `${infer G}.${string}` ? G : never) : never
+
+/** What a user or a project can configure: `settings.run.timeout` is the setting `run.timeout`. */
+export type Settings = {
+  [G in Group]: {
+    [S in Entry as S['key'] extends `${G}.${infer Name}` ? Name : never]: ValueOf<S>
+  }
+} & { [S in Entry as S['key'] extends `${string}.${string}` ? never : S['key']]: ValueOf<S> }
+
+export type SettingValue = string | number | readonly string[] | readonly number[]
+
+/** The environment variable that sets it: `SKILLRAIL_RUN_TIMEOUT` for `run.timeout`. */
+export function variableOf({ key }: Pick<Setting, 'key'>): string {
+  const words = key.replaceAll('.', '_').replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_')
+  return `SKILLRAIL_${words.toUpperCase()}`
+}

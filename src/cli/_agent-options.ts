@@ -2,8 +2,8 @@ import { collect } from './_collect.ts'
 import type { Command } from 'commander'
 import { UsageError } from '../base/index.ts'
 import type { AgentOptions } from '../agent/index.ts'
-import { contradiction } from './_contradiction.ts'
-import { wholeNumber } from './_option-number.ts'
+import { contradiction } from '../base/errors.ts'
+import { wholeNumber } from '../base/option-values.ts'
 import type { CommandContext } from './command.ts'
 
 /** What every command understands that lets a model work. */

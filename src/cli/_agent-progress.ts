@@ -1,6 +1,6 @@
 import { redactText, redactValue, safeLine, safeText } from '../base/index.ts'
 import type { AgentEvent, TokenUsage, UsageReport } from '../agent/index.ts'
-import { amount, cell, count } from './_cells.ts'
+import { amount, cell, count } from '../base/text.ts'
 import type { CommandContext } from './command.ts'
 
 export interface AgentProgress {

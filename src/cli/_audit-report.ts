@@ -1,7 +1,7 @@
 import { isAbsolute, relative } from 'node:path'
 import type { AuditFinding, SkillAudit } from '../audit/index.ts'
 import { compareText, type Diagnostic, safeLine } from '../base/index.ts'
-import { amount, bytes, count } from './_cells.ts'
+import { amount, bytes, count } from '../base/text.ts'
 import type { CommandContext } from './command.ts'
 
 export interface AuditSummary {

@@ -5,7 +5,7 @@ import { isInside, safeLine, UsageError, userDirectories } from '../base/index.t
 import { confinedSteps, type Plan, type RunConfinement } from '../chain/index.ts'
 import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../exec/index.ts'
 import type { ChainProject } from './_chain-project.ts'
-import { contradiction } from './_contradiction.ts'
+import { contradiction } from '../base/errors.ts'
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */
 export interface ConfinementOptions {

@@ -1,5 +1,5 @@
 import { discoverOnce, type ProjectServers, type ToolIndex } from '../tools/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import type { CommandContext } from './command.ts'
 
 /**

@@ -1,4 +1,4 @@
-import type { Check } from './_doctor-checks.ts'
+import type { Check } from '../base/check.ts'
 import { type EngineOptions, wantsServer } from './_engine.ts'
 import type { CommandContext } from './command.ts'
 

@@ -9,13 +9,13 @@ import {
   serviceName,
   type WorkerReport,
 } from '../chain/restate/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import { openProject } from './_chain-project.ts'
-import type { Check } from './_doctor-checks.ts'
+import type { Check } from '../base/check.ts'
 import { type AddressOptions, serverAddress } from './_restate-address.ts'
 import { skillsOf } from './_worker-skills.ts'
 import type { CommandContext } from './command.ts'
-import { packageVersion } from './version.ts'
+import { packageVersion } from '../base/runtime.ts'
 
 /** A balancer chooses who answers: so often is asked to reach all of them, or nearly. */
 const questions = 12

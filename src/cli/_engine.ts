@@ -15,7 +15,7 @@ import {
 } from '../chain/index.ts'
 import type { ChainProject } from './_chain-project.ts'
 import { linesAgain } from './_lines-again.ts'
-import { pointless } from './_contradiction.ts'
+import { pointless } from '../base/errors.ts'
 
 // Restate's part is loaded only for a run that is on a server.
 

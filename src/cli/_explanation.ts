@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import type { SkillExplanation, TriggerVerdict } from '../trigger/index.ts'
-import { count } from './_cells.ts'
+import { count } from '../base/text.ts'
 import type { Output } from './output.ts'
 
 /** One paragraph a skill: what fired, on what, what it costs; near misses with their reason. */

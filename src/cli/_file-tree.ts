@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import type { ResourceTree } from '../library/index.ts'
-import { bytes } from './_cells.ts'
+import { bytes } from '../base/text.ts'
 
 interface Branch {
   directories: Map<string, Branch>

@@ -7,7 +7,7 @@ import {
   SkillrailError,
 } from '../base/index.ts'
 import { adapters, type FileChange, type HookScope, type Platform } from '../hooks/index.ts'
-import { contradiction } from './_contradiction.ts'
+import { contradiction } from '../base/errors.ts'
 import { unifiedDiff } from './_unified-diff.ts'
 import type { CommandContext } from './command.ts'
 

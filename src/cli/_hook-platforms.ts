@@ -1,7 +1,6 @@
-import { type Runtime, UsageError } from '../base/index.ts'
+import { nearest, type Runtime, UsageError } from '../base/index.ts'
 import { installedPlatforms, isPlatform, type Platform, platforms } from '../hooks/index.ts'
-import { nearest } from '../base/index.ts'
-import { findProgram } from './_find-program.ts'
+import { findProgram } from '../exec/find-program.ts'
 
 /** The clients that were named on the command line; where none was, those that are used here. */
 export function namedPlatforms(runtime: Runtime, names: readonly string[]): Platform[] {

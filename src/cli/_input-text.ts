@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { readRegularFile, UsageError } from '../base/index.ts'
-import { contradiction } from './_contradiction.ts'
+import { contradiction } from '../base/errors.ts'
 import type { CommandContext } from './command.ts'
 
 /**

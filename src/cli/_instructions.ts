@@ -1,7 +1,7 @@
 import { UsageError } from '../base/index.ts'
 import type { InstructionExecutor } from '../chain/index.ts'
 import { toolNames } from './_agent-options.ts'
-import { contradiction, pointless } from './_contradiction.ts'
+import { contradiction, pointless } from '../base/errors.ts'
 import { viaInstructions } from './_via.ts'
 
 /** What the options say about steps without a script. */

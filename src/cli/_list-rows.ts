@@ -1,5 +1,5 @@
 import type { Discovery, SkillSummary } from '../library/index.ts'
-import { cell, count } from './_cells.ts'
+import { cell, count } from '../base/text.ts'
 import type { Output } from './output.ts'
 
 export interface ListRowsOptions {

@@ -6,7 +6,7 @@ import { mcpChains } from './_mcp-chains.ts'
 import { mcpTools } from './_mcp-tools.ts'
 import { toolProject } from './_tool-project.ts'
 import type { CommandContext } from './command.ts'
-import { packageVersion } from './version.ts'
+import { packageVersion } from '../base/runtime.ts'
 
 export interface McpWorldOptions {
   yes: boolean

@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import { type Diagnostic, readRegularFile, safeLine, SkillrailError } from '../base/index.ts'
 import { matchPrompt, planInjection, type PromptCase, readPromptCases } from '../trigger/index.ts'
 import type { CheckedFile } from './_trigger-verdicts.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import type { CommandContext } from './command.ts'
 
 /** What an author's prompt injects, beside what it must inject. */

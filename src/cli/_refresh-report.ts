@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import type { RefreshReport } from '../tools/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import { indented, whereTheRestIs } from './_server-rows.ts'
 import type { Output } from './output.ts'
 

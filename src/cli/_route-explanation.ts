@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import type { RouteExplanation } from '../tools/index.ts'
-import { cell } from './_cells.ts'
+import { cell } from '../base/text.ts'
 import type { Output } from './output.ts'
 
 /** What led to each candidate: its parts, and why it stands before the next. */

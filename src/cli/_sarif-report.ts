@@ -1,6 +1,6 @@
 import { type Diagnostic, type SarifRule, sarifLog } from '../base/index.ts'
 import type { CommandContext } from './command.ts'
-import { packageVersion } from './version.ts'
+import { packageVersion } from '../base/runtime.ts'
 
 /** Prints findings as one SARIF document, with paths relative to the working directory. */
 export function printSarif(

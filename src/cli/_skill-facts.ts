@@ -1,7 +1,7 @@
 import { safeLine } from '../base/index.ts'
 import type { SkillInfo } from '../library/index.ts'
 import { type ChainDeclaration, formatAllowedTools } from '../skill/index.ts'
-import { count } from './_cells.ts'
+import { count } from '../base/text.ts'
 
 /** One line of `show`: a label and what is said about it. */
 export type SkillFact = readonly [label: string, value: string]

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { contradiction } from './_contradiction.ts'
+import { contradiction } from '../base/errors.ts'
 
 /** Which steps of a chain a call is about. */
 export interface StepChoice {

@@ -17,7 +17,7 @@ import {
   projectGate,
 } from '../tools/index.ts'
 import { discoverTools } from './_discovery.ts'
-import { milliseconds } from './_option-number.ts'
+import { milliseconds } from '../base/option-values.ts'
 import { cautionText } from './_tool-caution.ts'
 import { amongAskedServers, toolProject } from './_tool-project.ts'
 import { openWorkflows, sessionOf } from './_workflow-project.ts'

@@ -19,7 +19,7 @@ import {
   type ToolStep,
 } from '../tools/index.ts'
 import { boundedValue } from './_call-answer.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import { guardJson, guardLines } from './_foreseen-guard.ts'
 import type { CommandContext } from './command.ts'
 import type { Output } from './output.ts'

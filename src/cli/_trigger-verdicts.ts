@@ -1,6 +1,6 @@
 import { safeLine, safeText } from '../base/index.ts'
 import type { CheckedSkill, TriggerCheck, TriggerFix } from '../trigger/index.ts'
-import { amount, cell } from './_cells.ts'
+import { amount, cell } from '../base/text.ts'
 
 /** A skill whose triggers were checked, and what was mended. */
 export interface CheckedFile {

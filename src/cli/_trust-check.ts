@@ -11,7 +11,7 @@ import {
   type TrustStore,
   userSkillDirectory,
 } from '../trust/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import { keptTexts } from './_text-change.ts'
 import { compareWithLock, lockReportLines } from './_trust-lock-report.ts'
 import { type Standing, standingOf } from './_trust-standing.ts'

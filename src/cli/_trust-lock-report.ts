@@ -8,7 +8,7 @@ import {
   type LockFileChange,
   type LockReading,
 } from '../trust/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import type { Standing } from './_trust-standing.ts'
 import { type KeptTexts, textChange } from './_text-change.ts'
 

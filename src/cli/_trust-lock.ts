@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import { exitCode, type ExitCode, safeLine } from '../base/index.ts'
 import { currentSkills, type CurrentSkill, openLockStore, type TrustStore } from '../trust/index.ts'
-import { amount } from './_cells.ts'
+import { amount } from '../base/text.ts'
 import { keptTexts } from './_text-change.ts'
 import { compareWithLock, lockReportLines } from './_trust-lock-report.ts'
 import { trustReportLines } from './_trust-report.ts'

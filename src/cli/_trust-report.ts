@@ -3,7 +3,7 @@ import { safeLine, safeText, isObject } from '../base/index.ts'
 import type { SkillInfo } from '../library/index.ts'
 import { formatAllowedTools } from '../skill/index.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../trust/index.ts'
-import { amount, bytes } from './_cells.ts'
+import { amount, bytes } from '../base/text.ts'
 import { type KeptTexts, textChange } from './_text-change.ts'
 
 /** Everything that a person decides on; also what `--json` prints, without the texts. */

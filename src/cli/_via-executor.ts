@@ -1,7 +1,7 @@
 import { agentExecutor, ChainPlanError, type Executor, type RunStore } from '../chain/index.ts'
 import { agentClis, type AgentCliName } from '../exec/index.ts'
 import type { ChainProject } from './_chain-project.ts'
-import { findProgram } from './_find-program.ts'
+import { findProgram } from '../exec/find-program.ts'
 import { acceptedEnvironment } from './_run-settings.ts'
 import { stepContent } from './_step-content.ts'
 

@@ -5,7 +5,7 @@ import { skillWorld } from './_view-skills.ts'
 import { toolWorld } from './_view-tools.ts'
 import { workflowWorld } from './_view-workflows.ts'
 import type { CommandContext } from './command.ts'
-import { packageVersion } from './version.ts'
+import { packageVersion } from '../base/runtime.ts'
 
 /** Everything that the view shows, of the project that the command works in. */
 export function viewWorld(given: CommandContext): ViewWorld {

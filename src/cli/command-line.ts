@@ -1,8 +1,8 @@
 import { Command as Parser, Option } from 'commander'
 import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../base/command.ts'
 import { SkillrailError, UsageError } from '../base/index.ts'
-import { contradiction } from './_contradiction.ts'
-import { milliseconds, wholeNumber } from './_option-number.ts'
+import { contradiction } from '../base/errors.ts'
+import { milliseconds, wholeNumber } from '../base/option-values.ts'
 import type { CommandEntry } from './command-table/command-entry.ts'
 import type { LoadedCommand } from './command.ts'
 

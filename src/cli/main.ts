@@ -18,7 +18,7 @@ import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
 import { interruptible } from './interrupt.ts'
 import { createOutput } from './output.ts'
-import { packageVersion } from './version.ts'
+import { packageVersion } from '../base/runtime.ts'
 
 /**
  * Runs one command line and returns its exit code. The only place that turns an error into words

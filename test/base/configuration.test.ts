@@ -6,6 +6,7 @@ import {
   type ConfigurationReading,
   loadConfiguration,
   settingTable,
+  variableOf,
   systemRuntime,
 } from '../../src/base/index.ts'
 
@@ -148,7 +149,7 @@ it('reports a named file that is missing', () => {
 
 it.each(settingTable)('$key has a variable named after it and a description', (setting) => {
   const words = setting.key.replace(/[A-Z]/g, '_$&').replace('.', '_')
-  expect(setting.variable).toBe(`SKILLRAIL_${words.toUpperCase()}`)
+  expect(variableOf(setting)).toBe(`SKILLRAIL_${words.toUpperCase()}`)
   expect(setting.description).toMatch(/\.$/)
 })
 

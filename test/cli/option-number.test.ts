@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { exitCode } from '../../src/base/index.ts'
-import { milliseconds, wholeNumber } from '../../src/cli/_option-number.ts'
+import { milliseconds, wholeNumber } from '../../src/base/option-values.ts'
 import { runCli } from './run-cli.ts'
 
 const huge = '9'.repeat(400)

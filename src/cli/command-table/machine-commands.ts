@@ -48,6 +48,6 @@ export const machineCommands: readonly CommandEntry[] = [
     name: 'doctor',
     group: 'Machine',
     summary: 'Check this machine and this project',
-    load: () => import('../commands/doctor.ts'),
+    load: () => import('../doctor.ts'),
   },
 ]

@@ -10,9 +10,9 @@ import {
 } from '../_agent-options.ts'
 import { agentProgress, usageLines } from '../_agent-progress.ts'
 import { inputText, refuseInputTwice } from '../_input-text.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { collect } from '../_collect.ts'
-import { contradiction } from '../_contradiction.ts'
+import { contradiction } from '../../base/errors.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface AgentCommandOptions extends ModelOptions {

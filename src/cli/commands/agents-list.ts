@@ -1,7 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import type { AgentInfo } from '../../agent/index.ts'
 import { agentFieldsJson, agentFiles } from '../_agent-files.ts'
-import { amount, cell } from '../_cells.ts'
+import { amount, cell } from '../../base/text.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 import type { Output } from '../output.ts'
 

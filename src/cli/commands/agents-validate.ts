@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { exitCode, hasErrors } from '../../base/index.ts'
 import { type AgentVerdict, verdictsOf } from '../_agent-verdicts.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

@@ -1,7 +1,7 @@
 import { collect } from '../_collect.ts'
 import { UsageError } from '../../base/index.ts'
 import { openProject, planNamed } from '../_chain-project.ts'
-import { contradiction } from '../_contradiction.ts'
+import { contradiction } from '../../base/errors.ts'
 import { answerPlan } from '../_plan-answer.ts'
 import { askedInstructions, type InstructionChoice } from '../_instructions.ts'
 import { askedSteps, declareStepChoice, type StepChoice } from '../_step-choice.ts'

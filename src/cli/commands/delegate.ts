@@ -12,7 +12,7 @@ import {
 } from '../_agent-options.ts'
 import { agentProgress, usageText } from '../_agent-progress.ts'
 import { inputText, refuseInputTwice } from '../_input-text.ts'
-import { milliseconds } from '../_option-number.ts'
+import { milliseconds } from '../../base/option-values.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options extends ModelOptions {

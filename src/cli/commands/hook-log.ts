@@ -1,7 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { type HookTrace, readTraces } from '../../hooks/index.ts'
-import { amount } from '../_cells.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { amount } from '../../base/text.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

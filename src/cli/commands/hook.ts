@@ -1,8 +1,8 @@
 import { exitCode, UsageError } from '../../base/index.ts'
 import { indexWork, runHook } from '../../hooks/index.ts'
-import { cell } from '../_cells.ts'
+import { cell } from '../../base/text.ts'
 import { platformNamed } from '../_hook-platforms.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

@@ -6,7 +6,7 @@ import {
   type PlatformStatus,
   type Registered,
 } from '../../hooks/index.ts'
-import { findProgram } from '../_find-program.ts'
+import { findProgram } from '../../exec/find-program.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

@@ -1,7 +1,7 @@
 import { exitCode, safeText } from '../../base/index.ts'
 import { estimateTokens } from '../../skill/index.ts'
 import { tierZeroBlock, tierZeroLine } from '../../trigger/index.ts'
-import { amount, count } from '../_cells.ts'
+import { amount, count } from '../../base/text.ts'
 import { indexTargets, planIndex, writeIndex } from '../_index-files.ts'
 import { skillsFor } from '../_trigger-skills.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'

@@ -1,7 +1,7 @@
 import { exitCode, safeText } from '../../base/index.ts'
 import { renderInjection } from '../../trigger/index.ts'
 import { injectionFor } from '../_injection-for.ts'
-import { budgetRange, wholeNumber } from '../_option-number.ts'
+import { budgetRange, wholeNumber } from '../../base/option-values.ts'
 import { promptFor } from '../_trigger-skills.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

@@ -1,6 +1,6 @@
 import { exitCode, hasErrors } from '../../base/index.ts'
 import { discoverOptionsFrom } from '../../library/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { listAnswer } from '../_list-answer.ts'
 import { listRows } from '../_list-rows.ts'
 import { type ListedSkills, listedSkills } from '../_listed-skills.ts'

@@ -1,10 +1,10 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { explainPrompt } from '../../trigger/index.ts'
-import { amount, cell, count } from '../_cells.ts'
+import { amount, cell, count } from '../../base/text.ts'
 import { explanationLines } from '../_explanation.ts'
 import { type InjectionAnswer, injectionFor } from '../_injection-for.ts'
 import { matchAnswer, tokensOf } from '../_match-answer.ts'
-import { budgetRange, wholeNumber } from '../_option-number.ts'
+import { budgetRange, wholeNumber } from '../../base/option-values.ts'
 import { promptFor } from '../_trigger-skills.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 

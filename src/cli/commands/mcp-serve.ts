@@ -1,11 +1,11 @@
 import { exitCode, type ExitCode, UsageError } from '../../base/index.ts'
 import { serveHttp, serveStdio } from '../../mcp/index.ts'
-import { pointless } from '../_contradiction.ts'
+import { pointless } from '../../base/errors.ts'
 import { listening } from '../_listening.ts'
 import { answerMcpOffer } from '../_mcp-offer.ts'
 import { mcpToken } from '../_mcp-token.ts'
 import { mcpWorld } from '../_mcp-world.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

@@ -6,8 +6,8 @@ import {
   type SkillInfo,
 } from '../../library/index.ts'
 import { type CatalogFormat, renderCatalog } from '../../skill/index.ts'
-import { amount } from '../_cells.ts'
-import { budgetRange, wholeNumber } from '../_option-number.ts'
+import { amount } from '../../base/text.ts'
+import { budgetRange, wholeNumber } from '../../base/option-values.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

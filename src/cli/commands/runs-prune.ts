@@ -1,7 +1,7 @@
 import { exitCode, UsageError } from '../../base/index.ts'
 import { prunableRuns, removeRuns } from '../../chain/index.ts'
 import { openProject } from '../_chain-project.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

@@ -1,6 +1,6 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { completedCount } from '../../workflow/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { readSession } from '../_named-session.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

@@ -1,7 +1,7 @@
 import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import { completions } from '../_completions.ts'
 import { readSession } from '../_named-session.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

@@ -11,7 +11,7 @@ import {
 } from '../../library/index.ts'
 import { SkillLoadError } from '../../skill/index.ts'
 import type { TrustVerdict } from '../../trust/index.ts'
-import { contradiction } from '../_contradiction.ts'
+import { contradiction } from '../../base/errors.ts'
 import { fileTree } from '../_file-tree.ts'
 import { skillFacts } from '../_skill-facts.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'

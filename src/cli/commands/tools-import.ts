@@ -4,7 +4,7 @@ import {
   type ServerConfiguration,
   type ServerDefinition,
 } from '../../tools/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { addressOf, shownServer, standingOf } from '../_server-rows.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 

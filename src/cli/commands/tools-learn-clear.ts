@@ -1,6 +1,6 @@
 import { exitCode } from '../../base/index.ts'
 import { forgetExamples, readLearned } from '../../tools/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { toolProject } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

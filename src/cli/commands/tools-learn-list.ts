@@ -1,6 +1,6 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { learnedPath, readLearned, weightOf } from '../../tools/index.ts'
-import { amount, cell } from '../_cells.ts'
+import { amount, cell } from '../../base/text.ts'
 import { toolProject } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

@@ -7,7 +7,7 @@ import {
   type ToolSummary,
   unaskedServers,
 } from '../../tools/index.ts'
-import { amount, cell } from '../_cells.ts'
+import { amount, cell } from '../../base/text.ts'
 import { CategoryNotFoundError } from '../_category-error.ts'
 import { listableTools } from '../_known-tools.ts'
 import { printUnavailable } from '../_server-rows.ts'

@@ -11,7 +11,7 @@ import {
   ServerNotFoundError,
   ToolError,
 } from '../../tools/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { printRefreshReport } from '../_refresh-report.ts'
 import { toolProject } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'

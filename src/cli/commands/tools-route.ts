@@ -1,6 +1,6 @@
 import { exitCode } from '../../base/index.ts'
 import { inputText } from '../_input-text.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { explanationOf, printRoute, routeAnswer, routeJson } from '../_route-answer.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'

@@ -1,9 +1,9 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { projectRouter, type Router, type ToolIndex, type ToolSummary } from '../../tools/index.ts'
-import { cell } from '../_cells.ts'
+import { cell } from '../../base/text.ts'
 import { cautionMark } from '../_tool-caution.ts'
 import { knownTools } from '../_known-tools.ts'
-import { wholeNumber } from '../_option-number.ts'
+import { wholeNumber } from '../../base/option-values.ts'
 import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

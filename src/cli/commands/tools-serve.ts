@@ -8,11 +8,11 @@ import {
   userDirectories,
 } from '../../base/index.ts'
 import { requireServers, servedStatus, serveProject, stopServed } from '../../tools/index.ts'
-import { contradiction } from '../_contradiction.ts'
+import { contradiction } from '../../base/errors.ts'
 import { type DetachedSelf, detachedSelf } from '../_detached-self.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 import { serverConfiguration } from '../_asked-servers.ts'
-import { packageVersion } from '../version.ts'
+import { packageVersion } from '../../base/runtime.ts'
 
 interface Options {
   detach?: boolean | undefined

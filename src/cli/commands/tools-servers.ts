@@ -2,7 +2,7 @@ import { exitCode, type ExitCode, messageOf, safeLine, safeText } from '../../ba
 import { openProjectServers, type ProjectServers, requireServers } from '../../tools/index.ts'
 import { knownServers, type ServerRow } from '../_known-servers.ts'
 import { indented, standingOf } from '../_server-rows.ts'
-import { packageVersion } from '../version.ts'
+import { packageVersion } from '../../base/runtime.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

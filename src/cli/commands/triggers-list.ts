@@ -7,7 +7,7 @@ import {
   tokenReport,
   type TokenReport,
 } from '../../trigger/index.ts'
-import { amount, cell, count } from '../_cells.ts'
+import { amount, cell, count } from '../../base/text.ts'
 import { type InstalledSkill, skillsFor } from '../_trigger-skills.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 

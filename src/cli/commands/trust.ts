@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { exitCode, type ExitCode, safeLine } from '../../base/index.ts'
 import { findWorkspace, openLockStore, openTrustStore, type TrustStore } from '../../trust/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { keptTexts } from '../_text-change.ts'
 import { checkLock } from '../_trust-check.ts'
 import { compareWithLock, lockReportLines } from '../_trust-lock-report.ts'

@@ -1,6 +1,6 @@
 import { exitCode, hasErrors } from '../../base/index.ts'
 import { checkWorkflows } from '../../workflow/index.ts'
-import { amount } from '../_cells.ts'
+import { amount } from '../../base/text.ts'
 import { installedTools, openWorkflows } from '../_workflow-project.ts'
 import { untrustedWorkflows } from '../_workflow-trust.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'

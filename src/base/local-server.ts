@@ -1,9 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ReadBodyOptions, readJsonBody, RequestRefused } from './read-json-body.ts'
-import { refusalOf } from './refusal.ts'
 
-export type LocalMethod = 'DELETE' | 'GET' | 'POST'
+type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
 /** What a path of a local server answers. */
 export interface LocalRoute {
@@ -18,7 +16,7 @@ export interface LocalRoute {
   answer(body: unknown, response: ServerResponse, request: IncomingMessage): Promise<void> | void
 }
 
-export interface LocalServerOptions extends ReadBodyOptions {
+interface LocalServerOptions extends ReadBodyOptions {
   /** Whoever knows it is answered; 32 random bytes at least, and never in an address. */
   token: string
   /** By path, as it stands in a request; no other is answered. */
@@ -155,4 +153,163 @@ function listen(server: Server, port: number): Promise<number> {
       if (typeof address === 'object' && address !== null) resolve(address.port)
     })
   })
+}
+
+/**
+ * A page that everybody may see and nobody else can use: it has nothing of the user in it and asks
+ * this server for that, with the token from the fragment of its address. Only the scripts and styles
+ * that stand in it run; it loads nothing, sends no form and is in no frame. No text becomes markup by
+ * accident: what makes HTML of a text is refused (Trusted Types).
+ */
+export function pageRoute(html: string): LocalRoute {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashesOf(html, 'script')}`,
+    `style-src ${hashesOf(html, 'style')}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+  return {
+    method: 'GET',
+    isPublic: true,
+    answer(_body, response) {
+      response.setHeader('content-security-policy', policy)
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
+    },
+  }
+}
+
+/** The sources of a policy for the elements of a kind that stand in a page as text. */
+function hashesOf(html: string, element: 'script' | 'style'): string {
+  const { createHash } = process.getBuiltinModule('node:crypto')
+  const texts = html.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))
+  const hashes = Array.from(texts, ([, text = '']) => createHash('sha256').update(text))
+  if (hashes.length === 0) return "'none'"
+  return hashes.map((hash) => `'sha256-${hash.digest('base64')}'`).join(' ')
+}
+
+interface ReadBodyOptions {
+  /** Bytes; default 1 MiB. */
+  largestBody?: number | undefined
+}
+
+/** A request that is answered with an HTTP status alone. */
+class RequestRefused extends Error {
+  readonly status: number
+
+  constructor(status: number) {
+    super(`HTTP ${status}`)
+    this.status = status
+  }
+}
+
+/**
+ * The JSON that was sent; `{}` for nothing.
+ * @throws {RequestRefused} 413 for too much, 400 for what is no JSON.
+ */
+async function readJsonBody(
+  request: IncomingMessage,
+  { largestBody = 1_048_576 }: ReadBodyOptions,
+): Promise<unknown> {
+  if (Number(request.headers['content-length'] ?? 0) > largestBody) throw new RequestRefused(413)
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request) {
+    const part = Buffer.from(chunk)
+    bytes += part.length
+    if (bytes > largestBody) throw new RequestRefused(413)
+    parts.push(part)
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(parts).toString('utf8') || '{}')
+    return value
+  } catch {
+    throw new RequestRefused(400)
+  }
+}
+
+/** Notices when nobody has asked for a while. */
+export interface IdleTimer {
+  /** Called when a request is let in, and what it returns when that has been answered. */
+  busy(): () => void
+  /** Whether nothing is being answered. */
+  isIdle(): boolean
+  end(): void
+}
+
+/** Calls `onIdle` once nothing was asked for `ms` milliseconds; 0: never. */
+export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
+  let active = 0
+  let timer: NodeJS.Timeout | undefined
+  const wait = (): void => {
+    clearTimeout(timer)
+    if (ms > 0 && active === 0) timer = setTimeout(onIdle, ms)
+  }
+  wait()
+  return {
+    busy() {
+      active++
+      clearTimeout(timer)
+      let done = false
+      return () => {
+        if (done) return
+        done = true
+        active--
+        wait()
+      }
+    },
+    isIdle: () => active === 0,
+    end() {
+      active++
+      clearTimeout(timer)
+    },
+  }
+}
+
+/**
+ * The HTTP status that a request is refused with; undefined where it may be answered. What comes from
+ * elsewhere learns nothing about which paths there are, nor does anybody without the token.
+ */
+function refusalOf(
+  request: IncomingMessage,
+  token: string,
+  route: LocalRoute | undefined,
+): number | undefined {
+  if (isFromElsewhere(request)) return 403
+  if (route?.isPublic !== true && !isSame(request.headers.authorization, `Bearer ${token}`)) {
+    return 401
+  }
+  if (route === undefined) return 404
+  const { method } = request
+  if (![route.method].flat().some((allowed) => allowed === method)) return 405
+  // A form of a page can send no such type; asking for leave to send it gets none.
+  const isTyped = jsonType.test(request.headers['content-type'] ?? '')
+  return method !== 'POST' || isTyped ? undefined : 415
+}
+
+const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
+
+/** Whether it names another host (a name bound to this machine) or comes from a page that is not ours. */
+function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage): boolean {
+  const own = `127.0.0.1:${socket.localPort}`
+  const hosts = headersDistinct['host'] ?? []
+  const site = headers['sec-fetch-site'] ?? 'none'
+  return (
+    hosts.length !== 1 ||
+    hosts[0] !== own ||
+    (headers.origin !== undefined && headers.origin !== `http://${own}`) ||
+    (site !== 'none' && site !== 'same-origin')
+  )
+}
+
+/** Takes as long wherever the first difference is. */
+function isSame(given = '', expected: string): boolean {
+  const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+  return timingSafeEqual(digest(given), digest(expected))
 }

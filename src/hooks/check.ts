@@ -1,3 +1,5 @@
+import type { Check, CheckContext } from '../base/check.ts'
+import { findProgram } from '../exec/find-program.ts'
 import {
   adapters,
   bestRun,
@@ -5,17 +7,14 @@ import {
   type PlatformStatus,
   probeHook,
   type Registered,
-} from '../hooks/index.ts'
-import type { Check } from './_doctor-checks.ts'
-import { findProgram } from './_find-program.ts'
-import type { CommandContext } from './command.ts'
+} from './index.ts'
 
 /**
  * Whether the hook of each client is registered and will run.
  *
  * @param probe call the hook as every client would, and look at what comes back.
  */
-export async function checkHooks({ runtime }: CommandContext, probe: boolean): Promise<Check[]> {
+export async function checkHooks({ runtime }: CheckContext, probe: boolean): Promise<Check[]> {
   const {
     launcher,
     probe: call,

@@ -1,18 +1,18 @@
 import {
   closeSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   realpathSync,
   renameSync,
+  type Stats,
   statSync,
   unlinkSync,
   writeSync,
 } from 'node:fs'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { StateFileError, systemCode } from './errors.ts'
-import { makeDirectory } from './make-directory.ts'
-import { makePrivateDirectory } from './private-directory.ts'
-import { randomText } from './random-text.ts'
+import { randomText } from './runtime.ts'
 
 export interface AtomicWriteOptions {
   /** Permission bits of the new file; default: those of the file it replaces, else 0o644. */
@@ -105,4 +105,57 @@ function syncDirectory(directory: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/**
+ * Makes a directory and what is missing above it; one that exists stays as it is. Instead of the
+ * option `recursive` of Node, which never returns where a directory that exists says that it does not,
+ * as /proc does.
+ *
+ * @param mode of each that is made, less what the umask takes away.
+ * @throws the system error where one cannot be made, or is no directory.
+ */
+export function makeDirectory(path: string, mode = 0o777): void {
+  for (const directory of missingOf(resolve(path))) {
+    try {
+      mkdirSync(directory, { mode })
+    } catch (error) {
+      // Somebody else may have made it in the meantime.
+      if (systemCode(error) !== 'EEXIST' || !isDirectory(directory)) throw error
+    }
+  }
+}
+
+/** The path, unless it is a directory, and above it what is missing, topmost first. */
+function missingOf(path: string): string[] {
+  if (isDirectory(path)) return []
+  const missing = [path]
+  for (let above = dirname(path); look(above) === undefined; above = dirname(above)) {
+    missing.unshift(above)
+    if (dirname(above) === above) break
+  }
+  return missing
+}
+
+function isDirectory(path: string): boolean {
+  return look(path)?.isDirectory() === true
+}
+
+function look(path: string): Stats | undefined {
+  return statSync(path, { throwIfNoEntry: false })
+}
+
+/** Holds what a project shares beside what is private, so that others may look into it. */
+const sharedDirectory = '.skillrail'
+
+/**
+ * Makes a directory for files that only the user may read, and what is missing above it, mode 0700
+ * whatever the umask is, as the XDG Base Directory Specification asks. Directories that exist stay
+ * as they are.
+ */
+export function makePrivateDirectory(path: string): void {
+  const parts = resolve(path).split(sep)
+  const shared = parts.lastIndexOf(sharedDirectory)
+  if (shared >= 0) makeDirectory(parts.slice(0, shared + 1).join(sep))
+  makeDirectory(path, 0o700)
 }

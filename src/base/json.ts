@@ -1,3 +1,5 @@
+import type { Hash } from 'node:crypto'
+
 /** JSON nested deeper exhausts the stack of what reads it, writes it or walks through it. */
 export const deepestJson = 200
 
@@ -44,4 +46,31 @@ function endOfComment(text: string, start: number): number {
   if (sign !== '/' && sign !== '*') return start
   const end = sign === '/' ? text.indexOf('\n', start) : text.indexOf('*/', start + 2)
   return end < 0 ? text.length : end
+}
+
+/**
+ * Whether a value read from JSON, YAML or TOML is a map of names to values: no list, and not null. Where
+ * the type of the value does not say what its members are, but its source does, they are named:
+ * `isObject<JsonValue>(document)`.
+ */
+export function isObject<Member = unknown>(
+  value: unknown,
+): value is Readonly<Record<string, Member>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** `sha256:` and 64 hexadecimal digits. Text is hashed as UTF-8. */
+export function sha256(data: string | Uint8Array): string {
+  return `sha256:${process.getBuiltinModule('node:crypto').hash('sha256', data)}`
+}
+
+/** A hash to be fed in parts; {@link digestOf} ends it. */
+export function openSha256(): Hash {
+  // Loading crypto costs a third of a Node start, and most commands hash nothing.
+  return process.getBuiltinModule('node:crypto').createHash('sha256')
+}
+
+/** The digest of everything the hash was fed, in the form of {@link sha256}. */
+export function digestOf(hash: Hash): string {
+  return `sha256:${hash.digest('hex')}`
 }

@@ -1,5 +1,5 @@
-import { UsageError } from '../base/index.ts'
-import { cell } from './_cells.ts'
+import { UsageError } from './errors.ts'
+import { cell } from './text.ts'
 
 interface Range {
   least: number

@@ -1,0 +1,230 @@
+import { isUtf8 } from 'node:buffer'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
+import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { reasonOf, systemCode } from './errors.ts'
+
+export type FileReading =
+  | { ok: true; bytes: Buffer; text: string; size: number; mtimeMs: number }
+  | { ok: false; code: FileReadingCode; message: string }
+
+export type FileReadingCode =
+  | 'file-missing'
+  | 'file-unreadable'
+  | 'file-not-regular'
+  | 'file-too-large'
+  | 'file-not-utf8'
+
+interface ReadRegularFileOptions {
+  /** A larger file is refused without being read. */
+  maxBytes: number
+  /** Whether a symbolic link as the last part of the path is followed; default true. */
+  followSymlinks?: boolean | undefined
+  /** Also what is no text, for whom `bytes` are enough; default false. */
+  binary?: boolean | undefined
+}
+
+/**
+ * Reads a text file that a stranger may have made: never waits on a FIFO or a device, never reads
+ * more than it was told to, and says what is wrong instead of throwing.
+ */
+export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
+  let descriptor: number
+  try {
+    descriptor = openSync(path, openFlags(options.followSymlinks ?? true))
+  } catch (error) {
+    return openingFailed(path, error)
+  }
+  try {
+    return readOpened(path, descriptor, options)
+  } catch (error) {
+    return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+function openFlags(followSymlinks: boolean): number {
+  // O_NONBLOCK: opening a FIFO for reading would otherwise wait for a writer. Both are 0 on Windows.
+  const nonBlocking = constants.O_NONBLOCK ?? 0
+  const noFollow = followSymlinks ? 0 : (constants.O_NOFOLLOW ?? 0)
+  return constants.O_RDONLY | nonBlocking | noFollow
+}
+
+function openingFailed(path: string, error: unknown): FileReading {
+  const code = systemCode(error)
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return refusal('file-missing', `${path} does not exist`)
+  }
+  if (code === 'ELOOP') return refusal('file-not-regular', `${path} is a symbolic link`)
+  if (code === 'EISDIR') return refusal('file-not-regular', `${path} is a directory`)
+  return refusal('file-unreadable', `${path} cannot be read: ${reasonOf(error)}`)
+}
+
+function readOpened(
+  path: string,
+  descriptor: number,
+  { maxBytes, binary = false }: ReadRegularFileOptions,
+): FileReading {
+  const stats = fstatSync(descriptor)
+  if (!stats.isFile()) {
+    const kind = stats.isDirectory() ? 'a directory' : 'no regular file'
+    return refusal('file-not-regular', `${path} is ${kind}`)
+  }
+  if (stats.size > maxBytes) return tooLarge(path, stats.size, maxBytes)
+  const bytes = readAll(descriptor, stats.size, maxBytes)
+  if (bytes === undefined) return tooLarge(path, undefined, maxBytes)
+  if (!binary && !isUtf8(bytes)) return refusal('file-not-utf8', `${path} is not UTF-8 text`)
+  return {
+    ok: true,
+    bytes,
+    text: bytes.toString('utf8'),
+    size: bytes.length,
+    mtimeMs: stats.mtimeMs,
+  }
+}
+
+/** Reads to the end even if the file grew since it was measured; undefined past `maxBytes`. */
+function readAll(descriptor: number, expected: number, maxBytes: number): Buffer | undefined {
+  let buffer = Buffer.allocUnsafe(Math.min(expected, maxBytes) + 1)
+  let length = 0
+  for (;;) {
+    const count = readSync(descriptor, buffer, length, buffer.length - length, null)
+    if (count === 0) return buffer.subarray(0, length)
+    length += count
+    if (length > maxBytes) return undefined
+    if (length === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2)
+  }
+}
+
+function tooLarge(path: string, size: number | undefined, maxBytes: number): FileReading {
+  const measured = size === undefined ? 'larger than' : `${size} bytes; the limit is`
+  return refusal('file-too-large', `${path} is ${measured} ${maxBytes} bytes`)
+}
+
+function refusal(code: FileReadingCode, message: string): FileReading {
+  return { ok: false, code, message }
+}
+
+export type InsideResolution =
+  | { ok: true; path: string }
+  | { ok: false; code: InsideCode; message: string }
+
+type InsideCode =
+  | 'path-absolute'
+  | 'path-escapes'
+  | 'path-left-out'
+  | 'path-missing'
+  | 'path-not-regular'
+  | 'path-nul'
+
+/** Whether `path` is `root` or lies below it. Compares resolved text; links are not followed. */
+export function isInside(root: string, path: string): boolean {
+  if (path.startsWith(`${root}${sep}`) && isAbsolute(root) && !unresolved.test(path)) return true
+  const way = relative(resolve(root), resolve(path))
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way))
+}
+
+/** Resolving costs ten times this look at a text that needs none, and every path of a plan is asked about. */
+const unresolved = sep === '/' ? /\/\.{0,2}(?:\/|$)/ : /^/
+
+/**
+ * Resolves a path that a skill names to a regular file inside `root`, the skill's directory, following
+ * links only to find out that they stay inside. Backslashes are refused so that one skill means the
+ * same everywhere, and so is what no digest of a skill has; see `outsideSkill`.
+ */
+export function resolveInside(root: string, path: string): InsideResolution {
+  if (path.includes('\0')) return refuseInside('path-nul', `the path contains a NUL character`)
+  if (isAbsolute(path) || /^[A-Za-z]:/.test(path)) {
+    return refuseInside('path-absolute', `${path} is absolute; a path must be relative to ${root}`)
+  }
+  if (path.includes('\\')) {
+    return refuseInside('path-escapes', `${path} contains a backslash; separate directories with /`)
+  }
+  if (!isInside(root, resolve(root, path))) return escapes(root, path)
+  return resolveLinks(root, path)
+}
+
+function resolveLinks(root: string, path: string): InsideResolution {
+  let real: string
+  try {
+    real = realpathSync.native(resolve(root, path))
+    const realRoot = realRootOf(root, resolve(root, path), real)
+    if (!isInside(realRoot, real)) return escapes(root, path)
+    const outside = outsideSkill(relative(realRoot, real))
+    if (outside !== undefined) return refuseInside('path-left-out', `${path} in ${root} ${outside}`)
+    if (!statSync(real).isFile()) {
+      return refuseInside('path-not-regular', `${path} in ${root} is no regular file`)
+    }
+  } catch {
+    return refuseInside('path-missing', `${path} does not exist in ${root}`)
+  }
+  return { ok: true, path: real }
+}
+
+/**
+ * The real path of a directory, asked for only where a link is on the way to `path` below it: looking
+ * at each part of a path again is most of what a script costs a plan.
+ *
+ * @param real the real path of `path`.
+ */
+export function realRootOf(root: string, path: string, real: string): string {
+  return real === path ? resolve(root) : realpathSync.native(root)
+}
+
+function escapes(root: string, path: string): InsideResolution {
+  return refuseInside('path-escapes', `${path} leads out of ${root}`)
+}
+
+function refuseInside(code: InsideCode, message: string): InsideResolution {
+  return { ok: false, code, message }
+}
+
+/**
+ * Folders at the top of a skill that are none of it, such as where a whole project is one skill: its
+ * history, and what Skillrail keeps. They change with every commit and run.
+ */
+export const foldersOutsideSkill: readonly string[] = ['.git', '.skillrail']
+
+/**
+ * Names of files that file managers and editors leave behind: `.DS_Store`, `Thumbs.db`, `desktop.ini`
+ * and the swap files of vim. No digest of a skill has such a file, so none may be run, read or offered.
+ */
+export function isLeftBehind(name: string): boolean {
+  return leftBehind.test(name)
+}
+
+/** In any spelling: some disks find `.DS_Store` for `.ds_store`. */
+const leftBehind = /^(?:\.ds_store|thumbs\.db|desktop\.ini|\..+\.sw[op])$/i
+
+/**
+ * Why a file is none of a skill, as in "PATH …", or undefined where it is.
+ *
+ * @param way of the real file from the real directory of the skill, in any spelling.
+ */
+export function outsideSkill(way: string): string | undefined {
+  const names = way.split(/[/\\]/)
+  const top = names[0]?.toLowerCase() ?? ''
+  if (foldersOutsideSkill.includes(top)) return `lies in ${top}, which is no part of a skill`
+  if (!isLeftBehind(names.at(-1) ?? '')) return undefined
+  return 'has a name that file managers and editors use, and is no part of a skill'
+}
+
+/** Tells whether one of the files changed, appeared or went: then this is another text. */
+export function fileIdentity(paths: readonly string[]): string {
+  return paths
+    .map((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false })
+      if (stats === undefined) return '-'
+      const { dev, ino, size, mtimeMs, ctimeMs } = stats
+      return `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`
+    })
+    .join('\n')
+}

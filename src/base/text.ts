@@ -1,0 +1,215 @@
+/**
+ * Text from a skill, a tool or a model made safe for a terminal: control characters, bidirectional
+ * overrides, invisible and tag characters become visible escapes such as `\x1b` or `\u{202e}`.
+ * Newlines and tabs stay; CRLF becomes a newline.
+ */
+export function safeText(text: string): string {
+  if (ordinary.test(text) || !dangerous.test(text)) return text
+  return text.replaceAll('\r\n', '\n').replace(dangerousAll, escape)
+}
+
+/** {@link safeText} on one line: newlines and tabs become a single space. */
+export function safeLine(text: string): string {
+  return safeText(text).replace(/[\n\t]+/g, ' ')
+}
+
+/** Nearly every text; the other pattern knows Unicode and takes milliseconds to compile. */
+const ordinary = /^[\t\n\u0020-\u007e]*$/
+
+// C0 without \t and \n, DEL, C1; line and paragraph separator; soft hyphen, Arabic letter mark,
+// Hangul and Khmer fillers, Mongolian vowel separator; zero-width characters, bidirectional marks,
+// embeddings, overrides and isolates; invisible operators; BOM; interlinear annotation; what is no
+// character and no XML may contain; variation selector supplement; tags; lone surrogates. Joiners
+// inside emoji and ordinary variation selectors stay: a terminal needs them to draw what the writer
+// meant.
+const invisible =
+  '[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5' +
+  '\\u180e\\u200b\\u200c\\u200e\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0' +
+  '\\ufff0-\\ufffb\\ufffe\\uffff\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]' +
+  '|\\p{Surrogate}|(?<!\\p{Extended_Pictographic}\\ufe0f?|\\p{Emoji_Modifier})\\u200d'
+const dangerous = new RegExp(invisible, 'u')
+const dangerousAll = new RegExp(invisible, 'gu')
+
+function escape(character: string): string {
+  const code = character.codePointAt(0) ?? 0
+  const digits = code.toString(16)
+  return code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u{${digits}}`
+}
+
+/** How many columns of a terminal a text on one line takes: two for a wide character and an emoji. */
+export function columnsOf(text: string): number {
+  if (narrow.test(text)) return text.length
+  let columns = 0
+  for (const { segment } of graphemesOf(text)) columns += columnsOfGrapheme(segment)
+  return columns
+}
+
+/** The text, or as much of it as leaves a column for `…`; never half a character. */
+export function cutToColumns(text: string, columns: number): string {
+  if (narrow.test(text)) {
+    return text.length <= columns ? text : ended(text.slice(0, Math.max(0, columns - 1)), columns)
+  }
+  let kept = 0
+  let taken = 0
+  for (const { segment, index } of graphemesOf(text)) {
+    taken += columnsOfGrapheme(segment)
+    if (taken > columns) return ended(text.slice(0, kept), columns)
+    if (taken < columns) kept = index + segment.length
+  }
+  return text
+}
+
+/** The text with spaces behind it up to a width. */
+export function padToColumns(text: string, columns: number): string {
+  return text + ' '.repeat(Math.max(0, columns - columnsOf(text)))
+}
+
+function ended(text: string, columns: number): string {
+  return columns < 1 ? '' : `${text.trimEnd()}…`
+}
+
+/** Nearly every text; the other patterns know Unicode and take milliseconds to compile. */
+const narrow = /^[\u0020-\u007e]*$/
+
+let segmenter: Intl.Segmenter | undefined
+
+function graphemesOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter.segment(text)
+}
+
+function columnsOfGrapheme(grapheme: string): number {
+  if (wide.test(grapheme)) return 2
+  return zeroWidth.test(grapheme) ? 0 : 1
+}
+
+// The blocks that Unicode Standard Annex 11 has as wide or fullwidth, and what is drawn as an emoji.
+const wide = new RegExp(
+  '[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\ua4cf\\ua960-\\ua97c\\uac00-\\ud7a3\\uf900-\\ufaff' +
+    '\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6' +
+    '\\u{16fe0}-\\u{18cff}\\u{1b000}-\\u{1b2ff}\\u{20000}-\\u{3fffd}]' +
+    '|\\p{Emoji_Presentation}|\\p{Emoji}\\ufe0f',
+  'u',
+)
+const zeroWidth = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u
+
+/** Text from a skill for one cell of a table: on one line, harmless, cut to `width` columns. */
+export function cell(text: string, width: number): string {
+  return cutToColumns(safeLine(text).trim(), width)
+}
+
+/** `12,345`, the same in every locale. */
+export function count(value: number): string {
+  return String(value).replace(/\B(?=(\d{3})+$)/g, ',')
+}
+
+/** `1 skill`, `2 skills`. */
+export function amount(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
+/** `120 B`, `3.1 KB`, `4.2 MB`. */
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`
+  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`
+  return `${(size / 1_000_000).toFixed(1)} MB`
+}
+
+/**
+ * The text without those of these characters that it ends with. An expression such as `/[ab]+$/`
+ * goes through a long run again from each of its places; this reads it once.
+ */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--
+  return text.slice(0, end)
+}
+
+/** The text up to its last blanks, which may be its end; a text of one word is left as it is. */
+export function withoutLastWord(text: string): string {
+  let end = text.length
+  while (end > 0 && text.charAt(end - 1).trim() !== '') end--
+  return end === 0 ? text : text.slice(0, end).trimEnd()
+}
+
+/**
+ * The candidate that `word` was probably meant to be, or undefined when none is close: at most a
+ * third of the word's characters may differ (insertions, deletions, replacements, swaps).
+ * Case and `_` against `-` cost nothing. Of equally near candidates the first wins.
+ */
+export function nearest(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = fold(word)
+  let best: string | undefined
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  for (const candidate of candidates) {
+    if (Math.abs(candidate.length - wanted.length) >= bestDistance) continue
+    const distance = editDistance(wanted, fold(candidate))
+    if (distance < bestDistance) {
+      best = candidate
+      bestDistance = distance
+    }
+  }
+  return best
+}
+
+function fold(word: string): string {
+  return word.slice(0, 64).toLowerCase().replaceAll('_', '-')
+}
+
+/** Optimal string alignment distance over code units. */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column)
+  for (let row = 1; row <= a.length; row++) {
+    const current = [row]
+    for (let column = 1; column <= b.length; column++) {
+      const same = a[row - 1] === b[column - 1]
+      let cost = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      )
+      const swapped = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
+      if (row > 1 && column > 1 && swapped) cost = Math.min(cost, at(beforeLast, column - 2) + 1)
+      current.push(cost)
+    }
+    beforeLast = last
+    last = current
+  }
+  return at(last, b.length)
+}
+
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity
+}
+
+/** A word as a shell reads it back. Control characters are for the printer to make visible. */
+export function shellWord(word: string): string {
+  const isPlain = /^[\w@%+:,./][\w@%+=:,./-]*$|^--?[A-Za-z][a-z-]*$/.test(word)
+  return isPlain ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** Line and column of an offset into a text, both from 1; columns count UTF-16 units. */
+export type TextPlaces = (offset: number) => { line: number; column: number }
+
+/** The places of one text: its lines are counted once, however many places are asked for. */
+export function placesIn(text: string): TextPlaces {
+  let starts: number[] | undefined
+  return (offset) => {
+    starts ??= lineStarts(text)
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = (low + high + 1) >> 1
+      if ((starts[middle] ?? 0) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
+  }
+}
+
+function lineStarts(text: string): number[] {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return starts
+}

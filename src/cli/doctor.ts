@@ -1,0 +1,116 @@
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname } from 'node:path'
+import type { Check, CheckContext } from '../base/check.ts'
+import { defineCommand, type Screen } from '../base/command.ts'
+import { loadConfiguration } from '../base/configuration.ts'
+import { exitCode, messageOf } from '../base/errors.ts'
+import { userDirectories } from '../base/runtime.ts'
+import { amount, safeLine } from '../base/text.ts'
+import { checkAgents, checkSandbox } from '../exec/check.ts'
+import { findProgram } from '../exec/find-program.ts'
+import { checkHooks } from '../hooks/check.ts'
+import { checkLibrary } from '../library/check.ts'
+import { checkSkillLock, checkTrust } from '../trust/check.ts'
+import { checkEngine } from './_doctor-engine.ts'
+import { legacyContext } from './legacy.ts'
+import { engineOptions } from '../chain/commands/engine-options.ts'
+
+interface DoctorResult {
+  checks: readonly Check[]
+}
+
+/** Lists the checks of all features. */
+export const command = defineCommand<DoctorResult>()({
+  options: {
+    ...engineOptions,
+    probe: {
+      kind: 'flag',
+      flags: '--probe',
+      help: 'call the hook of every client as the client would',
+    },
+  },
+  details: 'Ends with 1 when something is wrong that keeps skillrail from working.',
+  examples: ['doctor'],
+  async run(context, values) {
+    return {
+      checks: [
+        ...checkMachine(context),
+        await checkSandbox(context),
+        ...checkLibrary(context),
+        ...checkTrust(context),
+        ...checkSkillLock(context),
+        ...checkAgents(context),
+        ...(await checkHooks(context, values.probe)),
+        ...(await checkEngine(legacyContext(context), values)),
+      ],
+    }
+  },
+  exitCode: ({ checks }) =>
+    checks.some(({ status }) => status === 'problem') ? exitCode.badAnswer : exitCode.done,
+  render({ checks }, screen) {
+    const width = Math.max(...checks.map(({ name }) => name.length))
+    return checks.map((check) => checkText(check, width, screen)).join('')
+  },
+})
+
+function checkText({ name, status, found, advice }: Check, width: number, screen: Screen): string {
+  const marks = {
+    ok: screen.style('green', '✓'),
+    information: screen.style('dim', '·'),
+    warning: screen.style('yellow', '!'),
+    problem: screen.style('red', '✗'),
+  } as const satisfies Record<Check['status'], string>
+  const line = `${marks[status]} ${name.padEnd(width)}  ${safeLine(found)}\n`
+  if (advice === undefined) return line
+  return `${line}  ${' '.repeat(width)}  ${screen.style('dim', advice)}\n`
+}
+
+function checkMachine({ runtime }: CheckContext): Check[] {
+  const { sources, diagnostics } = loadConfiguration(runtime)
+  const wrong = diagnostics.filter(({ severity }) => severity !== 'info')
+  return [
+    { name: 'node', status: 'ok', found: `${process.version} (${process.execPath})` },
+    {
+      name: 'configuration',
+      status: wrong.length > 0 ? 'warning' : 'ok',
+      found: sources.length > 0 ? sources.join(', ') : 'none: every setting has its default',
+      advice: wrong.length > 0 ? `${amount(wrong.length, 'problem')}, printed above.` : undefined,
+    },
+    ...Object.entries(userDirectories(runtime)).map(([kind, path]) => checkWritable(kind, path)),
+    checkGit(runtime),
+  ]
+}
+
+function checkWritable(kind: string, path: string): Check {
+  const name = `${kind} directory`
+  const reason = whyNotWritable(existingParent(path))
+  if (reason === undefined) return { name, status: 'ok', found: path }
+  return {
+    name,
+    status: kind === 'cache' ? 'warning' : 'problem',
+    found: `${path} cannot be written: ${reason}`,
+    advice: `Give yourself the right to write there, or set XDG_${kind.toUpperCase()}_HOME.`,
+  }
+}
+
+function whyNotWritable(directory: string): string | undefined {
+  try {
+    if (!statSync(directory).isDirectory()) return `${directory} is no directory`
+    accessSync(directory, constants.W_OK)
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+/** The nearest directory that exists: what is missing below it is made when it is needed. */
+function existingParent(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : existingParent(dirname(path))
+}
+
+function checkGit(runtime: CheckContext['runtime']): Check {
+  const path = findProgram('git', runtime)
+  if (path !== undefined) return { name: 'git', status: 'ok', found: path }
+  const found = 'git is not installed; only skills that use it need it'
+  return { name: 'git', status: 'information', found }
+}

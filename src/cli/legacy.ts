@@ -1,0 +1,53 @@
+import type { Context, Screen } from '../base/command.ts'
+import type { CommandContext } from './command.ts'
+
+/**
+ * The context that functions of commands in the old form expect, made from a new one. It goes when the
+ * last command is converted.
+ */
+export function legacyContext(
+  context: Context<unknown>,
+  screen: Pick<Screen, 'verbose' | 'quiet'> = { verbose: false, quiet: false },
+): CommandContext {
+  const { runtime, settings, signal, globals } = context
+  const nothing = (): void => undefined
+  return {
+    runtime,
+    settings,
+    signal,
+    options: {
+      json: true,
+      ...screen,
+      trustWorkspace: settings.workspaceTrust === 'trusted',
+      again: globals,
+    },
+    interactive: context.interactive,
+    readStandardInput: () => context.stdin(),
+    async ask(text, withdraw) {
+      try {
+        return await context.ask({ text, otherwise: () => new Error('not asked') }, withdraw)
+      } catch {
+        signal.throwIfAborted()
+        return undefined
+      }
+    },
+    output: {
+      isTerminal: false,
+      isLive: false,
+      isQuiet: screen.quiet,
+      width: 100,
+      line: nothing,
+      raw: nothing,
+      json: nothing,
+      table: nothing,
+      tableText: () => '',
+      live: nothing,
+      styled: (text) => context.note(text),
+      note: (text) => context.note(text),
+      detail: (text) => context.note(text, 'detail'),
+      failure: (text) => context.note(text, 'failure'),
+      diagnostics: (diagnostics) => context.diagnose(diagnostics),
+      style: (_format, text) => text,
+    },
+  }
+}

@@ -1,0 +1,45 @@
+import type { Check, CheckContext } from '../base/check.ts'
+import { findProgram } from './find-program.ts'
+import { openSandbox } from './index.ts'
+
+/** Whether scripts of skills that are not trusted can run: by running a small one. */
+export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
+  const name = 'sandbox'
+  if (settings.run.sandbox === 'refuse') {
+    const found = 'scripts of untrusted skills are refused, as run.sandbox says'
+    return { name, status: 'information', found }
+  }
+  const probe = await openSandbox()
+  if (probe.ok) {
+    const { program, note } = probe
+    const found = `${program} holds what it runs${note === undefined ? '' : `; ${note}`}`
+    return { name, status: 'ok', found }
+  }
+  return {
+    name,
+    status: settings.run.sandbox === 'all' ? 'problem' : 'warning',
+    found: `scripts of untrusted skills are refused: ${probe.reason}`,
+    advice: probe.hint,
+  }
+}
+
+/** Command-line agents that skills are made for, by the name of their program. */
+const agentPrograms: readonly { name: string; program: string }[] = [
+  { name: 'Claude Code', program: 'claude' },
+  { name: 'Codex', program: 'codex' },
+  { name: 'Copilot CLI', program: 'copilot' },
+  { name: 'Cursor', program: 'cursor-agent' },
+  { name: 'Gemini CLI', program: 'gemini' },
+  { name: 'OpenCode', program: 'opencode' },
+  { name: 'pi', program: 'pi' },
+  { name: 'Qwen Code', program: 'qwen' },
+]
+
+/** Which agents could use the skills; none is needed. */
+export function checkAgents({ runtime }: CheckContext): Check[] {
+  return agentPrograms.map(({ name, program }) => ({
+    name,
+    status: 'information',
+    found: findProgram(program, runtime) ?? `${program} is not installed`,
+  }))
+}

@@ -1,0 +1,51 @@
+import type { Check, CheckContext } from '../base/check.ts'
+import { amount } from '../base/text.ts'
+import { findWorkspace, openTrustStore, readLock } from './index.ts'
+
+export function checkTrust({ runtime, settings }: CheckContext): Check[] {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  if (settings.workspaceTrust === 'trusted') {
+    const found = `${workspace} is trusted for this command`
+    return [{ name: 'workspace', status: 'ok', found }]
+  }
+  const { acceptances, diagnostics } = openTrustStore(runtime).read()
+  const accepted = acceptances.find((acceptance) => acceptance.workspace === workspace)
+  const problems = diagnostics.map(({ path, message, hint }) => ({
+    name: 'trust record',
+    status: 'problem' as const,
+    found: `${path}: ${message}`,
+    advice: hint,
+  }))
+  return [
+    ...problems,
+    accepted === undefined
+      ? {
+          name: 'workspace',
+          status: 'information',
+          found: `${workspace} is not trusted: its skills cannot act`,
+          advice: 'skillrail trust shows what they could do, and allows it.',
+        }
+      : {
+          name: 'workspace',
+          status: 'ok',
+          found: `${workspace} is trusted since ${accepted.acceptedAt.slice(0, 10)}`,
+        },
+  ]
+}
+
+/** Nothing where the project has no lock. Only read: comparing would hash every skill. */
+export function checkSkillLock({ runtime }: CheckContext): Check[] {
+  const lock = readLock(findWorkspace(runtime.cwd, runtime))
+  if (lock.state === 'none') return []
+  const advice = 'skillrail trust --lock --check compares the skills with it.'
+  if (lock.state === 'read') {
+    const found = `${lock.path} holds ${amount(lock.skills.size, 'skill')}`
+    return [{ name: 'skill lock', status: 'ok', found, advice }]
+  }
+  return lock.diagnostics.map(({ path, line, message, hint }) => ({
+    name: 'skill lock',
+    status: 'problem',
+    found: `${[path, line].filter((part) => part !== undefined).join(':')}: ${message}`,
+    advice: hint,
+  }))
+}
