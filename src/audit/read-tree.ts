@@ -1,6 +1,6 @@
-import { type Dir, lstatSync, opendirSync, readlinkSync, realpathSync } from 'node:fs'
+import { type Dir, lstatSync, opendirSync, readlinkSync } from 'node:fs'
 import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
-import { compareText, isInside, messageOf } from '../base/index.ts'
+import { compareText, isInside, messageOf, realPathOf } from '../base/index.ts'
 import { auditLimits } from './limits.ts'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
@@ -128,16 +128,4 @@ function leadsTo(from: string, target: string): string {
     else if (part !== '' && part !== '.') at = realPathOf(join(at, part)) ?? join(at, part)
   }
   return at
-}
-
-/**
- * Undefined where a path leads nowhere. The system resolves it: `fs.realpathSync` takes `..` in the
- * text of a link for the parent of the link, and not of what the link leads to.
- */
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return undefined
-  }
 }

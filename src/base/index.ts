@@ -11,6 +11,7 @@ export {
   hasErrors,
   type Severity,
 } from './diagnostic.ts'
+export { cachePath, readCache, writeCache } from './derived-cache.ts'
 export { digestOf, openSha256, sha256 } from './json.ts'
 export {
   messageOf,
@@ -46,7 +47,7 @@ export { foldersOutsideSkill, isLeftBehind, outsideSkill } from './read-files.ts
 export { makeDirectory } from './write-files.ts'
 export { makePrivateDirectory } from './write-files.ts'
 export { isAlive, ownIdentity, type ProcessIdentity } from './file-lock.ts'
-export { fileIdentity } from './read-files.ts'
+export { fileIdentity, realPathOf } from './read-files.ts'
 export { type FileReading, type FileReadingCode, readRegularFile } from './read-files.ts'
 export { findSecrets, isSecretKey, redactText, redactValue, type SecretPlace } from './redact.ts'
 export { type Runtime, systemRuntime } from './runtime.ts'

@@ -228,3 +228,17 @@ export function fileIdentity(paths: readonly string[]): string {
     })
     .join('\n')
 }
+
+/**
+ * Returns the path with every link resolved, or undefined where it leads nowhere or its bytes are
+ * not UTF-8: as text they would name something else. The system resolves it: `fs.realpathSync`
+ * without `native` takes `..` in the text of a link for the parent of the link.
+ */
+export function realPathOf(path: string): string | undefined {
+  try {
+    const real = realpathSync.native(path, { encoding: 'buffer' })
+    return isUtf8(real) ? real.toString() : undefined
+  } catch {
+    return undefined
+  }
+}

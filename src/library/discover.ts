@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from 'node:path'
-import { compareDiagnostics, type Diagnostic, type Runtime } from '../base/index.ts'
+import { compareDiagnostics, type Diagnostic, realPathOf, type Runtime } from '../base/index.ts'
 import { estimateTokens, type SkillFields } from '../skill/index.ts'
 import {
   findWorkspace,
@@ -12,7 +12,6 @@ import {
 import { decodeFields } from './_fields-codec.ts'
 import { readMetadata, type SkillHead } from './_metadata.ts'
 import { noFields } from './_no-fields.ts'
-import { realPathOf } from './_real-path.ts'
 import { sameContent } from './_same-content.ts'
 import { orderOf } from './_sort-text.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'

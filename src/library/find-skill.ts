@@ -1,9 +1,8 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isInside, lookProblem } from '../base/index.ts'
+import { isInside, lookProblem, realPathOf } from '../base/index.ts'
 import { SkillNotFoundError } from '../skill/index.ts'
 import { readMetadata } from './_metadata.ts'
-import { realPathOf } from './_real-path.ts'
 import {
   discoverSkills,
   type DiscoverOptions,

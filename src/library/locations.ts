@@ -1,7 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import type { Runtime } from '../base/index.ts'
+import { type Runtime, realPathOf } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
-import { realPathOf } from './_real-path.ts'
 import type { SkillLocation } from './model.ts'
 
 /** Where skills lie below a project directory or the user's home, in order of precedence. */

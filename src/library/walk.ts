@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import type { Diagnostic } from '../base/index.ts'
+import { type Diagnostic, realPathOf } from '../base/index.ts'
 import { type Listing, type ListingProblem, readListing } from './_listing.ts'
-import { realPathOf } from './_real-path.ts'
 import { sortText } from './_sort-text.ts'
 
 /** How far a search goes that nobody pointed at a directory for. */

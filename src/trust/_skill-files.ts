@@ -1,12 +1,17 @@
 import { isUtf8 } from 'node:buffer'
 import { readdirSync, type Stats } from 'node:fs'
 import { basename, join, relative } from 'node:path'
-import { foldersOutsideSkill, isInside, isLeftBehind, outsideSkill } from '../base/index.ts'
+import {
+  foldersOutsideSkill,
+  isInside,
+  isLeftBehind,
+  outsideSkill,
+  realPathOf,
+} from '../base/index.ts'
 import { canAct, interpreterOf } from './_code-files.ts'
 import { entryStats } from './_entry-stats.ts'
 import { digestFile, fileHead, maxFileBytes } from './_file-digest.ts'
 import { linkDigest, readLink } from './_link.ts'
-import { realPathOf } from './_real-path.ts'
 import { workspaceRelative } from './_relative.ts'
 import { unreadableDigest } from './assess.ts'
 import type { ActingPart } from './model.ts'

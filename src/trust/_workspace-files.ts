@@ -1,9 +1,8 @@
 import { join } from 'node:path'
-import { sha256 } from '../base/index.ts'
+import { realPathOf, sha256 } from '../base/index.ts'
 import { entryStats } from './_entry-stats.ts'
 import { digestFile } from './_file-digest.ts'
 import { readLink } from './_link.ts'
-import { realPathOf } from './_real-path.ts'
 import { unreadableDigest } from './assess.ts'
 import type { ActingKind, ActingPart } from './model.ts'
 

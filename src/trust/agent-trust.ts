@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
+import { realPathOf } from '../base/index.ts'
 import { agentFileParts } from './_agent-files.ts'
 import { allowingHint } from './_hints.ts'
-import { realPathOf } from './_real-path.ts'
 import { workspaceRelative } from './_relative.ts'
 import { assessWorkspace } from './assess.ts'
 import { decideTrust } from './decide.ts'

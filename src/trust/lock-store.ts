@@ -2,6 +2,7 @@ import { existsSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   makePrivateDirectory,
+  realPathOf,
   type Runtime,
   sha256,
   StateFileError,
@@ -12,7 +13,6 @@ import {
 } from '../base/index.ts'
 import { keepTexts, readKeptText, wasSecret } from './_kept-texts.ts'
 import { pathTwice, serializeLock } from './_lock-text.ts'
-import { realPathOf } from './_real-path.ts'
 import { lockPath } from './_skill-tree.ts'
 import { maxLockBytes, readLock } from './lock.ts'
 import type { CurrentSkill, LockedSkill } from './lock-model.ts'

@@ -1,8 +1,13 @@
 import { dirname, join } from 'node:path'
-import { compareText, type Diagnostic, isInside, readRegularFile } from '../base/index.ts'
+import {
+  compareText,
+  type Diagnostic,
+  isInside,
+  readRegularFile,
+  realPathOf,
+} from '../base/index.ts'
 import { type EntryStats, entryStats } from './_entry-stats.ts'
 import { type LockText, parseLock } from './_lock-text.ts'
-import { realPathOf } from './_real-path.ts'
 import { lockedPath, lockPath, skillTree } from './_skill-tree.ts'
 import type {
   CurrentSkill,

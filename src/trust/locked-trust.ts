@@ -1,6 +1,5 @@
-import type { Runtime } from '../base/index.ts'
+import { type Runtime, realPathOf } from '../base/index.ts'
 import { allowingHint } from './_hints.ts'
-import { realPathOf } from './_real-path.ts'
 import { nearestLock } from './lock.ts'
 import type { ActingSkill, TrustSubject, TrustVerdict } from './model.ts'
 import { readTrustPolicy, type TrustPolicyOptions } from './policy.ts'

@@ -1,6 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import type { Diagnostic, Runtime } from '../base/index.ts'
-import { realPathOf } from './_real-path.ts'
+import { type Diagnostic, type Runtime, realPathOf } from '../base/index.ts'
 import type { TrustPolicy } from './model.ts'
 import { openTrustStore } from './store.ts'
 

@@ -1,5 +1,5 @@
+import { realPathOf } from '../base/index.ts'
 import { allowingHint } from './_hints.ts'
-import { realPathOf } from './_real-path.ts'
 import { assessSkill } from './assess.ts'
 import { collectSkillParts } from './collect.ts'
 import { decideTrust, isUnderLock, type TrustFacts } from './decide.ts'

@@ -3,6 +3,7 @@ import {
   compareText,
   type Diagnostic,
   readRegularFile,
+  realPathOf,
   type Runtime,
   StateFileError,
   userDirectories,
@@ -10,7 +11,6 @@ import {
   writeFileAtomic,
 } from '../base/index.ts'
 import { keepTexts, readKeptText, wasSecret } from './_kept-texts.ts'
-import { realPathOf } from './_real-path.ts'
 import { corrupt, parseTrust, serializeTrust } from './_trust-file.ts'
 import { unreadableDigest } from './assess.ts'
 import type { Acceptance, ActingPart } from './model.ts'

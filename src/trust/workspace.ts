@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { isInside, type Runtime } from '../base/index.ts'
-import { realPathOf } from './_real-path.ts'
+import { isInside, realPathOf, type Runtime } from '../base/index.ts'
 
 /**
  * The workspace that a directory belongs to, as a real path: the nearest directory above it that

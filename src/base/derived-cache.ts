@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sha256 } from './json.ts'
+import { type Runtime, userDirectories } from './runtime.ts'
+import { writeFileAtomicSync } from './write-files.ts'
+
+/**
+ * Caches of data that can be derived again from files. A cache holds JSON rows, each with the path,
+ * size and modification time of the file it was read from; whoever reads it compares them with the
+ * disk. Every cache can be deleted at any time.
+ */
+
+/** The cache file in the user's cache directory for `subject`, such as the path of a folder. */
+export function cachePath(
+  runtime: Pick<Runtime, 'env' | 'home'>,
+  kind: 'library' | 'hooks' | 'tools',
+  subject: string,
+): string {
+  const name = sha256(subject).slice('sha256:'.length, 'sha256:'.length + 32)
+  return join(userDirectories(runtime).cache, kind, `${name}.json`)
+}
+
+/**
+ * Returns what {@link writeCache} wrote, or undefined where the file is missing, damaged, or written
+ * for another `version` or by another version of Skillrail. The checksum guarantees that the data is
+ * what was written, so that nobody has to check its shape.
+ */
+export function readCache(path: string, version: string): unknown {
+  try {
+    const file = readFileSync(path)
+    const end = file.indexOf(10)
+    const body = file.subarray(end + 1)
+    if (end < 0 || file.toString('utf8', 0, end) !== headOf(version, body)) return undefined
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+/** Replaces the cache at `path`. A cache that cannot be written is not an error. */
+export function writeCache(path: string, version: string, data: unknown): void {
+  const body = Buffer.from(JSON.stringify(data))
+  try {
+    writeFileAtomicSync(path, `${headOf(version, body)}\n${body.toString('utf8')}`, { mode: 0o600 })
+  } catch {
+    // Read-only or full: the next process derives the data again.
+  }
+}
+
+function headOf(version: string, body: Uint8Array): string {
+  return JSON.stringify({ skillrail: packageVersion(), version, sum: sha256(body) })
+}
+
+let knownVersion: string | undefined
+
+/** Another version of this package may derive other data from the same files. */
+function packageVersion(): string {
+  try {
+    knownVersion ??= readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    return /"version":\s*"([^"]*)"/.exec(knownVersion)?.[1] ?? ''
+  } catch {
+    return '' // Bundled into a program without a manifest beside it.
+  }
+}
