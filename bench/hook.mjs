@@ -1,5 +1,5 @@
 // What the installed hook costs a prompt: the command as a client calls it, launcher included, with
-// every SKILL.md stat-checked, in multiples of `node -e 0` of the same Node.
+// every SKILL.md stat-checked, for a prompt that matches nothing and one that runs RE2, in multiples of `node -e 0` of the same Node.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,20 +8,20 @@ import { interleave } from './_measure.mjs'
 
 const data = process.env.SKILLRAIL_BENCH ?? resolve('../shared/bench')
 const generator = join(data, 'generate-skills.mjs')
-/** Skills, and how many times `node -e 0` a prompt may cost. */
+/** Skills, and how many times `node -e 0` a prompt may cost that matches nothing, or a trigger. */
 const cases = [
-  [10, 1.3],
-  [1000, 1.7],
-  [10_000, 5],
+  [10, 1.3, 1.9],
+  [1000, 1.6, 2],
+  [10_000, 3.3, 4],
 ]
 
 if (!existsSync(generator)) {
   console.log(`skipped: ${generator} is not there`)
 } else {
-  for (const [skills, limit] of cases) measure(skills, limit)
+  for (const [skills, quiet, matching] of cases) measure(skills, { quiet, matching })
 }
 
-function measure(skills, limit) {
+function measure(skills, limits) {
   const home = mkdtempSync(join(tmpdir(), 'skillrail-bench-'))
   try {
     const project = join(home, 'project')
@@ -41,26 +41,30 @@ function measure(skills, limit) {
     const [name] = readdirSync(directory)
       .toSorted()
       .slice(skills / 2)
-    const input = JSON.stringify({
-      session_id: 'bench',
-      cwd: project,
-      hook_event_name: 'UserPromptSubmit',
-      prompt: `/${name} program with care`,
-    })
-    const answer = execFileSync(hook, ['claude'], {
-      cwd: project,
-      env: { ...process.env, ...env },
-      input,
-    })
-    if (!answer.includes('<!-- injected: references/guide.md -->'))
-      throw new Error('nothing injected')
-    const commands = { base: [process.execPath, '-e', '0'], hook: [hook, 'claude'] }
-    const options = { base: 'base', rounds: 21, cwd: project, env, input }
-    const { cpu, ratio } = interleave(commands, options).find((row) => row.name === 'hook')
-    const verdict = ratio <= limit ? `at most ${limit}` : `OVER ${limit}`
-    console.log(
-      `${String(skills).padStart(6)} skills  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
-    )
+    const inputs = { quiet: 'hello with care', matching: `/${name} amend --now with care` }
+    for (const [kind, prompt] of Object.entries(inputs)) {
+      const input = JSON.stringify({
+        session_id: 'bench',
+        cwd: project,
+        hook_event_name: 'UserPromptSubmit',
+        prompt,
+      })
+      const answer = execFileSync(hook, ['claude'], {
+        cwd: project,
+        env: { ...process.env, ...env },
+        input,
+      })
+      if (answer.includes('<!-- injected: references/api.md -->') !== (kind === 'matching'))
+        throw new Error(`a wrong answer to ${prompt}`)
+      const commands = { base: [process.execPath, '-e', '0'], hook: [hook, 'claude'] }
+      const options = { base: 'base', rounds: 21, cwd: project, env, input }
+      const { cpu, ratio } = interleave(commands, options).find((row) => row.name === 'hook')
+      const limit = limits[kind]
+      const verdict = ratio <= limit ? `at most ${limit}` : `OVER ${limit}`
+      console.log(
+        `${String(skills).padStart(6)} skills  ${kind.padEnd(8)}  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
+      )
+    }
   } finally {
     rmSync(home, { recursive: true, force: true })
   }

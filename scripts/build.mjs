@@ -107,24 +107,25 @@ function withPlugins(options, ...plugins) {
 }
 
 /**
- * The hook is copied to a place of its own, where nothing else of the package is. Its entry is one
- * small file; what it seldom needs is a second one, and the libraries of that are a third and fourth.
+ * The hook is copied to a place of its own, where nothing else of the package is. What a prompt always
+ * needs is one file; what it seldom needs is loaded by dynamic import, and the libraries lie beside it.
  */
 async function bundleHook() {
-  const output = { dir: 'dist/hook', format: 'cjs', entryFileNames: '[name].cjs', minify: true }
-  const apart = {
-    name: 'index-work-apart',
-    resolveId: (name) =>
-      name === './index-work.ts' ? { id: './index-work.cjs', external: true } : undefined,
-  }
-  await bundle({ hook: 'src/hooks/hook-main.ts' }, output, {
-    plugins: [apart],
-    treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
-  })
-  await bundle({ 'index-work': 'src/hooks/index-work.ts' }, output)
-  const libraries = {
-    external: (name) => name.startsWith('node:'),
-    resolve: { mainFields: ['module', 'main'] },
-  }
-  await bundle({ yaml: 'yaml', re2js: 're2js', 'jsonc-parser': 'jsonc-parser' }, output, libraries)
+  const output = { format: 'cjs', entryFileNames: '[name].cjs', chunkFileNames: '[name].cjs' }
+  await bundle(
+    { hook: 'src/hooks/hook-main.ts' },
+    { ...output, dir: 'dist/hook', minify: true },
+    {
+      preserveEntrySignatures: 'allow-extension',
+      treeshake: { moduleSideEffects: (id) => /hook-main/.test(id) },
+    },
+  )
+  await bundle(
+    { yaml: 'yaml', re2js: 're2js', 'jsonc-parser': 'jsonc-parser' },
+    { ...output, dir: 'dist/hook/libraries', minify: true },
+    {
+      external: (name) => name.startsWith('node:'),
+      resolve: { mainFields: ['module', 'main'] },
+    },
+  )
 }

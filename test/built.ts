@@ -25,5 +25,7 @@ function newestBelow(path: string): number {
 
 /** When the last file of a build was written; 0 where there was none. */
 function built(): number {
-  return statSync(join(root, 'dist/hook/yaml.cjs'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  return (
+    statSync(join(root, 'dist/hook/libraries/re2js.cjs'), { throwIfNoEntry: false })?.mtimeMs ?? 0
+  )
 }

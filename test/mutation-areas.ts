@@ -23,14 +23,11 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     tests: ['test/chain/{interpreter,nested,state,plan}.test.ts'],
   },
   trigger: {
-    sources: [
-      'src/trigger/{match,prompt-text,inject,pattern,parse-pattern,pattern-classes,pattern-plan}.ts',
-      'src/trigger/_{linear,pattern-atoms,repeats-nothing,run-program,test-program,simplify,quick-scan,required-text,to-javascript,plain-text}.ts',
-    ],
+    sources: ['src/trigger/{match,inject,pattern,parse-pattern,pattern-tree}.ts'],
     // Not those that run thousands of random patterns for each mutant, or that start a process.
     tests: [
-      'test/trigger/pattern{,-classes,-meaning,-plan}.test.ts',
-      'test/trigger/{quick-scan,match,inject,check}.test.ts',
+      'test/trigger/pattern{,-classes,-meaning,-limits}.test.ts',
+      'test/trigger/{match,inject,check}.test.ts',
     ],
   },
   gate: {

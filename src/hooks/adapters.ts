@@ -1,13 +1,254 @@
-import type { HookAdapter } from './adapter.ts'
-import { claude } from './adapters/claude.ts'
-import { codex } from './adapters/codex.ts'
-import { copilot } from './adapters/copilot.ts'
-import { cursor } from './adapters/cursor.ts'
-import { gemini } from './adapters/gemini.ts'
-import { opencode } from './adapters/opencode.ts'
-import { pi } from './adapters/pi.ts'
-import { qwen } from './adapters/qwen.ts'
-import type { Platform } from './platform.ts'
+import type { ContextLimit } from './context.ts'
+import type { Sigil } from './prompt.ts'
+
+/** The agent clients whose prompts Skillrail can reach, in alphabetical order. */
+export const platforms = [
+  'claude',
+  'codex',
+  'copilot',
+  'cursor',
+  'gemini',
+  'opencode',
+  'pi',
+  'qwen',
+] as const
+
+export type Platform = (typeof platforms)[number]
+
+export function isPlatform(name: string): name is Platform {
+  return platforms.some((platform) => platform === name)
+}
+
+/** How one agent client asks for context before its model runs. One object a client, data where possible. */
+export interface HookAdapter {
+  /** What a person calls the client. */
+  title: string
+  /** The name of its program. */
+  program: string
+  /**
+   * The client's own directory below the user's home, and the variable that moves it; `moves: 'home'`
+   * where the variable stands for the home above it.
+   */
+  home: { path: string; variable?: string | undefined; moves?: 'home' | undefined }
+  /** Where the hook is registered: below the client's directory, and below a project. */
+  files: { user: string; project: string }
+  /** Whether the client also finds a project's file when it is started in a folder below. */
+  looksUp: boolean
+  registration: Registration
+  /** How a user of this client writes `/skill arguments`. */
+  sigil: Sigil
+  /** What the client starts the command with on Windows, as its own code or documents say. */
+  windowsShell: 'bash' | 'cmd' | 'powershell'
+  /** The answer that puts `context` before the model, as an object for standard output. */
+  answer(context: string): object
+  limit: ContextLimit
+  /** What the user must do, besides installing, before the hook runs; a sentence each. */
+  steps: { user?: string | undefined; project?: string | undefined }
+  /** What this client cannot do, for `hooks status`. */
+  remark?: string | undefined
+}
+
+/** How the hook is written into the client's configuration. */
+export type Registration =
+  /** One item of a list inside a JSON file that others write to as well. */
+  | {
+      kind: 'entry'
+      /** The keys that lead to the list. */
+      list: readonly string[]
+      entry(commands: readonly string[]): object
+      /** What the file must hold besides, where it is new or lacks it. */
+      frame?: Readonly<Record<string, number>> | undefined
+    }
+  /** A file that is ours alone; what is in it is in the table of file texts, which no prompt needs. */
+  | { kind: 'file'; text: FileText }
+
+/** The name of a text in that table. */
+export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
+
+/** Seconds a client waits for the hook; our own deadline is earlier. */
+export const timeLimitSeconds = 10
+
+/** The answer of Claude Code, understood by the clients that took over its hooks. */
+function nestedAnswer(event: string): HookAdapter['answer'] {
+  return (context) => ({
+    hookSpecificOutput: { hookEventName: event, additionalContext: context },
+  })
+}
+
+/** The registration of the clients that took over Gemini CLI's: a named command, in milliseconds. */
+function namedRegistration(event: string): HookAdapter['registration'] {
+  return {
+    kind: 'entry',
+    list: ['hooks', event],
+    entry: (commands) => ({
+      hooks: commands.map((command) => ({
+        name: 'skillrail',
+        type: 'command',
+        command,
+        timeout: timeLimitSeconds * 1000,
+      })),
+    }),
+  }
+}
+
+/** Run with 2.1.197: the hook sees the prompt as typed, also for `/skill arguments`. */
+const claude: HookAdapter = {
+  title: 'Claude Code',
+  program: 'claude',
+  home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
+  files: { user: 'settings.json', project: '.claude/settings.json' },
+  looksUp: false,
+  registration: {
+    kind: 'entry',
+    list: ['hooks', 'UserPromptSubmit'],
+    entry: (commands) => ({
+      hooks: commands.map((command) => ({ type: 'command', command, timeout: timeLimitSeconds })),
+    }),
+  },
+  sigil: 'slash',
+  windowsShell: 'bash',
+  answer: nestedAnswer('UserPromptSubmit'),
+  // Of every hook on its own; a longer one becomes a file and a preview.
+  limit: { unit: 'characters', amount: 10_000, parts: 4 },
+  steps: { project: 'Open the project in Claude Code once and trust its folder.' },
+}
+
+/** Tokens that one hook may add; Codex counts four bytes as one. Its own default is 2,500. */
+const contextTokens = 10_000
+
+/** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
+const codex: HookAdapter = {
+  title: 'Codex',
+  program: 'codex',
+  home: { path: '.codex', variable: 'CODEX_HOME' },
+  files: { user: 'hooks.json', project: '.codex/hooks.json' },
+  looksUp: true,
+  registration: {
+    kind: 'entry',
+    list: ['hooks', 'UserPromptSubmit'],
+    entry: (commands) => ({
+      hooks: commands.map((command) => ({
+        type: 'command',
+        command,
+        timeout: timeLimitSeconds,
+        additionalContextLimit: contextTokens,
+      })),
+    }),
+  },
+  sigil: 'dollar',
+  windowsShell: 'cmd',
+  answer: nestedAnswer('UserPromptSubmit'),
+  limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
+  steps: {
+    user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',
+    project:
+      'Trust the project in Codex, then type /hooks and trust the hook of skillrail; until then Codex skips it silently.',
+  },
+}
+
+/** Run with 1.0.102: only a flat answer counts, under either name of the event. */
+const copilot: HookAdapter = {
+  title: 'Copilot CLI',
+  program: 'copilot',
+  home: { path: '.copilot', variable: 'COPILOT_HOME' },
+  files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
+  looksUp: true,
+  registration: { kind: 'file', text: 'copilot-hooks' },
+  sigil: 'slash',
+  windowsShell: 'powershell',
+  answer: (context) => ({ additionalContext: context }),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
+  remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
+}
+
+/**
+ * Not run here. The field for context is undocumented for this event, and is accepted by clients
+ * since about July 2026; older ones ignore it. An empty answer adds nothing; other text is an error.
+ */
+const cursor: HookAdapter = {
+  title: 'Cursor',
+  program: 'cursor-agent',
+  home: { path: '.cursor' },
+  files: { user: 'hooks.json', project: '.cursor/hooks.json' },
+  looksUp: true,
+  registration: {
+    kind: 'entry',
+    list: ['hooks', 'beforeSubmitPrompt'],
+    entry: ([command = '']) => ({ command, timeout: timeLimitSeconds }),
+    frame: { version: 1 },
+  },
+  sigil: 'slash',
+  windowsShell: 'cmd',
+  answer: (context) => ({ continue: true, additional_context: context }),
+  limit: { unit: 'characters', amount: 10_000, parts: 1 },
+  steps: {},
+  remark:
+    'Adding context to a prompt is undocumented in Cursor and needs a client of 2026-07 or later.',
+}
+
+/** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
+const gemini: HookAdapter = {
+  title: 'Gemini CLI',
+  program: 'gemini',
+  home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
+  files: { user: 'settings.json', project: '.gemini/settings.json' },
+  looksUp: false,
+  registration: namedRegistration('BeforeAgent'),
+  sigil: 'slash',
+  windowsShell: 'powershell',
+  answer: nestedAnswer('BeforeAgent'),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {
+    project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
+  },
+  remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
+}
+
+/** Run with 1.18.33: a plugin, because there is no hook that is a command. */
+const opencode: HookAdapter = {
+  title: 'OpenCode',
+  program: 'opencode',
+  home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
+  files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
+  looksUp: true,
+  registration: { kind: 'file', text: 'opencode-plugin' },
+  sigil: 'slash',
+  windowsShell: 'cmd',
+  answer: (context) => ({ additionalContext: context }),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {},
+}
+
+/** Run with 0.73.1: an extension, because there is no hook that is a command. */
+const pi: HookAdapter = {
+  title: 'pi',
+  program: 'pi',
+  home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
+  files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
+  looksUp: false,
+  registration: { kind: 'file', text: 'pi-extension' },
+  sigil: 'skill-colon',
+  windowsShell: 'cmd',
+  answer: (context) => ({ additionalContext: context }),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {},
+}
+
+/** Run with 0.15.10: the hook sees the text of a called skill, and what was typed as its last line. */
+const qwen: HookAdapter = {
+  title: 'Qwen Code',
+  program: 'qwen',
+  home: { path: '.qwen', variable: 'QWEN_HOME' },
+  files: { user: 'settings.json', project: '.qwen/settings.json' },
+  looksUp: false,
+  registration: namedRegistration('UserPromptSubmit'),
+  sigil: 'expanded',
+  windowsShell: 'cmd',
+  answer: nestedAnswer('UserPromptSubmit'),
+  limit: { unit: 'characters', amount: Infinity, parts: 1 },
+  steps: {},
+}
 
 /** Every client; a forgotten one is a type error. */
 export const adapters = {

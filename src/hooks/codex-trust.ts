@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
-import type { HookScope } from './hook-command.ts'
-import { launcherName } from './launcher-place.ts'
+import type { HookScope } from './registration.ts'
+import { launcherName } from './launcher.ts'
 
 /** What Codex itself says about our hook, by where it is registered. */
 export type CodexTrust = Readonly<Record<HookScope, CodexHookTrust>>

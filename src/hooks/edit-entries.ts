@@ -1,17 +1,22 @@
 import type * as Jsonc from 'jsonc-parser'
-import type { Registration } from './adapter.ts'
-import { launcherName } from './launcher-place.ts'
-import { edit, fieldOf, nodeAt, readRoot, treeOf, withoutMark } from './_json-text.ts'
 import {
   addMember,
+  edit,
+  fieldOf,
   hasNoComment,
   innerText,
   isBlank,
+  nodeAt,
+  readRoot,
   removeMember,
   replaceValue,
   type TextStyle,
+  treeOf,
   withInnerText,
-} from './_member-text.ts'
+  withoutMark,
+} from './json-edit.ts'
+import type { Registration } from './adapters.ts'
+import { launcherName } from './launcher.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
 

@@ -1,10 +1,10 @@
-import type { Runtime } from '../base/index.ts'
-import { claudeTrust } from './folder-trust/claude.ts'
-import { codexFolderTrust } from './folder-trust/codex.ts'
-import { copilotTrust } from './folder-trust/copilot.ts'
-import { geminiTrust } from './folder-trust/gemini.ts'
-import { qwenTrust } from './folder-trust/qwen.ts'
-import type { Platform } from './platform.ts'
+import { existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type * as Jsonc from 'jsonc-parser'
+import { isInside, isObject, messageOf, readRegularFile, type Runtime } from '../base/index.ts'
+import { adapters, type Platform } from './adapters.ts'
+import { clientHome } from './registration.ts'
 
 /** What a client thinks of a folder, as its own files say it. We only read them. */
 export interface FolderTrust {
@@ -47,3 +47,219 @@ const readers = {
   pi: () => ({ state: 'not-asked', reason: 'pi asks about no folder' }),
   qwen: qwenTrust,
 } as const satisfies Record<Platform, Reader>
+
+/**
+ * Claude Code 2.1.197: `projects` of its own file, of the folder, of one above it, or of the root of
+ * the repository. What is not there has not been asked.
+ */
+function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
+  const path = stateFile(runtime)
+  const file = readClientFile(path)
+  if (file.state === 'broken') return file.trust
+  const root = repositoryRoot(folder)
+  const candidates = [...withParents(folder), ...(root === undefined ? [] : [root])]
+  const accepted = candidates.find(
+    (candidate) =>
+      file.state === 'read' &&
+      valueAt(file.value, 'projects', keyOf(candidate, runtime), 'hasTrustDialogAccepted') === true,
+  )
+  return accepted === undefined
+    ? { state: 'open', reason: `it is in no folder that ${path} has as accepted` }
+    : { state: 'trusted', reason: `${path} has ${accepted} as accepted` }
+}
+
+/** Beside its directory, or in it where a variable moves it; an older name in the directory wins. */
+function stateFile(runtime: Runtime): string {
+  const older = join(clientHome(adapters.claude, runtime), '.config.json')
+  if (existsSync(older)) return older
+  return join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
+}
+
+function keyOf(folder: string, { platform }: Runtime): string {
+  return platform === 'win32' ? folder.replaceAll('\\', '/') : folder
+}
+
+/** Codex 0.169.0: `projects` in its configuration, of the folder or of the root of the repository. */
+async function codexFolderTrust(folder: string, runtime: Runtime): Promise<FolderTrust> {
+  const path = join(clientHome(adapters.codex, runtime), 'config.toml')
+  const file = readClientText(path)
+  if (file.state === 'broken') return file.trust
+  let projects: unknown
+  try {
+    const { parse } = await import('smol-toml')
+    projects = file.state === 'read' ? valueAt(parse(file.text), 'projects') : undefined
+  } catch (error) {
+    return unreadable(`${path} is no TOML: ${messageOf(error).split('\n')[0]}`)
+  }
+  const candidates = [folder, repositoryRoot(folder) ?? folder]
+  for (const candidate of candidates) {
+    const level = valueAt(projects, candidate, 'trust_level')
+    if (level === 'trusted' || level === 'untrusted') {
+      return { state: level, reason: `${path} has ${candidate} as ${level}` }
+    }
+  }
+  return { state: 'open', reason: `${path} says nothing about it` }
+}
+
+/**
+ * Copilot CLI 1.0.102: a list in the file that it manages itself, under a new name and an older one,
+ * which it moves to the new one when it starts. A folder above counts too.
+ */
+function copilotTrust(folder: string, runtime: Runtime): FolderTrust {
+  const path = join(clientHome(adapters.copilot, runtime), 'config.json')
+  const file = readClientFile(path)
+  if (file.state === 'broken') return file.trust
+  const listed =
+    file.state === 'missing'
+      ? []
+      : ['trustedFolders', 'trusted_folders'].flatMap((key) => listOf(valueAt(file.value, key)))
+  const trusted = listed.find((candidate) => isInside(realPathOf(candidate), folder))
+  return trusted === undefined
+    ? { state: 'open', reason: `it is in no folder that ${path} has as trusted` }
+    : { state: 'trusted', reason: `${path} has ${trusted} as trusted` }
+}
+
+function listOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+}
+
+/**
+ * Gemini CLI 0.61.0: variables first, then whether it asks at all (it does where no setting says
+ * otherwise), then the rule with the longest path that has the folder in it.
+ */
+function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
+  const { env } = runtime
+  const variable = env['GEMINI_CLI_TRUST_WORKSPACE']
+  if (env['GEMINI_RESTRICTED_MODE'] === 'true') {
+    return { state: 'untrusted', reason: 'GEMINI_RESTRICTED_MODE is true' }
+  }
+  if (variable === 'true' || variable === 'false') {
+    const state = variable === 'true' ? 'trusted' : 'untrusted'
+    return { state, reason: `GEMINI_CLI_TRUST_WORKSPACE is ${variable}` }
+  }
+  const home = clientHome(adapters.gemini, runtime)
+  const settingsPath = join(home, 'settings.json')
+  const settings = readClientFile(settingsPath)
+  if (settings.state === 'broken') return settings.trust
+  const asks = settings.state === 'missing' || valueAt(settings.value, ...folderTrustKeys) !== false
+  if (!asks) return { state: 'not-asked', reason: `${settingsPath} turns the question off` }
+  const path = env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
+  const file = readClientFile(path)
+  if (file.state === 'broken') return file.trust
+  const rules = file.state === 'read' ? Object.entries(file.value) : []
+  const [rule] = rules
+    .filter(([place, level]) => isInside(realPathOf(placeOf(place, level)), folder))
+    .toSorted(([a], [b]) => b.length - a.length)
+  const [place, level] = rule ?? []
+  if (!trustLevels.has(level) && level !== 'DO_NOT_TRUST') {
+    return { state: 'open', reason: `no rule in ${path} is about it` }
+  }
+  const state = level === 'DO_NOT_TRUST' ? 'untrusted' : 'trusted'
+  return { state, reason: `${path} says ${String(level)} of ${place}` }
+}
+
+/**
+ * Qwen Code 0.15.10: it asks only where a setting says so; a rule that trusts holds for everything
+ * below, one that does not for its folder alone, and trust wins.
+ */
+function qwenTrust(folder: string, runtime: Runtime): FolderTrust {
+  const home = clientHome(adapters.qwen, runtime)
+  const settingsPath = join(home, 'settings.json')
+  const settings = readClientFile(settingsPath)
+  if (settings.state === 'broken') return settings.trust
+  const asks = settings.state === 'read' && valueAt(settings.value, ...folderTrustKeys) === true
+  if (!asks) return { state: 'not-asked', reason: `${settingsPath} does not turn the question on` }
+  const path = runtime.env['QWEN_CODE_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
+  const file = readClientFile(path)
+  if (file.state === 'broken') return file.trust
+  const rules = file.state === 'read' ? Object.entries(file.value) : []
+  const trusting = rules.find(
+    ([place, level]) => trustLevels.has(level) && isInside(placeOf(place, level), folder),
+  )
+  if (trusting !== undefined) {
+    return { state: 'trusted', reason: `${path} says ${String(trusting[1])} of ${trusting[0]}` }
+  }
+  return valueAt(file.state === 'read' ? file.value : undefined, folder) === 'DO_NOT_TRUST'
+    ? { state: 'untrusted', reason: `${path} says DO_NOT_TRUST of ${folder}` }
+    : { state: 'open', reason: `no rule in ${path} is about it` }
+}
+
+/** What Gemini CLI and Qwen Code, which began as a copy of it, have in common. */
+const folderTrustKeys: readonly string[] = ['security', 'folderTrust', 'enabled']
+
+/** The levels of `trustedFolders.json` that trust; the other is `DO_NOT_TRUST`. */
+const trustLevels: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
+
+/** The folder that a rule is about. */
+function placeOf(place: string, level: unknown): string {
+  return level === 'TRUST_PARENT' ? dirname(place) : place
+}
+
+/** The folder and everything above it, the nearest first. */
+function withParents(folder: string): string[] {
+  const folders = [folder]
+  for (let at = folder; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at))
+  return folders
+}
+
+/**
+ * The root of the repository that a folder is in; of a linked work tree the root of its main one,
+ * which is what the clients ask about. Undefined outside a repository.
+ */
+function repositoryRoot(folder: string): string | undefined {
+  const root = withParents(folder).find((candidate) => existsSync(join(candidate, '.git')))
+  if (root === undefined) return undefined
+  const link = readRegularFile(join(root, '.git'), { maxBytes: 65_536 })
+  const main = link.ok
+    ? /^gitdir: (.+)[/\\]\.git[/\\]worktrees[/\\][^/\\]+$/.exec(link.text)?.[1]
+    : undefined
+  return main ?? root
+}
+
+export function realPathOf(path: string): string {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return path
+  }
+}
+
+type ClientFile =
+  | { state: 'read'; value: Readonly<Record<string, unknown>> }
+  | { state: 'missing' }
+  | { state: 'broken'; trust: FolderTrust }
+
+/** The text of a file of a client. */
+function readClientText(
+  path: string,
+): { state: 'read'; text: string } | Exclude<ClientFile, { state: 'read' }> {
+  const reading = readRegularFile(path, { maxBytes: 64 * 1024 * 1024 })
+  if (reading.ok) return { state: 'read', text: reading.text }
+  if (reading.code === 'file-missing') return { state: 'missing' }
+  return { state: 'broken', trust: unreadable(reading.message) }
+}
+
+/** The object in a JSON file of a client, comments and all. */
+function readClientFile(path: string): ClientFile {
+  const reading = readClientText(path)
+  if (reading.state !== 'read') return reading
+  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  const errors: Jsonc.ParseError[] = []
+  const value: unknown = parser.parse(reading.text, errors, { allowTrailingComma: true })
+  if (errors.length > 0 || !isObject(value)) {
+    return { state: 'broken', trust: unreadable(`${path} holds no JSON object`) }
+  }
+  return { state: 'read', value }
+}
+
+/** The value below some keys, or undefined. */
+function valueAt(value: unknown, ...keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
+    value,
+  )
+}
+
+function unreadable(reason: string): FolderTrust {
+  return { state: 'unknown', reason }
+}

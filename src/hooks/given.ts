@@ -18,7 +18,7 @@ import {
   userDirectories,
 } from '../base/index.ts'
 import type { InjectedReference } from '../trigger/index.ts'
-import { fingerprint } from './index-place.ts'
+import { fingerprint } from './trigger-cache.ts'
 
 /**
  * Claims one part of one turn, so that a client that asks twice (for two events, or because the hook

@@ -1,6 +1,6 @@
 import { readSync, writeSync } from 'node:fs'
 import { systemRuntime } from '../base/index.ts'
-import { isPlatform, platforms } from './platform.ts'
+import { isPlatform, platforms } from './adapters.ts'
 import { runHook } from './run-hook.ts'
 
 const [major = 0] = process.versions.node.split('.').map(Number)
@@ -18,7 +18,7 @@ const runtime = systemRuntime({
 if (major < 20) {
   complain(`the hook needs Node 20 or newer; this is ${process.version} (${process.execPath})`)
 } else if (isPlatform(platform)) {
-  const request = { platform, part: { number, of }, input: readInput(), runtime, loadWork }
+  const request = { platform, part: { number, of }, input: readInput(), runtime }
   void runHook(request).then(({ stdout, stderr }) => {
     if (stderr !== '') write(2, stderr)
     if (stdout !== '') write(1, stdout)
@@ -27,10 +27,6 @@ if (major < 20) {
   })
 } else {
   complain(`${platform || 'nothing'} is no client; there are ${platforms.join(', ')}`)
-}
-
-async function loadWork(): Promise<typeof import('./index-work.ts').indexWork> {
-  return (await import('./index-work.ts')).indexWork
 }
 
 /**

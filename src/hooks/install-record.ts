@@ -8,8 +8,8 @@ import {
   writeFileAtomicSync,
 } from '../base/index.ts'
 import type { Made } from './edit-entries.ts'
-import type { HookScope } from './hook-command.ts'
-import { isPlatform, type Platform } from './platform.ts'
+import type { HookScope } from './registration.ts'
+import { isPlatform, type Platform } from './adapters.ts'
 
 /** What an installation did to one file, so that it can be undone to the byte. */
 export interface InstallRecord {

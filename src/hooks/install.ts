@@ -11,16 +11,18 @@ import {
   writeFileAtomic,
 } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
-import { adapters } from './adapters.ts'
-import { fileTexts } from './file-texts.ts'
+import { adapters, type Platform } from './adapters.ts'
+import { fileTexts } from './client-files.ts'
 import { type Made, madeFor, withEntry, withoutEntries } from './edit-entries.ts'
-import { hookCommands, type HookScope } from './hook-command.ts'
-import { installLauncher } from './install-launcher.ts'
+import {
+  configurationPath,
+  hookCommands,
+  type HookScope,
+  largestInjection,
+  partsFor,
+} from './registration.ts'
+import { installLauncher, launcherName } from './launcher.ts'
 import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
-import { launcherName } from './launcher-place.ts'
-import { largestInjection, partsFor } from './parts.ts'
-import { configurationPath } from './places.ts'
-import type { Platform } from './platform.ts'
 
 export interface InstallOptions {
   scope: HookScope

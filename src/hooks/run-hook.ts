@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { messageOf, type Runtime, safeLine } from '../base/index.ts'
-import { type DeferredReference, type Injection, planInjection } from '../trigger/index.ts'
-import { adapters } from './adapters.ts'
+import { matchPrompt, planInjection, type TriggerMatch } from '../trigger/index.ts'
+import { adapters, type Platform } from './adapters.ts'
 import { shareContext } from './context.ts'
 import { claimTurn, withoutGiven } from './given.ts'
-import { indexPlace } from './index-place.ts'
-import { canonicalPrompt, type Sigil } from './invocation.ts'
-import { type MatchedSkill, matchIndex, TimeIsUp } from './match-index.ts'
-import { type HookPayload, readPayload } from './payload.ts'
-import type { Platform } from './platform.ts'
-import { type HookIndex, openIndex, readIndex } from './read-index.ts'
-import type { IndexWork } from './index-work.ts'
+import { launcherName } from './launcher.ts'
+import { canonicalPrompt, type HookPayload, readPayload, type Sigil } from './prompt.ts'
 import { type HookTrace, writeTrace } from './trace.ts'
-import { isOtherHookInCursor } from './cursor-guard.ts'
+import {
+  type CachedSkill,
+  cachePlace,
+  openCache,
+  readCache,
+  type TriggerCache,
+} from './trigger-cache.ts'
 
 export interface HookRequest {
   platform: Platform
@@ -22,8 +24,6 @@ export interface HookRequest {
   input: string
   /** Of the process; the working directory of the client is in the input. */
   runtime: Runtime
-  /** Loads what is needed only when the index is made anew or a workspace looked at. */
-  loadWork(): Promise<IndexWork>
 }
 
 /** What the process prints. Its exit code is always 0: a prompt is never blocked. */
@@ -35,117 +35,102 @@ export interface HookAnswer {
 /** Our own deadline, before any client's. */
 const deadlineMs = 8000
 
-/** Answers one prompt. Never throws; what goes wrong is a line on standard error and in the log. */
+const silence: HookAnswer = { stdout: '', stderr: '' }
+
+/** Answers one prompt. Never throws: an error is a line on standard error and in the log. */
 export async function runHook(request: HookRequest): Promise<HookAnswer> {
   const { runtime, platform, part } = request
   // A child of our own run has its references in its prompt already.
-  if (runtime.env['SKILLRAIL_RUN_ID']) return { stdout: '', stderr: '' }
+  if (runtime.env['SKILLRAIL_RUN_ID']) return silence
   const started = runtime.elapsed()
   const reading = readPayload(request.input)
   if (!reading.ok) return { stdout: '', stderr: complaint(reading.message) }
   const { payload } = reading
   const place = payload.cwd === undefined ? runtime : { ...runtime, cwd: payload.cwd }
-  const trace: HookTrace = {
-    at: new Date(runtime.now()).toISOString(),
-    platform,
-    cwd: place.cwd,
-    session: payload.session,
-    prompt: payload.prompt,
-    injected: [],
-    withheld: [],
-    durationMs: 0,
+  const trace = (facts: Partial<HookTrace>): void => {
+    if (part.number > 1) return
+    writeTrace(runtime, {
+      at: new Date(runtime.now()).toISOString(),
+      platform,
+      cwd: place.cwd,
+      session: payload.session,
+      prompt: payload.prompt,
+      injected: [],
+      withheld: [],
+      durationMs: Math.round(runtime.elapsed() - started),
+      ...facts,
+    })
+  }
+  const checkTime = (): void => {
+    if (runtime.elapsed() - started > deadlineMs) {
+      throw new Error('the time was up before all triggers were tested')
+    }
   }
   try {
-    const answer = await answerPrompt(
-      request,
-      payload,
-      place,
-      () => runtime.elapsed() - started > deadlineMs,
-    )
-    if (answer === undefined) return { stdout: '', stderr: '' }
-    if (part.number === 1) {
-      const durationMs = Math.round(runtime.elapsed() - started)
-      writeTrace(runtime, { ...trace, ...answer.trace, durationMs })
-    }
-    return answer
+    const answer = await answerPrompt(request, payload, place, checkTime)
+    if (answer === undefined) return silence
+    const { stdout, stderr, ...facts } = answer
+    trace(facts)
+    return { stdout, stderr }
   } catch (error) {
     const message = messageOf(error)
-    if (part.number === 1) {
-      const durationMs = Math.round(runtime.elapsed() - started)
-      writeTrace(runtime, { ...trace, error: message, durationMs })
-    }
+    trace({ error: message })
     return { stdout: '', stderr: complaint(message) }
   }
 }
-
-type PromptAnswer = HookAnswer & { trace: Pick<HookTrace, 'injected' | 'withheld'> }
 
 async function answerPrompt(
   request: HookRequest,
   payload: HookPayload,
   runtime: Runtime,
-  isOver: () => boolean,
-): Promise<PromptAnswer | undefined> {
+  checkTime: () => void,
+): Promise<(HookAnswer & Pick<HookTrace, 'injected' | 'withheld'>) | undefined> {
   const { part } = request
   const platform = platformOf(request, payload)
   if (platform === undefined) return undefined
   const adapter = adapters[platform]
-  const index = await currentIndex(runtime, request.loadWork)
-  const matches = matchesOf(index, payload.prompt, adapter.sigil, isOver)
+  const cache = await currentCache(runtime)
+  const matches = matchesIn(cache, payload.prompt, adapter.sigil, checkTime)
   if (matches.length === 0) return undefined
-  const untrusted = await untrustedSkills(
-    matches.map(({ skill }) => skill),
-    runtime,
-    request.loadWork,
-  )
-  const injection = planInjection(matches, { mayInject: (skill) => !untrusted.has(skill.path) })
-  if (isOver()) throw new TimeIsUp()
+  const untrusted = await untrustedSkills(matches, runtime)
+  const injection = planInjection(matches, { mayInject: ({ path }) => !untrusted.has(path) })
+  checkTime()
   // Random ids would load half of Node's crypto; this one is only compared with itself.
   const turn = payload.turn ?? `${runtime.now()}-${runtime.elapsed()}`
   if (payload.turn !== undefined && !claimTurn(runtime, `${request.platform} ${turn}`, part)) {
     return undefined
   }
   const references =
-    index.head.repeat === 'session' && payload.session !== undefined
+    cache.repeat === 'session' && payload.session !== undefined
       ? withoutGiven(runtime, payload.session, turn, injection.injected)
       : injection.injected
   const { shares, rest } = shareContext(references, { ...adapter.limit, parts: part.of })
-  const share = shares[part.number - 1]
-  const isFirst = part.number === 1
+  const share = shares[part.number - 1] ?? ''
+  const because = (reason: string) => (reference: { skill: string; path: string }) => ({
+    skill: reference.skill,
+    path: reference.path,
+    reason,
+  })
+  const deferred = injection.deferred.map(({ skill, path, reason }) => ({ skill, path, reason }))
   return {
-    stdout: share === undefined || share === '' ? '' : `${JSON.stringify(adapter.answer(share))}\n`,
-    stderr: isFirst ? remarks(injection.deferred) : '',
-    trace: {
-      injected: references
-        .filter((reference) => !rest.includes(reference))
-        .map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
-      withheld: [
-        ...injection.deferred.map(({ skill, path, reason }) => ({ skill, path, reason })),
-        ...repeated(injection, references),
-        ...rest.map(({ skill, path }) => ({
-          skill,
-          path,
-          reason: 'it is larger than the client takes; it was named instead',
-        })),
-      ],
-    },
-  }
-}
-
-function matchesOf(
-  index: HookIndex,
-  typed: string,
-  sigil: Sigil,
-  isOver: () => boolean,
-): ReturnType<typeof matchIndex> {
-  try {
-    const prompt = canonicalPrompt(typed, sigil, {
-      has: (name) => index.pathOf(name) !== undefined,
-      textOf: (name) => textOf(index.pathOf(name)),
-    })
-    return matchIndex(index, prompt, isOver)
-  } finally {
-    index.close()
+    stdout: share === '' ? '' : `${JSON.stringify(adapter.answer(share))}\n`,
+    stderr:
+      part.number > 1
+        ? ''
+        : deferred
+            .map(({ skill, path, reason }) => `${skill}/${path} was not injected: ${reason}`)
+            .map(complaint)
+            .join(''),
+    injected: references
+      .filter((reference) => !rest.includes(reference))
+      .map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
+    withheld: [
+      ...deferred,
+      ...injection.injected
+        .filter((reference) => !references.includes(reference))
+        .map(because('this session has it already')),
+      ...rest.map(because('it is larger than the client takes; it was named instead')),
+    ],
   }
 }
 
@@ -159,28 +144,49 @@ function platformOf(
   return part.number > 1 || isOtherHookInCursor(runtime) ? undefined : 'cursor'
 }
 
-async function currentIndex(
-  runtime: Runtime,
-  loadWork: HookRequest['loadWork'],
-): Promise<HookIndex> {
-  const place = indexPlace(runtime)
-  const known = readIndex(place)
-  if (known !== undefined) return known
-  const { buildIndex } = await loadWork()
-  return openIndex(buildIndex(runtime, place))
+/** Whether our hook for Cursor itself is registered, so that the one for Claude Code keeps silent. */
+function isOtherHookInCursor({ cwd, home }: Runtime): boolean {
+  const { home: own, files } = adapters.cursor
+  const places = [join(home, own.path, files.user), join(cwd, files.project)]
+  return places.some((path) => textOf(path)?.includes(launcherName) === true)
 }
 
-/** The paths of the skills among `matched` whose text may not be given. */
+async function currentCache(runtime: Runtime): Promise<TriggerCache> {
+  const place = cachePlace(runtime)
+  const known = readCache(place)
+  if (known !== undefined) return known
+  const { refreshCache } = await import('./refresh-cache.ts')
+  return openCache(refreshCache(runtime, place))
+}
+
+function matchesIn(
+  cache: TriggerCache,
+  typed: string,
+  sigil: Sigil,
+  checkTime: () => void,
+): TriggerMatch<CachedSkill>[] {
+  const prompt = canonicalPrompt(typed, sigil, {
+    has: (name) => cache.pathOf(name) !== undefined,
+    textOf: (name) => textOf(cache.pathOf(name)),
+  })
+  const matches: TriggerMatch<CachedSkill>[] = []
+  for (const skill of cache.candidates(prompt)) {
+    checkTime()
+    matches.push(...matchPrompt(prompt, [skill]).matches)
+  }
+  return matches
+}
+
+/** The paths of the skills among `matches` whose text may not be given. */
 async function untrustedSkills(
-  matched: readonly MatchedSkill[],
+  matches: readonly TriggerMatch<CachedSkill>[],
   runtime: Runtime,
-  loadWork: HookRequest['loadWork'],
 ): Promise<ReadonlySet<string>> {
   const untrusted = new Set<string>()
-  for (const { path, trust } of matched) {
+  for (const { path, trust } of new Set(matches.map(({ skill }) => skill))) {
     if (trust === '-') untrusted.add(path)
-    if (trust !== '?' || untrusted.has(path)) continue
-    const { isStillTrusted } = await loadWork()
+    if (trust !== '?') continue
+    const { isStillTrusted } = await import('./refresh-cache.ts')
     if (!isStillTrusted(runtime, path)) untrusted.add(path)
   }
   return untrusted
@@ -193,21 +199,6 @@ function textOf(path: string | undefined): string | undefined {
   } catch {
     return undefined
   }
-}
-
-function repeated(
-  { injected }: Injection,
-  references: readonly { file: string }[],
-): { skill: string; path: string; reason: string }[] {
-  return injected
-    .filter((reference) => !references.includes(reference))
-    .map(({ skill, path }) => ({ skill, path, reason: 'this session has it already' }))
-}
-
-function remarks(deferred: readonly DeferredReference[]): string {
-  return deferred
-    .map(({ skill, path, reason }) => complaint(`${skill}/${path} was not injected: ${reason}`))
-    .join('')
 }
 
 function complaint(message: string): string {

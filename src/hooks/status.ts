@@ -1,20 +1,22 @@
 import { existsSync } from 'node:fs'
 import { messageOf, type Runtime } from '../base/index.ts'
+import { capturedText, type ProcessEnd, runProcess } from '../exec/index.ts'
 import { findWorkspace } from '../trust/index.ts'
-import { adapters } from './adapters.ts'
-import { fileTexts } from './file-texts.ts'
+import { adapters, type Platform, platforms } from './adapters.ts'
+import { fileTexts } from './client-files.ts'
 import { type CodexTrust, codexTrust } from './codex-trust.ts'
 import { ownCommands } from './edit-entries.ts'
-import { type FolderTrust, folderTrust } from './folder-trust.ts'
-import { realPathOf } from './folder-trust/_folders.ts'
-import { hookCommands, type HookScope } from './hook-command.ts'
+import { type FolderTrust, folderTrust, realPathOf } from './folder-trust.ts'
 import { readConfiguration } from './install.ts'
-import { launcherState } from './install-launcher.ts'
-import { launcherName, launcherPath } from './launcher-place.ts'
-import { largestInjection, partsFor } from './parts.ts'
-import { clientHome, configurationPath } from './places.ts'
-import { type Platform, platforms } from './platform.ts'
-import { probeHook, type ProbeResult } from './probe.ts'
+import { launcherName, launcherPath, launcherState } from './launcher.ts'
+import {
+  clientHome,
+  configurationPath,
+  hookCommands,
+  type HookScope,
+  largestInjection,
+  partsFor,
+} from './registration.ts'
 import { willRun, type WillRun } from './will-run.ts'
 
 /** What one configuration file says about our hook. */
@@ -182,4 +184,54 @@ function registered(
   } catch (error) {
     return { state: 'broken', path, reason: messageOf(error) }
   }
+}
+
+/** What happened when the installed hook was called as a client calls it. */
+export interface ProbeResult {
+  ok: boolean
+  durationMs: number
+  /** What was wrong, as a sentence; undefined where nothing was. */
+  problem?: string | undefined
+}
+
+/** A prompt that no trigger is written for, so that nothing is logged and nothing injected. */
+const quietPrompt = 'skillrail probe of the hook'
+
+/** Calls the launcher with a prompt as the client would, and looks at what comes back. */
+export async function probeHook(runtime: Runtime, platform: Platform): Promise<ProbeResult> {
+  const input = JSON.stringify({
+    session_id: 'skillrail-probe',
+    cwd: runtime.cwd,
+    hook_event_name: 'UserPromptSubmit',
+    prompt: quietPrompt,
+  })
+  const started = runtime.elapsed()
+  const { end, stderr } = await runProcess({
+    file: launcherPath(runtime),
+    args: [platform],
+    cwd: runtime.cwd,
+    env: childEnvironment(runtime),
+    stdin: input,
+    timeoutMs: 15_000,
+    outputLimit: 65_536,
+  })
+  const durationMs = Math.round(runtime.elapsed() - started)
+  const problem = problemOf(end, capturedText(stderr).trim())
+  return { ok: problem === undefined, durationMs, problem }
+}
+
+function problemOf(end: ProcessEnd, said: string): string | undefined {
+  if (end.kind === 'not-started') return `it could not be started: ${end.message}`
+  if (end.kind === 'timeout') return 'it did not end in time'
+  if (end.kind !== 'exit') return 'it was ended by a signal'
+  if (end.code !== 0) return `it ended with ${end.code}: ${said}`
+  return said === '' ? undefined : said
+}
+
+/** As a client would pass it on; a probe inside one of our runs is no child of that run. */
+function childEnvironment({ env }: Runtime): Record<string, string> {
+  const entries = Object.entries(env).filter(([name]) => name !== 'SKILLRAIL_RUN_ID')
+  return Object.fromEntries(
+    entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  )
 }

@@ -7,7 +7,7 @@ import {
   systemCode,
   userDirectories,
 } from '../base/index.ts'
-import { isPlatform, type Platform } from './platform.ts'
+import { isPlatform, type Platform } from './adapters.ts'
 
 /** What the hook did for one prompt. Secrets are masked before it is written. */
 export interface HookTrace {

@@ -8,17 +8,14 @@ import {
   writeFileAtomic,
 } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
-import { adapters } from './adapters.ts'
-import { isEmptyConfiguration } from './_json-text.ts'
+import { adapters, type Platform } from './adapters.ts'
+import { isEmptyConfiguration } from './json-edit.ts'
 import { withoutEntries } from './edit-entries.ts'
-import type { HookScope } from './hook-command.ts'
+import { configurationPath, type HookScope } from './registration.ts'
 import { type FileChange, readConfiguration } from './install.ts'
-import { removeLauncher } from './install-launcher.ts'
+import { launcherName, removeLauncher } from './launcher.ts'
 import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
-import { indexDirectory } from './index-place.ts'
-import { launcherName } from './launcher-place.ts'
-import { configurationPath } from './places.ts'
-import type { Platform } from './platform.ts'
+import { cacheDirectory } from './trigger-cache.ts'
 
 /**
  * Takes the hook out of one client's configuration: byte for byte what was there before where nobody
@@ -96,10 +93,10 @@ function removeFile(path: string, record: InstallRecord | undefined): void {
   }
 }
 
-/** The launcher, the indexes and what sessions were given. The log is the user's. */
+/** The launcher, the caches and what sessions were given. The log is the user's. */
 function removeOwnFiles(runtime: Runtime): void {
   removeLauncher(runtime)
-  rmSync(indexDirectory(runtime), { recursive: true, force: true })
+  rmSync(cacheDirectory(runtime), { recursive: true, force: true })
   const state = dirname(recordPath(runtime))
   for (const name of ['backups', 'turns', 'sessions']) {
     rmSync(join(state, name), { recursive: true, force: true })

@@ -1,9 +1,8 @@
 import { safeLine } from '../base/index.ts'
-import { adapters } from './adapters.ts'
+import { adapters, type Platform } from './adapters.ts'
 import type { CodexHookTrust } from './codex-trust.ts'
 import type { FolderTrust } from './folder-trust.ts'
-import type { HookScope } from './hook-command.ts'
-import type { Platform } from './platform.ts'
+import type { HookScope } from './registration.ts'
 
 /** Whether a client, started in this folder, will run a hook that is registered. */
 export type WillRun =

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../base/index.ts'
-import { promptText } from './prompt-text.ts'
-import { sampleLine } from './_samples.ts'
-import { firstMatch, type TriggerSkill } from './match.ts'
+import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
+import { parsePattern } from './parse-pattern.ts'
+import { invertRanges, type PatternNode } from './pattern-tree.ts'
 import { compilePattern } from './pattern.ts'
 
 /**
@@ -15,17 +15,17 @@ export function checkOverlap(skills: readonly TriggerSkill[]): Diagnostic[] {
       const reading = compilePattern(trigger.match)
       const sample = reading.ok ? sampleLine(trigger.match) : undefined
       if (!reading.ok || sample === undefined || sample.trim() === '') return []
-      const text = promptText(sample)
-      return firstMatch(reading.pattern, text) === undefined
+      const lines = promptLines(sample)
+      return firstMatch(reading.pattern, lines) === undefined
         ? []
-        : [{ skill, trigger, pattern: reading.pattern, sample, text }]
+        : [{ skill, trigger, pattern: reading.pattern, sample, lines }]
     }),
   )
   return tried.flatMap((one) =>
     tried.flatMap((other): Diagnostic[] => {
-      if (one.skill === other.skill || firstMatch(other.pattern, one.text) === undefined) return []
+      if (one.skill === other.skill || firstMatch(other.pattern, one.lines) === undefined) return []
       // Both ways round is one finding.
-      const mutual = firstMatch(one.pattern, other.text) !== undefined
+      const mutual = firstMatch(one.pattern, other.lines) !== undefined
       if (mutual && tried.indexOf(one) > tried.indexOf(other)) return []
       return [
         {
@@ -39,4 +39,38 @@ export function checkOverlap(skills: readonly TriggerSkill[]): Diagnostic[] {
       ]
     }),
   )
+}
+
+/** A short line that a pattern matches, if one can be made from its parts; undefined otherwise. */
+function sampleLine(source: string): string | undefined {
+  const parsed = parsePattern(source)
+  if (!parsed.ok || parsed.tree === undefined) return undefined
+  const sample = sampleOf(parsed.tree)
+  return sample.length > 4000 ? undefined : sample
+}
+
+function sampleOf(node: PatternNode): string {
+  switch (node.kind) {
+    case 'literal':
+      return node.text
+    case 'any':
+      return 'x'
+    case 'class': {
+      const ranges = node.negated ? invertRanges(node.ranges) : node.ranges
+      // A visible character where there is one.
+      const [low = 0x78] = ranges.find(([, high]) => high >= 0x20) ?? ranges[0] ?? []
+      return String.fromCodePoint(Math.max(low, 0x20))
+    }
+    case 'concat':
+      return node.items.map(sampleOf).join('')
+    case 'alternate':
+      return node.items[0] === undefined ? '' : sampleOf(node.items[0])
+    case 'repeat':
+      return sampleOf(node.child).repeat(Math.min(node.min, 1000))
+    case 'empty':
+    case 'start':
+    case 'end':
+    case 'boundary':
+      return ''
+  }
 }

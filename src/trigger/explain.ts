@@ -1,9 +1,7 @@
 import { estimateTokens, type TriggerDeclaration } from '../skill/index.ts'
-import { promptText } from './prompt-text.ts'
-import { firstMatch, type TriggerSkill } from './match.ts'
-import { type NearMiss, nearMiss } from './near-miss.ts'
-import { compilePattern } from './pattern.ts'
-import { readTarget, type TargetReader } from './read-target.ts'
+import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
+import { compilePattern, type Pattern } from './pattern.ts'
+import { readTarget, type TargetReader } from './inject.ts'
 
 /** What one trigger made of a prompt. */
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
@@ -31,23 +29,114 @@ export function explainPrompt(
   options: { read?: TargetReader | undefined } = {},
 ): SkillExplanation[] {
   const { read = readTarget } = options
-  const text = promptText(prompt)
+  const lines = promptLines(prompt)
   return skills.map((skill) => ({
     skill: skill.name,
     verdicts: skill.triggers.map((trigger): TriggerVerdict => {
       const reading = compilePattern(trigger.match)
       if (!reading.ok) return { trigger, outcome: 'invalid', reason: reading.problem.message }
-      const place = firstMatch(reading.pattern, text)
+      const place = firstMatch(reading.pattern, lines)
       if (place !== undefined) {
         const target = read(skill.directory, trigger.inject)
         const tokens = target.ok ? estimateTokens(target.text) : undefined
         const problem = target.ok ? undefined : target.message
         return { trigger, outcome: 'fired', ...place, tokens, problem }
       }
-      const miss = nearMiss(trigger, text)
+      const miss = nearMiss(reading.pattern, lines.join('\n'))
       return miss === undefined
         ? { trigger, outcome: 'no-match' }
         : { trigger, outcome: 'near-miss', miss }
     }),
   }))
+}
+
+/** Why a trigger that looks as if it should have fired did not. */
+export interface NearMiss {
+  causes: readonly NearMissCause[]
+  /** For the author: the causes in words. */
+  reason: string
+}
+
+export type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'
+
+/** A pattern and a prompt without one cause of a miss. */
+interface Attempt {
+  source: string
+  prompt: string
+}
+
+const relaxations: readonly {
+  cause: NearMissCause
+  reason: string
+  relax: (attempt: Attempt) => Attempt
+}[] = [
+  {
+    cause: 'sigil',
+    reason: 'a hook matches `$name …` and `/skill:name …` as `/name …`',
+    relax: ({ source, prompt }) => ({
+      source,
+      prompt: prompt.replace(/^(\s*)(?:\$|\/skill:)(?=[a-z0-9])/, '$1/'),
+    }),
+  },
+  {
+    cause: 'blanks',
+    reason: 'a line begins or ends with blanks, and a prompt is not trimmed',
+    relax: ({ source, prompt }) => ({
+      source,
+      prompt: prompt.replace(/^[ \t]+|(?<![ \t])[ \t]+$/gm, ''),
+    }),
+  },
+  {
+    cause: 'case',
+    reason: 'capitals count; write `[Aa]` where they should not',
+    relax: ({ source, prompt }) => ({ source: `(?i)${source}`, prompt }),
+  },
+  {
+    cause: 'not-at-start',
+    reason: '`^` wants it at the beginning of a line',
+    relax: ({ source, prompt }) => ({ source: source.replace(/^((?:\(\?i\))?)\^/, '$1'), prompt }),
+  },
+  {
+    cause: 'not-at-end',
+    reason: '`$` wants the line to end there',
+    relax: ({ source, prompt }) => ({ source: source.replace(/(?<!\\)\$$/, ''), prompt }),
+  },
+]
+
+/**
+ * Explains a trigger that did not fire; undefined where it was not close. A cause is named only if the
+ * trigger fires without it, alone or with a second one.
+ */
+function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
+  const pairs = relaxations.flatMap((first, index) =>
+    relaxations.slice(index + 1).map((second) => [first, second]),
+  )
+  const attempt = { source: pattern.source, prompt }
+  const found = [...relaxations.map((one) => [one]), ...pairs].find((chosen) =>
+    fires(chosen.reduce((last, { relax }) => relax(last), attempt)),
+  )
+  if (found === undefined) return partMiss(pattern, prompt)
+  return {
+    causes: found.map(({ cause }) => cause),
+    reason: found.map(({ reason }) => reason).join('; '),
+  }
+}
+
+function fires({ source, prompt }: Attempt): boolean {
+  const reading = compilePattern(source)
+  return reading.ok && firstMatch(reading.pattern, promptLines(prompt)) !== undefined
+}
+
+/** The longest beginning of a required text that the prompt contains. */
+function partMiss({ required }: Pattern, prompt: string): NearMiss | undefined {
+  for (const text of required.flat()) {
+    if (prompt.includes(text)) continue
+    let length = text.length - 1
+    while (length > 0 && !prompt.includes(text.slice(0, length))) length--
+    // Less than half of it, or less than a short word, is chance.
+    if (length < 4 || length * 2 < text.length) continue
+    const reason = `the prompt has \`${text.slice(0, length)}\`, and \`${text}\` is wanted`
+    return { causes: ['part'], reason }
+  }
+  return undefined
 }

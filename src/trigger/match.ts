@@ -1,10 +1,7 @@
 import type { Diagnostic } from '../base/index.ts'
-import { quickRequiredText } from './_quick-scan.ts'
 import type { TriggerDeclaration } from '../skill/index.ts'
-import { patternDiagnostic } from './pattern-diagnostic.ts'
-import { compilePattern, type Pattern } from './pattern.ts'
-import type { PatternPlan } from './pattern-plan.ts'
-import { promptText, type PromptText } from './prompt-text.ts'
+import type { PatternProblem } from './parse-pattern.ts'
+import { compilePattern, hasRequired, type Pattern } from './pattern.ts'
 
 /** What matching needs to know of a skill. */
 export interface TriggerSkill {
@@ -45,47 +42,76 @@ export function matchPrompt<Skill extends TriggerSkill>(
   prompt: string,
   skills: readonly Skill[],
 ): PromptMatching<Skill> {
-  const text = promptText(prompt)
+  const lines = promptLines(prompt)
   const matches: TriggerMatch<Skill>[] = []
   const diagnostics: Diagnostic[] = []
   for (const skill of skills) {
     for (const trigger of skill.triggers) {
-      const needed = quickRequiredText(trigger.match)
-      if (needed !== undefined && !text.contains(needed)) continue
       const reading = compilePattern(trigger.match)
       if (!reading.ok) {
         diagnostics.push(patternDiagnostic(skill.path, trigger, reading.problem))
         continue
       }
-      const place = firstMatch(reading.pattern, text)
+      if (!hasRequired(prompt, reading.pattern.required)) continue
+      const place = firstMatch(reading.pattern, lines)
       if (place !== undefined) matches.push({ skill, trigger, ...place })
     }
   }
   return { matches, diagnostics }
 }
 
-/** Whether a pattern that was planned before finds something in a prompt. */
-export function planMatches(
-  plan: PatternPlan,
-  test: (line: string) => boolean,
-  text: PromptText,
-): boolean {
-  return isPossible(plan, text) && text.lines.some(test)
+/** The lines of a prompt. CRLF counts as a line feed; nothing is trimmed, so there is at least one. */
+export function promptLines(prompt: string): string[] {
+  return prompt.replaceAll('\r\n', '\n').split('\n')
 }
 
 /** Where a pattern first finds something: the text, and the line of the prompt, from 1. */
 export function firstMatch(
-  pattern: Pattern,
-  prompt: PromptText,
+  { find }: Pattern,
+  lines: readonly string[],
 ): { text: string; promptLine: number } | undefined {
-  if (!isPossible(pattern.plan, prompt)) return undefined
-  const index = prompt.lines.findIndex(pattern.test)
-  const line = prompt.lines[index]
-  if (line === undefined) return undefined
-  const place = pattern.find(line) ?? { start: 0, end: line.length }
-  return { text: line.slice(place.start, place.end), promptLine: index + 1 }
+  for (const [index, line] of lines.entries()) {
+    const place = find(line)
+    if (place === undefined) continue
+    return { text: line.slice(place.start, place.end), promptLine: index + 1 }
+  }
+  return undefined
 }
 
-function isPossible(plan: PatternPlan, text: PromptText): boolean {
-  return plan.engine === 'text' ? text.contains(plan.text) : text.mayContain(plan.required)
+/** The section that the rules about triggers come from. */
+export const triggerSource = 'triggers: Deterministic Progressive Disclosure, "How Triggers Work"'
+
+/**
+ * Reports a pattern that is not accepted as a diagnostic about its file.
+ *
+ * @param lineText the line of the file, if known: with it the diagnostic has a column.
+ */
+export function patternDiagnostic(
+  path: string,
+  { match, line }: TriggerDeclaration,
+  problem: PatternProblem,
+  lineText?: string,
+): Diagnostic {
+  const place = `at character ${problem.offset + 1}`
+  const shown = match.length > 80 ? `${match.slice(0, 80)}…` : match
+  return {
+    code: problem.code,
+    severity: 'error',
+    message: `The pattern \`${shown}\` is not accepted: ${problem.message} (${place}).`,
+    path,
+    line,
+    column: columnOf(match, problem.offset, lineText),
+    hint: problem.hint,
+    source: triggerSource,
+  }
+}
+
+/** The column of an offset into the pattern, where the file's line contains the pattern unchanged. */
+export function columnOf(
+  match: string,
+  offset: number,
+  lineText: string | undefined,
+): number | undefined {
+  const start = lineText?.indexOf(match) ?? -1
+  return start < 0 ? undefined : start + offset + 1
 }

@@ -44,23 +44,59 @@ export function sequenceOf(node: PatternNode): readonly PatternNode[] {
   return node.kind === 'empty' ? [] : [node]
 }
 
-/** Whether the node matches the empty text at every place, assertions not counted. */
-export function isOptional(node: PatternNode): boolean {
-  switch (node.kind) {
-    case 'empty':
-      return true
-    case 'concat':
-      return node.items.every(isOptional)
-    case 'alternate':
-      return node.items.some(isOptional)
-    case 'repeat':
-      return node.min === 0 || isOptional(node.child)
-    case 'literal':
-    case 'any':
-    case 'class':
-    case 'start':
-    case 'end':
-    case 'boundary':
-      return false
+/** `\d`, `\s` and `\w` as RE2 reads them: ASCII only, and `\s` without the vertical tab. */
+export const escapeClasses: ReadonlyMap<string, readonly CharacterRange[]> = new Map([
+  ['d', ranges('09')],
+  ['s', ranges('\t\n\f\r  ')],
+  ['w', ranges('09AZ__az')],
+])
+
+/** The names between `[:` and `:]`; `word` is an addition of RE2. */
+export const posixClasses: ReadonlyMap<string, readonly CharacterRange[]> = new Map([
+  ['alnum', ranges('09AZaz')],
+  ['alpha', ranges('AZaz')],
+  ['ascii', ranges('\0\x7f')],
+  ['blank', ranges('\t\t  ')],
+  ['cntrl', ranges('\0\x1f\x7f\x7f')],
+  ['digit', ranges('09')],
+  ['graph', ranges('!~')],
+  ['lower', ranges('az')],
+  ['print', ranges(' ~')],
+  ['punct', ranges('!/:@[`{~')],
+  ['space', ranges('\t\r  ')],
+  ['upper', ranges('AZ')],
+  ['word', ranges('09AZ__az')],
+  ['xdigit', ranges('09AFaf')],
+])
+
+/** Reads pairs of characters, each the first and last of a range. */
+function ranges(pairs: string): CharacterRange[] {
+  return Array.from({ length: pairs.length / 2 }, (_, index): CharacterRange => [
+    pairs.charCodeAt(2 * index),
+    pairs.charCodeAt(2 * index + 1),
+  ])
+}
+
+const lastCodePoint = 0x10ffff
+
+/** Sorts and merges ranges, so that equal classes are equal lists. */
+export function normalRanges(list: readonly CharacterRange[]): CharacterRange[] {
+  const merged: [number, number][] = []
+  for (const [low, high] of list.toSorted((a, b) => a[0] - b[0])) {
+    const last = merged.at(-1)
+    if (last !== undefined && low <= last[1] + 1) last[1] = Math.max(last[1], high)
+    else merged.push([low, high])
   }
+  return merged
+}
+
+export function invertRanges(list: readonly CharacterRange[]): CharacterRange[] {
+  const inverted: CharacterRange[] = []
+  let next = 0
+  for (const [low, high] of normalRanges(list)) {
+    if (low > next) inverted.push([next, low - 1])
+    next = high + 1
+  }
+  if (next <= lastCodePoint) inverted.push([next, lastCodePoint])
+  return inverted
 }

@@ -1,139 +1,195 @@
+import { createRequire } from 'node:module'
+import type * as Re2 from 're2js'
 import { withoutEnd } from '../base/index.ts'
-import { isProvablyLinear } from './_linear.ts'
-import { plainText } from './_plain-text.ts'
-import { compileRe2, type Re2Program } from './_re2-program.ts'
-import { repeatsNothing } from './_repeats-nothing.ts'
-import { requiredText, type RequiredText } from './_required-text.ts'
-import { type PatternMatch, runProgram } from './_run-program.ts'
-import { programTester } from './_test-program.ts'
-import { simplifyEdges } from './_simplify.ts'
-import { toJavaScript } from './_to-javascript.ts'
-import { parsePattern } from './parse-pattern.ts'
-import type { PatternPlan } from './pattern-plan.ts'
-import type { PatternProblem } from './pattern-problem.ts'
-import type { PatternNode } from './pattern-tree.ts'
+import { parsePattern, type PatternProblem } from './parse-pattern.ts'
+import { type PatternNode, sequenceOf } from './pattern-tree.ts'
 import type { PortabilityNote } from './portability.ts'
-
-export type { PatternMatch } from './_run-program.ts'
 
 /** The longest pattern, in UTF-16 code units. */
 export const longestPattern = 1000
 
 export interface Pattern {
   source: string
-  plan: PatternPlan
   /** Constructs outside the portable subset; empty for a portable pattern. */
   notes: readonly PortabilityNote[]
+  required: RequiredText
   /** Whether the line, which has no line feed, contains a match. Linear in its length. */
   test: (line: string) => boolean
-  /** Where the leftmost match is. Linear too, but may load the RE2 library. */
+  /** Where the leftmost match is. Linear in the length of the line. */
   find: (line: string) => PatternMatch | undefined
 }
+
+/** Where in a line something was found: UTF-16 offsets. */
+export interface PatternMatch {
+  start: number
+  end: number
+}
+
+/** Clauses that all hold for every line that matches; one text of each clause is in the line. */
+export type RequiredText = readonly (readonly string[])[]
 
 export type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
 /**
- * Reads a pattern: RE2's meaning, tested on single lines. Never throws.
+ * Reads a pattern with the meaning of RE2, for single lines. Never throws.
+ *
+ * RE2 runs only on lines that contain the required text, and is loaded when it first runs.
  *
  * @example
  * const reading = compilePattern('^/deploy (staging|production)')
  * if (reading.ok) reading.pattern.test('/deploy staging') // true
  */
 export function compilePattern(written: string): PatternReading {
-  // YAML ends a block with a line end, and no line has one.
+  // A YAML block ends with a line feed, and no line contains one.
   const source = withoutEnd(written, '\n')
   if (source.length > longestPattern) return { ok: false, problem: tooLong(source) }
   const plain = plainText(source)
-  if (plain !== undefined) return { ok: true, pattern: patternOf(source, plain, []) }
+  if (plain !== undefined) return { ok: true, pattern: plainPattern(source, plain) }
   const parsed = parsePattern(source)
   if (!parsed.ok) return parsed
   const { tree, notes } = parsed
-  const plan = tree === undefined ? re2Plan(source, []) : planOf(source, tree)
-  if (plan.engine !== 're2') return { ok: true, pattern: patternOf(source, plan, notes) }
-  const compilation = compileRe2(source)
-  if (!compilation.ok) return compilation
-  return { ok: true, pattern: patternOf(source, plan, notes, compilation.program) }
+  if (tree === undefined) return foreignPattern(source, notes)
+  const size = programSize(tree)
+  if (size > mostInstructions) return { ok: false, problem: tooLarge(size) }
+  let compiled: Re2.RE2JS | undefined
+  const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
+  return { ok: true, pattern: re2Pattern(source, notes, requiredText(tree), engine) }
 }
 
-/** The tester of a plan that was kept. */
-export function testerOf(plan: PatternPlan): (line: string) => boolean {
-  if (plan.engine === 'text') return textTester(plan)
-  if (plan.engine === 'javascript') {
-    let expression: RegExp | undefined
-    return (line) => (expression ??= new RegExp(plan.test, 'u')).test(line)
+/** Whether a text contains what every match needs; false only if no line of the text can match. */
+export function hasRequired(text: string, required: RequiredText): boolean {
+  return required.every((clause) => clause.some((part) => text.includes(part)))
+}
+
+/** A pattern without metacharacters, except `^` before the text or `$` after it. */
+export interface PlainText {
+  text: string
+  atStart: boolean
+  atEnd: boolean
+}
+
+/** Reads a pattern that is plain text, as most triggers are; undefined for any other pattern. */
+export function plainText(source: string): PlainText | undefined {
+  const [, start, text = '', end] = /^(\^?)([^\\^$.|?*+()[\]{}]*)(\$?)$/.exec(source) ?? []
+  if (start === undefined) return undefined
+  return { text, atStart: start === '^', atEnd: end === '$' }
+}
+
+function plainPattern(source: string, plain: PlainText): Pattern {
+  const { text, atStart, atEnd } = plain
+  const find = (line: string): PatternMatch | undefined => {
+    const start = atStart ? 0 : atEnd ? line.length - text.length : line.indexOf(text)
+    const end = start + text.length
+    if (!line.startsWith(text, start)) return undefined
+    return atEnd && end !== line.length ? undefined : { start, end }
   }
-  let test: ((line: string) => boolean) | undefined
-  return (line) => (test ??= testerOfSource(plan.source))(line)
+  const required = text === '' ? [] : [[text]]
+  return { source, notes: [], required, test: (line) => find(line) !== undefined, find }
 }
 
-function testerOfSource(source: string): (line: string) => boolean {
-  const program = programOf(source)
-  return program === undefined ? () => false : programTester(program)
-}
-
-function planOf(source: string, tree: PatternNode): PatternPlan {
-  const simple = simplifyEdges(tree)
-  const required = requiredText(tree)
-  if (!isProvablyLinear(simple)) return re2Plan(source, required)
-  const isFound = isProvablyLinear(tree) && !repeatsNothing(tree)
-  const find = isFound ? toJavaScript(tree) : undefined
-  return { engine: 'javascript', test: toJavaScript(simple), find, required }
-}
-
-function re2Plan(source: string, required: RequiredText): PatternPlan & { engine: 're2' } {
-  return { engine: 're2', source, required }
-}
-
-function patternOf(
+function re2Pattern(
   source: string,
-  plan: PatternPlan,
   notes: readonly PortabilityNote[],
-  compiled?: Re2Program,
+  required: RequiredText,
+  engine: () => Re2.RE2JS,
 ): Pattern {
-  const test = compiled === undefined ? testerOf(plan) : programTester(compiled)
-  return { source, plan, notes, test, find: finderOf(source, plan, compiled) }
+  const find = (line: string): PatternMatch | undefined => {
+    if (!hasRequired(line, required)) return undefined
+    const matcher = engine().matcher(line)
+    return matcher.find() ? { start: matcher.start(), end: matcher.end() } : undefined
+  }
+  return { source, notes, required, test: (line) => find(line) !== undefined, find }
 }
 
-function finderOf(
-  source: string,
-  plan: PatternPlan,
-  compiled: Re2Program | undefined,
-): Pattern['find'] {
-  if (plan.engine === 'text') return (line) => findText(plan, line)
-  const shortTest =
-    plan.engine === 'javascript' ? new RegExp(plan.find ?? plan.test, 'u') : undefined
-  const isWhole = plan.engine === 'javascript' && plan.find !== undefined
-  return (line) => {
-    const short = shortTest === undefined ? undefined : shortTest.exec(line)
-    if (short === null) return undefined
-    // Too large for RE2 and too ambiguous for JavaScript: what must be there is shown.
-    const program = isWhole ? undefined : (compiled ?? programOf(source))
-    if (program !== undefined) return runProgram(program, line)
-    if (short === undefined) return undefined
-    return { start: short.index, end: short.index + short[0].length }
+/** A pattern with a construct that only RE2 reads: RE2 says whether it is valid, and how large. */
+function foreignPattern(source: string, notes: readonly PortabilityNote[]): PatternReading {
+  const { RE2JS, RE2JSSyntaxException } = loadRe2()
+  try {
+    const compiled = RE2JS.compile(source)
+    const size = compiled.programSize()
+    if (size > mostInstructions) return { ok: false, problem: tooLarge(size) }
+    return { ok: true, pattern: re2Pattern(source, notes, [], () => compiled) }
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error
+    const offset = Math.max(0, source.indexOf(error.getPattern() ?? ''))
+    const message = `RE2 refuses it: ${error.getDescription()}`
+    return { ok: false, problem: { code: 'pattern-invalid', message, offset } }
   }
 }
 
-function programOf(source: string): Re2Program | undefined {
-  const compilation = compileRe2(source)
-  return compilation.ok ? compilation.program : undefined
+let loaded: typeof Re2 | undefined
+
+function loadRe2(): typeof Re2 {
+  return (loaded ??= createRequire(import.meta.url)('re2js'))
 }
 
-function textTester(plan: PatternPlan & { engine: 'text' }): (line: string) => boolean {
-  const { text, atStart, atEnd } = plan
-  if (atStart && atEnd) return (line) => line === text
-  if (atStart) return (line) => line.startsWith(text)
-  return atEnd ? (line) => line.endsWith(text) : (line) => line.includes(text)
+/** The time for a line is its length times the size: 10 kB then take at most about 0.2 s. */
+const mostInstructions = 500
+
+/** About as many instructions as RE2 compiles the tree to. */
+function programSize(node: PatternNode): number {
+  switch (node.kind) {
+    case 'empty':
+      return 0
+    case 'literal':
+      return node.text.length
+    case 'any':
+    case 'class':
+    case 'start':
+    case 'end':
+    case 'boundary':
+      return 1
+    case 'concat':
+      return node.items.reduce((sum, item) => sum + programSize(item), 0)
+    case 'alternate':
+      return node.items.reduce((sum, item) => sum + programSize(item) + 1, -1)
+    case 'repeat': {
+      const once = programSize(node.child)
+      if (node.max === Infinity) return once * Math.max(node.min, 1) + 1
+      return once * node.max + (node.max - node.min)
+    }
+  }
 }
 
-function findText(
-  { text, atStart, atEnd }: PatternPlan & { engine: 'text' },
-  line: string,
-): PatternMatch | undefined {
-  const start = atStart ? 0 : atEnd ? line.length - text.length : line.indexOf(text)
-  const end = start + text.length
-  if (!line.startsWith(text, start)) return undefined
-  return atEnd && end !== line.length ? undefined : { start, end }
+const mostClauses = 3
+const mostTexts = 16
+
+/** What a line must contain before it is worth looking at; empty where nothing is known. */
+export function requiredText(node: PatternNode): RequiredText {
+  return clausesOf(node)
+    .toSorted((a, b) => shortest(b) - shortest(a))
+    .slice(0, mostClauses)
+}
+
+function clausesOf(node: PatternNode): string[][] {
+  switch (node.kind) {
+    case 'literal':
+      return [[node.text]]
+    case 'concat':
+      return sequenceOf(node).flatMap(clausesOf)
+    case 'repeat':
+      return node.min > 0 ? clausesOf(node.child) : []
+    case 'alternate': {
+      const texts: string[] = []
+      for (const branch of node.items) {
+        const [best] = clausesOf(branch).toSorted((a, b) => shortest(b) - shortest(a))
+        if (best === undefined) return []
+        texts.push(...best)
+      }
+      return texts.length <= mostTexts ? [texts] : []
+    }
+    case 'empty':
+    case 'any':
+    case 'class':
+    case 'start':
+    case 'end':
+    case 'boundary':
+      return []
+  }
+}
+
+function shortest(texts: readonly string[]): number {
+  return Math.min(...texts.map((text) => text.length))
 }
 
 function tooLong(source: string): PatternProblem {
@@ -142,5 +198,14 @@ function tooLong(source: string): PatternProblem {
     message: `the pattern has ${source.length} characters; ${longestPattern} are allowed`,
     offset: longestPattern,
     hint: 'Make several triggers of it.',
+  }
+}
+
+function tooLarge(size: number): PatternProblem {
+  return {
+    code: 'pattern-too-large',
+    message: `the pattern needs ${size} steps a character; ${mostInstructions} are allowed`,
+    offset: 0,
+    hint: 'Shorten its intervals such as `{100}`, or make several triggers of it.',
   }
 }

@@ -1,5 +1,5 @@
 /** An engine that may read a trigger: a hook in awk, an exported script, another client. */
-export type PatternEngine = 'grep' | 'awk' | 'JavaScript'
+type PatternEngine = 'grep' | 'awk' | 'JavaScript'
 
 /** A construct outside the portable subset, where it stands, and how it can be said portably. */
 export interface PortabilityNote {

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import { type Diagnostic, withoutEnd } from '../base/index.ts'
 import {
   parseSkill,
   readFields,
@@ -23,4 +23,98 @@ export function readTriggers(text: string, path: string): TriggerReading {
   if (root?.kind !== 'map') return { triggers: [], diagnostics }
   const { fields, diagnostics: found } = readFields(root, { path })
   return { triggers: fields.triggers, diagnostics: [...diagnostics, ...found] }
+}
+
+/**
+ * The triggers of a `SKILL.md` as a reader without YAML finds them, or where and why it cannot.
+ *
+ * The portable format: `triggers:` alone at the beginning of a line; below it a list, every item of
+ * which is `- match: VALUE` and, on the next line that is neither blank nor a comment, `inject:
+ * VALUE` under the `m`. A value stands on its line and is plain, in single quotes (`''` is a quote),
+ * or in double quotes (a backslash only before a backslash or a quote). A comment may stand on a
+ * line of its own. Line ends may be CRLF.
+ */
+export type PortableReading =
+  | { portable: true; triggers: readonly TriggerDeclaration[] }
+  | { portable: false; line: number; reason: string }
+
+/**
+ * Reads triggers line by line. Where the answer is portable it is exactly what a full YAML reading
+ * gives; everything else is left to one.
+ */
+export function readPortableTriggers(text: string): PortableReading {
+  const split = splitFrontmatter(text)
+  if (!split.found) return { portable: true, triggers: [] }
+  return readPortableLines(split.source.split('\n'), split.firstLine)
+}
+
+const blank = /^ *(?:#.*)?$/
+const item = /^( *)- match:(?: (.*))?$/
+/** Anywhere else in the frontmatter, another way to write the field. */
+const elsewhere =
+  /^(?:["']triggers["']|triggers) *:|^ +["']?triggers["']? *:|[{,] *["']?triggers["']? *:/
+
+function readPortableLines(lines: readonly string[], firstLine: number): PortableReading {
+  const refuse = (index: number, reason: string): PortableReading => ({
+    portable: false,
+    line: firstLine + index,
+    reason,
+  })
+  const start = lines.findIndex((line) => /^triggers: *$/.test(line))
+  const other = lines.findIndex((line, index) => index !== start && elsewhere.test(line))
+  if (other >= 0) return refuse(other, 'write `triggers:` alone, at the beginning of a line')
+  if (start < 0) return { portable: true, triggers: [] }
+  const triggers: TriggerDeclaration[] = []
+  let indent: number | undefined
+  for (let index = start + 1; index < lines.length; index++) {
+    const line = lines[index] ?? ''
+    if (blank.test(line)) continue
+    if (/^[^ \t-]/.test(line)) break
+    const [, spaces = '', value = ''] = item.exec(line) ?? []
+    const written = withoutEnd(value.replace(/^ +/, ''), ' ')
+    const match = readScalar(written)
+    if (written === '') return refuse(index, 'an item begins with `- match: PATTERN`')
+    if (match === undefined) return refuse(index, 'the pattern is no plain or simply quoted text')
+    indent ??= spaces.length
+    if (spaces.length !== indent) return refuse(index, 'items are indented alike')
+    const at = nextContent(lines, index + 1)
+    const prefix = `${' '.repeat(indent + 2)}inject: `
+    const below = lines[at] ?? ''
+    if (!below.startsWith(prefix)) return refuse(at, '`inject: FILE` stands under `match`')
+    const inject = readScalar(below.slice(prefix.length).trim())
+    if (inject === undefined) return refuse(at, 'the file is no plain or simply quoted text')
+    triggers.push({ match, inject, line: firstLine + index })
+    index = at
+  }
+  return { portable: true, triggers }
+}
+
+function nextContent(lines: readonly string[], from: number): number {
+  const found = lines.findIndex((line, index) => index >= from && !blank.test(line))
+  return found < 0 ? lines.length - 1 : found
+}
+
+/** A value of one line; undefined for what needs a YAML reader. */
+function readScalar(written: string): string | undefined {
+  if (
+    /[^\u0020-\u007e\u00a0-\ud7ff\ue000-\ufffd]/.test(
+      written.replace(/[\ud800-\udbff][\udc00-\udfff]/g, ''),
+    )
+  )
+    return undefined
+  if (written.startsWith('"')) {
+    const inner = /^"((?:[^"\\]|\\[\\"])+)"$/.exec(written)?.[1]
+    return inner?.replace(/\\(.)/g, '$1')
+  }
+  if (written.startsWith("'")) {
+    const inner = /^'((?:[^']|'')+)'$/.exec(written)?.[1]
+    return inner?.replaceAll("''", "'")
+  }
+  return isPlain(written) ? written : undefined
+}
+
+/** Plain for every YAML reader: no sign that means something, and no comment or key inside. */
+function isPlain(written: string): boolean {
+  if (written === '' || /^[-?:,[\]{}#&*!|>'"%@`=<~]/.test(written)) return false
+  return !/: |:$| #/.test(written)
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { type Runtime, systemRuntime } from '../../src/base/index.ts'
-import { indexWork, type Platform, runHook, type HookAnswer } from '../../src/hooks/index.ts'
+import { type Platform, runHook, type HookAnswer } from '../../src/hooks/index.ts'
 
 export interface World {
   home: string
@@ -58,7 +58,6 @@ export function makeWorld(): World {
         part,
         input: input ?? JSON.stringify(sent),
         runtime: systemRuntime({ cwd: home, env: { ...env, ...more }, now }),
-        loadWork: async () => indexWork,
       })
     },
   }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { canonicalPrompt, type Sigil } from '../../src/hooks/invocation.ts'
+import { canonicalPrompt, type Sigil } from '../../src/hooks/prompt.ts'
 
 const skills = {
   has: (name: string) => name === 'saw',

@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  compilePattern,
-  matchPrompt,
-  planMatches,
-  promptText,
-  testerOf,
-  type TriggerSkill,
-} from '../../src/trigger/index.ts'
+import { matchPrompt, type TriggerSkill } from '../../src/trigger/index.ts'
 
 function skill(name: string, ...matches: string[]): TriggerSkill {
   return {
@@ -91,46 +84,5 @@ describe('a prompt', () => {
       { code: 'pattern-invalid', path: '/skills/one/SKILL.md', line: 7 },
       { code: 'pattern-invalid', path: '/skills/one/SKILL.md', line: 9 },
     ])
-  })
-})
-
-describe('a prompt made ready for many patterns', () => {
-  it('has lines as they were typed, CRLF as LF', () => {
-    expect(promptText('').lines).toEqual([''])
-    expect(promptText(' a \r\nb\rc\n').lines).toEqual([' a ', 'b\rc', ''])
-  })
-
-  it('knows what it contains, also across its lines', () => {
-    const text = promptText('deploy\r\nthe api 😀')
-    for (const part of ['', 'd', 'de', 'dep', 'deploy', 'y\nt', 'api', ' 😀', 'i 😀'])
-      expect([part, text.contains(part)]).toEqual([part, true])
-    for (const part of ['x', 'ped', 'deployx', 'y t', 'y\r', 'apis', 'ypd', 'deplox'])
-      expect([part, text.contains(part)]).toEqual([part, false])
-  })
-
-  it('may match only where one text of every clause is there', () => {
-    const text = promptText('deploy the api')
-    expect(text.mayContain([])).toBe(true)
-    expect(text.mayContain([['deploy']])).toBe(true)
-    expect(text.mayContain([['release', 'deploy']])).toBe(true)
-    expect(text.mayContain([['deploy'], ['api']])).toBe(true)
-    expect(text.mayContain([['deploy'], ['web']])).toBe(false)
-    expect(text.mayContain([['release', 'web']])).toBe(false)
-    expect(text.mayContain([[]])).toBe(false)
-  })
-
-  it.each([
-    ['deploy', 'please\ndeploy', true],
-    ['deploy', 'please', false],
-    ['^(deploy|release) now', 'please\nrelease now', true],
-    ['^(deploy|release) now', 'do release now', false],
-    ['(deploy|release).*now.*', 'release it\nnow', false],
-    ['(?i)DEPLOY', 'deploy', true],
-  ])('is matched by the kept plan of %s as by the pattern: %j', (source, prompt, expected) => {
-    const reading = compilePattern(source)
-    if (!reading.ok) throw new Error(reading.problem.message)
-    const { plan } = reading.pattern
-    expect(planMatches(plan, testerOf(plan), promptText(prompt))).toBe(expected)
-    expect(fired(prompt, skill('one', source)).length > 0).toBe(expected)
   })
 })

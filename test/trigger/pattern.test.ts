@@ -61,9 +61,9 @@ describe('a pattern', () => {
       '102401 characters; 1000',
       'several triggers',
     ],
-    ['a{1000}', 'pattern-too-large', 0, '180 are allowed', 'several triggers'],
-    ['(a{500}){2}', 'pattern-too-large', 0, '180 are allowed', 'several triggers'],
-    ['(ab?c|de?f){200}(x|yz*)*', 'pattern-too-large', 0, '180 are allowed', 'several triggers'],
+    ['a{1000}', 'pattern-too-large', 0, '500 are allowed', 'several triggers'],
+    ['(a{500}){2}', 'pattern-too-large', 0, '500 are allowed', 'several triggers'],
+    ['(ab?c|de?f){200}(x|yz*)*', 'pattern-too-large', 0, '500 are allowed', 'several triggers'],
   ])(
     '%s is refused as %s with its place, and with what to do',
     (source, code, offset, said, hint = 'without a hint') => {

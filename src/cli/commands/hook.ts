@@ -1,5 +1,5 @@
 import { exitCode, UsageError } from '../../base/index.ts'
-import { indexWork, runHook } from '../../hooks/index.ts'
+import { runHook } from '../../hooks/index.ts'
 import { cell } from '../../base/text.ts'
 import { platformNamed } from '../_hook-platforms.ts'
 import { wholeNumber } from '../../base/option-values.ts'
@@ -24,9 +24,7 @@ export const command: LoadedCommand = defineCommand<Options>({
     const part = partOf(options.part)
     const { runtime } = context
     const input = await context.readStandardInput()
-    const loadWork = async (): Promise<typeof indexWork> => indexWork
-    const request = { platform, part, input, runtime, loadWork }
-    const { stdout, stderr } = await runHook(request)
+    const { stdout, stderr } = await runHook({ platform, part, input, runtime })
     context.output.raw(stdout)
     if (stderr !== '') context.output.note(stderr.trimEnd())
     return exitCode.done

@@ -1,11 +1,5 @@
 import { RE2JS } from 're2js'
-import {
-  compilePattern,
-  matchPrompt,
-  portableRewrite,
-  testerOf,
-} from '../../../src/trigger/index.ts'
-import { compileRe2 } from '../../../src/trigger/_re2-program.ts'
+import { compilePattern, matchPrompt, portableRewrite } from '../../../src/trigger/index.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'pattern'
@@ -39,7 +33,7 @@ export const words: readonly string[] = [
 /** Beyond, the library that we compare with takes seconds. */
 const longestLine = 300
 
-/** A pattern means what RE2 says, line by line, whichever engine tests it. */
+/** A pattern means what RE2 says, line by line. */
 export function fuzz(data: Uint8Array): void {
   const [written = '', prompt = ''] = partsOf(data, 2)
   const source = written.replace(/\n+$/, '')
@@ -58,18 +52,11 @@ export function fuzz(data: Uint8Array): void {
     return
   }
   const { pattern } = reading
-  const kept = testerOf(JSON.parse(JSON.stringify(pattern.plan)))
   const first = lines.findIndex((line) => pattern.test(line))
   const [match] = matching.matches
   demand((match?.promptLine ?? 0) === first + 1, 'the line', source, prompt, match?.promptLine)
   const reference = compiled(pattern.source)
   demand(reference !== undefined, 'RE2 refuses it', source)
-  // Of what is too large to be run as a program, only what must be there is looked for.
-  const { plan } = pattern
-  const isPlaced =
-    plan.engine === 'text' ||
-    (plan.engine === 'javascript' && plan.find !== undefined) ||
-    compileRe2(pattern.source).ok
   const rewritten = portableRewrite(pattern.source)
   const portable = rewritten === undefined ? undefined : compilePattern(rewritten)
   demand(portable === undefined || portable.ok, 'a rewrite that is refused', source, rewritten)
@@ -77,9 +64,8 @@ export function fuzz(data: Uint8Array): void {
     const matcher = reference.matcher(line)
     const found = matcher.find()
     demand(pattern.test(line) === found, 'another verdict than RE2', source, line, found)
-    demand(kept(line) === found, 'another verdict when kept', source, line, found)
     const place = found ? { start: matcher.start(), end: matcher.end() } : undefined
-    if (isPlaced) demand(same(pattern.find(line), place), 'another place', source, line, place)
+    demand(same(pattern.find(line), place), 'another place', source, line, place)
     if (portable?.ok === true) {
       demand(portable.pattern.test(line) === found, 'another verdict rewritten', source, rewritten)
     }

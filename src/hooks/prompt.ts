@@ -1,5 +1,5 @@
 import { isObject } from '../base/index.ts'
-import { fingerprint } from './index-place.ts'
+import { fingerprint } from './trigger-cache.ts'
 
 /** What a client tells its hook about a prompt. */
 export interface HookPayload {
@@ -16,7 +16,7 @@ export interface HookPayload {
   fromCursor: boolean
 }
 
-export type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
+type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
 
 /** Reads standard input. All clients send one JSON object; their names for the fields differ. */
 export function readPayload(input: string): PayloadReading {
@@ -66,4 +66,46 @@ function promptOf(value: Readonly<Record<string, unknown>>): string | undefined 
 
 function text(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+/**
+ * How a client's user calls a skill: `/saw`, Codex's `$saw`, pi's `/skill:saw`. `expanded`: the hook
+ * sees the text of the skill, and after it what was typed.
+ */
+export type Sigil = 'slash' | 'dollar' | 'skill-colon' | 'expanded'
+
+/** What the hook needs to know of the installed skills to recognise a call of one. */
+interface InstalledSkills {
+  has(name: string): boolean
+  /** The text of the skill's `SKILL.md`, or undefined. */
+  textOf(name: string): string | undefined
+}
+
+/**
+ * The prompt as triggers are written for it: a call of an installed skill is `/skill arguments`,
+ * everything else stays as it is.
+ */
+export function canonicalPrompt(prompt: string, sigil: Sigil, skills: InstalledSkills): string {
+  if (sigil === 'slash') return prompt
+  if (sigil === 'expanded') return typedInvocation(prompt, skills)
+  const call = callForms[sigil].exec(prompt)
+  const name = call?.[1]
+  if (call === null || name === undefined || !skills.has(name)) return prompt
+  return `/${name}${prompt.slice(call[0].length)}`
+}
+
+const callForms = {
+  dollar: /^[ \t]*\$([\p{L}\p{N}_-]+)(?![\p{L}\p{N}_:.-])/u,
+  'skill-colon': /^[ \t]*\/skill:([\p{L}\p{N}_-]+)(?![\p{L}\p{N}_:.-])/u,
+} as const
+
+/** The last line, where everything before it is text of the skill that the line calls. */
+function typedInvocation(prompt: string, skills: InstalledSkills): string {
+  const at = prompt.lastIndexOf('\n\n/')
+  if (at < 0) return prompt
+  const typed = prompt.slice(at + 2)
+  const name = /^\/([\p{L}\p{N}_-]+)/u.exec(typed)?.[1]
+  if (name === undefined) return prompt
+  const body = prompt.slice(0, at).trim()
+  return skills.textOf(name)?.includes(body) === true ? typed : prompt
 }

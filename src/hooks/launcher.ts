@@ -1,0 +1,223 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  type Runtime,
+  sha256,
+  SkillrailError,
+  userDirectories,
+  writeFileAtomic,
+} from '../base/index.ts'
+
+/** The entry, below the directory of one version, which mirrors the package. */
+const entryFile = 'dist/hook/hook.cjs'
+const manifest = 'package.json'
+/** A version that was replaced stays as long as a process may still be starting from it. */
+const graceMs = 24 * 3600 * 1000
+
+/**
+ * Copies the hook out of the package into the user's data directory and points the launcher at it.
+ * Nobody else may write or read it. Does nothing where this version is there already; several
+ * processes may do it at once.
+ *
+ * @throws the system error where the directory cannot be written.
+ */
+export async function installLauncher(runtime: Runtime): Promise<'installed' | 'unchanged'> {
+  const files = packagedFiles()
+  const home = join(launcherDirectory(runtime), versionOf(files))
+  const entry = join(home, entryFile)
+  const launchers = launcherTexts(runtime, entry)
+  const isThere = [...launchers].every(([path, text]) => readIfThere(path) === text)
+  if (existsSync(entry) && isThere) return 'unchanged'
+  for (const [path, content] of files) {
+    const file = join(home, path)
+    if (!existsSync(file)) await writeFileAtomic(file, content, { mode: 0o600 })
+  }
+  for (const [path, text] of launchers) await writeFileAtomic(path, text, { mode: 0o700 })
+  removeOldVersions(runtime, home)
+  return 'installed'
+}
+
+/** Whether the launcher is there and starts this version of the hook. */
+export function launcherState(runtime: Runtime): 'current' | 'outdated' | 'missing' {
+  const text = readIfThere(launcherPath(runtime))
+  if (text === undefined) return 'missing'
+  const version = versionOf(packagedFiles())
+  const entry = join(launcherDirectory(runtime), version, entryFile)
+  return text.includes(version) && existsSync(entry) ? 'current' : 'outdated'
+}
+
+/** Takes the launcher and every version of the hook away. */
+export function removeLauncher(runtime: Runtime): void {
+  rmSync(launcherDirectory(runtime), { recursive: true, force: true })
+}
+
+/** The content of every file by its path below the directory of the version. */
+function packagedFiles(): ReadonlyMap<string, string> {
+  const directory = packagedDirectory()
+  const read = (folder: string, place: (name: string) => string): [string, string][] =>
+    readdirSync(folder)
+      .filter((file) => file.endsWith('.cjs'))
+      .toSorted()
+      .map((file) => [place(file), readFileSync(join(folder, file), 'utf8')])
+  const { name, version } = packageFacts(directory)
+  return new Map([
+    [manifest, `${JSON.stringify({ name, version })}\n`],
+    ...read(directory, (file) => `dist/hook/${file}`),
+    ...read(join(directory, 'libraries'), (file) =>
+      join('node_modules', file.replace(/\.cjs$/, ''), 'index.js'),
+    ),
+  ])
+}
+
+/** Below `dist` from a bundle, and beside `src` from a checkout. */
+function packagedDirectory(): string {
+  const places = ['../hook/', '../../dist/hook/'].map((place) =>
+    fileURLToPath(new URL(place, import.meta.url)),
+  )
+  const found = places.find((place) => existsSync(join(place, 'hook.cjs')))
+  if (found !== undefined) return found
+  throw new SkillrailError({
+    code: 'hook-not-built',
+    message: 'the hook is missing from this installation of skillrail',
+    hint: 'Install the package again; in a checkout run: npm run build',
+  })
+}
+
+function packageFacts(directory: string): { name: unknown; version: unknown } {
+  const value: unknown = JSON.parse(readFileSync(join(directory, '../..', manifest), 'utf8'))
+  return { name: undefined, version: undefined, ...Object(value) }
+}
+
+function versionOf(files: ReadonlyMap<string, string>): string {
+  return sha256([...files].flat().join('\0')).slice('sha256:'.length, 'sha256:'.length + 16)
+}
+
+/** On Windows also the one for POSIX shells, which is what the command in a project's file calls. */
+function launcherTexts(runtime: Runtime, entry: string): ReadonlyMap<string, string> {
+  const directory = launcherDirectory(runtime)
+  const node = process.execPath
+  if (runtime.platform !== 'win32') {
+    return new Map([[launcherPath(runtime), posixLauncher({ node, entry })]])
+  }
+  const forward = (path: string): string => path.replaceAll('\\', '/')
+  const posix = posixLauncher({ node: forward(node), entry: forward(entry) })
+  return new Map([
+    [launcherPath(runtime), windowsLauncher({ node, entry: relative(directory, entry) })],
+    [join(directory, launcherName), posix],
+  ])
+}
+
+function removeOldVersions(runtime: Runtime, current: string): void {
+  const directory = launcherDirectory(runtime)
+  for (const name of readdirSync(directory)) {
+    const path = join(directory, name)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    const isOld = stats?.isDirectory() === true && runtime.now() - stats.mtimeMs > graceMs
+    if (isOld && path !== current) rmSync(path, { recursive: true, force: true })
+  }
+}
+
+function readIfThere(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined
+}
+
+/** What a launcher starts. */
+interface LauncherTarget {
+  /** The Node that installed it, tried first: clients started from a desktop have a poor PATH. */
+  node: string
+  /** The entry of the hook. */
+  entry: string
+}
+
+/**
+ * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
+ * hook; it finds another Node where the first is gone; without any it says so and lets the prompt
+ * through. One thread is enough, and cheaper to start. Variables that change how Node starts are for the user's programs, not for this one.
+ */
+function posixLauncher({ node, entry }: LauncherTarget): string {
+  return `#!/bin/sh
+# Written by skillrail hooks install. Agent clients call it before every prompt.
+entry=${shellQuote(entry)}
+unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE
+try() {
+  program=$1
+  shift
+  if [ -x "$program" ]; then exec "$program" --single-threaded "$entry" "$@"; fi
+}
+if [ -f "$entry" ]; then
+  try ${shellQuote(node)} "$@"
+  found=$(command -v node 2>/dev/null) && try "$found" "$@"
+  for found in "$HOME"/.volta/bin/node "$HOME"/.local/share/mise/shims/node "$HOME"/.asdf/shims/node \\
+    "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.local/share/fnm/node-versions/*/installation/bin/node \\
+    /usr/local/bin/node /opt/homebrew/bin/node /usr/bin/node; do
+    try "$found" "$@"
+  done
+  echo "skillrail: no Node was found, so no references were injected; install Node 20 or newer" >&2
+else
+  echo "skillrail: $entry is gone, so no references were injected; run: npx skillrail hooks install" >&2
+fi
+cat >/dev/null
+exit 0
+`
+}
+
+/**
+ * The launcher for Windows; not run by us. It finds the hook beside itself, because a script with a
+ * name of other alphabets in it is read wrongly, and Node on the search path alone: the folder of a
+ * project, where Windows looks first, may hold anything.
+ *
+ * @param entry relative to the directory of the launcher.
+ */
+export function windowsLauncher({ node, entry }: LauncherTarget): string {
+  const system = '%SystemRoot%\\System32\\'
+  const lines = [
+    '@echo off',
+    'rem Written by skillrail hooks install. Agent clients call it before every prompt.',
+    'setlocal DisableDelayedExpansion',
+    'set "NODE_OPTIONS="',
+    'set "NODE_EXTRA_CA_CERTS="',
+    'set "NODE_V8_COVERAGE="',
+    `set "ENTRY=%~dp0${batchText(entry.replaceAll('/', '\\'))}"`,
+    'if not exist "%ENTRY%" goto gone',
+    `set "PROGRAM=${batchText(node)}"`,
+    'if exist "%PROGRAM%" goto run',
+    `for /f "delims=" %%n in ('${system}where.exe "$PATH:node.exe" 2^>nul') do (`,
+    '  set "PROGRAM=%%n"',
+    '  goto run',
+    ')',
+    'echo skillrail: no Node was found, so no references were injected; install Node 20 or newer 1>&2',
+    'goto drain',
+    ':gone',
+    'echo skillrail: the hook is gone, so no references were injected; run: npx skillrail hooks install 1>&2',
+    ':drain',
+    `${system}findstr.exe "^" >nul`,
+    'exit /b 0',
+    ':run',
+    '"%PROGRAM%" --single-threaded "%ENTRY%" %*',
+    'exit /b 0',
+  ]
+  return `${lines.join('\r\n')}\r\n`
+}
+
+/** In a batch file a percent sign begins a variable, in quotes too. */
+function batchText(text: string): string {
+  return text.replaceAll('%', '%%')
+}
+
+export function shellQuote(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** In every command that we register: by this an entry is known to be ours. */
+export const launcherName = 'skillrail-hook'
+
+/** Where the hook lies that clients call: one path for ever, whatever happens to the package. */
+function launcherDirectory(runtime: Pick<Runtime, 'env' | 'home'>): string {
+  return join(userDirectories(runtime).data, 'hook')
+}
+
+export function launcherPath(runtime: Pick<Runtime, 'env' | 'home' | 'platform'>): string {
+  const name = runtime.platform === 'win32' ? `${launcherName}.cmd` : launcherName
+  return join(launcherDirectory(runtime), name)
+}

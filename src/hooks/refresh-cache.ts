@@ -1,0 +1,171 @@
+import { readdirSync, statSync, unlinkSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import {
+  isInside,
+  loadConfiguration,
+  makePrivateDirectory,
+  type Runtime,
+  userDirectories,
+  writeFileAtomicSync,
+} from '../base/index.ts'
+import {
+  currentTrust,
+  discoverOptionsFrom,
+  type DiscoverOptions,
+  discoverSkills,
+  type Discovery,
+  skillAt,
+  type SkillInfo,
+  skillLocations,
+  walkDirectories,
+  walkLimits,
+} from '../library/index.ts'
+import { compilePattern } from '../trigger/index.ts'
+import { findWorkspace, openTrustStore, readTrustPolicy, skillTrust } from '../trust/index.ts'
+import {
+  cacheDirectory,
+  type CachedTrigger,
+  type CacheHeader,
+  type CachePlace,
+  doesExist,
+  stampOf,
+  type TrustMark,
+} from './trigger-cache.ts'
+
+/** The coarsest clock of a file system (FAT): a second change within it can go unnoticed. */
+const clockGrainMs = 2000
+/** Caches that are kept; each working directory has one. */
+const mostCaches = 100
+
+/**
+ * Reads all skills and writes the cache of a working directory. Returns its content; a cache that
+ * cannot be written is only made again for the next prompt.
+ */
+export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
+  const startedAt = runtime.now()
+  const { settings } = loadConfiguration(runtime)
+  const options = discoverOptionsFrom(runtime, settings)
+  const discovery = discoverSkills(options)
+  const found = discovery.skills.map(acceptedTriggers)
+  const others = otherPaths(runtime, options, discovery).map(stampOf)
+  const skills = discovery.skills.map(({ path }) => stampOf(path))
+  const newest = [...others, ...skills].reduce((time, { changed }) => Math.max(time, changed), 0)
+  const header: CacheHeader = {
+    key: place.key,
+    settled: newest < startedAt - clockGrainMs,
+    repeat: settings.hooks.repeat,
+    skills: {
+      path: skills.map(({ path }) => path),
+      changed: skills.map(({ changed }) => changed),
+      size: skills.map(({ size }) => size),
+      name: discovery.skills.map(({ name }) => name),
+      trust: discovery.skills.map(trustMarks(runtime, options)),
+      needs: found.map(({ needs }) => needs),
+    },
+    others,
+    existing: directoriesUpward(runtime.cwd).map((directory) => {
+      const path = join(directory, '.git')
+      return { path, exists: doesExist(path) }
+    }),
+  }
+  const lines = [header, ...found.map(({ triggers }) => triggers)]
+  const file = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''))
+  try {
+    removeOldCaches(runtime)
+    writeFileAtomicSync(place.path, file, { mode: 0o600 })
+  } catch {
+    // Read-only or full.
+  }
+  return file
+}
+
+/** Whether what can run in the skill is still what was accepted for its workspace. */
+export function isStillTrusted(runtime: Runtime, path: string): boolean {
+  const { settings } = loadConfiguration(runtime)
+  const options = discoverOptionsFrom(runtime, settings)
+  return currentTrust(skillAt(path, options), options).level === 'trusted'
+}
+
+/** The triggers whose pattern is accepted, and texts of which a prompt that fires one contains any. */
+function acceptedTriggers({ fields }: SkillInfo): { triggers: CachedTrigger[]; needs: string[] } {
+  const triggers: CachedTrigger[] = []
+  const texts = new Set<string>()
+  for (const { match, inject, line } of fields.triggers) {
+    const reading = compilePattern(match)
+    if (!reading.ok) continue
+    triggers.push([match, inject, line])
+    // The empty text is in every prompt.
+    for (const text of reading.pattern.required[0] ?? ['']) texts.add(text)
+  }
+  const all = [...texts]
+  // A text that contains another one of them says nothing more.
+  const needs = all.filter((text) => !all.some((other) => other !== text && text.includes(other)))
+  return { triggers, needs }
+}
+
+/** Files and directories besides the usable skills whose change can change the answer. */
+function otherPaths(
+  runtime: Runtime,
+  options: DiscoverOptions,
+  { skills, shadowed, conflicts, broken }: Discovery,
+): string[] {
+  const files = [
+    join(userDirectories(runtime).config, 'config.json'),
+    openTrustStore(runtime).path,
+    ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
+    ...directoriesUpward(runtime.cwd).map((directory) =>
+      join(directory, '.skillrail', 'config.json'),
+    ),
+  ]
+  const mayHoldSkills = new Set([
+    ...broken.map(({ path }) => dirname(path)),
+    ...skills.filter(({ fields }) => fields.chain !== undefined).map((info) => info.directory),
+  ])
+  for (const { directory, explicit } of skillLocations(runtime, options)) {
+    files.push(directory)
+    if (!doesExist(directory)) continue
+    const limits = explicit ? undefined : walkLimits
+    // Directories inside a skill do not matter, unless there may be skills among them.
+    const closed = new Set<string>()
+    for (const { path, skillFile } of walkDirectories(directory, { limits })) {
+      const isSkill = skillFile !== undefined && !mayHoldSkills.has(path)
+      if (isSkill || closed.has(dirname(path))) closed.add(path)
+      else files.push(path)
+    }
+  }
+  return [...new Set(files)]
+}
+
+function trustMarks(runtime: Runtime, options: DiscoverOptions): (info: SkillInfo) => TrustMark {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const { policy } = readTrustPolicy(runtime, { ...options, workspace })
+  return (info) => {
+    if (skillTrust(info, policy).level !== 'trusted') return '-'
+    // In a project what was accepted may have changed, and a lock file may say so too.
+    const isInProject = info.scope === 'custom' && isInside(policy.workspace, info.realDirectory)
+    return info.scope === 'project' || isInProject ? '?' : '+'
+  }
+}
+
+/** From a directory up to the root of the repository, or to the top where there is none. */
+function directoriesUpward(from: string): string[] {
+  const directories: string[] = []
+  for (let directory = resolve(from); ; directory = dirname(directory)) {
+    directories.push(directory)
+    if (doesExist(join(directory, '.git')) || directory === dirname(directory)) return directories
+  }
+}
+
+/** Removes the caches that were written longest ago. */
+function removeOldCaches(runtime: Runtime): void {
+  const directory = cacheDirectory(runtime)
+  makePrivateDirectory(directory)
+  const names = readdirSync(directory)
+  if (names.length < mostCaches) return
+  const aged = names.map((name) => {
+    const path = join(directory, name)
+    return { path, written: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 }
+  })
+  const oldest = aged.toSorted((a, b) => a.written - b.written)
+  for (const { path } of oldest.slice(0, names.length - mostCaches / 2)) unlinkSync(path)
+}

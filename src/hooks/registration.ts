@@ -1,0 +1,92 @@
+import { statSync } from 'node:fs'
+import { isAbsolute, join } from 'node:path'
+import { loadConfiguration, type Runtime } from '../base/index.ts'
+import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
+import { adapters, type HookAdapter, type Platform } from './adapters.ts'
+import { type ContextLimit, partsNeeded } from './context.ts'
+import { launcherName, launcherPath, shellQuote } from './launcher.ts'
+
+/** Whose configuration the hook is registered in. */
+export type HookScope = 'user' | 'project'
+
+/**
+ * The command lines of every part. They stay the same for ever: a client that trusts a hook by its
+ * text would ask again. In a project's file they mean whoever reads it, and do nothing for someone
+ * who has no Skillrail.
+ */
+export function hookCommands(
+  runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,
+  platform: Platform,
+  scope: HookScope,
+  parts: number,
+): string[] {
+  const start = scope === 'user' ? userCommand(runtime, platform) : projectCommand
+  return Array.from({ length: parts }, (_, index) => {
+    const part = parts === 1 ? '' : ` ${index + 1}/${parts}`
+    return start(`${platform}${part}`)
+  })
+}
+
+function userCommand(
+  runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,
+  platform: Platform,
+): (argument: string) => string {
+  const path = launcherPath(runtime)
+  const start =
+    runtime.platform === 'win32'
+      ? windowsStarts[adapters[platform].windowsShell](path.replaceAll('/', '\\'))
+      : shellQuote(path)
+  return (argument) => `${start} ${argument}`
+}
+
+/** How each shell of Windows starts a program whose path may hold blanks; not run by us. */
+const windowsStarts = {
+  bash: (path: string) => shellQuote(path.replaceAll('\\', '/')),
+  cmd: (path: string) => `"${path}"`,
+  powershell: (path: string) => `& '${path.replaceAll("'", "''")}'`,
+} as const
+
+function projectCommand(argument: string): string {
+  const path = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
+  return `if [ -x ${path} ]; then exec ${path} ${argument}; else cat >/dev/null; fi`
+}
+
+/** The client's own directory: where its variable says, else below the user's home. */
+export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
+  const moved = home.variable === undefined ? undefined : runtime.env[home.variable]
+  if (moved === undefined || !isAbsolute(moved)) return join(runtime.home, home.path)
+  return home.moves === 'home' ? join(moved, home.path) : moved
+}
+
+/** The file that the hook is registered in. */
+export function configurationPath(
+  adapter: HookAdapter,
+  runtime: Runtime,
+  scope: HookScope,
+  workspace: string,
+): string {
+  return scope === 'user'
+    ? join(clientHome(adapter, runtime), adapter.files.user)
+    : join(workspace, adapter.files.project)
+}
+
+/** The bytes of all references of each skill, the largest sum first: what one prompt can ask for. */
+export function largestInjection(runtime: Runtime): number {
+  const { settings } = loadConfiguration(runtime)
+  const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
+  const sums = skills.map(({ directory, fields }) => {
+    const files = new Set(fields.triggers.map(({ inject }) => join(directory, inject)))
+    return [...files].reduce((sum, file) => sum + sizeOf(file), 0)
+  })
+  return Math.max(0, ...sums)
+}
+
+/** How many parts the hook needs so that every skill's references arrive whole, all at once. */
+export function partsFor(limit: ContextLimit, largest: number): number {
+  return partsNeeded(largest, limit)
+}
+
+function sizeOf(path: string): number {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() === true ? stats.size : 0
+}

@@ -1,0 +1,163 @@
+import { readFileSync, type Stats, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Runtime, userDirectories } from '../base/index.ts'
+import type { TriggerSkill } from '../trigger/index.ts'
+
+/**
+ * What the hook knows of all skills that a working directory can use, so that a prompt does not wait
+ * until they are read. The file has lines of JSON: {@link CacheHeader}, then one
+ * {@link CachedTrigger} list for each skill, which is parsed only when a trigger of it can fire.
+ */
+export interface TriggerCache {
+  repeat: 'prompt' | 'session'
+  /** The `SKILL.md` of a skill that can be used. */
+  pathOf(name: string): string | undefined
+  /** The skills of which a trigger can fire on the prompt, in order of precedence. */
+  candidates(prompt: string): Generator<CachedSkill>
+}
+
+export interface CachedSkill extends TriggerSkill {
+  trust: TrustMark
+}
+
+/** `+` trusted, `?` trusted while everything that can run is what was accepted, `-` not trusted. */
+export type TrustMark = '+' | '?' | '-'
+
+export interface CacheHeader {
+  /** Everything besides files that the content depends on. */
+  key: string
+  /** Whether the files had been unchanged for so long that a later change shows in their times. */
+  settled: boolean
+  repeat: 'prompt' | 'session'
+  /** One list for each fact, because thousands of objects take longer to parse. */
+  skills: {
+    /** The `SKILL.md` of every skill that can be used, in order of precedence. */
+    path: readonly string[]
+    changed: readonly number[]
+    size: readonly number[]
+    name: readonly string[]
+    trust: readonly TrustMark[]
+    /** A prompt that fires a trigger of the skill contains one of these. */
+    needs: readonly (readonly string[])[]
+  }
+  /** Files and directories besides skills that the content depends on. */
+  others: readonly StampedFile[]
+  /** Paths that only have to exist, or not, as before. */
+  existing: readonly { path: string; exists: boolean }[]
+}
+
+export interface StampedFile {
+  path: string
+  /** Change time in milliseconds; -1 for a missing file. */
+  changed: number
+  size: number
+}
+
+export type CachedTrigger = [match: string, inject: string, line: number]
+
+/** Where the cache of a working directory lies, and its key. */
+export interface CachePlace {
+  path: string
+  key: string
+}
+
+/** Variables besides our own that decide where skills and configuration lie. */
+const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME']
+
+/**
+ * One cache for each working directory, home and set of `SKILLRAIL_*` variables, and for the program
+ * that reads it: another version may understand the same skills differently.
+ */
+export function cachePlace(runtime: Runtime): CachePlace {
+  const { cwd, home, env } = runtime
+  const names = Object.keys(env).filter((name) => name.startsWith('SKILLRAIL_'))
+  const settings = [...variables, ...names.toSorted()].map((name) => `${name}=${env[name] ?? ''}`)
+  const key = JSON.stringify([import.meta.url, cwd, home, ...settings])
+  return { path: join(cacheDirectory(runtime), `${fingerprint(key)}.jsonl`), key }
+}
+
+export function cacheDirectory(runtime: Runtime): string {
+  return join(userDirectories(runtime).cache, 'hooks')
+}
+
+/** Reads the cache; undefined where it is missing or damaged, or where any file has changed. */
+export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
+  try {
+    const file = readFileSync(path)
+    const header = headerOf(file)
+    return header.key === key && header.settled && isCurrent(header)
+      ? openCache(file, header)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Opens the content of a cache, without looking at the disk. */
+export function openCache(file: Buffer, header: CacheHeader = headerOf(file)): TriggerCache {
+  const { path: paths, name: names, trust, needs } = header.skills
+  return {
+    repeat: header.repeat,
+    pathOf: (name) => paths[names.indexOf(name)],
+    *candidates(prompt) {
+      let lines: readonly string[] | undefined
+      for (const [index, path] of paths.entries()) {
+        if (!(needs[index] ?? []).some((part) => prompt.includes(part))) continue
+        lines ??= file.toString().split('\n')
+        const cached: CachedTrigger[] = JSON.parse(lines[index + 1] ?? '')
+        const triggers = cached.map(([match, inject, line]) => ({ match, inject, line }))
+        const [name = '', mark = '-'] = [names[index], trust[index]]
+        yield { name, path, directory: dirname(path), triggers, trust: mark }
+      }
+    },
+  }
+}
+
+export function stampOf(path: string): StampedFile {
+  const stats = statsOf(path)
+  return { path, changed: Math.floor(stats?.ctimeMs ?? -1), size: stats?.size ?? -1 }
+}
+
+export function doesExist(path: string): boolean {
+  return statsOf(path) !== undefined
+}
+
+/** A file in a directory that may not be entered is missing. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch {
+    return undefined
+  }
+}
+
+function headerOf(file: Buffer): CacheHeader {
+  return JSON.parse(file.toString('utf8', 0, file.indexOf('\n')))
+}
+
+function isCurrent({ skills, others, existing }: CacheHeader): boolean {
+  const { path: paths, changed, size } = skills
+  return (
+    existing.every(({ path, exists }) => doesExist(path) === exists) &&
+    others.every((file) => isUnchanged(file.path, file.changed, file.size)) &&
+    paths.every((path, index) => isUnchanged(path, changed[index], size[index]))
+  )
+}
+
+function isUnchanged(path: string, changed: number | undefined, size: number | undefined): boolean {
+  const now = stampOf(path)
+  return now.changed === changed && now.size === size
+}
+
+/** FNV-1a, twice: a file name, made without loading a library. */
+export function fingerprint(text: string): string {
+  return hash(text, 0x811c9dc5) + hash(text, 0x01000193)
+}
+
+function hash(text: string, seed: number): string {
+  let value = seed
+  for (let at = 0; at < text.length; at++) {
+    value = Math.imul(value ^ text.charCodeAt(at), 0x01000193)
+  }
+  return (value >>> 0).toString(16).padStart(8, '0')
+}
