@@ -1,10 +1,18 @@
 import type { JsonObject } from '../tools/index.ts'
-import { longestText, numbersIn, textIn, textsIn } from './input.ts'
+import {
+  acts,
+  inputOf,
+  longestText,
+  nameOf,
+  numbersIn,
+  plainJson,
+  reads,
+  textIn,
+  textsIn,
+} from './input.ts'
 import type { ClientCall, OfferedTool, ToolAnswer } from './model.ts'
-import { acts, inputOf, nameOf, reads } from './offered-schema.ts'
-import { requireScripts } from './person.ts'
-import { plainJson } from './plain-json.ts'
-import { untrustedNote } from './use-skill.ts'
+import { requireScripts } from './ask-user.ts'
+import { untrustedNote } from './skill-tools.ts'
 import type { ChainAnswer, ChainSurroundings, McpWorld } from './world.ts'
 
 const answerSchema = {

@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { isObject } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { McpRequestError } from './errors.ts'
-import type { AskPerson, ClientProgress, Question, ToolAnswer } from './model.ts'
+import {
+  type AskPerson,
+  type ClientProgress,
+  McpRequestError,
+  type Question,
+  type ToolAnswer,
+} from './model.ts'
 
 /** What came of a request so far: its answer, or a question that the client must put to its person. */
 export type Turn =

@@ -1,9 +1,9 @@
-export { servedSkillNames } from './extension/served-skills.ts'
-export { offeredTools } from './offer.ts'
-export { listPrompts } from './prompts.ts'
-export { plainJson } from './plain-json.ts'
-export { newToken, type ServedHttp, serveHttp } from './serve-http.ts'
-export { serveStdio } from './serve-stdio.ts'
+export { servedSkillNames } from './skills-extension.ts'
+export { offeredTools } from './create-server.ts'
+export { listPrompts } from './skill-tools.ts'
+export { plainJson } from './input.ts'
+export { newToken, type ServedHttp, serveHttp } from './http.ts'
+export { serveStdio } from './stdio.ts'
 export type {
   CallSurroundings,
   ChainAnswer,

@@ -1,14 +1,13 @@
 import { isObject, nearest, tooDeepAt } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject, SchemaChecker } from '../tools/index.ts'
-import { McpRequestError } from './errors.ts'
-import type { OfferedTool } from './model.ts'
+import { McpRequestError, type OfferedAnnotations, type OfferedTool } from './model.ts'
 
 /** Characters of JSON that one call may bring along. */
-export const largestInput: number = 4 * 1024 * 1024
+const largestInput: number = 4 * 1024 * 1024
 
 /** Characters of a name: of a tool, a skill, a run or a step. */
-export const longestName = 500
+const longestName = 500
 
 /** Characters of what a user wrote, and of other texts that are read word by word. */
 export const longestText = 100_000
@@ -110,4 +109,44 @@ export function numbersIn(input: JsonObject, name: string): Record<string, numbe
     if (typeof value === 'number') numbers[key] = value
   }
   return numbers
+}
+
+/** A value of ours as it arrives on the wire: nothing undefined is in it. */
+export function plainJson(value: object): JsonObject {
+  const plain: unknown = JSON.parse(JSON.stringify(value))
+  return isObject<JsonValue>(plain) ? plain : {}
+}
+
+/** Looks at what is here, and changes nothing. */
+export const reads: OfferedAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+}
+
+/** Whatever the tools, or the scripts of the steps, do that are run through it. */
+export const acts: OfferedAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
+/** The parameters of a tool of ours; one that is not named here is refused. */
+export function inputOf(
+  properties: OfferedTool['inputSchema'],
+  required: string[] = [],
+): OfferedTool['inputSchema'] {
+  return { type: 'object', properties, required, additionalProperties: false }
+}
+
+/** The name of a skill, a tool, a run or a step. */
+export function nameOf(description: string): OfferedTool['inputSchema'] {
+  return { type: 'string', minLength: 1, maxLength: longestName, description }
+}
+
+/** Words that must not be missing. */
+export function wordsOf(description: string): OfferedTool['inputSchema'] {
+  return { type: 'string', minLength: 1, maxLength: longestText, description }
 }

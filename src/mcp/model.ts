@@ -1,3 +1,4 @@
+import { exitCode, type ExitCode, messageOf, safeText, SkillrailError } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject } from '../tools/index.ts'
 
@@ -77,4 +78,23 @@ export interface Connection {
    * Undefined where clients cannot be told apart, and nothing is granted.
    */
   activated: Set<string> | undefined
+}
+
+export function failureText(error: unknown): string {
+  if (!(error instanceof SkillrailError)) return safeText(`Error: ${messageOf(error)}`)
+  const { code, message, hint, diagnostics } = error
+  const lines = [
+    message.startsWith('Error: ') ? message : `Error: ${message}`,
+    ...diagnostics.slice(0, 20).map((one) => `${one.path}: ${one.message}`),
+    ...(hint === undefined ? [] : [hint]),
+    `[${code}]`,
+  ]
+  return safeText(lines.join('\n'))
+}
+
+/** A request of a client that cannot be carried out as it stands; nothing was done. */
+export class McpRequestError extends SkillrailError {
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
 }

@@ -1,7 +1,17 @@
-import { idleTimer, openLocalServer, type Runtime } from '../base/index.ts'
-import { openEntrance } from './entrance.ts'
-import { largestQuestion } from './largest-question.ts'
-import { viewRoutes } from './view-routes.ts'
+import {
+  exitCode,
+  idleTimer,
+  type LocalRoute,
+  messageOf,
+  openLocalServer,
+  pageRoute,
+  type Runtime,
+  SkillrailError,
+  UsageError,
+} from '../base/index.ts'
+import type { Failure } from './answers.ts'
+import { asked, type Question, questions, shown } from './questions.ts'
+import { largestQuestion } from './shared-with-page.ts'
 import type { ViewWorld } from './world.ts'
 
 export interface ViewOptions {
@@ -77,4 +87,96 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
+}
+
+/** A way to the token for whoever comes first with a code. */
+interface Entrance {
+  /** A new code, which is good for one use. */
+  invite(invitation?: Invitation): string
+  route: LocalRoute
+}
+
+interface Invitation {
+  /** Default: as long as the entrance. */
+  lifetimeMs?: number | undefined
+  /** Called when somebody has come in with it. */
+  onUsed?: (() => void) | undefined
+}
+
+/**
+ * What an address has in the place of the token: the arguments of a browser can be read by other users
+ * of this machine and its history keeps every address, but a code that was used is worth nothing.
+ */
+export function openEntrance(token: string, now: () => number): Entrance {
+  const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
+  const invited = new Map<string, { end: number; onUsed: (() => void) | undefined }>()
+  return {
+    invite({ lifetimeMs = Number.POSITIVE_INFINITY, onUsed } = {}) {
+      const code = randomBytes(32).toString('hex')
+      invited.set(code, { end: now() + lifetimeMs, onUsed })
+      return code
+    },
+    route: {
+      method: 'POST',
+      isPublic: true,
+      answer(body, response) {
+        const given = Buffer.from(codeIn(body))
+        const code = [...invited.keys()].find(
+          (one) => one.length === given.length && timingSafeEqual(given, Buffer.from(one)),
+        )
+        const invitation = code === undefined ? undefined : invited.get(code)
+        if (code !== undefined) invited.delete(code)
+        const isGood = invitation !== undefined && now() < invitation.end
+        response.writeHead(isGood ? 200 : 401, { 'content-type': 'application/json' })
+        response.end(isGood ? JSON.stringify({ token }) : '{}')
+        if (isGood) invitation.onUsed?.()
+      },
+    },
+  }
+}
+
+function codeIn(body: unknown): string {
+  if (typeof body !== 'object' || body === null || !('code' in body)) return ''
+  return typeof body.code === 'string' ? body.code : ''
+}
+
+/** The page for everybody on this machine, and what it asks for those who have the token. */
+function viewRoutes(world: ViewWorld, page: string): Record<string, LocalRoute> {
+  const asking = Object.entries(questions).map(([path, question]) => [
+    path,
+    questionRoute(world, question),
+  ])
+  return { '/': pageRoute(page), ...Object.fromEntries(asking) }
+}
+
+function questionRoute(world: ViewWorld, question: Question): LocalRoute {
+  return {
+    method: 'POST',
+    async answer(body, response) {
+      let status = 200
+      let value: unknown
+      try {
+        value = await question(world, asked(body))
+      } catch (error) {
+        status = statusOf(error)
+        value = shown(failure(error))
+      }
+      response.writeHead(status, { 'content-type': 'application/json; charset=utf-8' })
+      response.end(JSON.stringify(value))
+    },
+  }
+}
+
+function statusOf(error: unknown): number {
+  if (!(error instanceof SkillrailError)) return 500
+  if (error instanceof UsageError) return 400
+  return error.exitCode === exitCode.notFound ? 404 : 422
+}
+
+function failure(error: unknown): Failure {
+  if (!(error instanceof SkillrailError)) {
+    return { error: { code: 'unexpected', message: messageOf(error) } }
+  }
+  const { code, message, hint, diagnostics } = error
+  return { error: { code, message, hint }, diagnostics }
 }

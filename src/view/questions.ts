@@ -1,10 +1,8 @@
-import { isObject, UsageError } from '../base/index.ts'
+import { isObject, redactValue, safeText, UsageError } from '../base/index.ts'
 import { RunNotFoundError } from '../chain/index.ts'
-import type { TextAnswer } from './answers/common.ts'
-import type { RunAnswer, RunsAnswer } from './answers/run.ts'
+import { type RunAnswer, type RunsAnswer, type TextAnswer } from './answers.ts'
+import { shownText } from './shown-text.ts'
 import { findStep, runAnswer } from './run-answer.ts'
-import { shown } from './shown.ts'
-import { textPiece } from './text-piece.ts'
 import type { ViewWorld } from './world.ts'
 
 /** What the page may ask, by path. The answer is JSON that the page may have as it is. */
@@ -33,7 +31,7 @@ export const questions: Readonly<Record<string, Question>> = {
 }
 
 /** The fields of a question; those that are missing are empty and 0. */
-export interface Asked {
+interface Asked {
   text(name: string): string
   number(name: string): number
 }
@@ -91,4 +89,36 @@ async function stepText(world: ViewWorld, ask: Asked): Promise<TextAnswer> {
   }
   const text = ask.text('part') === 'log' ? (step.log ?? '') : step.result
   return textPiece(text, ask.number('from'))
+}
+
+/**
+ * A value as the page may have it: secrets masked, and what a text hides made visible, in every string
+ * and every key. Copies; never mutates.
+ */
+export function shown(value: unknown): unknown {
+  return made(redactValue(value))
+}
+
+function made(value: unknown): unknown {
+  if (typeof value === 'string') return safeText(value)
+  if (Array.isArray(value)) return value.map(made)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [safeText(key), made(item)]))
+}
+
+/** Characters of a long text that are sent at once. */
+const pieceSize = 65_536
+
+/**
+ * A piece of a text as the page may have it. Secrets are masked in the whole of it first: one that
+ * lies across two pieces would be none in either.
+ */
+function textPiece(text: string, from: number): TextAnswer {
+  const whole = shownText(text)
+  const end = from + pieceSize
+  return {
+    text: whole.slice(from, end),
+    size: whole.length,
+    next: end < whole.length ? end : undefined,
+  }
 }

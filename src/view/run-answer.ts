@@ -8,9 +8,8 @@ import {
   type StepResult,
   walkResult,
 } from '../chain/index.ts'
-import type { RunAnswer, ShownErrors, ShownStep } from './answers/run.ts'
-import { shownText } from './shown.ts'
-import { beginningOf } from './text-piece.ts'
+import { type RunAnswer, type ShownErrors, type ShownStep } from './answers.ts'
+import { beginningOf, shownText } from './shown-text.ts'
 import type { StandingRun } from './world.ts'
 
 /** How much of a step or an attempt is sent with the whole run, in characters and in items. */

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../base/index.ts'
 import type { RunJournal, RunLine, RunResult } from '../chain/index.ts'
-import type { Answers } from './answers/answers.ts'
-import type { ListedRun } from './answers/run.ts'
+import type { Answers, ListedRun } from './answers.ts'
 
 type Eventually<T> = T | Promise<T>
 

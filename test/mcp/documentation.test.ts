@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { skillsExtension } from '../../src/mcp/extension/skill-source.ts'
+import { skillsExtension } from '../../src/mcp/skills-extension.ts'
 import { offeredTools } from '../../src/mcp/index.ts'
 import { emptyWorld } from './_empty-world.ts'
 

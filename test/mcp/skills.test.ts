@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { skillsExtension } from '../../src/mcp/extension/skill-source.ts'
+import { skillsExtension } from '../../src/mcp/skills-extension.ts'
 import type { Connected } from './_project.ts'
 import { servedProject } from './_served-project.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RawRequest, rawRequest, sendRaw, statusOf } from '../raw-request.ts'
-import { openEntrance } from '../../src/view/entrance.ts'
+import { openEntrance } from '../../src/view/open-view.ts'
 import { openTestView, type TestView, tokenFor } from './_view.ts'
 import { worldSaying } from './_world.ts'
 

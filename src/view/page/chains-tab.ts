@@ -1,21 +1,22 @@
-import type { ChainsAnswer, PlanAnswer, PlannedStep } from '../answers/skill.ts'
-import { typedLine } from '../typed-line.ts'
-import { type Child, fill, make } from './elements.ts'
-import { filteredList, rowHead } from './filtered-list.ts'
+import type { ChainsAnswer, PlanAnswer, PlannedStep } from '../answers.ts'
+import { typedLine } from '../shared-with-page.ts'
 import {
   amount,
+  type Child,
   chip,
   count,
   empty,
   facts,
+  fill,
   findings,
+  make,
   section,
   shortDigest,
   trouble,
   typed,
-} from './parts.ts'
+} from './elements.ts'
+import { filteredList, rowHead, splitView } from './filtered-list.ts'
 import { ask } from './server.ts'
-import { splitView } from './split-view.ts'
 import type { Tab, TabView } from './tab.ts'
 
 export const chainsTab: Tab = { name: 'chains', title: 'Chains', open }

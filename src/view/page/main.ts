@@ -1,15 +1,11 @@
 import { chainsTab } from './chains-tab.ts'
-import { fill, make } from './elements.ts'
-import { helpDialog } from './help-dialog.ts'
-import { walk } from './filtered-list.ts'
-import { empty, trouble } from './parts.ts'
+import { empty, fill, make, trouble } from './elements.ts'
+import { isField, walk } from './filtered-list.ts'
 import { runsTab } from './runs-tab.ts'
-import { ask } from './server.ts'
+import { ask, knownToken, takeToken } from './server.ts'
 import { sessionsTab } from './sessions-tab.ts'
 import { skillsTab } from './skills-tab.ts'
-import { isField } from './split-view.ts'
 import type { Tab, TabView } from './tab.ts'
-import { knownToken, takeToken } from './token.ts'
 import { toolsTab } from './tools-tab.ts'
 import { triggersTab } from './triggers-tab.ts'
 import { workflowsTab } from './workflows-tab.ts'
@@ -136,4 +132,30 @@ function reload(): void {
   current?.view.close?.()
   current = undefined
   show()
+}
+
+/** What the keys do. */
+function helpDialog(titles: readonly string[]): HTMLDialogElement {
+  const close = make('button', { type: 'button' }, 'Close')
+  const rows: readonly (readonly [key: string, does: string])[] = [
+    ...titles.map((title, at) => [String(at + 1), title] as const),
+    ['/', 'search, or type a prompt'],
+    ['↑ ↓', 'from row to row'],
+    ['Enter', 'open'],
+    ['Esc', 'back to the list'],
+    ['r', 'read everything again'],
+  ]
+  const dialog = make(
+    'dialog',
+    { label: 'Keys' },
+    make('h1', {}, 'Keys'),
+    make(
+      'dl',
+      { class: 'facts' },
+      rows.map(([key, does]) => [make('dt', {}, make('kbd', {}, key)), make('dd', {}, does)]),
+    ),
+    close,
+  )
+  close.addEventListener('click', () => dialog.close())
+  return dialog
 }

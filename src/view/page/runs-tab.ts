@@ -1,10 +1,19 @@
-import type { ListedRun } from '../answers/run.ts'
-import { type Child, fill, make } from './elements.ts'
-import { filteredList, rowHead } from './filtered-list.ts'
-import { amount, chip, clock, count, empty, trouble, typed } from './parts.ts'
+import type { ListedRun } from '../answers.ts'
+import {
+  amount,
+  type Child,
+  chip,
+  clock,
+  count,
+  empty,
+  fill,
+  make,
+  trouble,
+  typed,
+} from './elements.ts'
+import { filteredList, rowHead, splitView } from './filtered-list.ts'
 import { openRun, type RunView } from './run-view.ts'
 import { ask, AskError } from './server.ts'
-import { splitView } from './split-view.ts'
 import type { Tab, TabView } from './tab.ts'
 
 export const runsTab: Tab = { name: 'runs', title: 'Runs', open }

@@ -1,7 +1,5 @@
-import type { Answers } from '../answers/answers.ts'
-import type { Failure, Finding } from '../answers/common.ts'
-import { largestQuestion } from '../largest-question.ts'
-import { forgetToken, knownToken } from './token.ts'
+import type { Answers, Failure, Finding } from '../answers.ts'
+import { largestQuestion } from '../shared-with-page.ts'
 
 /** Why a question has no answer, in a sentence, and what helps. */
 export class AskError extends Error {
@@ -68,4 +66,33 @@ async function failureOf(response: Response): Promise<AskError> {
   } catch {
     return own('no-answer', `The program answered with HTTP ${response.status}.`)
   }
+}
+
+/** As long as the tab is open; no other origin can read it. */
+const key = 'skillrail-token'
+
+export function knownToken(): string | undefined {
+  return sessionStorage.getItem(key) ?? undefined
+}
+
+function forgetToken(): void {
+  sessionStorage.removeItem(key)
+}
+
+/**
+ * Gets the token for the code in the address, which works once: what a browser keeps of an address in
+ * its history stays there, even where another address takes its place at once.
+ */
+export async function takeToken(): Promise<void> {
+  const code = /^#once-([0-9a-f]{64})$/.exec(location.hash)?.[1]
+  if (code === undefined) return
+  history.replaceState(null, '', '#/skills')
+  const response = await fetch('/enter', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  })
+  if (!response.ok) return
+  const answer: { token: string } = await response.json()
+  sessionStorage.setItem(key, answer.token)
 }

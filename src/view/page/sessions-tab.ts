@@ -1,21 +1,21 @@
-import type { SessionAnswer, SessionsAnswer } from '../answers/tool.ts'
-import { type Child, make } from './elements.ts'
-import { filteredList, rowHead } from './filtered-list.ts'
+import type { SessionAnswer, SessionsAnswer } from '../answers.ts'
 import {
   amount,
   bytes,
+  type Child,
   chip,
   clock,
   count,
   empty,
   facts,
   findings,
+  make,
   section,
   table,
   trouble,
-} from './parts.ts'
+} from './elements.ts'
+import { filteredList, rowHead, splitView } from './filtered-list.ts'
 import { ask } from './server.ts'
-import { splitView } from './split-view.ts'
 import type { Tab, TabView } from './tab.ts'
 
 export const sessionsTab: Tab = { name: 'sessions', title: 'Sessions', open }

@@ -1,21 +1,22 @@
-import type { AuditAnswer, ListedSkill, SkillAnswer } from '../answers/skill.ts'
-import { type Child, fill, make } from './elements.ts'
-import { filteredList, rowHead } from './filtered-list.ts'
-import { longText } from './long-text.ts'
+import type { AuditAnswer, ListedSkill, SkillAnswer } from '../answers.ts'
 import {
   amount,
   bytes,
+  type Child,
   chip,
   count,
   empty,
   facts,
+  fill,
   findings,
+  longText,
+  make,
   section,
   table,
   trouble,
-} from './parts.ts'
+} from './elements.ts'
+import { filteredList, rowHead, splitView } from './filtered-list.ts'
 import { ask, AskError } from './server.ts'
-import { splitView } from './split-view.ts'
 import type { Tab, TabView } from './tab.ts'
 
 export const skillsTab: Tab = { name: 'skills', title: 'Skills', open }

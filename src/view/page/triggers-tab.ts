@@ -1,6 +1,17 @@
-import type { MatchAnswer, TriggerVerdict } from '../answers/skill.ts'
-import { type Child, fill, make } from './elements.ts'
-import { amount, chip, count, empty, findings, section, table, trouble } from './parts.ts'
+import type { MatchAnswer, TriggerVerdict } from '../answers.ts'
+import {
+  amount,
+  type Child,
+  chip,
+  count,
+  empty,
+  fill,
+  findings,
+  make,
+  section,
+  table,
+  trouble,
+} from './elements.ts'
 import { ask } from './server.ts'
 import type { Tab, TabView } from './tab.ts'
 

@@ -1,6 +1,5 @@
-import type { WorkflowsAnswer } from '../answers/tool.ts'
-import { type Child, fill, make } from './elements.ts'
-import { chip, empty, facts, findings, table, trouble } from './parts.ts'
+import type { WorkflowsAnswer } from '../answers.ts'
+import { type Child, chip, empty, facts, fill, findings, make, table, trouble } from './elements.ts'
 import { ask } from './server.ts'
 import type { Tab, TabView } from './tab.ts'
 

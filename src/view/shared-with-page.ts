@@ -11,3 +11,6 @@ function quoted(word: string): string {
     ? word
     : `'${word.replaceAll("'", "'\\''")}'`
 }
+
+/** The largest question of the page, in bytes of JSON: a pasted prompt. */
+export const largestQuestion = 262_144

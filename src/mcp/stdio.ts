@@ -1,10 +1,12 @@
 import type { Readable, Writable } from 'node:stream'
+import type * as Sdk from '@modelcontextprotocol/server'
+import type * as SkillsSdk from '@modelcontextprotocol/server/ext/skills'
+import type * as StdioSdk from '@modelcontextprotocol/server/stdio'
 import { messageOf, safeLine } from '../base/index.ts'
 import { type ClientSide, createMcpServer, openClientSide } from './create-server.ts'
-import { loadServerSdk, loadStdioSdk } from './sdk.ts'
 import type { McpWorld } from './world.ts'
 
-export interface ServeStdioOptions {
+interface ServeStdioOptions {
   world: McpWorld
   stdin: Readable
   /** Nothing but messages of the protocol is written to it. */
@@ -50,4 +52,20 @@ async function aborted(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => {
     signal.addEventListener('abort', resolve, { once: true })
   })
+}
+
+/** The official server; loaded only where one is opened. */
+export async function loadServerSdk(): Promise<ServerSdk> {
+  const [server, skills] = await Promise.all([
+    import('@modelcontextprotocol/server'),
+    import('@modelcontextprotocol/server/ext/skills'),
+  ])
+  return { ...server, SkillsExtension: skills.SkillsExtension }
+}
+
+export type ServerSdk = typeof Sdk & Pick<typeof SkillsSdk, 'SkillsExtension'>
+
+/** The transport over pipes, apart from what HTTP needs. */
+function loadStdioSdk(): Promise<typeof StdioSdk> {
+  return import('@modelcontextprotocol/server/stdio')
 }

@@ -5,8 +5,7 @@ import {
   type RequestWorld,
   type ToolDefinition,
 } from '../tools/index.ts'
-import { McpRequestError } from './errors.ts'
-import type { AskPerson } from './model.ts'
+import { type AskPerson, McpRequestError } from './model.ts'
 import type { ScriptRun } from './world.ts'
 
 /**

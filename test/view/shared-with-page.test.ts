@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { typedLine } from '../../src/view/typed-line.ts'
+import { typedLine } from '../../src/view/shared-with-page.ts'
 
 it.each([
   [['skillrail', 'run', 'release-check'], 'skillrail run release-check'],

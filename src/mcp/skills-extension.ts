@@ -1,0 +1,250 @@
+import { isUtf8 } from 'node:buffer'
+import { extname } from 'node:path'
+import type { Skill, SkillSource } from '@modelcontextprotocol/server/ext/skills'
+import {
+  compareText,
+  isObject,
+  readRegularFile,
+  resolveInside,
+  safeLine,
+  sha256,
+} from '../base/index.ts'
+import {
+  currentTrust,
+  discoverOptionsFrom,
+  listSkillFiles,
+  type SkillInfo,
+} from '../library/index.ts'
+import { type JsonValue, readFrontmatter, type SkillFile, yamlToJson } from '../skill/index.ts'
+import { skillsOf } from './skill-tools.ts'
+import type { McpWorld } from './world.ts'
+
+/**
+ * The text of the extension that is served here: final since 13 September 2026, for MCP of
+ * 2026-07-28. Its methods and the shape of an entry are the SDK's; what is in an entry is ours.
+ */
+export const skillsExtension: { id: string; revision: string } = {
+  id: 'io.modelcontextprotocol/skills',
+  revision: '2026-09-13',
+}
+
+type ListedResource = NonNullable<
+  Awaited<ReturnType<NonNullable<SkillSource['readDirectory']>>>
+>['resources'][number]
+
+const pageSize = 50
+
+/** The skills of this project and of its user, read anew for every request. */
+export function skillSource(world: McpWorld): SkillSource {
+  return {
+    async list({ cursor }) {
+      const { page, next } = pageOf(await servedSkills(world), cursor)
+      return { skills: page.flatMap((skill) => entryOf(skill) ?? []), ...next }
+    },
+    async get(uri) {
+      const named = readSkillUri(uri)
+      if (named?.path !== 'SKILL.md') return undefined
+      const skill = await servedSkill(world, named.skill)
+      return skill === undefined ? undefined : entryOf(skill)
+    },
+    async read(uri) {
+      const named = readSkillUri(uri)
+      const skill = named === undefined ? undefined : await servedSkill(world, named.skill)
+      const file = skill?.files.find(({ path }) => path === named?.path)
+      if (skill === undefined || file === undefined) return undefined
+      const bytes = bytesOf(skill.info, file.path)
+      if (bytes === undefined) return undefined
+      const mimeType = mimeTypeOf(file.path)
+      return isUtf8(bytes) ? { text: bytes.toString('utf8'), mimeType } : { bytes, mimeType }
+    },
+    async readDirectory(uri, { cursor }) {
+      const named = readSkillUri(uri)
+      const skill = named === undefined ? undefined : await servedSkill(world, named.skill)
+      if (named === undefined || skill === undefined) return undefined
+      const paths = skill.files.map(({ path }) => path)
+      const children = childrenOf(named.skill, named.path, paths)
+      if (children === undefined) return undefined
+      const { page, next } = pageOf(children, cursor)
+      return { resources: page, ...next }
+    },
+    async listResources() {
+      const skills = await servedSkills(world)
+      return skills.map(({ info: { name, description } }) => ({
+        uri: skillUri(name, 'SKILL.md'),
+        name,
+        description: safeLine(description),
+        mimeType: 'text/markdown',
+      }))
+    },
+  }
+}
+
+/** Undefined where no file lies in the directory. */
+function childrenOf(
+  skill: string,
+  directory: string,
+  paths: readonly string[],
+): ListedResource[] | undefined {
+  const prefix = directory === '' ? '' : `${directory}/`
+  const below = paths.filter((path) => path.startsWith(prefix))
+  if (below.length === 0) return undefined
+  const children = new Map<string, ListedResource>()
+  for (const path of below) {
+    const [name = '', ...deeper] = path.slice(prefix.length).split('/')
+    const mimeType = deeper.length > 0 ? 'inode/directory' : mimeTypeOf(name)
+    children.set(name, { uri: skillUri(skill, `${prefix}${name}`), name, mimeType })
+  }
+  return [...children.values()].toSorted((a, b) => compareText(a.name, b.name))
+}
+
+/** A cursor is the number of what came before; any other text begins at the beginning. */
+function pageOf<T>(
+  all: readonly T[],
+  cursor: string | undefined,
+): { page: T[]; next: { nextCursor?: string } } {
+  const start = /^\d{1,9}$/.test(cursor ?? '') ? Number(cursor) : 0
+  const end = start + pageSize
+  return {
+    page: all.slice(start, end),
+    next: end < all.length ? { nextCursor: String(end) } : {},
+  }
+}
+
+const mimeTypes: Readonly<Record<string, string>> = {
+  '.md': 'text/markdown',
+  '.txt': 'text/plain',
+  '.json': 'application/json',
+  '.yaml': 'application/yaml',
+  '.yml': 'application/yaml',
+  '.html': 'text/html',
+  '.css': 'text/css',
+  '.csv': 'text/csv',
+  '.js': 'text/javascript',
+  '.mjs': 'text/javascript',
+  '.ts': 'text/plain',
+  '.py': 'text/x-python',
+  '.sh': 'text/x-shellscript',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.jpg': 'image/jpeg',
+  '.pdf': 'application/pdf',
+}
+
+function mimeTypeOf(path: string): string {
+  return mimeTypes[extname(path).toLowerCase()] ?? 'application/octet-stream'
+}
+
+/** What a host must be able to load (SEP-2640, Limits); a skill beyond it is not served. */
+const mostFiles = 512
+const mostBytes = 16 * 1024 * 1024
+
+/** The last segment of a skill's path is its name, which the format's own rules bind. */
+const servedName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
+
+/** A skill as the extension serves it: all of its files can be addressed. */
+interface ServedSkill {
+  info: SkillInfo
+  files: readonly SkillFile[]
+}
+
+/**
+ * The skills that are handed to a host as its own to load: a host decides by itself whether a model
+ * may use one, so that only those are served that the user trusts and that a model may use.
+ */
+async function servedSkills(world: McpWorld): Promise<ServedSkill[]> {
+  const all = await skillsOf(world).list()
+  return all.flatMap((info) => served(info, world) ?? [])
+}
+
+export async function servedSkillNames(world: McpWorld): Promise<string[]> {
+  return (await servedSkills(world)).map(({ info }) => info.name)
+}
+
+async function servedSkill(world: McpWorld, name: string): Promise<ServedSkill | undefined> {
+  const info = (await skillsOf(world).list()).find((one) => one.name === name)
+  return info === undefined ? undefined : served(info, world)
+}
+
+/** For `skills/list` and `skills/get`; undefined where it changed so that it cannot be served any more. */
+function entryOf({ info, files }: ServedSkill): Skill | undefined {
+  const resources: { uri: string; digest: string; size: number }[] = []
+  let manifest: Buffer | undefined
+  for (const { path } of files) {
+    const bytes = bytesOf(info, path)
+    if (bytes === undefined) return undefined
+    if (path === 'SKILL.md') manifest = bytes
+    const digest = sha256(bytes)
+    resources.push({ uri: skillUri(info.name, path), digest, size: bytes.length })
+  }
+  const frontmatter = manifest === undefined ? undefined : frontmatterOf(manifest, info)
+  if (frontmatter === undefined) return undefined
+  return { uri: skillUri(info.name, 'SKILL.md'), frontmatter, resources }
+}
+
+/** The bytes of a file that the skill really has; a link that leads out of it is none. */
+function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
+  const resolved = resolveInside(directory, path)
+  if (!resolved.ok) return undefined
+  const options = { maxBytes: mostBytes, followSymlinks: false, binary: true }
+  const reading = readRegularFile(resolved.path, options)
+  return reading.ok ? reading.bytes : undefined
+}
+
+function served(info: SkillInfo, world: McpWorld): ServedSkill | undefined {
+  if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
+  if (!servedName.test(info.name) || info.directory === '') return undefined
+  const options = discoverOptionsFrom(world.runtime, world.settings)
+  if (currentTrust(info, options).level !== 'trusted') return undefined
+  const files = listSkillFiles(info.directory)
+  const size = files.reduce((sum, file) => sum + file.size, 0)
+  const isWhole = files.some(({ path }) => path === 'SKILL.md')
+  if (!isWhole || files.length > mostFiles || size > mostBytes) return undefined
+  return { info, files }
+}
+
+/** As the author wrote it, every field; a host compares it with the file. */
+function frontmatterOf(
+  manifest: Buffer,
+  { name, path }: SkillInfo,
+): Skill['frontmatter'] | undefined {
+  const reading = readFrontmatter(manifest, path)
+  if (!reading.ok) return undefined
+  const fields = yamlToJson(reading.root)
+  if (!isObject<JsonValue>(fields)) return undefined
+  // A name that was taken from the directory is none that a host finds in the file.
+  if (fields['name'] !== name || typeof fields['description'] !== 'string') return undefined
+  return { ...fields, name, description: fields['description'] }
+}
+
+/** The scheme under which the skills extension addresses the files of skills (SEP-2640). */
+const scheme = 'skill://'
+
+/** Where a file of a skill is found; without a path its directory. */
+function skillUri(skill: string, path = ''): string {
+  const segments = [skill, ...(path === '' ? [] : path.split('/'))]
+  return `${scheme}${segments.map((segment) => encodeURIComponent(segment)).join('/')}`
+}
+
+/**
+ * What a URI names, undefined for nothing. Nothing is tidied up: a URI with `..`, an empty part, an
+ * encoded slash, a backslash or a control character names nothing.
+ */
+function readSkillUri(uri: string): { skill: string; path: string } | undefined {
+  if (!uri.startsWith(scheme)) return undefined
+  const segments = uri.slice(scheme.length).split('/').map(decoded)
+  if (segments.some((segment) => segment === undefined || !isName(segment))) return undefined
+  const [skill = '', ...rest] = segments.map((segment) => segment ?? '')
+  return { skill, path: rest.join('/') }
+}
+
+function decoded(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return undefined
+  }
+}
+
+function isName(segment: string): boolean {
+  return segment !== '' && segment !== '.' && segment !== '..' && !/[/\\\p{Cc}]/u.test(segment)
+}
