@@ -2,7 +2,8 @@
 // small modules, because loading each from a file of its own would cost every start 100 ms. The
 // library is ESM; the command line and the hook are CommonJS, which Node starts faster.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, copyFileSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { viewPage } from './view-page.mjs'
 
@@ -10,6 +11,11 @@ rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 })
+keepReachableDeclarations(
+  ['index', 'agent/index', 'tools/index', 'testing/index', 'hooks/index'].map(
+    (entry) => `dist/${entry}.d.ts`,
+  ),
+)
 await bundle(
   {
     index: 'src/index.ts',
@@ -38,6 +44,25 @@ await bundle(
 chmodSync('dist/cli/bin.cjs', 0o755)
 copyFileSync('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander')
 await bundleHook()
+
+/** Deletes the declarations that no entry of the package leads to. */
+function keepReachableDeclarations(entries) {
+  const kept = new Set()
+  const visit = (file) => {
+    if (kept.has(file)) return
+    kept.add(file)
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(
+      /(?:from|import\() ?'(\.[^']+)'/g,
+    )) {
+      visit(join(dirname(file), name.replace(/\.[jt]s$/, '.d.ts')))
+    }
+  }
+  for (const entry of entries) visit(entry)
+  for (const name of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
+    const file = join('dist', name)
+    if (file.endsWith('.d.ts') && !kept.has(file)) rmSync(file)
+  }
+}
 
 async function bundle(input, output, options = {}) {
   const external = (name) => !/^[./]/.test(name)
