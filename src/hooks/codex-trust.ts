@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import type * as Zod from 'zod'
 import type { HookScope } from './registration.ts'
 import { launcherName } from './launcher.ts'
 
@@ -39,6 +41,14 @@ export async function codexTrust(
     }
     const timer = setTimeout(() => finish(nothingKnown), timeoutMs)
     let rest = ''
+    const schema = messageSchema()
+    const read = (line: string): Message | undefined => {
+      try {
+        return schema.parse(JSON.parse(line))
+      } catch {
+        return undefined
+      }
+    }
     server.on('error', () => finish(nothingKnown))
     server.on('close', () => finish(nothingKnown))
     server.stdout.setEncoding('utf8')
@@ -46,7 +56,7 @@ export async function codexTrust(
       const lines = (rest + text).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) {
-        const message = parse(line)
+        const message = read(line)
         if (message?.id === initializing) {
           send({ method: 'initialized' })
           send({ id: listing, method: 'hooks/list', params: { cwds: [cwd] } })
@@ -63,41 +73,36 @@ const listing = 2
 
 const nothingKnown: CodexTrust = { user: 'unknown', project: 'unknown' }
 
-function trustIn(result: unknown): CodexTrust {
-  const hooks = listOf(fieldOf(result, 'data'))
-    .flatMap((place) => listOf(fieldOf(place, 'hooks')))
-    .filter((hook) => String(fieldOf(hook, 'command')).includes(launcherName))
-  const from = (scope: HookScope): CodexHookTrust =>
-    worst(hooks.filter((hook) => fieldOf(hook, 'source') === scope).map(trustOf))
+/** What we read of the answers of Codex. */
+function messageSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const hook = z.object({
+    command: z.string().catch(''),
+    source: z.unknown(),
+    trustStatus: z.unknown(),
+    enabled: z.unknown(),
+  })
+  const result = z.object({ data: z.array(z.object({ hooks: z.array(hook).catch([]) })).catch([]) })
+  return z.object({ id: z.unknown(), result: result.catch({ data: [] }) })
+}
+
+type Message = Zod.infer<ReturnType<typeof messageSchema>>
+type CodexHook = Message['result']['data'][number]['hooks'][number]
+
+function trustIn({ data }: Message['result']): CodexTrust {
+  const ours = data
+    .flatMap(({ hooks }) => hooks)
+    .filter(({ command }) => command.includes(launcherName))
+  const from = (scope: HookScope): CodexHookTrust => {
+    const states = ours.filter(({ source }) => source === scope).map(trustOf)
+    // One hook that Codex skips is a reference that is missing.
+    return states.find((state) => state !== 'trusted') ?? states[0] ?? 'unknown'
+  }
   return { user: from('user'), project: from('project') }
 }
 
-function trustOf(hook: unknown): CodexHookTrust {
-  const status = fieldOf(hook, 'trustStatus')
+function trustOf({ trustStatus: status, enabled }: CodexHook): CodexHookTrust {
   if (status === 'untrusted' || status === 'modified') return status
-  if (fieldOf(hook, 'enabled') !== true) return 'disabled'
+  if (enabled !== true) return 'disabled'
   return status === 'trusted' || status === 'managed' ? 'trusted' : 'unknown'
-}
-
-/** One hook that Codex skips is a reference that is missing. */
-function worst(states: readonly CodexHookTrust[]): CodexHookTrust {
-  if (states.length === 0) return 'unknown'
-  return states.find((state) => state !== 'trusted') ?? 'trusted'
-}
-
-function parse(line: string): { id: unknown; result: unknown } | undefined {
-  try {
-    const value: unknown = JSON.parse(line)
-    return { id: fieldOf(value, 'id'), result: fieldOf(value, 'result') }
-  } catch {
-    return undefined
-  }
-}
-
-function fieldOf(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : []
 }

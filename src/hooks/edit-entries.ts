@@ -64,7 +64,7 @@ export interface Made {
   /** The blanks in the last of those objects or that list, where nothing else is in it. */
   blanks: string | null
   /** The keys of the frame that are missing. */
-  frame: readonly string[]
+  frame: string[]
 }
 
 /** What `withEntry` would make in a text that has no entry of ours; it must be readable. */

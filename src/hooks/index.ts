@@ -4,7 +4,7 @@ export type { ContextLimit } from './context.ts'
 export type { HookScope } from './registration.ts'
 export { type FileChange, installHook, type InstallOptions } from './install.ts'
 export { isPlatform, type Platform, platforms } from './adapters.ts'
-export { uninstallHook } from './uninstall.ts'
+export { uninstallHook } from './install.ts'
 export {
   bestRun,
   type HooksStatus,

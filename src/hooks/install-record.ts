@@ -1,5 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type * as Zod from 'zod'
 import {
   type Runtime,
   StateFileError,
@@ -7,23 +9,33 @@ import {
   userDirectories,
   writeFileAtomicSync,
 } from '../base/index.ts'
-import type { Made } from './edit-entries.ts'
-import type { HookScope } from './registration.ts'
-import { isPlatform, type Platform } from './adapters.ts'
+import { platforms } from './adapters.ts'
 
 /** What an installation did to one file, so that it can be undone to the byte. */
-export interface InstallRecord {
-  platform: Platform
-  scope: HookScope
-  path: string
-  /** The file that holds what was there before; null where there was nothing. */
-  backup: string | null
-  /** Of what we wrote. */
-  digest: string
-  /** Directories that were made for it, deepest first. */
-  directories: readonly string[]
-  /** What was made in the file besides the entry; undefined where the whole file is ours. */
-  made?: Made | undefined
+export type InstallRecord = Zod.infer<ReturnType<typeof recordSchema>>['files'][number]
+
+function recordSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const file = z.object({
+    platform: z.enum(platforms),
+    scope: z.enum(['user', 'project']),
+    path: z.string(),
+    /** The file that holds what was there before; null where there was nothing. */
+    backup: z.string().nullable(),
+    /** Of what we wrote. */
+    digest: z.string(),
+    /** Directories that were made for it, deepest first. */
+    directories: z.array(z.string()).default([]),
+    /** What was made in the file besides the entry; undefined where the whole file is ours. */
+    made: z
+      .object({
+        found: z.number(),
+        blanks: z.string().nullable().default(null),
+        frame: z.array(z.string()).default([]),
+      })
+      .optional(),
+  })
+  return z.object({ version: z.literal(1), files: z.array(file) })
 }
 
 export function recordPath(runtime: Runtime): string {
@@ -33,60 +45,21 @@ export function recordPath(runtime: Runtime): string {
 /** @throws {StateFileError} for a record that is broken or of a newer version. */
 export function readRecords(runtime: Runtime): InstallRecord[] {
   const path = recordPath(runtime)
-  const value = parse(path)
-  if (value === undefined) return []
-  const version = Reflect.get(value, 'version')
-  const files: unknown = Reflect.get(value, 'files')
-  if (version !== 1 || !Array.isArray(files)) throw notOurs(path)
-  return files.map((item: unknown) => {
-    const { platform, scope, path: file, backup, digest, directories } = { ...fieldsOf(item) }
-    if (typeof platform !== 'string' || !isPlatform(platform)) throw notOurs(path)
-    if (scope !== 'user' && scope !== 'project') throw notOurs(path)
-    if (typeof file !== 'string' || typeof digest !== 'string') throw notOurs(path)
-    if (typeof backup !== 'string' && backup !== null) throw notOurs(path)
-    const known = Array.isArray(directories) ? directories.map(String) : []
-    const made = madeIn(fieldsOf(item)['made'])
-    return { platform, scope, path: file, backup, digest, directories: known, made }
-  })
+  try {
+    return recordSchema().parse(JSON.parse(readFileSync(path, 'utf8'))).files
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw new StateFileError({
+      code: 'install-record-broken',
+      message: `${path} is damaged, or was written by a newer skillrail`,
+      hint: 'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.',
+    })
+  }
 }
 
 export function writeRecords(runtime: Runtime, files: readonly InstallRecord[]): void {
   const path = recordPath(runtime)
+  const text = `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`
   if (files.length === 0) rmSync(path, { force: true })
-  else
-    writeFileAtomicSync(path, `${JSON.stringify({ version: 1, files }, undefined, 2)}\n`, {
-      mode: 0o600,
-    })
-}
-
-function madeIn(value: unknown): Made | undefined {
-  const { found, blanks, frame } = fieldsOf(value)
-  if (typeof found !== 'number') return undefined
-  return {
-    found,
-    blanks: typeof blanks === 'string' ? blanks : null,
-    frame: Array.isArray(frame) ? frame.map(String) : [],
-  }
-}
-
-function parse(path: string): object | undefined {
-  try {
-    const value: unknown = JSON.parse(readFileSync(path, 'utf8'))
-    if (typeof value === 'object' && value !== null) return value
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return undefined
-  }
-  throw notOurs(path)
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
-function notOurs(path: string): StateFileError {
-  return new StateFileError({
-    code: 'install-record-broken',
-    message: `${path} is damaged, or was written by a newer skillrail`,
-    hint: 'Use the newer skillrail, or move the file away; hooks are then taken out entry by entry.',
-  })
+  else writeFileAtomicSync(path, text, { mode: 0o600 })
 }

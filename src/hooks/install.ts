@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import {
   messageOf,
@@ -13,7 +13,10 @@ import {
 import { findWorkspace } from '../trust/index.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
-import { type Made, madeFor, withEntry, withoutEntries } from './edit-entries.ts'
+import { madeFor, withEntry, withoutEntries } from './edit-entries.ts'
+import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
+import { isEmptyConfiguration } from './json-edit.ts'
+import { installLauncher, launcherName, removeLauncher } from './launcher.ts'
 import {
   configurationPath,
   hookCommands,
@@ -21,8 +24,7 @@ import {
   largestInjection,
   partsFor,
 } from './registration.ts'
-import { installLauncher, launcherName } from './launcher.ts'
-import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
+import { cacheDirectory } from './trigger-cache.ts'
 
 export interface InstallOptions {
   scope: HookScope
@@ -53,47 +55,63 @@ export interface FileChange {
 export async function installHook(
   runtime: Runtime,
   platform: Platform,
-  options: InstallOptions,
+  { scope, dryRun }: InstallOptions,
 ): Promise<FileChange> {
-  const change = planInstall(runtime, platform, options.scope)
-  if (options.dryRun === true) return change
+  const change = planInstall(runtime, platform, scope)
+  if (dryRun === true) return change
   try {
     return await withFileLock(recordPath(runtime), async () => {
       await installLauncher(runtime)
       // Another installation may have written while this one waited.
-      return await write(runtime, planInstall(runtime, platform, options.scope))
+      return await write(runtime, planInstall(runtime, platform, scope))
     })
   } catch (error) {
     throw error instanceof SkillrailError ? error : unwritable(change.path, error)
   }
 }
 
+/**
+ * Takes the hook out of one client's configuration: byte for byte what was there before where nobody
+ * else has changed the file, else only our entry and the lists and objects that were made for it. The
+ * launcher goes with the last hook.
+ *
+ * @throws {SkillrailError} `client-configuration-broken` with the line; the file is untouched.
+ */
+export async function uninstallHook(
+  runtime: Runtime,
+  platform: Platform,
+  { scope, dryRun }: InstallOptions,
+): Promise<FileChange> {
+  if (dryRun === true) return planUninstall(runtime, platform, scope)
+  return await withFileLock(recordPath(runtime), async () => {
+    const change = planUninstall(runtime, platform, scope)
+    const { path, before, after } = change
+    const records = readRecords(runtime)
+    const record = records.find((candidate) => candidate.path === path)
+    if (before !== after) {
+      if (after === undefined) removeFile(path, record)
+      else await writeFileAtomic(path, after)
+    }
+    if (record?.backup != null) rmSync(record.backup, { force: true })
+    const others = records.filter((candidate) => candidate !== record)
+    if (record !== undefined) writeRecords(runtime, others)
+    if (others.length === 0) removeOwnFiles(runtime)
+    return change
+  })
+}
+
 function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
-  const adapter = adapters[platform]
-  const path = configurationPath(adapter, runtime, scope, findWorkspace(runtime.cwd, runtime))
-  const { registration, limit } = adapter
+  const path = pathOf(runtime, platform, scope)
+  const { registration, limit } = adapters[platform]
   const parts = limit.parts === 1 ? 1 : partsFor(limit, largestInjection(runtime))
   const commands = hookCommands(runtime, platform, scope, parts)
   const before = readConfiguration(path)
-  if (registration.kind === 'file') {
-    if (before !== undefined && !before.includes(launcherName)) throw foreign(path)
-    return {
-      platform,
-      scope,
-      path,
-      before,
-      after: fileTexts[registration.text](commands[0] ?? ''),
-      parts,
-    }
-  }
-  return {
-    platform,
-    scope,
-    path,
-    before,
-    after: withEntry(before, registration, commands, path),
-    parts,
-  }
+  const isFile = registration.kind === 'file'
+  if (isFile && before !== undefined && !before.includes(launcherName)) throw foreign(path)
+  const after = isFile
+    ? fileTexts[registration.text](commands[0] ?? '')
+    : withEntry(before, registration, commands, path)
+  return { platform, scope, path, before, after, parts }
 }
 
 async function write(runtime: Runtime, change: FileChange): Promise<FileChange> {
@@ -103,46 +121,31 @@ async function write(runtime: Runtime, change: FileChange): Promise<FileChange> 
   const known = records.find((record) => record.path === path)
   const others = records.filter((record) => record !== known)
   const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
-  const original = isOurLast ? undefined : originalOf(change, known?.made)
-  const made = isOurLast ? known.made : madeIn(change, original)
-  const backup = isOurLast ? known.backup : await keep(runtime, original)
-  const directories = isOurLast ? known.directories : missingDirectories(path)
+  const facts = isOurLast ? known : await factsOf(runtime, change, known)
   await writeFileAtomic(path, after)
-  const record: InstallRecord = {
-    platform,
-    scope,
-    path,
-    backup,
-    digest: sha256(after),
-    directories,
-    made,
-  }
-  writeRecords(runtime, [...others, record])
+  const { backup, directories, made } = facts
+  const digest = sha256(after)
+  writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories, made }])
   if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
   return { ...change, backup: backup ?? undefined }
 }
 
-/** What the file was without us. */
-function originalOf(
+/** What an uninstallation needs to know: what the file was without us, and what is made for us. */
+async function factsOf(
+  runtime: Runtime,
   { platform, path, before }: FileChange,
-  made: Made | undefined,
-): string | undefined {
+  known: InstallRecord | undefined,
+): Promise<Pick<InstallRecord, 'backup' | 'directories' | 'made'>> {
   const { registration } = adapters[platform]
-  if (before === undefined) return undefined
-  if (registration.kind === 'file') return undefined
-  return before.trim() === '' ? before : withoutEntries(before, registration, path, made)
-}
-
-function madeIn({ platform, path }: FileChange, original: string | undefined): Made | undefined {
-  const { registration } = adapters[platform]
-  return registration.kind === 'file' ? undefined : madeFor(original ?? '', registration, path)
-}
-
-async function keep(runtime: Runtime, original: string | undefined): Promise<string | null> {
-  if (original === undefined) return null
-  const path = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
-  await writeFileAtomic(path, original, { mode: 0o600 })
-  return path
+  const directories = missingDirectories(path)
+  if (registration.kind === 'file') return { backup: null, directories }
+  const isBlank = before === undefined || before.trim() === ''
+  const original = isBlank ? before : withoutEntries(before, registration, path, known?.made)
+  const made = madeFor(original ?? '', registration, path)
+  if (original === undefined) return { backup: null, directories, made }
+  const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
+  await writeFileAtomic(backup, original, { mode: 0o600 })
+  return { backup, directories, made }
 }
 
 /** The directories above a file that do not exist, deepest first. */
@@ -154,7 +157,66 @@ function missingDirectories(path: string): string[] {
   return missing
 }
 
-/** Undefined where there is no file. */
+function planUninstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
+  const { registration } = adapters[platform]
+  const path = pathOf(runtime, platform, scope)
+  const before = readConfiguration(path)
+  const becomes = (after: string | undefined): FileChange => ({
+    platform,
+    scope,
+    path,
+    before,
+    after,
+    parts: 0,
+  })
+  if (before === undefined) return becomes(undefined)
+  const record = readRecords(runtime).find((candidate) => candidate.path === path)
+  if (record !== undefined && sha256(before) === record.digest) return becomes(originalIn(record))
+  if (registration.kind === 'file') {
+    return becomes(before.includes(launcherName) ? undefined : before)
+  }
+  if (before.trim() === '') return becomes(before)
+  const rest = withoutEntries(before, registration, path, record?.made)
+  // Others have come and gone: a file that began empty ends as it began.
+  if (rest === before || record === undefined || !isEmptyConfiguration(rest)) return becomes(rest)
+  const original = originalIn(record)
+  return becomes(isEmptyConfiguration(original ?? '') ? original : rest)
+}
+
+/** What was there before us; undefined where there was no file. */
+function originalIn({ backup }: InstallRecord): string | undefined {
+  return backup === null ? undefined : readFileSync(backup, 'utf8')
+}
+
+function removeFile(path: string, record: InstallRecord | undefined): void {
+  rmSync(path, { force: true })
+  for (const directory of record?.directories ?? []) {
+    try {
+      rmdirSync(directory)
+    } catch {
+      return // Somebody else has put something there.
+    }
+  }
+}
+
+/** Removes the launcher, the caches and what sessions were given. The log is the user's. */
+function removeOwnFiles(runtime: Runtime): void {
+  removeLauncher(runtime)
+  rmSync(cacheDirectory(runtime), { recursive: true, force: true })
+  const state = dirname(recordPath(runtime))
+  for (const name of ['backups', 'turns', 'sessions']) {
+    rmSync(join(state, name), { recursive: true, force: true })
+  }
+  const { data } = userDirectories(runtime)
+  if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data)
+}
+
+function pathOf(runtime: Runtime, platform: Platform, scope: HookScope): string {
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  return configurationPath(adapters[platform], runtime, scope, workspace)
+}
+
+/** Reads a client's file; undefined where there is none. */
 export function readConfiguration(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
   if (reading.ok) return reading.text

@@ -1,5 +1,7 @@
 import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type * as Zod from 'zod'
 import {
   makePrivateDirectory,
   redactText,
@@ -7,23 +9,29 @@ import {
   systemCode,
   userDirectories,
 } from '../base/index.ts'
-import { isPlatform, type Platform } from './adapters.ts'
+import { platforms } from './adapters.ts'
 
 /** What the hook did for one prompt. Secrets are masked before it is written. */
-export interface HookTrace {
-  /** ISO 8601. */
-  at: string
-  platform: Platform
-  cwd: string
-  session?: string | undefined
-  /** The beginning of the prompt. */
-  prompt: string
-  injected: readonly { skill: string; path: string; characters: number }[]
-  /** What was asked for and not given, and why. */
-  withheld: readonly { skill: string; path: string; reason: string }[]
-  durationMs: number
-  /** Why nothing could be done. */
-  error?: string | undefined
+export type HookTrace = Zod.infer<ReturnType<typeof traceSchema>>
+
+function traceSchema() {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const file = { skill: z.string(), path: z.string() }
+  return z.object({
+    /** ISO 8601. */
+    at: z.string(),
+    platform: z.enum(platforms),
+    cwd: z.string(),
+    session: z.string().optional(),
+    /** The beginning of the prompt. */
+    prompt: z.string(),
+    injected: z.array(z.object({ ...file, characters: z.number() })),
+    /** What was asked for and not given, and why. */
+    withheld: z.array(z.object({ ...file, reason: z.string() })),
+    durationMs: z.number(),
+    /** Why nothing could be done. */
+    error: z.string().optional(),
+  })
 }
 
 const longestPrompt = 200
@@ -51,9 +59,15 @@ export function readTraces(
 ): { traces: readonly HookTrace[]; unreadable: number; path: string } {
   const path = tracePath(runtime)
   const lines = [...linesOf(`${path}.1`), ...linesOf(path)]
-  const traces = lines.map(parseTrace)
-  const whole = traces.filter((trace) => trace !== undefined)
-  return { traces: whole.slice(-limit), unreadable: traces.length - whole.length, path }
+  const schema = traceSchema()
+  const traces = lines.flatMap((line) => {
+    try {
+      return [schema.parse(JSON.parse(line))]
+    } catch {
+      return []
+    }
+  })
+  return { traces: traces.slice(-limit), unreadable: lines.length - traces.length, path }
 }
 
 function tracePath(runtime: Runtime): string {
@@ -73,43 +87,4 @@ function linesOf(path: string): string[] {
     if (systemCode(error) === 'ENOENT') return []
     throw error
   }
-}
-
-function parseTrace(line: string): HookTrace | undefined {
-  let value: Record<string, unknown>
-  try {
-    value = { ...Object(JSON.parse(line)) }
-  } catch {
-    return undefined
-  }
-  const { at, platform, cwd, session, prompt, durationMs, error } = value
-  if (typeof at !== 'string' || typeof platform !== 'string' || !isPlatform(platform))
-    return undefined
-  return {
-    at,
-    platform,
-    cwd: textOf(cwd),
-    session: typeof session === 'string' ? session : undefined,
-    prompt: textOf(prompt),
-    injected: rowsOf(value['injected']).map(({ skill, path, characters }) => ({
-      skill: textOf(skill),
-      path: textOf(path),
-      characters: Number(characters),
-    })),
-    withheld: rowsOf(value['withheld']).map(({ skill, path, reason }) => ({
-      skill: textOf(skill),
-      path: textOf(path),
-      reason: textOf(reason),
-    })),
-    durationMs: Number(durationMs),
-    error: typeof error === 'string' ? error : undefined,
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function rowsOf(value: unknown): Readonly<Record<string, unknown>>[] {
-  return Array.isArray(value) ? value.map((row: unknown) => ({ ...Object(row) })) : []
 }
