@@ -43,6 +43,7 @@ await bundle(
 )
 chmodSync('dist/cli/bin.cjs', 0o755)
 copyFileSync('node_modules/commander/LICENSE', 'dist/cli/LICENSE-commander')
+copyFileSync('node_modules/js-yaml/LICENSE', 'dist/LICENSE-js-yaml')
 await bundleHook()
 
 /** Deletes the declarations that no entry of the package leads to. */
@@ -65,7 +66,8 @@ function keepReachableDeclarations(entries) {
 }
 
 async function bundle(input, output, options = {}) {
-  const external = (name) => !/^[./]/.test(name)
+  // Every command reads frontmatter; a library in a file of its own would cost each start more.
+  const external = (name) => !/^[./]/.test(name) && name !== 'js-yaml'
   const build = await rolldown({ input, platform: 'node', external, ...options })
   const { output: written } = await build.write(output)
   await build.close()
@@ -111,7 +113,7 @@ function commanderInside() {
   return {
     plugins: [plugin],
     external: (name, importer) =>
-      !/^[./\0]|^commander$/.test(name) && !isForCommander(name, importer),
+      !/^[./\0]|^(?:commander|js-yaml)$/.test(name) && !isForCommander(name, importer),
   }
 }
 

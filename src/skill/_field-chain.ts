@@ -9,7 +9,7 @@ import {
 } from './_field-values.ts'
 import { type FieldDefinition, fieldTable, metadataFields } from './field-table.ts'
 import type { ChainDeclaration, ChainPolicy, EarlyExit, RetryUntil } from './model.ts'
-import type { YamlMap, YamlNode } from './yaml-tree.ts'
+import type { YamlMap, YamlNode } from './read-yaml.ts'
 
 /** What holds where a chain says nothing. */
 export const defaultChainPolicy: Readonly<ChainPolicy> = {

@@ -1,8 +1,8 @@
 import { messageOf } from '../base/index.ts'
 import { describe, type FieldContext, isNull } from './_field-values.ts'
 import type { JsonValue } from './model.ts'
-import { yamlToJson } from './yaml-to-json.ts'
-import type { YamlNode } from './yaml-tree.ts'
+import { yamlToJson } from './read-yaml.ts'
+import type { YamlNode } from './read-yaml.ts'
 
 /** Hooks as a map, or as the same map in JSON text. What the map says is checked where it is used. */
 export function readHooks(context: FieldContext, node: YamlNode): JsonValue | undefined {

@@ -1,7 +1,7 @@
 import { nearest } from '../base/index.ts'
 import { describe, type FieldContext, isNull, readText, staysInside } from './_field-values.ts'
 import type { TriggerDeclaration } from './model.ts'
-import type { YamlMap, YamlNode } from './yaml-tree.ts'
+import type { YamlMap, YamlNode } from './read-yaml.ts'
 
 /**
  * Triggers from a list of `{ match, inject }`, or from the string form: one trigger a line,

@@ -3,7 +3,7 @@ import { nearest } from '../base/index.ts'
 import { finding } from './_finding.ts'
 import type { FieldRule } from './_rules-fields.ts'
 import type { FieldDefinition } from './field-table.ts'
-import type { YamlNode } from './yaml-tree.ts'
+import type { YamlNode } from './read-yaml.ts'
 
 /** Where the readers of one file report to. */
 export interface FieldContext {

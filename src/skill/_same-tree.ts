@@ -1,4 +1,4 @@
-import type { YamlNode } from './yaml-tree.ts'
+import type { YamlNode } from './read-yaml.ts'
 
 /** Whether two trees have the same keys, texts and values, wherever they stand in the file. */
 export function sameTree(a: YamlNode, b: YamlNode, exceptKey: string): boolean {

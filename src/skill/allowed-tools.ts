@@ -1,5 +1,5 @@
 import type { AllowedTool } from './model.ts'
-import type { YamlNode } from './yaml-tree.ts'
+import type { YamlNode } from './read-yaml.ts'
 
 /**
  * `allowed-tools` in every form that is in use: one string separated by spaces or commas, or a list

@@ -4,7 +4,7 @@ import { placesIn } from '../base/index.ts'
 import { frontmatterLines } from './_frontmatter-lines.ts'
 import { SkillParseError } from './errors.ts'
 import type { JsonValue } from './model.ts'
-import { guarded } from './yaml-library/guarded.ts'
+import { guarded } from './guarded.ts'
 
 /** New values by field name, in the order in which new fields are written; undefined removes one. */
 export type FrontmatterEdits = Readonly<Record<string, JsonValue | undefined>>

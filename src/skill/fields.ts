@@ -17,7 +17,7 @@ import { readHooks } from './_field-hooks.ts'
 import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { metadataFields, topFields } from './field-table.ts'
 import type { AllowedTool, SkillFields } from './model.ts'
-import type { YamlEntry, YamlMap, YamlNode } from './yaml-tree.ts'
+import type { YamlEntry, YamlMap, YamlNode } from './read-yaml.ts'
 
 /** The typed fields of a frontmatter, and what is wrong with them. */
 export interface FieldsReading {

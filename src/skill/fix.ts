@@ -5,7 +5,7 @@ import { type FrontmatterLines, frontmatterLines } from './_frontmatter-lines.ts
 import { quoteText } from './_quote.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { readYaml } from './read-yaml.ts'
-import type { YamlMap } from './yaml-tree.ts'
+import type { YamlMap } from './read-yaml.ts'
 
 /** One thing that was mended. `line` counts from 1 in the text that was given. */
 export interface FixChange {

@@ -55,7 +55,7 @@ export { newSkillText } from './template.ts'
 export { estimateTokens } from './tokens.ts'
 export { type ValidateOptions, validateSkill, type Validation } from './validate.ts'
 export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './wrap.ts'
-export { yamlToJson } from './yaml-to-json.ts'
+export { yamlToJson } from './read-yaml.ts'
 export type {
   YamlEntry,
   YamlList,
@@ -63,4 +63,4 @@ export type {
   YamlNode,
   YamlReading,
   YamlScalar,
-} from './yaml-tree.ts'
+} from './read-yaml.ts'

@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../base/index.ts'
-import type { YamlMap } from './yaml-tree.ts'
+import type { YamlMap } from './read-yaml.ts'
 
 /** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */
 export interface AllowedTool {

@@ -6,7 +6,7 @@ import { readFields } from './fields.ts'
 import { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
 import type { SkillReading } from './model.ts'
 import { readYaml } from './read-yaml.ts'
-import type { YamlMap } from './yaml-tree.ts'
+import type { YamlMap } from './read-yaml.ts'
 
 /** The longest `SKILL.md` that is read, in bytes. */
 export const longestSkill: number = 1024 * 1024

@@ -1,23 +1,307 @@
-import type { Diagnostic } from '../base/index.ts'
+import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
+import { type Diagnostic, placesIn } from '../base/index.ts'
 import { formatFinding } from './_format-finding.ts'
-import { yamlLimits } from './_yaml-limits.ts'
-import { readFastYaml } from './fast-yaml/fast-yaml.ts'
-import { readLibraryYaml } from './yaml-library/read-with-library.ts'
-import type { ReadYamlOptions, YamlReading } from './yaml-tree.ts'
+import type { JsonValue } from './model.ts'
+import type { FormatRule } from './_rules-format.ts'
+
+/** YAML as a tree with positions; undefined where it is empty or has errors. */
+export interface YamlReading {
+  root: YamlNode | undefined
+  diagnostics: Diagnostic[]
+}
+
+/** A node of the tree. Lines and columns count from 1 and refer to the whole file. */
+export type YamlNode = YamlScalar | YamlMap | YamlList
+
+export interface YamlScalar {
+  kind: 'scalar'
+  /** The characters after unquoting and folding: `"1.10"` and `1.10` both have the text `1.10`. */
+  text: string
+  /** The text as YAML 1.2 core resolves it: a plain `true` is a boolean, a quoted one a string. */
+  value: string | number | boolean | null
+  style: 'plain' | 'single' | 'double' | 'literal' | 'folded'
+  line: number
+  column: number
+}
+
+export interface YamlMap {
+  kind: 'map'
+  flow: boolean
+  entries: readonly YamlEntry[]
+  line: number
+  column: number
+}
+
+export interface YamlEntry {
+  key: YamlScalar
+  value: YamlNode
+}
+
+export interface YamlList {
+  kind: 'list'
+  flow: boolean
+  items: readonly YamlNode[]
+  line: number
+  column: number
+}
+
+/** The limits of a frontmatter; whatever exceeds them is an attack or no frontmatter. */
+const yamlLimits = {
+  /** UTF-8 bytes between the delimiters. */
+  bytes: 64 * 1024,
+  /** Collections inside one another. */
+  depth: 32,
+  /** Keys in all mappings together. */
+  keys: 4000,
+  /** Diagnostics that are reported. */
+  diagnostics: 20,
+} as const
+
+/** Keys that would reach the prototype of an object made from the frontmatter. */
+const reservedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+interface ReadYamlOptions {
+  /** The line of the file on which the source begins, from 1. */
+  firstLine: number
+  path: string
+}
 
 /**
  * Reads one YAML document. Anchors, aliases, tags, duplicate keys, keys that reach a prototype and
- * excessive length or nesting are errors. Ordinary YAML never loads the YAML library.
+ * excessive length or nesting are errors.
  */
 export function readYaml(source: string, options: ReadYamlOptions): YamlReading {
   const size = source.length > yamlLimits.bytes / 3 ? Buffer.byteLength(source) : 0
-  if (size > yamlLimits.bytes) return { root: undefined, diagnostics: [tooLong(size, options)] }
-  const root = readFastYaml(source, options.firstLine)
-  return root === undefined ? readLibraryYaml(source, options) : { root, diagnostics: [] }
+  const reader = new TreeReader(source, options)
+  if (size > yamlLimits.bytes) {
+    const message = `The YAML has ${size} bytes; ${yamlLimits.bytes} are allowed.`
+    reader.report('frontmatter-too-large', 0, message)
+    return reader.failed()
+  }
+  try {
+    return reader.read(parseEvents(source, { maxDepth: Number.MAX_SAFE_INTEGER }))
+  } catch (error) {
+    if (error instanceof YAMLException) reader.reportSyntax(error)
+    // The stack does not suffice for such nesting.
+    else if (error instanceof RangeError) reader.report('yaml-too-deep', 0, tooDeep)
+    else throw error
+    return reader.failed()
+  }
 }
 
-/** The library's time grows with the square of what it is given. */
-function tooLong(size: number, { path, firstLine }: ReadYamlOptions): Diagnostic {
-  const message = `The YAML has ${size} bytes; ${yamlLimits.bytes} are allowed.`
-  return formatFinding('frontmatter-too-large', path, { line: firstLine, column: 1 }, message)
+const tooDeep = `Lists and mappings lie more than ${yamlLimits.depth} levels inside one another.`
+const styles = ['plain', 'plain', 'single', 'double', 'literal', 'folded'] as const
+
+type ScalarEvent = Extract<Event, { type: typeof EVENT_ID.SCALAR }>
+type CollectionEvent = Extract<Event, { start: number }>
+
+/** Builds the tree from the events of js-yaml, which refer to the source by offsets. */
+class TreeReader {
+  readonly #source: string
+  readonly #options: ReadYamlOptions
+  readonly #placeOf: ReturnType<typeof placesIn>
+  readonly #diagnostics: Diagnostic[] = []
+  #events: readonly Event[] = []
+  #next = 0
+  /** The offset behind what was read last, as far as the events tell it. */
+  #end = 0
+  #keys = 0
+
+  constructor(source: string, options: ReadYamlOptions) {
+    this.#source = source
+    this.#options = options
+    this.#placeOf = placesIn(source)
+  }
+
+  read(events: readonly Event[]): YamlReading {
+    this.#events = events
+    this.#checkEvents()
+    if (this.#diagnostics.length > 0 || events.length === 0) return this.failed()
+    this.#next = 1
+    const root = this.#node()
+    const second = events[this.#next + 1]
+    if (second?.type === EVENT_ID.DOCUMENT) {
+      const message = 'A second YAML document begins here; one is allowed.'
+      this.report('yaml-several-documents', this.#documentStart(second.explicitStart), message)
+    }
+    return this.#diagnostics.length > 0 ? this.failed() : { root, diagnostics: [] }
+  }
+
+  failed(): YamlReading {
+    const diagnostics = this.#diagnostics.slice(0, yamlLimits.diagnostics)
+    return { root: undefined, diagnostics }
+  }
+
+  report(code: FormatRule, offset: number, message: string, hint?: string): void {
+    const at = this.#at(offset)
+    this.#diagnostics.push(formatFinding(code, this.#options.path, at, message, hint))
+  }
+
+  reportSyntax({ reason, mark }: YAMLException): void {
+    const offset = mark?.position ?? 0
+    const character = this.#source.charAt(offset)
+    const hint =
+      character === ':'
+        ? 'Put a value that contains `: ` into quotes.'
+        : '@`'.includes(character) && character !== ''
+          ? 'Put the value into quotes.'
+          : undefined
+    this.report('yaml-syntax', offset, `The YAML cannot be read: ${reason}`, hint)
+  }
+
+  #at(offset: number): { line: number; column: number } {
+    const { line, column } = this.#placeOf(offset)
+    return { line: this.#options.firstLine - 1 + line, column }
+  }
+
+  /** Reports what may not occur anywhere, before anything recursive is done. */
+  #checkEvents(): void {
+    let depth = 0
+    for (const event of this.#events) {
+      if (event.type === EVENT_ID.POP) depth--
+      else if (event.type === EVENT_ID.DOCUMENT) depth = 0
+      else this.#checkProperties(event)
+      if (!('start' in event)) continue
+      depth++
+      if (depth === yamlLimits.depth + 1) this.report('yaml-too-deep', event.start, tooDeep)
+    }
+  }
+
+  #checkProperties(event: Exclude<Event, { type: 1 | 6 }>): void {
+    const { anchorStart, anchorEnd } = event
+    if (anchorStart >= 0) {
+      const name = this.#source.slice(anchorStart - 1, anchorEnd)
+      const kind = event.type === EVENT_ID.ALIAS ? 'alias' : 'anchor'
+      const hint = 'Put the value into quotes if it is text, else write it out.'
+      this.report('yaml-anchor', anchorStart - 1, `The ${kind} \`${name}\` is not allowed.`, hint)
+    }
+    if (event.type === EVENT_ID.ALIAS || event.tagStart < 0) return
+    const name = this.#source.slice(event.tagStart, event.tagEnd)
+    const hint = 'Put the value into quotes if it is text, else leave the tag out.'
+    this.report('yaml-tag', event.tagStart, `The tag \`${name}\` is not allowed.`, hint)
+  }
+
+  /** @param absent what lies between the last thing read and the place of an absent node. */
+  #node(absent = absentValue): YamlNode {
+    const event = this.#events[this.#next++]
+    if (event?.type === EVENT_ID.SCALAR) return this.#scalar(event, absent)
+    if (event?.type === EVENT_ID.SEQUENCE) return this.#list(event)
+    if (event?.type === EVENT_ID.MAPPING) return this.#map(event)
+    throw new Error('js-yaml gave an event that begins no node')
+  }
+
+  /** Whether the collection ends here; takes its last event. */
+  #closes(): boolean {
+    if (this.#events[this.#next]?.type !== EVENT_ID.POP) return false
+    this.#next++
+    return true
+  }
+
+  #list({ start, style }: CollectionEvent): YamlList {
+    this.#end = start
+    const items: YamlNode[] = []
+    while (!this.#closes()) items.push(this.#node())
+    return { kind: 'list', flow: style === 2, items, ...this.#at(start) }
+  }
+
+  #map({ start, style }: CollectionEvent): YamlMap {
+    this.#end = start
+    const entries: YamlEntry[] = []
+    const seen = new Set<string>()
+    while (!this.#closes()) {
+      const key = this.#node(absentKey)
+      const value = this.#node()
+      this.#keys++
+      if (this.#keys === yamlLimits.keys + 1) {
+        this.report('yaml-too-many-keys', start, `The YAML has more than ${yamlLimits.keys} keys.`)
+      }
+      if (this.#isUsable(key, seen)) entries.push({ key, value })
+    }
+    const flow = style === 2
+    const { line, column } = (flow ? undefined : entries[0]?.key) ?? this.#at(start)
+    return { kind: 'map', flow, entries, line, column }
+  }
+
+  #isUsable(key: YamlNode, seen: Set<string>): key is YamlScalar {
+    const report = (code: FormatRule, message: string): void => {
+      this.#diagnostics.push(formatFinding(code, this.#options.path, key, message))
+    }
+    if (key.kind !== 'scalar') {
+      report('yaml-key-form', 'A key is a list or a mapping; it must be one scalar.')
+      return false
+    }
+    if (reservedKeys.has(key.text)) {
+      report('yaml-reserved-key', `The key \`${key.text}\` is not allowed.`)
+    }
+    if (seen.has(key.text)) report('yaml-duplicate-key', `The key \`${key.text}\` is given twice.`)
+    seen.add(key.text)
+    return true
+  }
+
+  #scalar(event: ScalarEvent, absent: RegExp): YamlScalar {
+    const style = styles[event.style]
+    const text = getScalarValue(this.#source, event)
+    const start = this.#scalarStart(event, absent)
+    if (event.valueStart < 0) this.#end = start
+    else this.#end = event.valueEnd + (style === 'single' || style === 'double' ? 1 : 0)
+    const value = style === 'plain' ? resolvePlain(text) : text
+    return { kind: 'scalar', text, value, style, ...this.#at(start) }
+  }
+
+  /** The offset of the first character of a scalar, its quote or `|` included. */
+  #scalarStart({ style, valueStart }: ScalarEvent, absent: RegExp): number {
+    if (valueStart < 0) return this.#behind(absent)
+    if (styles[style] === 'plain') return valueStart
+    if (styles[style] === 'single' || styles[style] === 'double') return valueStart - 1
+    return this.#behind(blockIndicator)
+  }
+
+  /** The offset behind what a sticky pattern matches after the last thing read. */
+  #behind(pattern: RegExp): number {
+    pattern.lastIndex = this.#end
+    return this.#end + (pattern.exec(this.#source)?.[0].length ?? 0)
+  }
+
+  #documentStart(explicit: boolean): number {
+    if (explicit) {
+      const marker = /^---/gm
+      marker.lastIndex = this.#end
+      return marker.exec(this.#source)?.index ?? this.#end
+    }
+    return this.#behind(documentEnd)
+  }
+}
+
+/** Up to the indicator that announces a value or an item, and blanks on its line. */
+const absentValue = /(?:(?:[\s,\]}]|#.*)*[:-](?=[\s,[\]{}]|$))?[ \t]*/y
+const absentKey = /(?:[\s,?{]|#.*)*/y
+/** Up to the `|` or `>` of a block scalar. */
+const blockIndicator = /(?:[^|>#]|#.*)*/y
+/** Up to what follows a line `...`. */
+const documentEnd = /(?:\s|#.*|\.\.\.)*/y
+
+/** What the core schema of YAML 1.2 makes of a plain scalar; everything else is a string. */
+function resolvePlain(text: string): string | number | boolean | null {
+  const first = text.charCodeAt(0)
+  // Only these begin a null, a boolean or a number: ~ n N t T f F + - . 0-9, and nothing at all.
+  if (!(first <= 57 && first >= 43) && !'~nNtTfF'.includes(text.charAt(0))) return text
+  if (/^(?:~|null|Null|NULL)?$/.test(text)) return null
+  if (/^(?:true|True|TRUE)$/.test(text)) return true
+  if (/^(?:false|False|FALSE)$/.test(text)) return false
+  if (/^[-+]?[0-9]+$/.test(text)) return Number.parseInt(text, 10)
+  if (/^0o[0-7]+$/.test(text)) return Number.parseInt(text.slice(2), 8)
+  if (/^0x[0-9a-fA-F]+$/.test(text)) return Number.parseInt(text.slice(2), 16)
+  if (/^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/.test(text)) return Number(text)
+  if (/^\+?\.(?:inf|Inf|INF)$/.test(text)) return Infinity
+  if (/^-\.(?:inf|Inf|INF)$/.test(text)) return -Infinity
+  return /^\.(?:nan|NaN|NAN)$/.test(text) ? Number.NaN : text
+}
+
+/** A tree as JSON has it. Objects have no prototype, so that no key can mean anything to us. */
+export function yamlToJson(node: YamlNode): JsonValue {
+  if (node.kind === 'scalar') return node.value
+  if (node.kind === 'list') return node.items.map((item) => yamlToJson(item))
+  const object: Record<string, JsonValue> = Object.create(null)
+  for (const { key, value } of node.entries) object[key.text] = yamlToJson(value)
+  return object
 }

@@ -2,7 +2,7 @@ import { type Diagnostic, nearest } from '../base/index.ts'
 import { besideChain } from './_field-chain.ts'
 import { finding } from './_finding.ts'
 import { metadataFields, topFields } from './field-table.ts'
-import type { YamlEntry, YamlMap } from './yaml-tree.ts'
+import type { YamlEntry, YamlMap } from './read-yaml.ts'
 
 /** The policy of a chain at the top level of a frontmatter, where it has no effect. */
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {

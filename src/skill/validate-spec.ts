@@ -9,7 +9,7 @@ import { type FieldDefinition, metadataFields, topFields } from './field-table.t
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
 import { checkName } from './name-rules.ts'
-import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './yaml-tree.ts'
+import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
 
 export interface SpecInput {
   root: YamlMap
