@@ -1,11 +1,11 @@
 import type { ModelMessage } from 'ai'
 import type { Runtime, Settings } from '../base/index.ts'
 import type { Skill, SkillInfo } from '../library/index.ts'
-import type { ConversationLimits } from './conversation/compactor.ts'
-import type { McpChoice } from './mcp-tools/server-choice.ts'
-import type { AgentEvent, AgentTool, Approver, CallSettings } from './model.ts'
-import type { ModelObject, ModelProvider } from './models/resolve-model.ts'
-import type { PromptText } from './prompt/template.ts'
+import type { ConversationLimits } from './conversation/compact.ts'
+import type { McpChoice } from './mcp-tools/servers.ts'
+import type { AgentEvent, AgentTool, Approver, CallSettings } from './types.ts'
+import type { ModelObject, ModelProvider } from './resolve-model.ts'
+import type { PromptText } from './prompt-template.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
 
 /** What an agent is made of. Only `model` is required. */

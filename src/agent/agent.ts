@@ -1,20 +1,21 @@
 import type { ModelMessage } from 'ai'
 import type { Skill, SkillInfo, SkillManager } from '../library/index.ts'
 import type { AgentOptions } from './agent-options.ts'
-import { type AgentParts, createAgentParts } from './agent-parts.ts'
-import type { AgentSkills } from './agent-skills.ts'
-import { type Surroundings, surroundingsOf } from './agent-surroundings.ts'
+import {
+  type AgentParts,
+  type AgentSkills,
+  createAgentParts,
+  type Surroundings,
+  surroundingsOf,
+} from './agent-parts.ts'
 import { createEventStream } from './event-stream.ts'
-import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './model.ts'
-import type { ModelObject } from './models/resolve-model.ts'
+import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
+import type { ModelObject } from './resolve-model.ts'
 import type { AgentSession, RunOptions } from './session.ts'
-import type { SubagentConfig } from './subagents/config.ts'
-import type { DelegateOptions } from './subagents/delegate-options.ts'
-import type { DelegationHandle } from './subagents/delegation.ts'
+import type { DelegateOptions, SubagentConfig } from './subagents/config.ts'
+import type { DelegationHandle, SubagentResult } from './subagents/delegation.ts'
 import type { SubagentManager } from './subagents/manager.ts'
-import type { SubagentResult } from './subagents/result.ts'
-import { createUsageLedger, type UsageLedger, type UsageReport } from './usage/ledger.ts'
-import { subtractUsage } from './usage/token-usage.ts'
+import { createUsageLedger, subtractUsage, type UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {

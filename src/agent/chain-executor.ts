@@ -1,19 +1,23 @@
-import { messageOf, sha256 } from '../base/index.ts'
+import { isObject, messageOf, type Runtime, sha256 } from '../base/index.ts'
 import {
   type Executor,
   type PlannedTask,
+  skillDirectory,
   type StepAnswer,
   type StepContent,
   type StepRequest,
 } from '../chain/index.ts'
-import { agentPrompt, failedOutput } from '../exec/index.ts'
-import { requireBuiltIns } from './hands/hands.ts'
-import type { AgentEvent, CallSettings } from './model.ts'
-import type { ModelObject } from './models/resolve-model.ts'
-import { openSession } from './session.ts'
-import { reportSchema, stepOutput } from './step-report.ts'
-import { type StepWorld, stepTools } from './step-tools.ts'
-import { createUsageLedger } from './usage/ledger.ts'
+import { agentPrompt, failedOutput, type StepOutput } from '../exec/index.ts'
+import { SkillManager } from '../library/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+import type { JsonObject } from '../tools/index.ts'
+import { createPermit } from './approval/permit.ts'
+import { createHands, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
+import type { ModelObject } from './resolve-model.ts'
+import { openSession, type SessionPart } from './session.ts'
+import { scriptTools } from './skills/script-tools.ts'
+import type { AgentEvent, AgentTool, CallSettings, LoopOutcome, TokenUsage } from './types.ts'
+import { createUsageLedger } from './usage.ts'
 
 export interface ModelExecutorOptions {
   /** The model that a plan names; what it throws makes the step fail. */
@@ -105,4 +109,138 @@ function logLine(event: AgentEvent): string | undefined {
   if (event.type === 'tool-call') return `${event.tool} ${JSON.stringify(event.input)}\n`
   if (event.type === 'tool-result' && event.isError) return `${JSON.stringify(event.output)}\n`
   return undefined
+}
+
+/** What the tools of a chain's step work with. */
+interface StepWorld {
+  /** The directory that they work in. */
+  project: string
+  runtime: Runtime
+  /** Names of environment variables that they get besides the few that programs need. */
+  environment?: readonly string[] | undefined
+  /** Names of the built-in tools that the model gets; default none. */
+  builtIns?: readonly string[] | undefined
+}
+
+/**
+ * The tools of a step: the scripts of its skill, which is trusted, and the built-in ones. Nobody can be asked
+ * while a chain runs, so of the built-in ones it may use what changes nothing and what `allowed-tools`
+ * approves.
+ */
+async function stepTools(
+  step: PlannedTask,
+  { wishes }: StepContent,
+  world: StepWorld,
+): Promise<SessionPart> {
+  const directory = skillDirectory(world.project, step)
+  const hands = createHands(world.builtIns ?? [], { ...world, readable: () => [directory] })
+  const tools = [...(await ownScripts(step, directory, world)), ...hands]
+  return {
+    tools: () => tools,
+    permit: createPermit({
+      agent: step.step,
+      platform: world.runtime.platform,
+      rules: {
+        preApproved: () => wishes.allowedTools,
+        narrowed: () => [],
+      },
+    }),
+  }
+}
+
+async function ownScripts(
+  step: PlannedTask,
+  directory: string,
+  world: StepWorld,
+): Promise<AgentTool[]> {
+  // The plan has judged its trust, and it was judged again right before this step.
+  const { runtime } = world
+  const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
+  await manager.register(directory)
+  const skill = await manager.get(step.skill)
+  if (skill === undefined) return []
+  const tools = scriptTools(skill, { ...world, agent: step.step, manager })
+  return tools.map((tool) => ({ ...tool, needsApproval: false }))
+}
+
+/**
+ * The output block of a chain's step as a schema. Metrics are a list because providers that enforce
+ * a schema allow no free keys.
+ */
+const reportSchema: JsonObject = {
+  type: 'object',
+  properties: {
+    status: { type: 'string', enum: ['success', 'failure', 'critical'] },
+    result: { type: 'string' },
+    errors: {
+      type: 'array',
+      items: object({ code: { type: 'string' }, message: { type: 'string' } }),
+    },
+    metrics: {
+      type: 'array',
+      items: object({ name: { type: 'string' }, value: { type: ['number', 'string'] } }),
+    },
+  },
+  required: ['status', 'result', 'errors', 'metrics'],
+  additionalProperties: false,
+}
+
+/** What a step gave, from how its model's run ended; the usage is always among its metrics. */
+function stepOutput(outcome: LoopOutcome, usage: TokenUsage): StepOutput {
+  const { metrics, ...output } = ended(outcome)
+  return { ...output, metrics: { ...metrics, ...usageMetrics(usage) }, evidence: 'self-reported' }
+}
+
+function ended({ status, output, error = '', text, failure }: LoopOutcome): StepOutput {
+  switch (status) {
+    case 'completed':
+      return reported(output)
+    case 'cancelled':
+      return failedOutput('aborted', 'the model was ended before it was done')
+    case 'capped': {
+      const failed = failedOutput('turns-exceeded', `the model was not done in its turns: ${error}`)
+      return text.trim() === '' ? failed : { ...failed, result: text }
+    }
+    case 'failed':
+      return failedOutput(failure === 'answer' ? 'output-missing' : 'model-failed', error)
+  }
+}
+
+/** The loop has checked it by the schema. */
+function reported(value: JsonValue | undefined): StepOutput {
+  if (!isObject<JsonValue>(value)) return failedOutput('output-missing', 'the model gave no report')
+  const { status, result, errors, metrics } = value
+  return {
+    status: status === 'success' || status === 'critical' ? status : 'failure',
+    result: text(result),
+    errors: list(errors).map(({ code, message }) => ({
+      code: text(code) || 'reported',
+      message: text(message),
+    })),
+    metrics: Object.fromEntries(
+      list(metrics).map(({ name, value: metric = null }) => [text(name), metric]),
+    ),
+    evidence: 'self-reported',
+  }
+}
+
+function usageMetrics({ inputTokens, outputTokens, requests }: TokenUsage): Record<string, number> {
+  return { input_tokens: inputTokens, output_tokens: outputTokens, model_calls: requests }
+}
+
+function object(properties: JsonObject): JsonObject {
+  return {
+    type: 'object',
+    properties,
+    required: Object.keys(properties),
+    additionalProperties: false,
+  }
+}
+
+function list(value: JsonValue | undefined): readonly JsonObject[] {
+  return Array.isArray(value) ? value.filter((item) => isObject<JsonValue>(item)) : []
+}
+
+function text(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : ''
 }

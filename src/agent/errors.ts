@@ -1,5 +1,40 @@
 import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
 
+/** Base of the errors about agents; those about subagents have a family of their own. */
+export class AgentError extends SkillrailError {}
+
+/** No model or provider of that name, or its package is not installed. */
+export class ModelNotFoundError extends AgentError {
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** The agent was given something that cannot be used: an empty task, a value of a wrong kind. */
+export class AgentUsageError extends AgentError {
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}
+
+/** Two tools would have one name for the model, or a name cannot be used at all. */
+export class ToolNameError extends AgentError {
+  constructor(message: string) {
+    super({ code: 'tool-name', message, hint: 'Rename one of the tools.' })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}
+
+/** A prompt template has a placeholder without a value, or one that cannot be read. */
+export class PromptTemplateError extends AgentError {
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}
+
 /** Base of the errors about subagents and delegations. */
 export class SubagentError extends SkillrailError {}
 

@@ -1,10 +1,7 @@
-import { type AllowedTool, formatAllowedTools } from '../../skill/index.ts'
+import { type AllowedTool, formatAllowedTools, parseAllowedTools } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
-import type { AgentTool } from '../model.ts'
-import { toolSelectors } from '../subagents/tool-selector.ts'
-import { commandMayFit } from './command-denial.ts'
-import { commandFits, wordFits } from './command-pattern.ts'
-import { pathFits, pathMayHold } from './path-pattern.ts'
+import type { AgentTool } from '../types.ts'
+import { commandFits, commandMayFit, wordFits } from './command-patterns.ts'
 
 /**
  * Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. A pattern that cannot be
@@ -74,4 +71,122 @@ function entriesFor(list: readonly AllowedTool[], tool: AgentTool): (string | un
       selects(tool) ? [pattern] : [],
     ),
   )
+}
+
+/** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
+export interface ToolSelector {
+  text: string
+  /** Texts of calls, as in `Bash(git:*)`; undefined for all calls. */
+  pattern: string | undefined
+  selects: (tool: AgentTool) => boolean
+}
+
+/**
+ * Names of tools as agent files and skills write them: a tool's own name (`read`, `server.tool`,
+ * `server__tool`), an alias (`Read`), `mcp__server__tool`, a whole server (`mcp__server`,
+ * `mcp__server__*`), `*` within a name or alone.
+ */
+export function toolSelectors(texts: readonly string[]): ToolSelector[] {
+  return texts.flatMap((text) => parseAllowedTools(text).map(selector))
+}
+
+function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
+  const wanted = canonical(name)
+  const text = pattern === undefined ? name : `${name}(${pattern})`
+  return {
+    text,
+    // `Tool(*)` is what some write for all calls.
+    pattern: pattern === '*' || pattern === '' ? undefined : pattern,
+    selects: (tool) =>
+      spellings(tool).some((spelling) => wordFits(spelling, wanted)) ||
+      (tool.origin.kind === 'mcp' && wanted === canonical(`mcp__${tool.origin.server}`)),
+  }
+}
+
+/** Every name by which a tool may be called; asked for every entry of every list. */
+function spellings(tool: AgentTool): readonly string[] {
+  const known = spelled.get(tool)
+  if (known !== undefined) return known
+  const all = spellingsOf(tool)
+  spelled.set(tool, all)
+  return all
+}
+
+const spelled = new WeakMap<AgentTool, readonly string[]>()
+
+function spellingsOf({ name, aliases = [], origin }: AgentTool): string[] {
+  const own = [name, ...aliases].map(canonical)
+  if (origin.kind !== 'mcp') return own
+  const [bare = ''] = own
+  const server = canonical(origin.server)
+  const tool = bare.startsWith(`${server}__`) ? bare : `${server}__${bare}`
+  return [...own, tool, `mcp__${tool}`]
+}
+
+/** `server.tool`, `server/tool`, `server:tool` and `server__tool` are one name; case does not count. */
+function canonical(name: string): string {
+  return name.toLowerCase().replaceAll(/[.:/]/g, '__')
+}
+
+/**
+ * Whether a path fits patterns such as `src/**`, `docs/*.md` or `//etc/hosts`. Paths and patterns
+ * count from the project's directory and use `/`; an absolute path is outside of it and fits only a
+ * pattern that begins with `//`. `**` stands for any directories, `*` for characters of one name.
+ */
+export function pathFits(path: string, patterns: readonly string[]): boolean {
+  return patterns.some((pattern) => {
+    if (pattern === '*' || pattern === '**') return !path.startsWith('/')
+    return globFits(path, normal(pattern))
+  })
+}
+
+/**
+ * Whether something below a path could fit one of the patterns. What is outside of the project may
+ * hold the project itself, so that every pattern of the project could fit there.
+ */
+export function pathMayHold(path: string, patterns: readonly string[]): boolean {
+  const names = path === '.' ? [] : path === '/' ? [''] : path.split('/')
+  return patterns.some((pattern) => {
+    const wanted = normal(pattern)
+    const onDisk = wanted.startsWith('/')
+    if (path.startsWith('/') !== onDisk) return !onDisk
+    const parts = wanted.split('/')
+    return [...placesAfter(names, parts)].some((place) => place < parts.length)
+  })
+}
+
+/** Whether a path with `/` fits a pattern of directories and names. */
+export function globFits(path: string, pattern: string): boolean {
+  const wanted = pattern.split('/')
+  return placesAfter(path.split('/'), wanted).has(wanted.length)
+}
+
+/** The places in a pattern that the names of a path can have come to; none where they do not fit. */
+function placesAfter(names: readonly string[], wanted: readonly string[]): ReadonlySet<number> {
+  let places = skipDirectories(new Set([0]), wanted)
+  for (const name of names) {
+    const next = new Set<number>()
+    for (const place of places) {
+      const part = wanted[place]
+      if (part === undefined) continue
+      if (part === '**') next.add(place)
+      else if (wordFits(name, part)) next.add(place + 1)
+    }
+    if (next.size === 0) return next
+    places = skipDirectories(next, wanted)
+  }
+  return places
+}
+
+function skipDirectories(places: ReadonlySet<number>, wanted: readonly string[]): Set<number> {
+  const all = new Set(places)
+  for (const place of all) if (wanted[place] === '**') all.add(place + 1)
+  return all
+}
+
+/** `./src` and `/src` are the project's, `//etc` is the disk's. */
+function normal(pattern: string): string {
+  if (pattern.startsWith('//')) return pattern.slice(1)
+  if (pattern.startsWith('./')) return pattern.slice(2)
+  return pattern.startsWith('/') ? pattern.slice(1) : pattern
 }

@@ -1,8 +1,70 @@
 import type { ModelMessage, ToolResultPart } from 'ai'
-import { estimateMessages } from './estimate.ts'
-import { exchanges } from './exchanges.ts'
-import { resultText } from './message-text.ts'
-import { skillsIn, skillToolName, withoutSkills } from './skill-content.ts'
+import { estimateMessages, resultText, skillsIn, skillToolName, withoutSkills } from './messages.ts'
+
+export interface ConversationLimits {
+  /** Tokens that the messages may take, estimated as characters / 4; default 100,000. */
+  budget?: number | undefined
+  /** Default {@link dropOldest}. */
+  strategy?: CompactionStrategy | undefined
+}
+
+/** Makes a conversation fit before it is sent, and remembers how it did. */
+interface Compactor {
+  /** What is sent instead of these messages. They may only have grown since the last time. */
+  fit(messages: readonly ModelMessage[]): readonly ModelMessage[] | Promise<readonly ModelMessage[]>
+  /** What the model has seen or will see of these messages. */
+  visible(messages: readonly ModelMessage[]): readonly ModelMessage[]
+}
+
+const defaultBudget = 100_000
+
+/** How much is left after a conversation was made shorter, so that this is not done at every step. */
+const room = 0.7
+
+export function createCompactor(limits: ConversationLimits = {}): Compactor {
+  const { budget = defaultBudget, strategy = dropOldest } = limits
+  let before: { all: readonly ModelMessage[]; kept: readonly ModelMessage[] } = {
+    all: [],
+    kept: [],
+  }
+  let estimated: { messages: readonly ModelMessage[]; tokens: number } = { messages: [], tokens: 0 }
+
+  /** The same beginning is sent at every step, which providers keep and charge less for. */
+  function visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+    const { all, kept } = before
+    if (all.length === 0) return messages
+    const isSame = all.every((message, index) => message === messages[index])
+    return isSame ? [...kept, ...messages.slice(all.length)] : messages
+  }
+
+  return {
+    visible,
+    fit(messages) {
+      const candidate = visible(messages)
+      return tokensOf(candidate) <= budget ? candidate : shorten(messages, candidate)
+    },
+  }
+
+  /** Messages do not change, so only those that came since the last time are estimated. */
+  function tokensOf(messages: readonly ModelMessage[]): number {
+    const known = estimated.messages
+    const isGrown = known.every((message, index) => message === messages[index])
+    const tokens = isGrown
+      ? estimated.tokens + estimateMessages(messages.slice(known.length))
+      : estimateMessages(messages)
+    estimated = { messages, tokens }
+    return tokens
+  }
+
+  async function shorten(
+    messages: readonly ModelMessage[],
+    candidate: readonly ModelMessage[],
+  ): Promise<readonly ModelMessage[]> {
+    const kept = await strategy(candidate, Math.floor(budget * room))
+    before = { all: [...messages], kept }
+    return kept
+  }
+}
 
 /**
  * Makes a conversation shorter. It gets all messages and the tokens that are left to aim at; it must
@@ -127,4 +189,18 @@ function leaveOut(
 function leftOutNotice(count: number): ModelMessage {
   const what = count === 1 ? 'One earlier exchange was' : `${count} earlier exchanges were`
   return { role: 'user', content: `[${what} left out here to save room.]` }
+}
+
+/**
+ * A conversation in pieces that can be left out without breaking it: calls of tools stay with their
+ * results. Every message is in one piece, in order.
+ */
+function exchanges(messages: readonly ModelMessage[]): readonly (readonly ModelMessage[])[] {
+  const pieces: ModelMessage[][] = []
+  for (const message of messages) {
+    const last = pieces.at(-1)
+    if (message.role === 'tool' && last !== undefined) last.push(message)
+    else pieces.push([message])
+  }
+  return pieces
 }

@@ -1,19 +1,16 @@
-import { messageOf } from '../../base/index.ts'
-import type { LoopOutcome, LoopRequest, RunStatus } from '../model.ts'
-import { toWireNames, type WireNames } from '../tool-names.ts'
-import { type AnsweredCall, answerCall, resultPart } from './answer-call.ts'
-import { askModel } from './ask-model.ts'
+import type { AssistantModelMessage, ModelMessage } from 'ai'
+import { messageOf, untilAborted } from '../../base/index.ts'
+import type { LoopOutcome, LoopRequest, RunStatus, TokenUsage } from '../types.ts'
+import { toWireNames, wireName, type WireNames } from '../tool.ts'
+import { noUsage } from '../usage.ts'
 import {
-  maxTurnsExceeded,
-  repetitionsUntilEnd,
-  repetitionsUntilNotice,
-  secondChances,
-} from './limits.ts'
-import type { Progress } from './progress.ts'
-import { countRepetition } from './repetition.ts'
-import type { ModelReply, RequestedCall } from './sdk.ts'
-import { readStructured } from './structured-answer.ts'
-import { withoutCalls } from './wire-history.ts'
+  answerCall,
+  type AnsweredCall,
+  readStructured,
+  resultPart,
+  schemaInstructions,
+} from './tool-calls.ts'
+import { modelFailure, type ModelReply, type RequestedCall } from './sdk.ts'
 
 /**
  * Lets a model work with tools until it answers. Never throws for a model that fails, a run that is
@@ -161,3 +158,140 @@ function ended(progress: Progress, status: RunStatus, error?: string): LoopOutco
   const { added, text, turns } = progress
   return { status, text, messages: added, turns, ...(error === undefined ? {} : { error }) }
 }
+
+/** The provider failed, or what it sent cannot be used; the message is for the caller of the run. */
+class ModelFailure extends Error {}
+
+/**
+ * One call of the model: its answer goes into the conversation, its text and usage are told.
+ *
+ * @throws {ModelFailure} when it failed; the signal's reason when it was cancelled.
+ */
+async function askModel(
+  request: LoopRequest,
+  progress: Progress,
+  names: WireNames,
+  signal: AbortSignal,
+): Promise<ModelReply> {
+  const { agent, delegation, outputSchema, onEvent, onUsage } = request
+  const model = request.modelNow?.() ?? request.model
+  sdk ??= import('./sdk.ts')
+  const { callModel, modelName } = await sdk
+  const all = [...request.messages, ...progress.added]
+  const messages = (await request.prepareMessages?.(all)) ?? all
+  signal.throwIfAborted()
+  progress.turns += 1
+  progress.text = ''
+  let booked: TokenUsage | undefined
+  const book = (answering: string, usage: TokenUsage): void => {
+    booked = usage
+    onUsage({ model: answering, agent, delegation, usage })
+  }
+  const say = (text: string): void => {
+    progress.text += text
+    if (text !== '') onEvent({ type: 'text', agent, delegation, text })
+  }
+  try {
+    // A provider may not look at the signal, or look too late; a cancelled run is over all the same.
+    const answer = callModel({
+      model,
+      instructions: instructionsOf(request),
+      messages,
+      tools: names.tools,
+      // Some servers refuse a forced shape beside tools, others then never call one; the answer is
+      // checked by the loop in any case.
+      outputSchema: names.tools.size === 0 ? outputSchema : undefined,
+      settings: request.callSettings,
+      signal,
+      onText: request.stream === true ? say : undefined,
+      onUsage: book,
+    })
+    const reply = await untilAborted(answer, signal)
+    if (request.stream !== true) say(reply.text)
+    if (reply.message !== undefined) progress.added.push(withWireNames(reply.message))
+    return reply
+  } catch (error) {
+    // A stream that was cut off did cost something, though nobody says how much.
+    if (booked === undefined && progress.text !== '') {
+      book(modelName(model), { ...noUsage, requests: 1 })
+    }
+    if (progress.text !== '') progress.added.push({ role: 'assistant', content: progress.text })
+    throw signal.aborted ? error : new ModelFailure(modelFailure(error))
+  } finally {
+    if (booked !== undefined) onEvent({ type: 'step', agent, delegation, usage: booked })
+  }
+}
+
+/** Loaded by the first call, and asked for by every one: resolving an import again is not free. */
+let sdk: Promise<typeof import('./sdk.ts')> | undefined
+
+function instructionsOf({ instructions, outputSchema }: LoopRequest): string {
+  if (outputSchema === undefined) return instructions
+  return [instructions, schemaInstructions(outputSchema)].filter((text) => text !== '').join('\n\n')
+}
+
+/**
+ * An answer as it is kept: a model can call a tool by a name that no provider would take back in the
+ * history of the next call.
+ */
+function withWireNames(message: AssistantModelMessage): AssistantModelMessage {
+  const { content } = message
+  if (typeof content === 'string') return message
+  return {
+    ...message,
+    content: content.map((part) =>
+      part.type === 'tool-call' ? { ...part, toolName: wireName(part.toolName) } : part,
+    ),
+  }
+}
+
+/** The answer without calls that are not carried out, or undefined when nothing is left. */
+function withoutCalls(
+  message: AssistantModelMessage | undefined,
+): AssistantModelMessage | undefined {
+  if (message === undefined || typeof message.content === 'string') return message
+  const content = message.content.filter(
+    (part) => part.type !== 'tool-call' || part.providerExecuted === true,
+  )
+  return content.some((part) => part.type === 'text') ? { ...message, content } : undefined
+}
+
+/** What a run has come to; the loop alone changes it. */
+interface Progress {
+  /** Messages after the given ones. */
+  added: ModelMessage[]
+  /** Model calls. */
+  turns: number
+  /** Of the last answer; while one is streamed, what has come of it. */
+  text: string
+  /** Answers in a row that were empty, or not of the asked shape. */
+  useless: number
+  repetition?: Repetition | undefined
+}
+
+/** The last step's calls with their results, and how many steps in a row were the same. */
+interface Repetition {
+  signature: string
+  count: number
+}
+
+/** Counts steps that made the same calls and got the same results as the one before. */
+function countRepetition(
+  previous: Repetition | undefined,
+  calls: readonly AnsweredCall[],
+): Repetition {
+  const signature = JSON.stringify(calls.map(({ name, input, text }) => [name, input, text]))
+  return { signature, count: previous?.signature === signature ? previous.count + 1 : 1 }
+}
+
+/** How often in a row one call may give the same result until the model is told. */
+const repetitionsUntilNotice = 3
+
+/** … and until the run is ended with a summary. */
+const repetitionsUntilEnd = 8
+
+/** Why a run is capped at its turns, as the PRD words it. */
+export const maxTurnsExceeded = 'Max turns exceeded'
+
+/** How often a model that answered nothing, or nothing of the asked shape, is asked again. */
+const secondChances = 2

@@ -1,189 +1,222 @@
-import type { Runtime, Settings } from '../../base/index.ts'
-import { AgentUsageError } from '../agent-errors.ts'
-import { untilAborted } from '../loop/until-aborted.ts'
-import type { AgentTool } from '../model.ts'
-import type { AgentSession } from '../session.ts'
-import type { SessionPart } from '../session-part.ts'
-import type { McpTools } from './open-mcp-tools.ts'
-import type { McpWorld } from './mcp-world.ts'
-import { namesAtGate } from './own-tools.ts'
-import type { McpChoice } from './server-choice.ts'
+import { type Runtime, type Settings, untilAborted } from '../../base/index.ts'
+import type { ServerPool } from '../../tools/index.ts'
+import { findWorkspace } from '../../trust/index.ts'
+import { openSession as openWorkflowSession } from '../../workflow/index.ts'
+import { AgentUsageError } from '../errors.ts'
+import type { AgentSession, SessionPart } from '../session.ts'
+import type { AgentTool } from '../types.ts'
+import { type McpTools, openMcpTools } from './open-mcp-tools.ts'
+import { type McpChoice, ServerSet } from './servers.ts'
+import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
 export interface McpPartOptions {
   /** A directory of the project. */
   project: string
   runtime: Runtime
   settings: () => Pick<Settings, 'tools' | 'workspaceTrust'>
-  /** Remarks for a person: workflows, repeated attempts, servers that do not answer. */
+  /** Diagnostics for the user: workflows, repeated attempts, servers that do not answer. */
   note: (line: string) => void
   /** Undefined: no server, until a skill names one. */
   choice: McpChoice | undefined
 }
 
-/** MCP servers in a conversation. */
-export interface McpPart extends SessionPart {
-  /**
-   * Starts the chosen servers, where that was not done yet; every run begins with it.
-   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for a name that cannot be had; the reason
-   *   of the signal.
-   */
-  ready(signal?: AbortSignal): Promise<void>
-  /**
-   * Tools of a configured server that a skill names: none when they are offered anyway.
-   * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
-   */
-  serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]>
-  /** Workflows stand before the tools of a subagent as before those of its parent; there may be none. */
-  workflowsOfChild(): readonly SessionPart[]
+type PickServers = (servers: ServerSet) => ServerPool
+
+/** Servers and workflows of a conversation, made when the first of them is needed. */
+interface Opened {
+  servers: ServerSet
+  gate: WorkflowGate
+  list: (pool: ServerPool) => Promise<McpTools>
 }
+
+const neverAborted = new AbortController().signal
 
 /**
  * Offers the tools of MCP servers. Servers start with the first run, when a skill names them, or for
- * the steps of a workflow, and end with the session. Workflows stand before every call, whether any
- * server is offered or not.
+ * the steps of a workflow, and end with the session. Workflows are checked before every call, whether
+ * any server is offered or not.
  */
-export function mcpPart(options: McpPartOptions): McpPart {
-  const { choice } = options
-  const closing = new AbortController()
-  const openings = new Map<string, Promise<McpTools>>()
-  const listed = new Set<McpTools>()
-  let opened: McpTools | undefined
-  let world: Promise<McpWorld> | undefined
-  /** Nothing stands before any tool: known after the first call, and asked at every one. */
-  let isIdle = false
-  let request: string | undefined
-  let conversation: AgentSession | undefined
-  const ownTools = (): readonly AgentTool[] => conversation?.tools() ?? []
-  return {
-    ready,
-    attach(session) {
-      conversation = session
-    },
-    async instructions({ signal }) {
-      try {
-        await ready(signal)
-      } catch (error) {
-        // What comes of a run that was cancelled is said by the run.
-        if (signal?.aborted !== true) throw error
-      }
-      return undefined
-    },
-    async prompt(text) {
-      request = text
-      return text
-    },
-    tools: () => opened?.tools ?? [],
-    ...workflows(ownTools),
-    workflowsOfChild() {
-      if (isIdle) return []
-      let child: AgentSession | undefined
-      const attach = (session: AgentSession): void => {
-        child = session
-      }
-      return [{ attach, ...workflows(() => child?.tools() ?? []) }]
-    },
-    async serverTools(server, signal) {
-      if (opened?.tools.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {
-        return []
-      }
-      const opening = open(`server ${server}`, ({ choose }) => choose([server]), signal)
-      return (await opening).tools
-    },
-    async close() {
-      closing.abort(
-        new AgentUsageError({
-          code: 'agent-closed',
-          message: 'The agent was closed, and its MCP servers have ended.',
-        }),
-      )
-      opened = undefined
-      await Promise.allSettled(openings.values())
-      await (await world)?.servers.close()
-    },
+export class McpPart implements SessionPart {
+  readonly #options: McpPartOptions
+  readonly #closing = new AbortController()
+  readonly #openings = new Map<string, Promise<McpTools>>()
+  readonly #listed = new Set<McpTools>()
+  #chosen: McpTools | undefined
+  #opened: Opened | undefined
+  /** There are no workflows: known after the first call. */
+  #isIdle = false
+  #request: string | undefined
+  #session: AgentSession | undefined
+  readonly beforeTool: NonNullable<SessionPart['beforeTool']>
+  readonly afterTool: NonNullable<SessionPart['afterTool']>
+
+  constructor(options: McpPartOptions) {
+    this.#options = options
+    const { beforeTool, afterTool } = this.#workflows(() => this.#ownTools())
+    this.beforeTool = beforeTool
+    this.afterTool = afterTool
   }
 
-  /** What stands before tools that are no server's, in the conversation that has these. */
-  function workflows(
+  readonly attach = (session: AgentSession): void => {
+    this.#session = session
+  }
+
+  readonly instructions: NonNullable<SessionPart['instructions']> = async ({ signal }) => {
+    try {
+      await this.ready(signal)
+    } catch (error) {
+      // A cancelled run reports its cancellation itself.
+      if (signal?.aborted !== true) throw error
+    }
+    return undefined
+  }
+
+  readonly prompt = async (text: string): Promise<string> => {
+    this.#request = text
+    return text
+  }
+
+  readonly tools = (): readonly AgentTool[] => this.#chosen?.tools ?? []
+
+  /**
+   * Starts the chosen servers, where that was not done yet; every run begins with it.
+   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for an unusable name; the reason of the signal.
+   */
+  async ready(signal?: AbortSignal): Promise<void> {
+    const { choice } = this.#options
+    if (choice === undefined) return
+    this.#chosen = await this.#open('chosen', (servers) => servers.choose(choice), signal)
+  }
+
+  /**
+   * Returns the tools of a configured server that a skill names: none when they are offered anyway.
+   * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
+   */
+  async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
+    const isOffered = this.#chosen?.tools.some(
+      ({ origin }) => origin.kind === 'mcp' && origin.server === server,
+    )
+    if (isOffered === true) return []
+    const { tools } = await this.#open(`server ${server}`, (all) => all.choose([server]), signal)
+    return tools
+  }
+
+  /** The part of a subagent's session that checks workflows; empty when there are none. */
+  workflowsOfChild(): readonly SessionPart[] {
+    if (this.#isIdle) return []
+    let child: AgentSession | undefined
+    const attach = (session: AgentSession): void => {
+      child = session
+    }
+    return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
+  }
+
+  readonly close = async (): Promise<void> => {
+    this.#closing.abort(
+      new AgentUsageError({
+        code: 'agent-closed',
+        message: 'The agent was closed, and its MCP servers have ended.',
+      }),
+    )
+    this.#chosen = undefined
+    await Promise.allSettled(this.#openings.values())
+    await this.#opened?.servers.close()
+  }
+
+  #ownTools(): readonly AgentTool[] {
+    return this.#session?.tools() ?? []
+  }
+
+  /** Checks workflows before tools that are not a server's, in the conversation that has these tools. */
+  #workflows(
     tools: () => readonly AgentTool[],
-  ): Pick<SessionPart, 'beforeTool' | 'afterTool'> {
+  ): Required<Pick<McpPart, 'beforeTool' | 'afterTool'>> {
     return {
-      async beforeTool(tool, input, { signal }) {
-        if (tool.origin.kind === 'mcp' || isIdle) return
-        const { gate } = await theWorld()
-        isIdle = gate.none
-        if (isIdle) return
-        const calls = namesAtGate(tool).map(({ call }) => ({
-          ...call,
-          params: input,
-          request,
-          signal,
-        }))
+      beforeTool: async (tool, input, { signal }) => {
+        if (tool.origin.kind === 'mcp' || this.#isIdle) return
+        const { gate } = this.#everything()
+        this.#isIdle = gate.none
+        if (this.#isIdle) return
+        const made = { params: input, request: this.#request, signal }
+        const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
         await gate.pass(calls, tools())
       },
-      async afterTool(tool, input, output, isError) {
-        if (tool.origin.kind === 'mcp' || isIdle) return undefined
+      afterTool: async (tool, input, output, isError) => {
+        if (tool.origin.kind === 'mcp' || this.#isIdle) return undefined
         const text = typeof output === 'string' ? output : JSON.stringify(output)
-        const { gate } = await theWorld()
-        const made = { params: input, request, signal: neverAborted }
+        const made = { params: input, request: this.#request, signal: neverAborted }
         const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
         const hasFailed = isError || tool.hasFailed?.(input) === true
-        await gate.after(calls, hasFailed ? undefined : { text, value: output })
+        await this.#everything().gate.after(calls, hasFailed ? undefined : { text, value: output })
         return undefined
       },
     }
   }
 
-  async function ready(signal?: AbortSignal): Promise<void> {
-    if (choice === undefined) return
-    opened = await open('chosen', ({ choose }) => choose(choice), signal)
-  }
-
-  /** Where all are offered they are listed already. */
-  async function everyServer(signal: AbortSignal): Promise<McpTools> {
-    if (choice === 'project') return await open('chosen', ({ choose }) => choose(choice), signal)
-    return await open('all', ({ all }) => all(), signal)
-  }
-
-  /** One opening for all who wait, each of whom may give up alone; one that failed is not kept. */
-  async function open(
+  /** One opening is shared by all callers, each of whom may give up alone; a failed one is not kept. */
+  async #open(
     key: string,
-    pick: (servers: McpWorld['servers']) => ReturnType<McpWorld['servers']['all']>,
+    pick: PickServers,
     signal: AbortSignal = neverAborted,
   ): Promise<McpTools> {
-    closing.signal.throwIfAborted()
+    this.#closing.signal.throwIfAborted()
     signal.throwIfAborted()
-    const known = openings.get(key)
+    const known = this.#openings.get(key)
     if (known !== undefined) return await untilAborted(known, signal)
-    const opening = start(pick)
-    openings.set(key, opening)
-    opening.catch(() => openings.delete(key))
+    const opening = this.#start(pick)
+    this.#openings.set(key, opening)
+    opening.catch(() => this.#openings.delete(key))
     return await untilAborted(opening, signal)
   }
 
-  async function start(
-    pick: (servers: McpWorld['servers']) => ReturnType<McpWorld['servers']['all']>,
-  ): Promise<McpTools> {
-    const { servers, list } = await theWorld()
-    closing.signal.throwIfAborted()
+  async #start(pick: PickServers): Promise<McpTools> {
+    const { servers, list } = this.#everything()
     const tools = await list(pick(servers))
-    listed.add(tools)
+    this.#listed.add(tools)
     return tools
   }
 
-  function theWorld(): Promise<McpWorld> {
-    world ??= import('./mcp-world.ts').then(({ createMcpWorld }) =>
-      createMcpWorld({
-        ...options,
-        settings: options.settings(),
-        requestText: () => request,
-        tools: ownTools,
-        offered: () => [...listed].flatMap(({ calls }) => calls.index.tools),
-        everyServer,
-        signal: closing.signal,
-      }),
-    )
-    return world
+  /** Every server that may have a step of a workflow. */
+  async #everyServer(signal: AbortSignal): Promise<McpTools> {
+    // Where all servers of the project are offered they are listed already.
+    if (this.#options.choice === 'project') {
+      return await this.#open('chosen', (servers) => servers.choose('project'), signal)
+    }
+    return await this.#open('all', (servers) => servers.all(), signal)
+  }
+
+  #everything(): Opened {
+    this.#opened ??= this.#prepare()
+    return this.#opened
+  }
+
+  #prepare(): Opened {
+    const { runtime, note } = this.#options
+    const settings = this.#options.settings()
+    const project = findWorkspace(this.#options.project, runtime)
+    const lifetimeMs = settings.tools.sessionHours * 3_600_000
+    const session = openWorkflowSession({ project, runtime, lifetimeMs, note })
+    const place = { project, runtime, settings, session, note }
+    const gate = new WorkflowGate({
+      ...place,
+      offered: () => [...this.#listed].flatMap(({ calls }) => calls.index.tools),
+      tools: () => this.#ownTools(),
+      servers: (signal) => this.#everyServer(signal),
+    })
+    /** A server that is listed twice is reported once. */
+    const told = new Set<string>()
+    const list = (pool: ServerPool): Promise<McpTools> =>
+      openMcpTools({
+        ...place,
+        pool,
+        gate: {
+          pass: (call) => gate.pass([call]),
+          after: (call, text) => gate.after([call], text === undefined ? undefined : { text }),
+        },
+        requestText: () => this.#request,
+        signal: this.#closing.signal,
+        told,
+      })
+    return { servers: new ServerSet(place), gate, list }
   }
 }
-
-const neverAborted = new AbortController().signal

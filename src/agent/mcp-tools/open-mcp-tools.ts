@@ -17,7 +17,7 @@ import {
   type ToolIndex,
 } from '../../tools/index.ts'
 import type { SessionStore } from '../../workflow/index.ts'
-import type { AgentTool, ToolContext } from '../model.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
 
 export interface McpToolsOptions {
   pool: ServerPool

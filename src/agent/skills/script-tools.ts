@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { AgentError } from '../agent-errors.ts'
+import { AgentError } from '../errors.ts'
 import { sandboxHint } from '../../chain/index.ts'
 import {
   childEnvironment,
@@ -18,8 +18,8 @@ import type { Skill } from '../../library/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import { SkillNotTrustedError } from '../../trust/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
-import type { AgentTool, ToolContext } from '../model.ts'
-import type { SkillPartOptions } from './skill-world.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
+import type { SkillPartOptions } from './skill-part.ts'
 
 const defaultTimeoutMs = 600_000
 /** Bytes kept of each stream. */

@@ -1,21 +1,22 @@
 import type { LanguageModel } from 'ai'
-import { messageOf } from '../../base/index.ts'
-import type { InvocationSource } from '../../library/index.ts'
+import { messageOf, type Runtime } from '../../base/index.ts'
+import type { Activation, InvocationSource, SkillManager } from '../../library/index.ts'
 import { SkillInvocationError } from '../../skill/index.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
-import { createSkillHooks } from '../skill-hooks/skill-hooks.ts'
-import type { AgentEvent, AgentTool } from '../model.ts'
-import type { AgentSession } from '../session.ts'
-import type { PromptContext, SessionPart } from '../session-part.ts'
-import { type SkillCatalogue, skillCatalogue } from './catalogue.ts'
-import { createConversationSkills, type SkillUse } from './conversation-skills.ts'
+import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
+import type { PermissionMode } from '../subagents/config.ts'
+import type { AgentEvent, AgentTool, ToolContext } from '../types.ts'
+import {
+  resourceTool,
+  searchSkillsTool,
+  type SkillCatalogue,
+  skillCatalogue,
+  skillTool,
+} from './skill-tools.ts'
+import { createConversationSkills, type SkillUse } from './active-skills.ts'
 import { promptReferences } from './prompt-references.ts'
-import { resourceTool } from './resource-tool.ts'
-import { searchSkillsTool } from './search-tool.ts'
-import { skillTool } from './skill-tool.ts'
-import type { SkillPartOptions } from './skill-world.ts'
-import { typedSkill } from './typed-skill.ts'
+import { createSkillHooks } from './skill-hooks.ts'
 
 /** The skills of one conversation. */
 export interface SkillPart extends SessionPart {
@@ -259,4 +260,56 @@ function withoutSubagents(name: string): SkillInvocationError {
     message: `Skill ${name} runs in a subagent, and there are none here.`,
     hint: 'Activate it through an agent that can delegate.',
   })
+}
+
+/** Carries out a skill in a subagent, and returns its answer. */
+type ForkSkill = (
+  activation: Activation,
+  run: Pick<ToolContext, 'onEvent'> & { signal: AbortSignal | undefined },
+) => Promise<string>
+
+export interface SkillPartOptions {
+  /** Whose conversation it is: `main`, or the name of a subagent. */
+  agent: string
+  manager: SkillManager
+  runtime: Runtime
+  /** The directory that the agent works in. */
+  project: string
+  /** Whether `manager` keeps track of what is active here: for one conversation of it; default true. */
+  tracked?: boolean | undefined
+  /** Skills that are active from the first prompt on, until they are deactivated; `name arguments`. */
+  start?: readonly string[] | undefined
+  /** Whether `/name arguments` as a prompt activates a skill as the user; default true. */
+  typed?: boolean | undefined
+  /** Estimated tokens of the list of skills that the model gets; default 2,000. */
+  catalogTokens?: number | undefined
+  /** Estimated tokens of references that triggers put before one prompt; default 10,000. */
+  referenceTokens?: number | undefined
+  /** Names of environment variables that scripts and hooks get besides the few that programs need. */
+  environment?: readonly string[] | undefined
+  /** Milliseconds for a script; default 10 minutes. */
+  scriptTimeoutMs?: number | undefined
+  /** What hooks are told of it; default `default`. */
+  mode?: PermissionMode | undefined
+  fork?: ForkSkill | undefined
+  /** Tools of an MCP server that a skill names. */
+  serverTools?:
+    | ((server: string, signal: AbortSignal | undefined) => Promise<readonly AgentTool[]>)
+    | undefined
+  /** The model that a skill asks for. */
+  resolveModel?: ((name: string) => LanguageModel | Promise<LanguageModel>) | undefined
+}
+
+/**
+ * A skill that a person names: `/name arguments`, the arguments to the end of the prompt. Anything
+ * else, and a name that no skill has, is a prompt like any other.
+ */
+export function typedSkill(
+  prompt: string,
+  names: readonly string[],
+): { name: string; argumentText: string } | undefined {
+  const match = /^\s*\/([\p{L}\p{N}][\p{L}\p{N}:-]*)(?:\s+([\s\S]*))?$/u.exec(prompt)
+  const name = match?.[1]
+  if (name === undefined || !names.includes(name)) return undefined
+  return { name, argumentText: (match?.[2] ?? '').trim() }
 }

@@ -1,12 +1,72 @@
-import { SubagentDelegationError } from '../errors.ts'
-import { untilAborted } from '../loop/until-aborted.ts'
-import type { AgentTool, ToolContext } from '../model.ts'
+import { untilAborted } from '../../base/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
+import { textOf } from '../built-in-tools/paths.ts'
+import { SubagentDelegationError } from '../errors.ts'
+import type { AgentSession, SessionPart } from '../session.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
 import type { SubagentConfig } from './config.ts'
-import type { DelegationHandle } from './delegation.ts'
-import type { BackgroundWork } from './delegation-part.ts'
-import { agentCatalogue, answerText, stateText } from './delegation-texts.ts'
+import type { DelegationHandle, SubagentResult } from './delegation.ts'
 import type { SubagentManager } from './manager.ts'
+
+/** Delegations that the model started in the background: what goes on and what came of the others. */
+interface BackgroundWork {
+  watch(handle: DelegationHandle): void
+  find(id: string): DelegationHandle | SubagentResult | undefined
+  all(): readonly (DelegationHandle | SubagentResult)[]
+}
+
+/** Results of background work that the model can still ask for. */
+const keptResults = 20
+
+/**
+ * What an agent's model gets to hand tasks on: tools, as long as there are subagents, and a message
+ * when something in the background is over.
+ */
+export function delegationPart(manager: SubagentManager): SessionPart {
+  let session: AgentSession | undefined
+  let tools: readonly AgentTool[] = []
+  const work = backgroundWork((result) => session?.steer(overText(result)))
+  return {
+    attach: (own) => {
+      session = own
+    },
+    async instructions() {
+      const configs = await manager.list()
+      tools = configs.length === 0 ? [] : delegationTools(manager, configs, work)
+      return undefined
+    },
+    tools: () => tools,
+    async close() {
+      await manager.cancelAll()
+    },
+  }
+}
+
+function backgroundWork(over: (result: SubagentResult) => void): BackgroundWork {
+  const handles = new Map<string, DelegationHandle>()
+  const results = new Map<string, SubagentResult>()
+  return {
+    watch(handle) {
+      results.delete(handle.id)
+      handles.set(handle.id, handle)
+      void handle.result().then((result) => {
+        handles.delete(handle.id)
+        results.set(handle.id, result)
+        for (const id of results.keys()) {
+          if (results.size <= keptResults) break
+          results.delete(id)
+        }
+        over(result)
+      })
+    },
+    find: (id) => handles.get(id) ?? results.get(id),
+    all: () => [...handles.values(), ...results.values()],
+  }
+}
+
+function overText({ id, subagentName, status }: SubagentResult): string {
+  return `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`
+}
 
 /** The tools by which a model hands tasks on. Never for a subagent. */
 export function delegationTools(
@@ -135,7 +195,49 @@ function required(work: BackgroundWork, id: string): NonNullable<ReturnType<type
   })
 }
 
-function textOf(input: JsonObject, key: string): string {
-  const value = input[key]
-  return typeof value === 'string' ? value : ''
+/** Characters of all descriptions together; each is shortened before one is left out. */
+const catalogueLength = 8000
+const shortest = 40
+
+/** One line a subagent, for the description of the tool. */
+function agentCatalogue(configs: readonly SubagentConfig[]): string {
+  const share = Math.max(shortest, Math.floor(catalogueLength / Math.max(1, configs.length)))
+  return configs
+    .map(({ name, description }) => `- ${name}: ${shortened(oneLine(description), share)}`)
+    .join('\n')
+}
+
+/**
+ * What the model gets of a delegation that it waited for.
+ *
+ * @throws {SubagentDelegationError} when it has no answer, so that the model sees an error.
+ */
+function answerText(result: SubagentResult): string {
+  const { id, subagentName, status, output, error = '' } = result
+  if (status === 'completed') return `${output}\n\n[delegation ${id} of ${subagentName}: completed]`
+  if (status === 'capped') {
+    return `${output}\n\n[delegation ${id} of ${subagentName} is not done: ${error}. This is its summary; resume it to go on.]`
+  }
+  const partial = output === '' ? '' : ` Until then it wrote: ${output}`
+  throw new SubagentDelegationError({
+    code: `delegation-${status}`,
+    message: `The delegation ${id} to ${subagentName} ${status === 'failed' ? 'failed' : 'was cancelled'}: ${error}${partial}`,
+  })
+}
+
+/** How a background delegation stands, with its answer when it is over. */
+function stateText(item: DelegationHandle | SubagentResult): string {
+  const { id, subagentName, status } = item
+  const head = `Delegation ${id} to ${subagentName}: ${status}`
+  if ('cancel' in item) return `${head}.`
+  const error = item.error === undefined ? '' : ` (${item.error})`
+  return item.output === '' ? `${head}${error}.` : `${head}${error}.\n${item.output}`
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
+}
+
+function shortened(text: string, length: number): string {
+  return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`
 }

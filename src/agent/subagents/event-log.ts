@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../model.ts'
+import type { AgentEvent } from '../types.ts'
 
 /** The events of one delegation, for any number of readers. */
 export interface EventLog {

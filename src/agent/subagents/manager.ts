@@ -1,25 +1,31 @@
+import type { Diagnostic } from '../../base/index.ts'
 import type { Activation } from '../../library/index.ts'
-import type { AgentEvent, TokenUsage, UsageEntry } from '../model.ts'
-import { addUsage, noUsage } from '../usage/token-usage.ts'
-import { requireConfig } from './check-config.ts'
-import { type Child, createChild } from './child.ts'
-import type { SubagentConfig } from './config.ts'
-import { type ReferenceNode, refuseCycle } from './cycles.ts'
-import { type DelegateOptions, timeoutOf } from './delegate-options.ts'
-import { type DelegationHandle, startDelegation } from './delegation.ts'
-import { createFinished, type FinishedChildren } from './finished.ts'
-import { forkName, forkOf } from './fork.ts'
-import type { Subagent, SubagentListing, SubagentManagerOptions } from './manager-types.ts'
-import { refuseNesting } from './nesting.ts'
-import { notKept, stillRunning, subagentNotFound } from './not-found.ts'
+import { AgentUsageError } from '../errors.ts'
+import type { AgentEvent, TokenUsage, UsageEntry } from '../types.ts'
+import { addUsage, noUsage } from '../usage.ts'
+import { type Child, createChild, requireTask, taskPrompt } from './child.ts'
+import { type DelegateOptions, requireConfig, type SubagentConfig, timeoutOf } from './config.ts'
+import {
+  createQueue,
+  type DelegationHandle,
+  type Queue,
+  refuseNesting,
+  startDelegation,
+  type Stopper,
+  stopper,
+  type SubagentResult,
+} from './delegation.ts'
+import {
+  type AgentInfo,
+  type DiscoverAgentsOptions,
+  notKept,
+  stillRunning,
+  subagentNotFound,
+  type WithheldAgent,
+} from './discover-agents.ts'
 import type { SubagentParent } from './parent.ts'
-import { requireConcurrency } from './concurrency.ts'
-import { createQueue, type Queue } from './queue.ts'
 import { createRegistry, type SubagentRegistry } from './registry.ts'
-import type { SubagentResult } from './result.ts'
-import { referenceGraph } from './reference-graph.ts'
-import { type Stopper, stopper } from './stopper.ts'
-import { requireTask, taskPrompt } from './task-context.ts'
+import { forkName, forkOf, referenceGraph, type ReferenceNode, refuseCycle } from './skills.ts'
 
 /**
  * Makes subagents and hands tasks to them. Each has a conversation, tools and usage of its own; what
@@ -295,4 +301,81 @@ export class SubagentManager {
     this.#usage.set(entry.agent, addUsage(this.#usage.get(entry.agent) ?? noUsage, entry.usage))
     this.#parent.onUsage(entry)
   }
+}
+
+export interface SubagentManagerOptions {
+  /** Where files that define subagents are looked for; default: nowhere. */
+  files?: DiscoverAgentsOptions | undefined
+  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
+  concurrency?: number | undefined
+  /** Finished delegations that can be resumed; the oldest is forgotten first. Default 20. */
+  resumable?: number | undefined
+}
+
+/** What a search for definitions found. */
+export interface SubagentListing {
+  configs: readonly SubagentConfig[]
+  /** Those of `configs` that come from files, with where they come from. */
+  agents: readonly AgentInfo[]
+  withheld: readonly WithheldAgent[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** A subagent that was made for a task and does not work on it yet. */
+export interface Subagent {
+  readonly id: string
+  readonly name: string
+  readonly task: string
+  readonly status: 'created'
+  /** Names of the tools that it has. */
+  readonly tools: readonly string[]
+  /** What was asked for and is not there. */
+  readonly notices: readonly string[]
+  /** Works on the task, and waits for the end. */
+  run(): Promise<SubagentResult>
+  /** Works on the task in the background. */
+  start(): DelegationHandle
+}
+
+/** Subagents that are done and can go on; only so many, the oldest is forgotten first. */
+interface FinishedChildren {
+  add(child: Child): void
+  take(id: string): Child | undefined
+  readonly ids: readonly string[]
+}
+
+function createFinished(most: number): FinishedChildren {
+  // A list and no map: where entries come and go, a map leaves copies of itself behind that hold
+  // each other, and with them everything that was ever kept, until the next full collection.
+  const children: Child[] = []
+  return {
+    add(child) {
+      children.push(child)
+      if (children.length > most) children.shift()
+    },
+    take(id) {
+      const index = children.findIndex((child) => child.id === id)
+      return index === -1 ? undefined : children.splice(index, 1)[0]
+    },
+    get ids() {
+      return children.map(({ id }) => id)
+    },
+  }
+}
+
+/** PRD 6.3: ten and more delegations at once. */
+const defaultConcurrency = 10
+
+/**
+ * How many delegations work at once.
+ * @throws {AgentUsageError} for what is no whole number of at least 1: nothing would ever begin.
+ */
+export function requireConcurrency(given: number | undefined): number {
+  if (given === undefined) return defaultConcurrency
+  if (Number.isSafeInteger(given) && given >= 1) return given
+  throw new AgentUsageError({
+    code: 'concurrency',
+    message: `concurrency is ${given}; a whole number of at least 1 is wanted.`,
+    hint: 'It is how many subagents work at once; 1 lets them work one after the other.',
+  })
 }

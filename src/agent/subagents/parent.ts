@@ -2,9 +2,9 @@ import type { Runtime } from '../../base/index.ts'
 import type { Activation, SkillManager } from '../../library/index.ts'
 import type { CallRules } from '../approval/permit.ts'
 import type { AllowedTool } from '../../skill/index.ts'
-import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../model.ts'
-import type { ModelObject } from '../models/resolve-model.ts'
-import type { SessionPart } from '../session-part.ts'
+import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../types.ts'
+import type { ModelObject } from '../resolve-model.ts'
+import type { SessionPart } from '../session.ts'
 import type { PermissionMode } from './config.ts'
 
 /**

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../../base/index.ts'
 import { SubagentConfigError } from '../errors.ts'
-import { requireConfig } from './check-config.ts'
-import type { SubagentConfig } from './config.ts'
+import { requireConfig, type SubagentConfig } from './config.ts'
 import {
   type AgentInfo,
   type BrokenAgent,

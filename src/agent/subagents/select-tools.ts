@@ -1,9 +1,8 @@
 import { nearest } from '../../base/index.ts'
 import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
-import { handsAnywhere } from '../hands/hands.ts'
-import type { AgentTool } from '../model.ts'
-import { readMcpName } from './mcp-name.ts'
-import { type ToolSelector, toolSelectors } from './tool-selector.ts'
+import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
+import { handsAnywhere } from '../built-in-tools/built-in-tools.ts'
+import type { AgentTool } from '../types.ts'
 
 /** The tools of a subagent, and what it asked for and does not get. */
 export interface ToolSelection {
@@ -16,7 +15,7 @@ export interface ToolSelection {
   notices: readonly string[]
 }
 
-export interface SelectToolsInput {
+interface SelectToolsInput {
   /** The name of the subagent, for what is said about missing tools. */
   subagent: string
   /** What the parent may use now: nothing else is ever selected by name. */
@@ -124,4 +123,25 @@ function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: st
   )
   const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
   return [`${wanted}, or not allowed here.${guess}`]
+}
+
+/** A tool as other clients name those of MCP servers: `mcp__server__tool`. */
+interface McpName {
+  server: string
+  tool: string
+}
+
+/**
+ * Reads such a name; undefined for any other, and for one that has `*` in the name of the server.
+ *
+ * @param servers names that are known: one may have `__` in it.
+ */
+export function readMcpName(name: string, servers: readonly string[] = []): McpName | undefined {
+  const [, rest = ''] = /^mcp__(.+)$/i.exec(name) ?? []
+  const known = servers.find((server) =>
+    `${rest}__`.toLowerCase().startsWith(`${server.toLowerCase()}__`),
+  )
+  const server = known ?? rest.split('__', 1)[0] ?? ''
+  if (server === '' || server.includes('*')) return undefined
+  return { server, tool: rest.slice(server.length + 2) }
 }

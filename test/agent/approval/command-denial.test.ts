@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { commandMayFit } from '../../../src/agent/approval/command-denial.ts'
+import { commandMayFit } from '../../../src/agent/approval/command-patterns.ts'
 
 describe('a denied pattern', () => {
   it.each([

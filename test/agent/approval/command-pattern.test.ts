@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { commandFits } from '../../../src/agent/approval/command-pattern.ts'
-import { shellCommands } from '../../../src/agent/approval/shell-command.ts'
+import { commandFits, shellCommands } from '../../../src/agent/approval/command-patterns.ts'
 
 const fits = (line: string, ...patterns: string[]): boolean => commandFits(line, patterns, 'linux')
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CallFacts, decideCall } from '../../../src/agent/approval/decide.ts'
+import { type CallFacts, decideCall } from '../../../src/agent/approval/permit.ts'
 
 const plain: CallFacts = {
   denied: 'no',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { globFits, pathFits, pathMayHold } from '../../../src/agent/approval/path-pattern.ts'
+import { globFits, pathFits, pathMayHold } from '../../../src/agent/approval/tool-patterns.ts'
 
 describe('a path fits', () => {
   it.each([

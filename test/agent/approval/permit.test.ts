@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/index.ts'
 import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
-import { createHands } from '../../../src/agent/hands/hands.ts'
+import { createHands } from '../../../src/agent/built-in-tools/built-in-tools.ts'
 import { parseAllowedTools } from '../../../src/skill/index.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'

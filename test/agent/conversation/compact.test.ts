@@ -2,9 +2,8 @@ import type { ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dropOldest } from '../../../src/agent/index.ts'
-import { createCompactor } from '../../../src/agent/conversation/compactor.ts'
-import { estimateMessages } from '../../../src/agent/conversation/estimate.ts'
-import { messageTexts } from '../../../src/agent/conversation/message-text.ts'
+import { createCompactor } from '../../../src/agent/conversation/compact.ts'
+import { estimateMessages, messageTexts } from '../../../src/agent/conversation/messages.ts'
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: text })
 const says = (text: string): ModelMessage => ({ role: 'assistant', content: text })

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { mcpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
+import { McpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/base/index.ts'
 import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
-import { wireName } from '../../../src/agent/tool-names.ts'
+import { wireName } from '../../../src/agent/tool.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 import { linesOf } from '../../fixtures/server-project.ts'
 import { closeAgents, type Place, place, results } from './_place.ts'
@@ -191,7 +191,7 @@ it('nothing is started after the conversation was closed', async () => {
   const { root, runtime, workflows, started } = place()
   workflows({ look: workflow(['publish']) })
   const { settings } = loadConfiguration(runtime)
-  const part = mcpPart({
+  const part = new McpPart({
     project: root,
     runtime,
     settings: () => ({ ...settings, workspaceTrust: 'trusted' }),

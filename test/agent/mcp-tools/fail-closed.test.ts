@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { failClosed } from '../../../src/agent/mcp-tools/fail-closed.ts'
+import { failClosed } from '../../../src/agent/mcp-tools/workflow-gate.ts'
 import type { WorkflowDefinition } from '../../../src/workflow/index.ts'
 
 const inputSchema = { type: 'object' as const }

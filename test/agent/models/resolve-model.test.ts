@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 import { resolveModel } from '../../../src/agent/index.ts'
-import { providerTable } from '../../../src/agent/models/providers.ts'
+import { providerTable } from '../../../src/agent/resolve-model.ts'
 import { scripted } from '../mock-replies.ts'
 
 const runtime = { env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }

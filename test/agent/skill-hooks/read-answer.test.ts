@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { readHookAnswer } from '../../../src/agent/skill-hooks/read-answer.ts'
+import { readHookAnswer } from '../../../src/agent/skills/hook-format.ts'
 
 const exit = (code: number, stdout = '', stderr = ''): Parameters<typeof readHookAnswer>[1] => ({
   end: { kind: 'exit', code },

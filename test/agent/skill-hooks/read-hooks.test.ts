@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import type { AgentTool } from '../../../src/agent/index.ts'
-import { readHooks } from '../../../src/agent/skill-hooks/read-hooks.ts'
-import { hookName, readMatcher } from '../../../src/agent/skill-hooks/tool-matcher.ts'
+import { hookName, readHooks, readMatcher } from '../../../src/agent/skills/hook-format.ts'
 import { echoTool } from '../mock-replies.ts'
 
 const shell: AgentTool = { ...echoTool('shell'), aliases: ['Bash'] }

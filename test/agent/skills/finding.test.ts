@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { serverNames } from '../../../src/agent/skills/server-names.ts'
-import { typedSkill } from '../../../src/agent/skills/typed-skill.ts'
+import { serverNames } from '../../../src/agent/skills/active-skills.ts'
+import { typedSkill } from '../../../src/agent/skills/skill-part.ts'
 import { defineSkill, scoreSkills } from '../../../src/library/index.ts'
 
 describe('a typed skill', () => {

@@ -1,7 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { MockLanguageModelV4 } from 'ai/test'
-import { SubagentManager } from '../../../src/agent/subagents/manager.ts'
-import type { SubagentManagerOptions } from '../../../src/agent/subagents/manager-types.ts'
+import {
+  SubagentManager,
+  type SubagentManagerOptions,
+} from '../../../src/agent/subagents/manager.ts'
 import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
 import type { SubagentParent } from '../../../src/agent/subagents/parent.ts'
 import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/index.ts'

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { SubagentConfigError } from '../../../src/agent/errors.ts'
-import { checkConfig, requireConfig } from '../../../src/agent/subagents/check-config.ts'
-import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
+import {
+  checkConfig,
+  requireConfig,
+  type SubagentConfig,
+} from '../../../src/agent/subagents/config.ts'
 import { echoTool, scripted } from '../mock-replies.ts'
 import { delegating, worker } from './_parent.ts'
 

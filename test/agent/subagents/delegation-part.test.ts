@@ -1,8 +1,8 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, openSession, type AgentSession } from '../../../src/agent/index.ts'
-import { delegationPart } from '../../../src/agent/subagents/delegation-part.ts'
-import { createUsageLedger } from '../../../src/agent/usage/ledger.ts'
+import { delegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
+import { createUsageLedger } from '../../../src/agent/usage.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
 import {
   askedTogether,

@@ -10,7 +10,7 @@ import {
 import { Agent, type AgentEvent } from '../../../src/agent/index.ts'
 import { until } from '../../patience.ts'
 import { openSession } from '../../../src/agent/session.ts'
-import { requireSuccess } from '../../../src/agent/subagents/require-success.ts'
+import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'
 import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
 import { askedTogether, delegating, hanging, textsOf, toolsOffered, worker } from './_parent.ts'
 

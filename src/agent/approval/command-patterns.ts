@@ -1,0 +1,352 @@
+import { withoutEnd } from '../../base/index.ts'
+
+/**
+ * Whether a command line fits patterns such as `git:*`, `npm run test:*`, `git diff *` or
+ * `npm test`: every command in it must fit one of them, and all of it must be plain enough to be
+ * understood; see `shellCommands`. On Windows, where the shell is another one, only a single command
+ * of plain words is understood.
+ */
+export function commandFits(
+  line: string,
+  patterns: readonly string[],
+  platform: NodeJS.Platform,
+): boolean {
+  const wanted = patterns.flatMap(readPattern)
+  if (wanted.some((pattern) => pattern === 'all')) return true
+  const commands = understood(line, platform)
+  return (
+    commands !== undefined &&
+    commands.every((words) =>
+      wanted.some((pattern) => pattern !== 'all' && fits(textsOf(words), pattern)),
+    )
+  )
+}
+
+/** The commands of a line; undefined for one that is not plain enough. */
+function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
+  if (platform === 'win32' && !/^[A-Za-z0-9 _./:=@,+-]*$/.test(line)) return undefined
+  return shellWords(line)
+}
+
+interface WordPattern {
+  words: readonly string[]
+  /** Whether further words may follow. */
+  open: boolean
+  /** Whether the last word may go on after a colon, as in `npm run test:unit`. */
+  colon: boolean
+}
+
+/** One entry may hold several patterns, separated by commas. */
+function readPattern(text: string): (WordPattern | 'all')[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      if (part === '*' || part === ':*') return 'all'
+      const colon = part.endsWith(':*')
+      const open = colon || part.endsWith(' *')
+      const rest = open ? part.slice(0, -2).trim() : part
+      return { words: rest.split(/\s+/), open, colon }
+    })
+}
+
+/** Word by word; a word `*` of the pattern stands for any number of words. */
+function fits(words: readonly string[], pattern: WordPattern): boolean {
+  const { open, colon } = pattern
+  // The places in the pattern that the words until now can have come to.
+  let places = skipStars(new Set([0]), pattern.words)
+  for (const [index, word] of words.entries()) {
+    if (open && places.has(pattern.words.length)) return true
+    const next = new Set<number>()
+    for (const place of places) {
+      const wanted = pattern.words[place]
+      if (wanted === undefined) continue
+      if (wanted === '*') next.add(place)
+      else if (wordFits(word, wanted)) next.add(place + 1)
+      else if (colon && index > 0 && isLast(place, pattern) && word.startsWith(`${wanted}:`)) {
+        next.add(place + 1)
+      }
+    }
+    if (next.size === 0) return false
+    places = skipStars(next, pattern.words)
+  }
+  return places.has(pattern.words.length)
+}
+
+function textsOf(words: readonly ShellWord[]): string[] {
+  return words.map(({ text }) => text)
+}
+
+function isLast(place: number, { words }: WordPattern): boolean {
+  return place === words.length - 1
+}
+
+function skipStars(places: ReadonlySet<number>, words: readonly string[]): Set<number> {
+  const all = new Set(places)
+  for (const place of all) if (words[place] === '*') all.add(place + 1)
+  return all
+}
+
+/** `*` within a word of the pattern stands for any characters. */
+export function wordFits(word: string, wanted: string): boolean {
+  if (!wanted.includes('*')) return word === wanted
+  const parts = wanted.split('*')
+  const first = parts[0] ?? ''
+  const last = parts.at(-1) ?? ''
+  if (!word.startsWith(first)) return false
+  let from = first.length
+  for (const part of parts.slice(1, -1)) {
+    const found = word.indexOf(part, from)
+    if (found === -1) return false
+    from = found + part.length
+  }
+  return word.length - last.length >= from && word.endsWith(last)
+}
+
+type Denial = 'yes' | 'no' | 'unclear'
+
+/**
+ * Whether one of the commands in a line fits a denied pattern, or nobody can tell: for words that
+ * the shell replaces, options in between such as `git -C . push`, and programs that run others.
+ * Directories before the name of a program make no difference.
+ */
+export function commandMayFit(
+  line: string,
+  patterns: readonly string[],
+  platform: NodeJS.Platform,
+): Denial {
+  const wanted = patterns.flatMap(readPattern)
+  if (wanted.includes('all')) return 'yes'
+  const denied = wanted.filter((pattern) => pattern !== 'all')
+  const commands = understood(line, platform)
+  if (commands === undefined) return 'unclear'
+  const answers = new Set(
+    commands.flatMap((words) => denied.map((pattern) => denialOf(words, pattern, platform))),
+  )
+  if (answers.has('yes')) return 'yes'
+  return answers.has('unclear') ? 'unclear' : 'no'
+}
+
+/** Programs that run what their arguments or their input say. */
+const runners: ReadonlySet<string> = new Set(
+  (
+    'bash busybox chroot chrt cmd csh dash doas env expect fish flock ionice ksh nice nohup nsenter ' +
+    'parallel pkexec powershell pwsh runuser script setpriv setsid sh ssh stdbuf strace su sudo ' +
+    'systemd-run taskset tcsh time timeout toybox unbuffer unshare watch xargs zsh'
+  ).split(' '),
+)
+
+/** Programs that do so unless the first argument is the file that they run. */
+const interpreters: ReadonlySet<string> = new Set(
+  'awk bun deno gawk lua mawk node osascript perl php python ruby tclsh'.split(' '),
+)
+
+function denialOf(
+  command: readonly ShellWord[],
+  pattern: WordPattern,
+  platform: NodeJS.Platform,
+): Denial {
+  const texts = command.map(({ text }) => text)
+  const [program = '', ...rest] = texts
+  if (fits(texts, pattern) || fits([baseName(program), ...rest], pattern)) return 'yes'
+  const [first = '', ...others] = pattern.words
+  const denied = { ...pattern, words: [programName(first, platform), ...others] }
+  const unclear = command.some(({ text }, at) => {
+    const words = command.slice(at)
+    const name = programName(text, platform)
+    return (
+      runsOthers(name, words, at) ||
+      mayMean([{ text: name, spread: false }, ...words.slice(1)], denied)
+    )
+  })
+  return unclear ? 'unclear' : 'no'
+}
+
+/** An interpreter may be started by another program: `find . -exec sh -c …`. */
+function runsOthers(name: string, [, next]: readonly ShellWord[], at: number): boolean {
+  const plain = withoutEnd(name, '0123456789.')
+  const told = next === undefined ? at === 0 : isOption(next)
+  if (at === 0 && runners.has(plain)) return true
+  return told && (runners.has(plain) || interpreters.has(plain))
+}
+
+/** Whether the words may come to what a pattern names once options are read and names are filled in. */
+function mayMean(words: readonly ShellWord[], pattern: WordPattern): boolean {
+  const texts = words.map(({ text }) => text)
+  if (fits(texts, pattern)) return true
+  for (const [place, word] of words.entries()) {
+    const wanted = pattern.words[place]
+    const rest = words.slice(place)
+    if (wanted === undefined) return pattern.open
+    if (wanted === '*') return rest.some(({ spread }) => spread)
+    if (word.spread) return true
+    if (wordFits(word.text, wanted)) continue
+    if (place === 0) return false
+    // Options stand in any order, may be joined or shortened, and may take the next word.
+    if (wanted.startsWith('-')) return rest.some((one) => one.spread || isOption(one))
+    return isOption(word) && rest.some((one) => !isOption(one))
+  }
+  return words.length >= pattern.words.length
+}
+
+function isOption({ text }: ShellWord): boolean {
+  return /^[-+]/.test(text)
+}
+
+function baseName(program: string): string {
+  return program.slice(program.lastIndexOf('/') + 1)
+}
+
+/** Where names of files are found in any case, programs are too. */
+function programName(program: string, platform: NodeJS.Platform): string {
+  const name = baseName(program)
+  if (platform === 'win32') return name.toLowerCase().replace(/\.(?:bat|cmd|com|exe)$/, '')
+  return platform === 'darwin' ? name.toLowerCase() : name
+}
+
+/**
+ * Reads a command line as POSIX shells do, as far as it is plain: words, quotes, and the separators
+ * `;`, `&&`, `||`, `|`, `&` and line ends. Returns the words of every command in it, or undefined for
+ * anything whose meaning depends on more than its text: expansions, substitutions, redirections,
+ * groups, assignments, comments, reserved words. What is not understood is not approved.
+ *
+ * @example shellCommands('git add a && git commit -m "b c"')
+ * // [['git', 'add', 'a'], ['git', 'commit', '-m', 'b c']]
+ */
+export function shellCommands(line: string): string[][] | undefined {
+  return shellWords(line)?.map((words) => words.map(({ text }) => text))
+}
+
+/** A word of a command; `spread`: the shell replaces it by the names of files that fit it. */
+interface ShellWord {
+  text: string
+  spread: boolean
+}
+
+/** The same, with what the shell may still make of each word. */
+function shellWords(line: string): ShellWord[][] | undefined {
+  if (line.length > longestLine || !readable.test(line)) return undefined
+  const commands: ShellWord[][] = []
+  let words: ShellWord[] = []
+  let at = 0
+  let needed = false
+  while (at < line.length) {
+    const blank = blanks.exec(line.slice(at))?.[0].length ?? 0
+    at += blank
+    if (at >= line.length) break
+    const ignored = harmlessRedirection.exec(line.slice(at))
+    if (ignored !== null && words.length > 0) {
+      at += ignored[0].length
+      continue
+    }
+    const separator = separators.exec(line.slice(at))?.[0]
+    if (separator !== undefined) {
+      if (words.length > 0) commands.push(words)
+      // An empty command is an error of the shell, except after a line end.
+      else if (separator !== '\n') return undefined
+      words = []
+      needed = joining.has(separator) || (needed && separator === '\n')
+      at += separator.length
+      continue
+    }
+    const word = readWord(line, at)
+    if (word === undefined) return undefined
+    if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
+    words.push(word)
+    at = word.end
+    needed = false
+  }
+  if (words.length > 0) commands.push(words)
+  return needed || commands.length === 0 ? undefined : commands
+}
+
+const longestLine = 10_000
+
+/** Other control characters mean different things to different shells and to whoever reads them. */
+const readable =
+  /^[\t\n\u0020-\u007e\u00a1-\u167f\u1681-\u1fff\u2070-\u2fff\u3001-\ud7ff\ue000-\ufdff\ufe10-\ufefe\u{10000}-\u{1fbff}]*$/u
+
+const blanks = /^[ \t]+/
+const separators = /^(?:&&|\|\||[;&|\n])/
+const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
+
+/** Joins the error stream to the output, or throws one away; the end must be that of a word. */
+const harmlessRedirection = /^(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$)/
+
+/** Unquoted, each of these makes the shell compute something. */
+const computed = '$`<>(){}'
+
+/** … and these where a word begins: a comment, a negation, a home, the place of a program. */
+const computedFirst = '#!~='
+
+interface Piece {
+  text: string
+  end: number
+}
+
+function readWord(line: string, start: number): (ShellWord & Piece) | undefined {
+  let text = ''
+  let spread = false
+  let at = start
+  while (at < line.length && !endsWord(line.charAt(at))) {
+    const character = line.charAt(at)
+    if (character === "'" || character === '"') {
+      const quoted = readQuoted(line, at)
+      if (quoted === undefined) return undefined
+      text += quoted.text
+      at = quoted.end
+    } else if (character === '\\') {
+      const next = line.charAt(at + 1)
+      if (next === '' || next === '\n') return undefined
+      text += next
+      at += 2
+    } else if (!isPlain(character, at === start)) return undefined
+    else {
+      text += character
+      spread ||= '*?['.includes(character)
+      at += 1
+    }
+  }
+  return { text, end: at, spread }
+}
+
+/** File name patterns in arguments are left as they stand: they only ever become more words. */
+function isPlain(character: string, first: boolean): boolean {
+  return !computed.includes(character) && !(first && computedFirst.includes(character))
+}
+
+function readQuoted(line: string, start: number): Piece | undefined {
+  const quote = line.charAt(start)
+  let text = ''
+  for (let at = start + 1; at < line.length; at++) {
+    const character = line.charAt(at)
+    if (character === quote) return { text, end: at + 1 }
+    if (quote === '"' && (character === '$' || character === '`')) return undefined
+    if (quote === '"' && character === '\\' && '$`"\\\n'.includes(line.charAt(at + 1))) {
+      if (line.charAt(at + 1) === '\n' || at + 1 >= line.length) return undefined
+      at++
+      text += line.charAt(at)
+    } else text += character
+  }
+  return undefined
+}
+
+function endsWord(character: string): boolean {
+  return ' \t\n;&|'.includes(character)
+}
+
+/**
+ * Whether the first word names a program and nothing else: no assignment before it, no pattern that
+ * the shell would expand, no word of the shell's own grammar, nothing that runs its arguments.
+ */
+function isProgram(text: string, written: string): boolean {
+  return text !== '' && !/[*?[\]=~]/.test(written) && !reserved.has(text)
+}
+
+const reserved: ReadonlySet<string> = new Set(
+  (
+    'if then else elif fi do done case esac while until for in function select time coproc [[ ]] ! { } ' +
+    'eval exec source . alias trap command builtin export set'
+  ).split(' '),
+)

@@ -1,0 +1,66 @@
+import { nearest, type Runtime } from '../../base/index.ts'
+import { AgentUsageError } from '../errors.ts'
+import { editTool, writeTool } from './writing.ts'
+import { listTool, readTool, searchTool } from './reading.ts'
+import type { Ground } from './paths.ts'
+import { shellTool } from './shell.ts'
+import type { AgentTool } from '../types.ts'
+
+export interface HandsOptions extends Ground {
+  runtime: Pick<Runtime, 'env' | 'platform'>
+  /** Names of environment variables that commands get besides the few that programs need. */
+  environment?: readonly string[] | undefined
+}
+
+function allHands(options: HandsOptions): AgentTool[] {
+  const { runtime, environment = [], ...ground } = options
+  return [
+    readTool(ground),
+    listTool(ground),
+    searchTool(ground),
+    writeTool(ground),
+    editTool(ground),
+    shellTool({ project: ground.project, runtime, environment }),
+  ]
+}
+
+/**
+ * The built-in tools of these names, which may be aliases such as `Read` and `Bash`, in their own
+ * order; `all` for all of them.
+ *
+ * @throws {AgentUsageError} for a name that none of them has.
+ * @example createHands(['read', 'Bash'], { project, runtime })
+ */
+export function createHands(names: readonly string[], options: HandsOptions): AgentTool[] {
+  const hands = allHands(options)
+  const wanted = new Set(names.flatMap((name) => (name === 'all' ? hands : handOf(name, hands))))
+  return hands.filter((hand) => wanted.has(hand))
+}
+
+/** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
+export function requireBuiltIns(names: readonly string[]): void {
+  for (const name of names) if (name !== 'all') handOf(name, handsAnywhere())
+}
+
+/** What built-in tools there are, for questions about their names: they belong to no project. */
+export function handsAnywhere(): readonly AgentTool[] {
+  anywhere ??= allHands({ project: '', runtime: { env: {}, platform: process.platform } })
+  return anywhere
+}
+
+let anywhere: readonly AgentTool[] | undefined
+
+function handOf(name: string, hands: readonly AgentTool[]): AgentTool {
+  const hand = hands.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
+  if (hand !== undefined) return hand
+  const meant = nearest(name.toLowerCase(), hands.flatMap(namesOf))
+  throw new AgentUsageError({
+    code: 'tool-unknown',
+    message: `There is no built-in tool called ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    hint: `The built-in tools are ${hands.map((tool) => tool.name).join(', ')}.`,
+  })
+}
+
+function namesOf({ name, aliases = [] }: AgentTool): string[] {
+  return [name, ...aliases].map((text) => text.toLowerCase())
+}

@@ -1,0 +1,118 @@
+import { accessSync, constants } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import type { Runtime } from '../../base/index.ts'
+import { capturedText, childEnvironment, type ProcessResult, runProcess } from '../../exec/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import { AgentUsageError } from '../errors.ts'
+import type { AgentTool } from '../types.ts'
+import { numberOf, textOf } from './paths.ts'
+
+const defaultTimeoutMs = 120_000
+const longestTimeoutMs = 600_000
+/** Bytes kept of each stream. */
+const outputLimit = 131_072
+
+interface ShellOptions {
+  /** The working directory. */
+  project: string
+  runtime: Pick<Runtime, 'env' | 'platform'>
+  /** Names of variables that commands get besides the few that programs need. */
+  environment: readonly string[]
+}
+
+/** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
+export function shellTool({ project, runtime, environment }: ShellOptions): AgentTool {
+  const failures = new WeakSet<JsonObject>()
+  return {
+    name: 'shell',
+    aliases: ['Bash'],
+    description:
+      'Runs a command in a shell, in the project directory, with a clean environment. Every call is ' +
+      'a new shell. Nothing can be typed into it.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        command: { type: 'string', minLength: 1 },
+        timeout: {
+          type: 'integer',
+          minimum: 1,
+          maximum: longestTimeoutMs,
+          description: `Milliseconds; default ${defaultTimeoutMs}.`,
+        },
+        description: { type: 'string', description: 'What it does, in a few words.' },
+      },
+      required: ['command'],
+      additionalProperties: false,
+    },
+    readOnly: false,
+    origin: { kind: 'built-in' },
+    patternText: (input) => textOf(input, 'command'),
+    patternKind: 'command',
+    effect: (input) => `runs in ${project}:\n${textOf(input, 'command')}`,
+    async execute(input, { signal }) {
+      const env = childEnvironment(runtime, environment, { NO_COLOR: '1', TERM: 'dumb' })
+      const timeoutMs = numberOf(input, 'timeout') ?? defaultTimeoutMs
+      const result = await runProcess({
+        ...shellOf(textOf(input, 'command'), env, runtime.platform),
+        cwd: project,
+        env,
+        timeoutMs,
+        outputLimit,
+        signal,
+      })
+      if (result.end.kind !== 'exit' || result.end.code !== 0) failures.add(input)
+      return reported(result, timeoutMs)
+    },
+    hasFailed: (input) => failures.has(input),
+  }
+}
+
+/** How a command line is started. No start-up file is read. */
+export function shellOf(
+  command: string,
+  env: Readonly<Record<string, string>>,
+  platform: NodeJS.Platform,
+): { file: string; args: readonly string[] } {
+  if (platform === 'win32') return { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
+  return isInstalled('bash', env)
+    ? { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
+    : { file: 'sh', args: ['-c', command] }
+}
+
+function isInstalled(program: string, env: Readonly<Record<string, string>>): boolean {
+  return (env['PATH'] ?? '').split(delimiter).some((directory) => {
+    try {
+      accessSync(join(directory, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {
+  const errors = capturedText(stderr).trimEnd()
+  const output = [
+    capturedText(stdout).trimEnd(),
+    ...(errors === '' ? [] : [`[standard error]\n${errors}`]),
+  ]
+    .filter((text) => text !== '')
+    .join('\n')
+  if (end.kind === 'exit') {
+    if (end.code === 0) return output === '' ? '(no output)' : output
+    return `${output}\n[exit code ${end.code}]`.trimStart()
+  }
+  if (end.kind === 'signal') return `${output}\n[ended by signal ${end.signal}]`.trimStart()
+  if (end.kind === 'timeout') {
+    throw failed(`The command did not end within ${timeoutMs} ms and was stopped.`, output)
+  }
+  if (end.kind === 'aborted') throw failed('The command was stopped.', output)
+  throw failed(`The command could not be run: ${end.message}.`, output)
+}
+
+function failed(message: string, output: string): AgentUsageError {
+  return new AgentUsageError({
+    code: 'shell-failed',
+    message: output === '' ? message : `${message}\n${output}`,
+  })
+}

@@ -1,0 +1,93 @@
+import type { ModelMessage, ToolResultPart } from 'ai'
+import { estimateTokens } from '../../skill/index.ts'
+
+/** The tool that activates a skill; its results are kept whole wherever others are cut. */
+export const skillToolName = 'skill'
+
+const opening = /<skill_content name="([^"]*)">/g
+
+/**
+ * The skills whose content a message holds: in a prompt, where a person activated them, or in the
+ * result of the skill tool. What other tools return may look the same and is not.
+ */
+export function skillsIn(message: ModelMessage): readonly string[] {
+  if (message.role === 'user') return messageTexts(message).flatMap(skillNames)
+  if (message.role !== 'tool') return []
+  return message.content.flatMap((part) =>
+    part.type === 'tool-result' && part.toolName === skillToolName
+      ? skillNames(resultText(part))
+      : [],
+  )
+}
+
+function skillNames(text: string): string[] {
+  return Array.from(text.matchAll(opening), ([, name = '']) => name)
+}
+
+const ending = '</skill_content>'
+const whole = /<skill_content name="([^"]*)">[\s\S]*?<\/skill_content>/g
+
+/** The text with a note in place of each content that comes again later. */
+export function withoutSkills(text: string, isLater: (name: string) => boolean): string {
+  // Behind the last end none is whole: what only begins there is not searched for an end each time.
+  const end = text.lastIndexOf(ending) + ending.length
+  if (end < ending.length) return text
+  const shorter = text
+    .slice(0, end)
+    .replaceAll(whole, (content, name: string) =>
+      isLater(name) ? `[The content of the skill ${name} follows later.]` : content,
+    )
+  return shorter + text.slice(end)
+}
+
+/** Every text in a message: of prompts, answers, and results of tools. Not the inputs of calls. */
+export function messageTexts({ content }: ModelMessage): readonly string[] {
+  if (typeof content === 'string') return [content]
+  return content.flatMap((part) => {
+    if (part.type === 'text' || part.type === 'reasoning') return [part.text]
+    return part.type === 'tool-result' ? [resultText(part)] : []
+  })
+}
+
+/** What a tool's result says, as one text. */
+export function resultText({ output }: ToolResultPart): string {
+  switch (output.type) {
+    case 'text':
+    case 'error-text':
+      return output.value
+    case 'json':
+    case 'error-json':
+      return JSON.stringify(output.value)
+    case 'execution-denied':
+      return output.reason ?? ''
+    case 'content':
+      return output.value.map((part) => (part.type === 'text' ? part.text : '')).join('\n')
+  }
+}
+
+/** An image or a file, whose bytes say nothing of its tokens. */
+const tokensOfFile = 1500
+
+/** What the roles and names around a message cost. */
+const tokensOfMessage = 4
+
+/** Tokens of the messages, estimated as characters / 4. */
+export function estimateMessages(messages: readonly ModelMessage[]): number {
+  return messages.reduce((sum, message) => sum + estimateMessage(message), 0)
+}
+
+function estimateMessage(message: ModelMessage): number {
+  const { content } = message
+  if (typeof content === 'string') return tokensOfMessage + estimateTokens(content)
+  const texts = messageTexts(message).reduce((sum, text) => sum + estimateTokens(text), 0)
+  return tokensOfMessage + texts + otherParts(content)
+}
+
+function otherParts(content: Exclude<ModelMessage['content'], string>): number {
+  let sum = 0
+  for (const part of content) {
+    if (part.type === 'tool-call') sum += estimateTokens(JSON.stringify(part.input ?? null))
+    else if (part.type === 'file' || part.type === 'image') sum += tokensOfFile
+  }
+  return sum
+}

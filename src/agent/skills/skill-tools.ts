@@ -1,0 +1,166 @@
+import { scoreSkills, type Skill, type SkillInfo, type SkillManager } from '../../library/index.ts'
+import { renderCatalog } from '../../skill/index.ts'
+import type { JsonObject } from '../../tools/index.ts'
+import { textOf } from '../built-in-tools/paths.ts'
+import type { AgentTool, ToolContext } from '../types.ts'
+
+/** What the model is told of the skills that it may activate. */
+export interface SkillCatalogue {
+  /** For the instructions; empty where there is no skill. */
+  text: string
+  /** What the model may activate, in order of precedence. */
+  skills: readonly SkillInfo[]
+  /** Whether some are not in the text, so that they must be searched for. */
+  incomplete: boolean
+}
+
+/**
+ * The skills that the model may activate, within a budget: descriptions are cut first, then skills
+ * left out. One that runs in a subagent says so.
+ */
+export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
+  const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
+  if (skills.length === 0) return { text: '', skills, incomplete: false }
+  const entries = skills.map(({ name, description, path, fields, trustLevel }) => ({
+    name,
+    description:
+      fields.context === 'fork' && trustLevel === 'trusted'
+        ? `(runs in a subagent) ${description}`
+        : description,
+    location: path,
+  }))
+  const { text, omitted, shortened } = renderCatalog(entries, { format: 'xml', tokenBudget })
+  const lines = [
+    'Skills are instructions for particular tasks. When a task fits the description of one, activate it with the tool `skill` before you begin, and follow what it says.',
+    text,
+  ]
+  if (shortened.length > 0) lines.push('Some descriptions are shortened.')
+  if (omitted.length > 0) {
+    lines.push(
+      `${omitted.length} skills are not listed: find them with the tool \`search_skills\`.`,
+    )
+  }
+  return { text: lines.join('\n'), skills, incomplete: omitted.length > 0 }
+}
+
+interface SkillUses {
+  /** What the model gets for a skill that it activates. */
+  use: (name: string, argumentText: string, context: ToolContext) => Promise<string>
+  /** What the model gets for one that it is done with. */
+  finish: (name: string) => Promise<string>
+}
+
+/** Activates a skill, or ends its activation. */
+export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
+  const forks = skills.filter(({ fields }) => fields.context === 'fork').map(({ name }) => name)
+  return {
+    name: 'skill',
+    aliases: ['Skill'],
+    description: [
+      'Activates a skill: gives its instructions, to be followed at once, and the tools that belong to it.',
+      forks.length === 0 ? '' : 'A skill that runs in a subagent gives its result instead.',
+      'It stays active until your turn ends, or until you set done.',
+    ]
+      .filter((text) => text !== '')
+      .join(' '),
+    inputSchema: {
+      type: 'object',
+      properties: {
+        // With many skills a list of names would cost more than the budget that it is left out for.
+        name: incomplete ? { type: 'string' } : { type: 'string', enum: namesOf(skills) },
+        arguments: { type: 'string', description: hintOf(skills) },
+        done: { type: 'boolean', description: 'Ends the activation; default false.' },
+      },
+      required: ['name'],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    needsApproval: false,
+    origin: { kind: 'agent' },
+    patternText: (input) => textOf(input, 'name'),
+    execute: (input, context) => execute(input, context, uses),
+  }
+}
+
+function execute(input: JsonObject, context: ToolContext, uses: SkillUses): Promise<string> {
+  const name = textOf(input, 'name')
+  return input['done'] === true
+    ? uses.finish(name)
+    : uses.use(name, textOf(input, 'arguments'), context)
+}
+
+function namesOf(skills: readonly SkillInfo[]): string[] {
+  return skills.map(({ name }) => name)
+}
+
+function hintOf(skills: readonly SkillInfo[]): string {
+  const hints = skills.flatMap(({ name, fields }) =>
+    fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
+  )
+  const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
+  return `What the skill is to work on, as a person would write it behind its name.${examples}`
+}
+
+const answers = 8
+
+/** Finds skills among more than the model is told of. */
+export function searchSkillsTool(skills: readonly SkillInfo[]): AgentTool {
+  return {
+    name: 'search_skills',
+    description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
+    inputSchema: {
+      type: 'object',
+      properties: { query: { type: 'string', minLength: 1, description: 'The task in words.' } },
+      required: ['query'],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    needsApproval: false,
+    origin: { kind: 'agent' },
+    execute(input) {
+      const found = scoreSkills(textOf(input, 'query'), skills, answers)
+      const lines = found.map(({ name, description }) => `${name}: ${description}`)
+      return Promise.resolve(lines.length === 0 ? 'No skill fits these words.' : lines.join('\n'))
+    },
+  }
+}
+
+const listLimit = 200
+
+/** Lists and reads the files of active skills; only text that really lies in the skill. */
+export function resourceTool(
+  skills: readonly Skill[],
+  manager: Pick<SkillManager, 'readResource'>,
+): AgentTool {
+  return {
+    name: 'skill_resource',
+    description:
+      'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
+    inputSchema: {
+      type: 'object',
+      properties: {
+        skill: { type: 'string', enum: skills.map(({ info }) => info.name) },
+        path: { type: 'string', description: 'From the directory of the skill.' },
+      },
+      required: ['skill'],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    needsApproval: false,
+    origin: { kind: 'agent' },
+    patternText: (input) => textOf(input, 'skill'),
+    async execute(input) {
+      const name = textOf(input, 'skill')
+      const path = textOf(input, 'path')
+      if (path !== '') return (await manager.readResource(name, path)).text
+      const skill = skills.find(({ info }) => info.name === name)
+      return skill === undefined ? `The skill ${name} is not active.` : listed(skill)
+    },
+  }
+}
+
+function listed({ resources: { files, truncated } }: Skill): string {
+  const lines = files.slice(0, listLimit).map(({ path, size }) => `${path} (${size} bytes)`)
+  if (truncated || files.length > listLimit) lines.push('[There are more files.]')
+  return lines.join('\n')
+}
