@@ -6,7 +6,7 @@ import { checkTriggers, fixTriggers } from '../trigger/index.ts'
 import { leftOutTriggers } from './_left-out-triggers.ts'
 import { aboutTriggers, type InstalledSkill, skillsFor } from './_trigger-skills.ts'
 import type { CheckedFile } from './_trigger-verdicts.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 import type { CommandContext } from './command.ts'
 
 /** Checks the triggers of the skills that are named, or of all that have some; mends them if asked. */

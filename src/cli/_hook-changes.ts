@@ -8,7 +8,7 @@ import {
 } from '../base/index.ts'
 import { adapters, type FileChange, type HookScope, type Platform } from '../hooks/index.ts'
 import { contradiction } from '../base/errors.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 import type { CommandContext } from './command.ts'
 
 export interface ScopeOptions {

@@ -2,7 +2,7 @@ import { existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
 import { readRegularFile, writeFileAtomicSync } from '../base/index.ts'
 import { tierZeroFiles, tierZeroMarkers, writeBlock } from '../trigger/index.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 
 export interface IndexFile {
   /** As it was given. */

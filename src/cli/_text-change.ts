@@ -1,5 +1,5 @@
 import type { LockStore, TrustStore } from '../trust/index.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 
 /** The texts that were kept of what was accepted or locked, by their digests. */
 export interface KeptTexts {

@@ -1,6 +1,6 @@
 import { safeLine } from '../base/index.ts'
 import type { ToolCaution, ToolDefinition } from '../tools/index.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 
 /** A few words for a column: why a tool needs a second look. */
 export function cautionMark(caution: ToolCaution | undefined): string {

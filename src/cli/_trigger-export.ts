@@ -18,7 +18,7 @@ import {
 import { splitFrontmatter } from '../skill/index.ts'
 import { readSkillText } from './_checked-skills.ts'
 import type { InstalledSkill } from './_trigger-skills.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 
 export interface ExportPlan {
   changes: readonly ExportChange[]

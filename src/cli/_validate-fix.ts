@@ -1,7 +1,7 @@
 import { realpathSync, statSync } from 'node:fs'
 import { type FixChange, fixSkill, type ValidationProfile } from '../skill/index.ts'
 import { messageOf, writeFileAtomicSync } from '../base/index.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 import type { SkillVerdict } from './_validate-report.ts'
 import { readTarget, validateContent, type ValidationTarget } from './_validate-target.ts'
 

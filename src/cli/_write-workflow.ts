@@ -10,7 +10,7 @@ import {
   type WorkflowEdit,
   WorkflowInvalidError,
 } from '../workflow/index.ts'
-import { unifiedDiff } from './_unified-diff.ts'
+import { unifiedDiff } from '../base/unified-diff.ts'
 import { installedTools, openWorkflows, type WorkflowProject } from './_workflow-project.ts'
 import { trustOfWorkflows } from './_workflow-trust.ts'
 import type { CommandContext } from './command.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { unifiedDiff } from '../../src/cli/_unified-diff.ts'
+import { unifiedDiff } from '../../src/base/unified-diff.ts'
 
 let root: string
 beforeAll(() => {
@@ -26,6 +26,14 @@ describe('a unified diff', () => {
         .concat('@@ -15,6 +15,5 @@', ' 14', ' 15', ' 16', '-17', ' 18', ' 19')
         .join('\n'),
     )
+  })
+
+  it('of two long texts without a common line is one block', () => {
+    const text = (word: string): string =>
+      Array.from({ length: 5000 }, (_, index) => `${word} ${index}\n`).join('')
+    const lines = unifiedDiff('a.md', text('old'), `${text('new')}end`).split('\n')
+    expect(lines.slice(2, 4)).toEqual(['@@ -1,5000 +1,5001 @@', '-old 0'])
+    expect(lines.slice(-2)).toEqual(['+end', '\\ No newline at end of file'])
   })
 
   it('is a patch that git applies', () => {

@@ -1,0 +1,42 @@
+import { createRequire } from 'node:module'
+import type * as Diff from 'diff'
+import { safeLine } from './text.ts'
+
+/** Texts with more changed lines are shown as one block: comparing them takes minutes. */
+const mostChanges = 2000
+
+/**
+ * Returns a unified diff of two texts with three lines of context; empty where they are the same. A
+ * path is one line of it, whatever characters the name of a file has.
+ */
+export function unifiedDiff(path: string, before: string, after: string): string {
+  if (before === after) return ''
+  const { structuredPatch }: typeof Diff = createRequire(import.meta.url)('diff')
+  const options = { context: 3, maxEditLength: mostChanges }
+  const { hunks } = structuredPatch('', '', before, after, '', '', options) ?? {
+    hunks: [wholeHunk(before, after)],
+  }
+  const shown = safeLine(path.replaceAll('\\', '/').replace(/^\/+/, ''))
+  const lines = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines: changed }) => [
+    `@@ -${oldStart},${oldLines} +${newStart},${newLines} @@`,
+    ...changed,
+  ])
+  return [`--- a/${shown}`, `+++ b/${shown}`, ...lines].join('\n')
+}
+
+function wholeHunk(before: string, after: string): Diff.StructuredPatchHunk {
+  const [old, fresh] = [markedLines('-', before), markedLines('+', after)]
+  const count = (lines: readonly string[]): number =>
+    lines.filter((line) => !line.startsWith('\\')).length
+  const lines = [...old, ...fresh]
+  return { oldStart: 1, oldLines: count(old), newStart: 1, newLines: count(fresh), lines }
+}
+
+function markedLines(mark: string, text: string): string[] {
+  const lines = text.split('\n')
+  const last = lines.pop()
+  const marked = lines.map((line) => mark + line)
+  return last === '' || last === undefined
+    ? marked
+    : [...marked, mark + last, '\\ No newline at end of file']
+}
