@@ -163,11 +163,11 @@ function planUninstall(runtime: Runtime, platform: Platform, scope: HookScope): 
   const before = readConfiguration(path)
   const becomes = (after: string | undefined): FileChange => ({
     platform,
-    scope,
     path,
     before,
-    after,
     parts: 0,
+    after,
+    scope,
   })
   if (before === undefined) return becomes(undefined)
   const record = readRecords(runtime).find((candidate) => candidate.path === path)

@@ -1,0 +1,30 @@
+import { UsageError } from '../../base/errors.ts'
+import type { Runtime } from '../../base/runtime.ts'
+import { nearest } from '../../base/text.ts'
+import { findProgram } from '../../exec/find-program.ts'
+import { isPlatform, type Platform, platforms } from '../adapters.ts'
+import { installedPlatforms } from '../status.ts'
+
+/** The clients that were named; if none was, those that are used here. */
+export function namedClients(runtime: Runtime, names: readonly string[]): Platform[] {
+  const named = names.map(clientNamed)
+  if (named.length > 0) return named
+  const found = installedPlatforms(runtime, { findProgram: (name) => findProgram(name, runtime) })
+  if (found.length > 0) return found
+  throw new UsageError({
+    code: 'client-missing',
+    message: 'no agent client was found on this machine',
+    hint: `Name one: ${platforms.join(', ')}.`,
+  })
+}
+
+/** @throws {UsageError} for a name that is not a client. */
+export function clientNamed(name: string): Platform {
+  if (isPlatform(name)) return name
+  const meant = nearest(name, platforms)
+  throw new UsageError({
+    code: 'client-unknown',
+    message: `${name} is no client; there are ${platforms.join(', ')}`,
+    hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
+  })
+}

@@ -1,0 +1,46 @@
+import { defineCommand } from '../../base/command.ts'
+import { UsageError } from '../../base/errors.ts'
+import { wholeNumber } from '../../base/option-values.ts'
+import { cell } from '../../base/text.ts'
+import { runHook } from '../run-hook.ts'
+import { clientNamed } from './clients.ts'
+
+export const command = defineCommand<never>()({
+  arguments: { '<client>': 'whose hook protocol to speak' },
+  options: {
+    part: {
+      kind: 'text',
+      flags: '--part <k/n>',
+      help: 'print this part of the context',
+      default: '1/1',
+    },
+  },
+  details:
+    'Reads what the client says about a prompt from standard input and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.',
+  examples: ['hook claude < prompt.json'],
+  protocol: () => true,
+  async run(context, values) {
+    const platform = clientNamed(values.arguments[0] ?? '')
+    const part = partOf(values.part)
+    const input = await context.stdin()
+    const { runtime } = context
+    const { stdout, stderr } = await runHook({ platform, part, input, runtime })
+    context.streams?.stdout.write(stdout)
+    if (stderr !== '') context.note(stderr.trimEnd())
+    return undefined
+  },
+  render: () => '',
+})
+
+/** @throws {UsageError} for a text that is not like `1/2`. */
+function partOf(text: string): { number: number; of: number } {
+  const [number = '', count, ...more] = text.split('/')
+  if (count === undefined || more.length > 0) {
+    throw new UsageError({
+      code: 'part-wrong',
+      message: `--part ${cell(text, 40)} is not like 1/2`,
+    })
+  }
+  const of = wholeNumber('--part', count, { least: 1, most: 99 })
+  return { number: wholeNumber('--part', number, { least: 1, most: of }), of }
+}

@@ -1,0 +1,45 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import { amount, safeLine } from '../../base/text.ts'
+import { type HookTrace, readTraces } from '../trace.ts'
+
+export const command = defineCommand<ReturnType<typeof readTraces>>()({
+  options: {
+    limit: {
+      kind: 'integer',
+      flags: '-n, --limit <number>',
+      help: 'how many prompts, the newest',
+      least: 1,
+      most: 999_999,
+      default: 20,
+    },
+  },
+  details: 'Only prompts that a trigger fired on are in the log. Secrets are masked in it.',
+  examples: ['hook log -n 5'],
+  async run(context, { limit }) {
+    const log = readTraces(context.runtime, limit)
+    const { unreadable, path } = log
+    if (unreadable > 0) context.note(`${amount(unreadable, 'line')} of ${path} could not be read`)
+    return log
+  },
+  render: ({ traces }, screen) =>
+    traces.length === 0
+      ? 'No trigger has fired yet.\n'
+      : traces.map((trace) => traceText(trace, screen)).join(''),
+})
+
+function traceText(trace: HookTrace, screen: Screen): string {
+  const { at, platform, cwd, prompt, injected, withheld, durationMs, error } = trace
+  const lines = [
+    `${at}  ${platform}  ${durationMs} ms  ${screen.style('dim', safeLine(cwd))}`,
+    `  ${safeLine(prompt)}`,
+    ...injected.map(
+      ({ skill, path, characters }) =>
+        `  + ${safeLine(skill)}/${safeLine(path)} (${characters} characters)`,
+    ),
+    ...withheld.map(
+      ({ skill, path, reason }) => `  - ${safeLine(skill)}/${safeLine(path)}: ${safeLine(reason)}`,
+    ),
+    ...(error === undefined ? [] : [`  ! ${safeLine(error)}`]),
+  ]
+  return lines.map((line) => `${line}\n`).join('')
+}
