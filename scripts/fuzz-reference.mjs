@@ -11,8 +11,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { readReferenceFields } from '../src/skill/_reference-fields.ts'
-import { validateReference } from '../src/skill/validate-reference.ts'
+import {
+  readReferenceFields,
+  validateReference,
+} from '../src/skill/reference/validate-reference.ts'
 import { grammarText, mutatedText, ordinaryText, randomFrom } from '../test/skill/_fuzz-text.ts'
 
 const { values } = parseArgs({

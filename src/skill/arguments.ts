@@ -1,10 +1,4 @@
-import {
-  argumentNamePattern,
-  longestArgumentName,
-  reservedArgumentName,
-} from './_argument-syntax.ts'
-
-export interface SubstitutionInput {
+interface SubstitutionInput {
   /** What was typed after the name of the skill, as it was typed. */
   argumentText: string
   /** The names that the skill declares, in positional order. */
@@ -132,3 +126,12 @@ function hasArguments(body: string): boolean {
   }
   return false
 }
+
+/** Characters of the longest name. */
+const longestArgumentName = 64
+
+/** The names that `arguments` may declare. */
+export const argumentNamePattern: RegExp = /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/
+
+/** `$ARGUMENTS` is the whole text and cannot be declared. */
+export const reservedArgumentName = 'ARGUMENTS'

@@ -1,10 +1,9 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
 import { placesIn } from '../base/index.ts'
-import { frontmatterLines } from './_frontmatter-lines.ts'
 import { SkillParseError } from './errors.ts'
 import type { JsonValue } from './model.ts'
-import { guarded } from './guarded.ts'
+import { frontmatterLines } from './parse.ts'
 
 /** New values by field name, in the order in which new fields are written; undefined removes one. */
 export type FrontmatterEdits = Readonly<Record<string, JsonValue | undefined>>
@@ -144,4 +143,22 @@ function editDocument(
   if (value === undefined) document.delete(name)
   else document.set(name, document.createNode(value))
   return document.contents === null ? '' : `${document.toString(layout).trimEnd()}\n`
+}
+
+/**
+ * What the library reads, or undefined for a text that is nested so deeply that its stack does not
+ * suffice. Text made for it has an error in every second character; errors come without a stack
+ * here, since ten thousand of those take seconds.
+ */
+function guarded<T>(read: () => T): T | undefined {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof RangeError) return undefined
+    throw error
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }

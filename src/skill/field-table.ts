@@ -1,5 +1,5 @@
 /** What a field's value must look like; `fields.ts` has one reader for each. */
-export type FieldKind =
+type FieldKind =
   | 'text'
   | 'boolean'
   | 'integer'

@@ -1,7 +1,8 @@
 import type { Diagnostic } from '../base/index.ts'
-import { argumentNamePattern, reservedArgumentName } from './_argument-syntax.ts'
-import { readChain } from './_field-chain.ts'
-import { readTriggers } from './_field-triggers.ts'
+import { argumentNamePattern, reservedArgumentName } from './arguments.ts'
+import { readChain, readHooks, readTriggers } from './declarations.ts'
+import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
+import { metadataFields, topFields } from './field-table.ts'
 import {
   describe,
   type FieldContext,
@@ -12,10 +13,7 @@ import {
   readPath,
   readText,
   readWords,
-} from './_field-values.ts'
-import { readHooks } from './_field-hooks.ts'
-import { isBalanced, parseAllowedTools } from './allowed-tools.ts'
-import { metadataFields, topFields } from './field-table.ts'
+} from './field-values.ts'
 import type { AllowedTool, SkillFields } from './model.ts'
 import type { YamlEntry, YamlMap, YamlNode } from './read-yaml.ts'
 

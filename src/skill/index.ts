@@ -14,8 +14,7 @@ export {
   type CatalogOptions,
   renderCatalog,
 } from './catalog.ts'
-export { misplacedPolicy } from './unknown-field.ts'
-export { besideChain, defaultChainPolicy, policyKeys } from './_field-chain.ts'
+export { besideChain, defaultChainPolicy, policyKeys } from './declarations.ts'
 export { editFrontmatter, type FrontmatterEdits } from './edit.ts'
 export {
   SkillConflictError,
@@ -29,7 +28,7 @@ export {
 export { type FieldDefinition, fieldTable } from './field-table.ts'
 export { type FieldsReading, readFields } from './fields.ts'
 export { type FixChange, fixSkill, type SkillFix } from './fix.ts'
-export { type FrontmatterSplit, splitFrontmatter } from './frontmatter.ts'
+export { type FrontmatterSplit, splitFrontmatter } from './parse.ts'
 export type {
   AllowedTool,
   ChainDeclaration,
@@ -51,10 +50,15 @@ export { findReferences, type SkillReference } from './references.ts'
 export { type RuleDefinition, validationRules } from './rules.ts'
 export { frontmatterJsonSchema } from './schema.ts'
 export { serializeSkill, type SkillSource } from './serialize.ts'
-export { newSkillText } from './template.ts'
-export { estimateTokens } from './tokens.ts'
-export { type ValidateOptions, validateSkill, type Validation } from './validate.ts'
-export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './wrap.ts'
+export { newSkillText } from './serialize.ts'
+export { estimateTokens } from './catalog.ts'
+export {
+  misplacedPolicy,
+  type ValidateOptions,
+  validateSkill,
+  type Validation,
+} from './validate.ts'
+export { alreadyActiveNote, type SkillContent, wrapSkillContent } from './catalog.ts'
 export { yamlToJson } from './read-yaml.ts'
 export type {
   YamlEntry,

@@ -1,8 +1,7 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
 import { type Diagnostic, placesIn } from '../base/index.ts'
-import { formatFinding } from './_format-finding.ts'
+import { finding, type RuleCode } from './rules.ts'
 import type { JsonValue } from './model.ts'
-import type { FormatRule } from './_rules-format.ts'
 
 /** YAML as a tree with positions; undefined where it is empty or has errors. */
 export interface YamlReading {
@@ -132,9 +131,9 @@ class TreeReader {
     return { root: undefined, diagnostics }
   }
 
-  report(code: FormatRule, offset: number, message: string, hint?: string): void {
+  report(code: RuleCode, offset: number, message: string, hint?: string): void {
     const at = this.#at(offset)
-    this.#diagnostics.push(formatFinding(code, this.#options.path, at, message, hint))
+    this.#diagnostics.push(finding(code, this.#options.path, at, message, hint))
   }
 
   reportSyntax({ reason, mark }: YAMLException): void {
@@ -223,8 +222,8 @@ class TreeReader {
   }
 
   #isUsable(key: YamlNode, seen: Set<string>): key is YamlScalar {
-    const report = (code: FormatRule, message: string): void => {
-      this.#diagnostics.push(formatFinding(code, this.#options.path, key, message))
+    const report = (code: RuleCode, message: string): void => {
+      this.#diagnostics.push(finding(code, this.#options.path, key, message))
     }
     if (key.kind !== 'scalar') {
       report('yaml-key-form', 'A key is a list or a mapping; it must be one scalar.')

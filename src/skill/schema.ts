@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
-import { argumentNamePattern } from './_argument-syntax.ts'
+import { argumentNamePattern } from './arguments.ts'
 import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
 
 /**

@@ -1,6 +1,5 @@
-import { besideChain, defaultChainPolicy, policyKeys } from './_field-chain.ts'
-import { doubleQuoted, quoteText } from './_quote.ts'
 import { formatAllowedTools } from './allowed-tools.ts'
+import { besideChain, defaultChainPolicy, policyKeys } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
 import type { ChainDeclaration, SkillFields, TriggerDeclaration } from './model.ts'
 
@@ -89,4 +88,63 @@ function isPolicyField(field: string): field is keyof typeof policyKeys {
 function wordLines(name: string, words: readonly string[]): string[] {
   if (!words.some((word) => /[\s,]/.test(word))) return [`  ${name}: ${quoteText(words.join(' '))}`]
   return [`  ${name}:`, ...words.map((word) => `    - ${doubleQuoted(word)}`)]
+}
+
+/**
+ * The text of a new `SKILL.md`, with instructions to replace. It is valid, and there is no advice to
+ * give about it, unless `description` is given and asks for some.
+ */
+export function newSkillText(name: string, description?: string): string {
+  const title = name.replaceAll('-', ' ').replace(/^./u, (letter) => letter.toUpperCase())
+  const text = description?.trim().replace(/\s+/g, ' ') ?? defaultDescription(title)
+  return `---
+name: ${quoteText(name)}
+description: ${quoteText(text)}
+---
+
+# ${title}
+
+Replace this text with the instructions an agent follows once the skill is active.
+
+## Steps
+
+1. Say what to look at first, and where it is.
+2. Say what to do with it, one step a line.
+3. Say how to check the result before reporting it.
+
+## Example
+
+Input: what a user might ask for.
+
+Output: what the agent should hand back.
+
+## When something is wrong
+
+Say what to do when the input is missing, unreadable or ambiguous.
+`
+}
+
+function defaultDescription(title: string): string {
+  return `Describes in one sentence what "${title}" produces and from which input. Use when the user asks for it, and name the words the user would say.`
+}
+
+/**
+ * A text as a YAML scalar on one line: plain where every reader takes it for the same string, else
+ * in double quotes, whose escapes are those of JSON.
+ */
+export function quoteText(text: string): string {
+  const plain =
+    /^[A-Za-z\u00c0-\uffff/(](?:[^\n\r\t]*[^\s:])?$/.test(text) &&
+    !/: |\s#|[\p{Cc}\p{Cs}\p{Cn}\u2028\u2029\ufeff]/u.test(text) &&
+    !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
+  return plain ? text : doubleQuoted(text)
+}
+
+/** The text in double quotes, whatever it is. */
+export function doubleQuoted(text: string): string {
+  return JSON.stringify(text).replace(/[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -5,7 +5,7 @@ import {
   pythonLength,
   pythonNfkc,
   pythonStrip,
-} from '../../src/skill/_python-text.ts'
+} from '../../src/skill/reference/validate-reference.ts'
 
 describe('strings as Python sees them', () => {
   it.each([

@@ -95,7 +95,8 @@ describe('the tree of a YAML document', () => {
         const split = splitFrontmatter(ordinaryText(randomFrom(seed)))
         if (!split.found) return
         const { root } = readYaml(split.source, options)
-        if (root === undefined) return
+        // js-yaml accepts an escape above the last code point.
+        if (root === undefined || split.source.includes('U00110000')) return
         expect(yamlToJson(root)).toEqual(parse(split.source, { logLevel: 'silent' }))
       }),
       { numRuns: 1000 },

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readReferenceFields } from '../../src/skill/_reference-fields.ts'
-import { StrictFailure } from '../../src/skill/strictyaml/cursor.ts'
-import { parseStrictDocument } from '../../src/skill/strictyaml/parser.ts'
-import { fieldsOf, type StrictField } from '../../src/skill/strictyaml/tree.ts'
+import { readReferenceFields } from '../../src/skill/reference/validate-reference.ts'
+import { StrictFailure } from '../../src/skill/reference/cursor.ts'
+import {
+  fieldsOf,
+  parseStrictDocument,
+  type StrictField,
+} from '../../src/skill/reference/parser.ts'
 import { validateSkill } from '../../src/skill/index.ts'
 import { corpusFolder } from './_corpus.ts'
 import { grammarText, mutatedText, ordinaryText, randomFrom } from './_fuzz-text.ts'

@@ -1,14 +1,12 @@
-import type { Diagnostic } from '../base/index.ts'
-import { nearest } from '../base/index.ts'
-import { finding } from './_finding.ts'
-import type { FieldRule } from './_rules-fields.ts'
+import { type Diagnostic, nearest } from '../base/index.ts'
 import type { FieldDefinition } from './field-table.ts'
 import type { YamlNode } from './read-yaml.ts'
+import { finding, type RuleCode } from './rules.ts'
 
 /** Where the readers of one file report to. */
 export interface FieldContext {
   path: string
-  report(code: FieldRule, at: YamlNode, message: string, hint?: string): void
+  report(code: RuleCode, at: YamlNode, message: string, hint?: string): void
 }
 
 /** A context that appends to `diagnostics`. */
@@ -98,7 +96,7 @@ export function readChoice(
 }
 
 /** One word of a list, with the place it stands at. */
-export interface Word {
+interface Word {
   text: string
   node: YamlNode
 }
