@@ -1,6 +1,6 @@
 import { dirname } from 'node:path'
 import { type Diagnostic, type Runtime, type Settings, sha256 } from '../base/index.ts'
-import { childEnvironment, endOrphans, openLauncher } from '../exec/index.ts'
+import { childEnvironment, endOrphans, runProcess } from '../exec/index.ts'
 import { cleanUp } from './_clean-up.ts'
 import { drivenExecutor } from './driven-executor.ts'
 import type { TaskCall } from './engine.ts'
@@ -168,13 +168,12 @@ async function proceed(
   const { runId, skill, requireVerified } = journal.run
   const { runtime, workspace, settings } = world
   const files = runFiles(dirname(journal.path), runId)
-  const launcher = openLauncher()
   const scripts = {
     workspace,
     files,
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
-    run: launcher.run,
+    run: runProcess,
     confinement: world.confinement,
     refusalOf: world.refusalOf,
   }
@@ -218,7 +217,6 @@ async function proceed(
     throw saysHowToGoOn(error, journal, world.line)
   } finally {
     await engine.idle()
-    await launcher.close()
   }
 }
 

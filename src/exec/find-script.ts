@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type Diagnostic, lookProblem, resolveInside } from '../base/index.ts'
-import { interpreterFor } from './interpreter-for.ts'
+import { interpreterFor } from './script.ts'
 
 /** A script that can be started: `file` with `args` before the arguments of the run. */
 export interface Script {

@@ -7,11 +7,11 @@ export {
   networkVariables,
   type SkillRequest,
   skillRequests,
-} from './agent-clis.ts'
-export { agentPrompt, type AgentPromptParts, statePart } from './agent-prompt.ts'
-export { type AgentRequest, type AgentResult, runAgent } from './agent-run.ts'
-export { type CapturedOutput, capturedText } from './capture.ts'
-export { childEnvironment } from './environment.ts'
+} from './agent-clients.ts'
+export { agentPrompt, type AgentPromptParts, statePart } from './agent-clients.ts'
+export { type AgentRequest, type AgentResult, runAgent } from './agent-clients.ts'
+export { type CapturedOutput, capturedText } from './process.ts'
+export { childEnvironment } from './script.ts'
 export {
   findScript,
   findScripts,
@@ -20,16 +20,15 @@ export {
   type ScriptSearch,
 } from './find-script.ts'
 export { type KeptProcess, type KeptProcessRequest, startKeptProcess } from './kept-process.ts'
-export { type Launcher, openLauncher } from './launcher.ts'
 export {
   type Evidence,
   failedOutput,
   type ReportedError,
   type StepOutput,
   type StepStatus,
-} from './model.ts'
+} from './output-protocol.ts'
 export { type OutputSource, parseOutput, readOutput } from './output-protocol.ts'
-export { endOrphans, verificationKey } from './orphans.ts'
+export { endOrphans, verificationKey } from './process-group.ts'
 export {
   type ProcessEnd,
   type ProcessRequest,
@@ -38,9 +37,9 @@ export {
   runProcess,
 } from './process.ts'
 export { runScript, type ScriptRequest, type ScriptResult } from './script.ts'
-export { SandboxMissingError } from './sandbox/errors.ts'
+export { SandboxMissingError } from './sandbox/grants.ts'
 export { type GrantProblem, type Grants, noGrants, parseGrants } from './sandbox/grants.ts'
-export type { Places, Sandbox, SandboxProbe, SandboxRequest } from './sandbox/model.ts'
+export type { Places, Sandbox, SandboxProbe, SandboxRequest } from './sandbox/sandbox.ts'
 export { openSandbox } from './sandbox/open-sandbox.ts'
-export { type Confinement, type ConfinedScript, runConfined } from './sandbox/run-confined.ts'
-export { whatIsMissing } from './what-is-missing.ts'
+export { type Confinement, type ConfinedScript, runConfined } from './sandbox/open-sandbox.ts'
+export { whatIsMissing } from './process.ts'

@@ -1,11 +1,7 @@
 import { deepestJson, messageOf, tooDeepAt } from '../base/index.ts'
 import { type JsonValue, readYaml } from '../skill/index.ts'
-import { type CapturedOutput, capturedText } from './capture.ts'
-import { failedOutput, type ReportedError, type StepOutput } from './model.ts'
-import { lastComplaint } from './_last-complaint.ts'
-import { lastOutputBlock } from './_output-block.ts'
-import { plainValue } from './_plain-value.ts'
-import type { ProcessEnd } from './process.ts'
+import { lastOutputBlock, plainValue } from './output-block.ts'
+import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
 
 export interface OutputSource {
   end: ProcessEnd
@@ -212,4 +208,51 @@ function malformed(problem: string): StepOutput {
     'output-malformed',
     `the output of the skill is malformed: ${shortened(problem, 1000)}`,
   )
+}
+
+/**
+ * What a program said last before it failed. An uncaught error ends a program of Node with its stack and
+ * the version of Node, which help nobody; what it was about stands above them.
+ */
+export function lastComplaint(stderr: string): string {
+  const lines = stderr.trimEnd().split('\n')
+  const last = lines.at(-1) ?? ''
+  if (!/^Node\.js v\d/.test(last)) return last.trim()
+  const above = lines.slice(0, -1)
+  const error = above.findLast((line) => /^(?:Uncaught )?[\w$.]*(?:Error|Exception)\b/.test(line))
+  const said = error ?? above.findLast((line) => !/^(?:\s|\}|\(Use `node |$)/.test(line))
+  return (said ?? last).trim()
+}
+
+/** How a skill ended. `failure` and `critical` both count as failed. */
+export type StepStatus = 'success' | 'failure' | 'critical'
+
+/** Who vouches for a result: the exit code of a script, our own verification, only the agent. */
+export type Evidence = 'exit-code' | 'verified' | 'self-reported'
+
+/** One thing that went wrong. `code` is kebab-case; a plain sentence of a skill is `reported`. */
+export interface ReportedError {
+  code: string
+  message: string
+}
+
+/** The standard output of a skill in a chain. */
+export interface StepOutput {
+  status: StepStatus
+  /** A summary for people. */
+  result: string
+  errors: readonly ReportedError[]
+  metrics: Readonly<Record<string, JsonValue>>
+  evidence: Evidence
+}
+
+/** A failure of ours to report as the output of a skill. */
+export function failedOutput(code: string, message: string): StepOutput {
+  return {
+    status: 'failure',
+    result: message,
+    errors: [{ code, message }],
+    metrics: {},
+    evidence: 'exit-code',
+  }
 }

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
-import type { Readable } from 'node:stream'
-import { messageOf } from '../base/index.ts'
-import { type CapturedOutput, createCapture } from './capture.ts'
-import { furtherDescriptors, serve } from './_descriptors.ts'
-import { endWithUs } from './_end-with-us.ts'
-import { startFailure } from './_start-failure.ts'
-import { supervise } from './_supervision.ts'
+import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { StringDecoder } from 'node:string_decoder'
+import { messageOf, systemReason } from '../base/index.ts'
+import { endEscaped, endGroup, type EndingGroup, endWithUs, groupIsGone } from './process-group.ts'
 
 export interface ProcessRequest {
   file: string
@@ -121,36 +119,246 @@ function feed(child: ChildProcess, input: ProcessRequest['stdin']): void {
   child.stdin.end(input)
 }
 
+/**
+ * Watches a program: at its time-out and at an abort the whole group gets TERM, and KILL after 2 s; then
+ * what has left the group gets KILL. Resolves when the program has ended, its output is closed, and,
+ * where it was ended by force, its group is gone.
+ */
 function watch(
   child: ChildProcess,
-  request: ProcessRequest,
+  { timeoutMs, signal, env, ...request }: ProcessRequest,
   resolve: (end: ProcessEnd) => void,
 ): void {
-  const forget = child.pid === undefined ? undefined : endWithUs(child.pid, request.env)
-  const supervision = supervise(
-    request,
-    {
-      closeOutput() {
-        child.stdout?.destroy()
-        child.stderr?.destroy()
-      },
-      identify: () => undefined,
-    },
-    (end) => {
-      forget?.()
-      resolve(end)
-    },
-  )
-  if (child.pid !== undefined) supervision.identified(child.pid)
+  const { pid } = child
+  const forget = pid === undefined ? undefined : endWithUs(pid, env)
+  let forced: 'timeout' | 'aborted' | undefined
+  let end: ProcessEnd | undefined
+  let isDrained = false
+  let ending: EndingGroup | undefined
+  let drainTimer: NodeJS.Timeout | undefined
+  const timer = timeoutMs ? setTimeout(() => force('timeout'), timeoutMs) : undefined
+  const onAbort = (): void => force('aborted')
+  signal?.addEventListener('abort', onAbort, { once: true })
   child.on('error', (error) => {
-    if (child.pid !== undefined) return
-    supervision.ended(startFailure(request, messageOf(error)))
-    supervision.drained()
+    if (pid !== undefined) return
+    end = startFailure(request, messageOf(error))
+    isDrained = true
+    settle()
   })
-  child.on('exit', (code, signal) => {
-    supervision.ended(
-      signal === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal },
-    )
+  child.on('exit', (code, ended) => {
+    end = ended === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal: ended }
+    if (!isDrained) drainTimer = setTimeout(closeOutput, drainMs)
+    settle()
   })
-  child.on('close', () => supervision.drained())
+  child.on('close', () => {
+    isDrained = true
+    settle()
+  })
+
+  function closeOutput(): void {
+    child.stdout?.destroy()
+    child.stderr?.destroy()
+  }
+
+  function force(reason: 'timeout' | 'aborted'): void {
+    if (forced !== undefined || pid === undefined || (end !== undefined && isDrained)) return
+    forced = reason
+    ending = endGroup(pid, settle)
+  }
+
+  function settle(): void {
+    if (end === undefined || !isDrained) return
+    if (ending !== undefined && pid !== undefined && !groupIsGone(pid) && !ending.killed()) return
+    clearTimeout(timer)
+    clearTimeout(drainTimer)
+    ending?.stop()
+    signal?.removeEventListener('abort', onAbort)
+    if (forced !== undefined) endEscaped(env)
+    forget?.()
+    resolve(forced === undefined ? end : { kind: forced })
+  }
+}
+
+/** How long output may stay open after the program itself has ended. */
+const drainMs = 250
+
+/**
+ * The end of a program that could not be started. The system says ENOENT of the program also where
+ * something else is missing: then that is named first.
+ *
+ * @param message of the system, in the words of Node.
+ */
+function startFailure(request: Pick<ProcessRequest, 'file' | 'cwd'>, message: string): ProcessEnd {
+  const code = / (E[A-Z0-9]+)$/.exec(message)?.[1]
+  const reason = code === 'ENOENT' ? whatIsMissing(request) : systemReason(code)
+  return {
+    kind: 'not-started',
+    message: reason === undefined ? message : `${reason} (${message})`,
+  }
+}
+
+/**
+ * What beside the program itself has to be there, and is not: its directory, or its interpreter, of
+ * which the system says nothing. A first line that ends as on Windows names none, also where it begins
+ * with one: `#!/usr/bin/env node` is started, and looks for `node\r`. Undefined when it is neither.
+ */
+export function whatIsMissing({
+  file,
+  cwd,
+}: Pick<ProcessRequest, 'file' | 'cwd'>): string | undefined {
+  if (!existsSync(cwd)) return `the directory it is to run in, ${cwd}, does not exist`
+  // One without a slash was looked for in the search path.
+  const line = file.includes('/') ? interpreterLine(resolve(cwd, file)) : undefined
+  if (line === undefined) return undefined
+  if (line.endsWith('\r')) {
+    return `its first line, #!${line.trim()}, ends with a carriage return, which counts as a part of it: save it with LF line endings`
+  }
+  const [interpreter = ''] = line.trim().split(/[ \t]/)
+  return existsSync(resolve(cwd, interpreter))
+    ? undefined
+    : `its first line names the interpreter ${interpreter}, which does not exist`
+}
+
+/** As the kernel reads it, which looks no further than this for the end of the line. */
+const firstLineBytes = 256
+
+/** What is behind `#!`, with everything up to the end of the line. */
+function interpreterLine(path: string): string | undefined {
+  try {
+    // A pipe in the place of a program is not waited for.
+    const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    try {
+      const bytes = Buffer.alloc(firstLineBytes)
+      const head = bytes.toString('utf8', 0, readSync(descriptor, bytes))
+      return /^#!([^\n]*\S[^\n]*)/.exec(head)?.[1]
+    } finally {
+      closeSync(descriptor)
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** What was kept of a stream: its beginning and its end; the bytes between are only counted. */
+export interface CapturedOutput {
+  head: string
+  /** Empty unless something was left out; then the last bytes, beginning at a line where possible. */
+  tail: string
+  totalBytes: number
+  droppedBytes: number
+}
+
+interface Capture {
+  add(chunk: Buffer): void
+  finish(): CapturedOutput
+}
+
+/** Collects a stream in at most `limit` bytes: half of them from the start, half from the end. */
+export function createCapture(limit: number): Capture {
+  const headLimit = Math.ceil(limit / 2)
+  const tailLimit = limit - headLimit
+  const head: Buffer[] = []
+  let tail: Buffer[] = []
+  let headBytes = 0
+  let tailBytes = 0
+  let totalBytes = 0
+
+  function keepInTail(chunk: Buffer): void {
+    tail.push(chunk)
+    tailBytes += chunk.length
+    // Trimmed only now and then, so that a million small writes stay linear.
+    if (tailBytes > tailLimit * 2 + 65_536) {
+      tail = [lastBytes(Buffer.concat(tail), tailLimit)]
+      tailBytes = tail[0]?.length ?? 0
+    }
+  }
+
+  return {
+    add(chunk) {
+      totalBytes += chunk.length
+      const room = headLimit - headBytes
+      if (room > 0) {
+        head.push(chunk.subarray(0, room))
+        headBytes += Math.min(room, chunk.length)
+      }
+      if (chunk.length > room) keepInTail(chunk.subarray(Math.max(room, 0)))
+    },
+    finish() {
+      const end = Buffer.concat(tail)
+      const kept = lastBytes(end, tailLimit)
+      const droppedBytes = totalBytes - headBytes - kept.length
+      const start = Buffer.concat(head)
+      if (droppedBytes === 0) {
+        return {
+          head: decode(Buffer.concat([start, kept])),
+          tail: '',
+          totalBytes,
+          droppedBytes,
+        }
+      }
+      return { head: decode(start), tail: fromLineStart(decode(kept)), totalBytes, droppedBytes }
+    },
+  }
+}
+
+/** The kept text in one piece, with a line that says how much is missing. */
+export function capturedText(output: CapturedOutput): string {
+  if (output.droppedBytes === 0) return output.head
+  return `${output.head}\n… ${output.droppedBytes} bytes left out …\n${output.tail}`
+}
+
+function lastBytes(bytes: Buffer, count: number): Buffer {
+  return bytes.length > count ? bytes.subarray(bytes.length - count) : bytes
+}
+
+/** Bytes that are no UTF-8 become U+FFFD; a character cut at the end is dropped. */
+function decode(bytes: Buffer): string {
+  return new StringDecoder('utf8').write(bytes)
+}
+
+function fromLineStart(text: string): string {
+  const newline = text.indexOf('\n')
+  return newline === -1 ? text : text.slice(newline + 1)
+}
+
+/** What `spawn` takes for the descriptors from 3 on; `close` once it has returned. */
+function furtherDescriptors(descriptors: ReadonlyMap<number, ChildDescriptor>): {
+  stdio: ('ignore' | 'pipe' | number)[]
+  close(): void
+} {
+  const count = Math.max(2, ...descriptors.keys()) - 2
+  // Where nothing is asked for, `ignore` leaves what the child inherits.
+  const stdio: ('ignore' | 'pipe' | number)[] = Array.from({ length: count }, () => 'ignore')
+  const wantsNothing = [...descriptors.values()].includes('nothing')
+  const nothing = wantsNothing ? openSync('/dev/null', 'r') : undefined
+  for (const [number, descriptor] of descriptors) {
+    stdio[number - 3] = descriptor === 'nothing' && nothing !== undefined ? nothing : 'pipe'
+  }
+  return {
+    stdio,
+    close() {
+      if (nothing !== undefined) closeSync(nothing)
+    },
+  }
+}
+
+/** Fills and reads the pipes of a child that was started with {@link furtherDescriptors}. */
+function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescriptor>): void {
+  const streams: readonly unknown[] = child.stdio
+  for (const [number, descriptor] of descriptors) {
+    if (descriptor === 'nothing') continue
+    const stream = streams[number]
+    if ('holds' in descriptor) {
+      if (!(stream instanceof Writable)) continue
+      stream.on('error', () => undefined)
+      stream.end(descriptor.holds)
+    } else if (stream instanceof Readable) {
+      let text = ''
+      stream.on('error', () => undefined)
+      stream.on('data', (chunk: Buffer) => {
+        text += chunk.toString('latin1')
+        descriptor.tells(text)
+      })
+    }
+  }
 }

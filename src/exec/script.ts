@@ -1,12 +1,22 @@
 import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { makePrivateDirectory, readRegularFile, reasonOf, systemCode } from '../base/index.ts'
-import { capturedText } from './capture.ts'
+import { dirname, extname, win32 } from 'node:path'
+import {
+  makePrivateDirectory,
+  readRegularFile,
+  reasonOf,
+  type Runtime,
+  systemCode,
+} from '../base/index.ts'
 import type { Script } from './find-script.ts'
-import { failedOutput, type StepOutput } from './model.ts'
-import { readOutput } from './output-protocol.ts'
-import { type ProcessEnd, type ProcessResult, type RunProcess, runProcess } from './process.ts'
-import { type Confinement, runConfined } from './sandbox/run-confined.ts'
+import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
+import {
+  capturedText,
+  type ProcessEnd,
+  type ProcessResult,
+  type RunProcess,
+  runProcess,
+} from './process.ts'
+import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 
 export interface ScriptRequest {
   script: Script
@@ -188,4 +198,157 @@ function notPrepared(message: string): ScriptResult {
     stdout: '',
     stderr: '',
   }
+}
+
+/**
+ * The environment of a script: where programs are, who runs it, the locale, and what the
+ * configuration names. Everything else, credentials above all, stays here.
+ *
+ * @param names further variables to pass on, from `run.environment`.
+ * @param own what we tell the script, `SKILLRAIL_…`; it wins.
+ */
+export function childEnvironment(
+  runtime: Pick<Runtime, 'env' | 'platform'>,
+  names: readonly string[],
+  own: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const windows = runtime.platform === 'win32'
+  const wanted = new Set(
+    [...passedOn, ...(windows ? passedOnWindows : []), ...names].map((name) =>
+      windows ? name.toUpperCase() : name,
+    ),
+  )
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(runtime.env)) {
+    const key = windows ? name.toUpperCase() : name
+    if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
+  }
+  // A run leaves no caches among the files of a skill, whose digest counts.
+  return { ...environment, PYTHONDONTWRITEBYTECODE: '1', ...own }
+}
+
+/** A shell that is not told these looks its user up at every start, a twentieth of its CPU. */
+const user = ['HOME', 'LOGNAME', 'SHELL', 'USER']
+
+const passedOn = ['PATH', ...user, 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+
+/** Without these, programs on Windows do not start or do not find their directories. */
+const passedOnWindows = [
+  'SYSTEMROOT',
+  'WINDIR',
+  'COMSPEC',
+  'PATHEXT',
+  'TEMP',
+  'TMP',
+  'USERPROFILE',
+  'APPDATA',
+  'LOCALAPPDATA',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'SYSTEMDRIVE',
+]
+
+interface ScriptFile {
+  path: string
+  /** The first bytes of the file, for its `#!` line. */
+  head: string
+  executable: boolean
+  platform: NodeJS.Platform
+}
+
+/**
+ * How to start a script, or undefined when nothing says so. The `#!` line decides, with or without
+ * the run bit; one that asks for `node` gets the Node that runs us, so that a script means the same
+ * on every machine. Then the extension; then the run bit (a compiled program).
+ */
+export function interpreterFor(
+  script: ScriptFile,
+): { file: string; args: readonly string[] } | undefined {
+  const { path, head, executable, platform } = script
+  const shebang = /^#![ \t]*(\S+)[ \t]*(.*?)[ \t\r]*(?:\n|$)/.exec(head)
+  const extension = extname(path).toLowerCase()
+  if (shebang !== null) {
+    const [, program = '', rest = ''] = shebang
+    const words = isEnv(program) ? envWords(rest) : [program, ...(rest === '' ? [] : [rest])]
+    const [name = '', ...options] = words
+    if (baseName(name) === 'node') return { file: process.execPath, args: [...options, path] }
+    if (platform === 'win32') return { file: baseName(name), args: [...options, path] }
+    if (executable) return { file: path, args: [] }
+    if (name !== '') return { file: name, args: [...options, path] }
+  }
+  const known = byExtension(extension, platform)
+  if (known !== undefined) return { file: known, args: [path] }
+  return executable && platform !== 'win32' ? { file: path, args: [] } : undefined
+}
+
+function byExtension(extension: string, platform: NodeJS.Platform): string | undefined {
+  switch (extension) {
+    case '.sh':
+      return 'sh'
+    case '.mjs':
+    case '.js':
+    case '.ts':
+      return process.execPath
+    case '.py':
+      return platform === 'win32' ? 'python' : 'python3'
+    default:
+      return undefined
+  }
+}
+
+function isEnv(program: string): boolean {
+  return baseName(program) === 'env'
+}
+
+/** `env -S` splits its one argument, as the kernel passes everything after the program in one. */
+function envWords(rest: string): string[] {
+  const words = rest.split(/[ \t]+/).filter((word) => word !== '')
+  return words[0] === '-S' ? words.slice(1) : words
+}
+
+function baseName(program: string): string {
+  return program.slice(program.lastIndexOf('/') + 1)
+}
+
+/**
+ * What a command file of Windows, as npm and pnpm write them for programs that they install, would
+ * start: Node with a script, or a program. Node does not start such a file without a shell (since
+ * CVE-2024-27980), and a shell would read the arguments a second time. Undefined for a command file
+ * of another form.
+ *
+ * @param path of the command file, absolute.
+ * @param text of it.
+ * @param node the Node that takes the place of the one the file would look for.
+ */
+export function shimTarget(
+  path: string,
+  text: string,
+  node: string,
+): { file: string; args: readonly string[] } | undefined {
+  const call = text
+    .split(/\r?\n/)
+    .flatMap((line) => invocation.exec(line)?.[1] ?? [])
+    .at(-1)
+  if (call === undefined || call.includes('%')) return undefined
+  const target = win32.join(win32.dirname(path), call)
+  switch (win32.extname(target).toLowerCase()) {
+    case '.js':
+    case '.mjs':
+    case '.cjs':
+      return { file: node, args: [target] }
+    case '.exe':
+      return { file: target, args: [] }
+    // Without an extension it is a script, whose first line npm has turned into the call of Node.
+    case '':
+      return /\bnode(\.exe)?"/i.test(text) ? { file: node, args: [target] } : undefined
+    default:
+      return undefined
+  }
+}
+
+/** A path from the file's own directory, in quotation marks, last before all arguments. */
+const invocation = /"%(?:~dp0|dp0%)\\?([^"]+)"[ \t]+%\*[ \t]*(?:\)[ \t]*)?$/
+
+export function isCommandFile(path: string): boolean {
+  return /\.(cmd|bat)$/i.test(path)
 }

@@ -8,7 +8,7 @@ import {
   findVerifyScript,
   type ScriptSearch,
 } from '../../src/exec/index.ts'
-import { interpreterFor } from '../../src/exec/interpreter-for.ts'
+import { interpreterFor } from '../../src/exec/script.ts'
 
 describe('the script of a skill', () => {
   let directory: string

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
-import { lastComplaint } from '../../src/exec/_last-complaint.ts'
+import { lastComplaint } from '../../src/exec/output-protocol.ts'
 
 it.each([
   ['', ''],

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, it } from 'vitest'
-import { groupIsGone } from '../../src/exec/_process-group.ts'
+import { groupIsGone } from '../../src/exec/process-group.ts'
 import { until } from '../patience.ts'
 
 const onLinux = process.platform === 'linux'

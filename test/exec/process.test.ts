@@ -2,32 +2,11 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest'
-import {
-  openLauncher,
-  type ProcessRequest,
-  type RunProcess,
-  runProcess,
-} from '../../src/exec/index.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ProcessRequest, runProcess } from '../../src/exec/index.ts'
 import { until, withinLimit } from '../patience.ts'
 
-const launcher = openLauncher()
-const slowLauncher = openLauncher(undefined, false)
-afterAll(async () => {
-  await launcher.close()
-  await slowLauncher.close()
-})
-
-const launched: [string, RunProcess][] = [
-  ['through the launcher', launcher.run],
-  ['through the launcher without pipes of its own', slowLauncher.run],
-]
-const ways: [string, RunProcess][] = [
-  ['directly', runProcess],
-  ...(existsSync('/usr/bin/perl') ? launched : []),
-]
-
-describe.each(ways)('running a process %s', (_way, run) => {
+describe('running a process', () => {
   let directory: string
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'skillrail-exec-'))
@@ -35,7 +14,7 @@ describe.each(ways)('running a process %s', (_way, run) => {
   afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
   const shell = (script: string, more: Partial<ProcessRequest> = {}) =>
-    run({
+    runProcess({
       file: '/bin/sh',
       args: ['-c', script],
       cwd: directory,
@@ -51,7 +30,7 @@ describe.each(ways)('running a process %s', (_way, run) => {
   })
 
   it('gives the child exactly the environment it was told', async () => {
-    const result = await run({
+    const result = await runProcess({
       file: process.execPath,
       args: ['-p', 'Object.keys(process.env).sort().join()'],
       cwd: directory,
@@ -179,7 +158,7 @@ describe.each(ways)('running a process %s', (_way, run) => {
 
   it('passes on arguments and values as they are, empty ones too', async () => {
     const given = ['', 'a b', "it's", '$HOME', 'ä\n*', '']
-    const result = await run({
+    const result = await runProcess({
       file: process.execPath,
       args: ['-e', 'console.log(JSON.stringify([process.argv.slice(1), process.env.V]))', ...given],
       cwd: directory,
@@ -233,7 +212,7 @@ describe.each(ways)('running a process %s', (_way, run) => {
   })
 
   it('says why a program could not be started', async () => {
-    const missing = await run({
+    const missing = await runProcess({
       file: join(directory, 'nothing'),
       args: [],
       cwd: directory,

@@ -1,21 +1,18 @@
+import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
+import { isInside } from '../../base/index.ts'
 import { type ChildDescriptor, runProcess } from '../process.ts'
+import type { Grants } from './grants.ts'
 import {
-  bubblewrapArguments,
-  type BubblewrapBox,
-  bubblewrapDescriptors,
-  bubblewrapOptions,
-  bubblewrapPlaces,
-} from './bubblewrap-arguments.ts'
-import { inheritedDescriptors } from './_inherited.ts'
-import { waitUntilEmpty, watchInhabitants } from './_inhabitants.ts'
-import type { Sandbox, SandboxRequest } from './model.ts'
-import { notStarted } from './_not-started.ts'
-import { seccompFilter } from './seccomp.ts'
-import { superviseLimits } from './_supervise-limits.ts'
-import type { FilteredProcessor } from './_syscalls.ts'
-import { systemPaths } from './system-paths.ts'
+  limitingProgram,
+  type SandboxLimits,
+  superviseLimits,
+  waitUntilEmpty,
+  watchInhabitants,
+} from './limits.ts'
+import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sandbox.ts'
+import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 
-export interface Bubblewrap {
+interface Bubblewrap {
   /** By its absolute path. */
   program: string
   processor: FilteredProcessor
@@ -91,3 +88,174 @@ function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapB
     lastUserNamespace,
   }
 }
+
+/** Everything that decides what a program in bubblewrap sees. */
+export interface BubblewrapBox {
+  skillDirectory: string
+  /** The Node that runs us. */
+  node: string
+  state?: string | undefined
+  output?: string | undefined
+  /** The machine's programs and libraries, in the order in which they are put in place. */
+  system: readonly SystemPath[]
+  grants: Grants
+  limits: SandboxLimits
+  environment: Readonly<Record<string, string>>
+  command: readonly string[]
+  /** From bubblewrap 0.8 on: no namespace of users can be made inside. The filter says so too. */
+  lastUserNamespace: boolean
+}
+
+/** A directory or a file that is seen read-only, or a link that is made anew. */
+type SystemPath = { kind: 'bind'; path: string } | { kind: 'link'; path: string; target: string }
+
+/** Where things are inside. */
+export const bubblewrapPlaces: Places = {
+  skill: '/sandbox/skill',
+  node: '/sandbox/bin/node',
+  work: '/tmp/work',
+  home: '/tmp/home',
+  scratch: '/tmp/scratch',
+  state: '/sandbox/state.json',
+  output: '/sandbox/output',
+}
+
+/**
+ * The descriptors by which bubblewrap gets the filter and its options, and tells of the process that
+ * it started.
+ */
+const bubblewrapDescriptors = { filter: 3, information: 4, options: 5 } as const
+
+/** The command line: what stands there can be read inside and, outside, by every user. */
+export function bubblewrapArguments({ limits, command }: BubblewrapBox): string[] {
+  const options = ['--args', String(bubblewrapDescriptors.options)]
+  return [...options, '--', '/bin/sh', '-c', limitingProgram(limits, true), 'sh', ...command]
+}
+
+/**
+ * The options, which go through a pipe, so that paths and granted values show nowhere. The order counts: what
+ * comes later lies over what came before, so that no grant reaches the skill, and the root is made
+ * read-only last.
+ */
+export function bubblewrapOptions(box: BubblewrapBox): string[] {
+  const { grants, limits } = box
+  const places = bubblewrapPlaces
+  const reachesSkill = grants.write.some((path) => isInside(path, box.skillDirectory))
+  const rows: readonly (readonly string[])[] = [
+    ...isolation(box),
+    ...Object.entries(box.environment).map(([name, value]) => ['--setenv', name, value]),
+    ...box.system.map(systemArguments),
+    // Read-only, because root outside owns the switches of the kernel below it.
+    ['--proc', '/proc', '--remount-ro', '/proc'],
+    ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm'],
+    ['--remount-ro', '/dev'],
+    ['--size', String(limits.diskBytes), '--tmpfs', '/tmp'],
+    ...[places.work, places.home, places.scratch].map((path) => ['--dir', path]),
+    ...grants.read.map((path) => ['--ro-bind', path, path]),
+    ...grants.write.map((path) => ['--bind', path, path]),
+    reachesSkill ? ['--ro-bind', box.skillDirectory, box.skillDirectory] : [],
+    ['--ro-bind', box.node, places.node],
+    ['--ro-bind', box.skillDirectory, places.skill],
+    box.state === undefined ? [] : ['--ro-bind', box.state, places.state],
+    box.output === undefined ? [] : ['--bind', box.output, places.output],
+    ['--remount-ro', '/', '--chdir', places.work],
+    ['--seccomp', String(bubblewrapDescriptors.filter)],
+    ['--info-fd', String(bubblewrapDescriptors.information)],
+  ]
+  return rows.flat()
+}
+
+/** `/dev/shm`, which some languages' process pools need. */
+const sharedMemoryBytes = 16 * 1024 ** 2
+
+/**
+ * `--unshare-all` only tries to make a namespace of users; without one root would keep its rights
+ * over every mount, so it is demanded by name.
+ */
+function isolation({ grants, lastUserNamespace }: BubblewrapBox): string[][] {
+  return [
+    ['--unshare-user', '--unshare-all'],
+    grants.network ? ['--share-net'] : [],
+    lastUserNamespace ? ['--disable-userns'] : [],
+    ['--cap-drop', 'ALL', '--new-session', '--die-with-parent'],
+    ['--hostname', 'sandbox', '--clearenv'],
+  ]
+}
+
+function systemArguments(entry: SystemPath): string[] {
+  return entry.kind === 'link'
+    ? ['--symlink', entry.target, entry.path]
+    : ['--ro-bind', entry.path, entry.path]
+}
+
+/**
+ * Descriptors that a program started by us would inherit from whoever started us: Node closes only
+ * its own. A directory among them would be a way out of any sandbox.
+ */
+function inheritedDescriptors(): number[] {
+  try {
+    return readdirSync('/proc/self/fdinfo')
+      .map(Number)
+      .filter((descriptor) => descriptor > 2 && isPassedOn(descriptor))
+  } catch {
+    return []
+  }
+}
+
+/** The flag `O_CLOEXEC`, in octal as the kernel prints it. */
+const closesOnExec = 0o2000000
+
+function isPassedOn(descriptor: number): boolean {
+  try {
+    const text = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1')
+    const flags = /^flags:\s*([0-7]+)$/m.exec(text)?.[1] ?? '0'
+    return (Number.parseInt(flags, 8) & closesOnExec) === 0
+  } catch {
+    return false
+  }
+}
+
+/** The programs and libraries of this machine, as far as they are there. */
+function systemPaths(network: boolean): SystemPath[] {
+  const wanted = network ? [...everywhere, ...forNetwork] : everywhere
+  return wanted.flatMap((path) => {
+    try {
+      if (!lstatSync(path).isSymbolicLink()) return [{ kind: 'bind', path } as const]
+      const target = readlinkSync(path)
+      // A link to somewhere that is not seen inside would be of no use: its content is put there.
+      const inside = /^\/?(?:usr|nix)\//.test(target)
+      return [
+        inside ? ({ kind: 'link', path, target } as const) : ({ kind: 'bind', path } as const),
+      ]
+    } catch {
+      return []
+    }
+  })
+}
+
+/** Nothing of `/etc` that names people, machines or secrets. */
+const everywhere = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/nix/store',
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/localtime',
+]
+
+const forNetwork = [
+  '/etc/ca-certificates',
+  '/etc/gai.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/pki/tls/certs',
+  '/etc/resolv.conf',
+  '/etc/ssl/certs',
+  '/etc/ssl/openssl.cnf',
+]

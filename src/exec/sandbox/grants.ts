@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { isInside, messageOf } from '../../base/index.ts'
+import { exitCode, type ExitCode, isInside, messageOf, SkillrailError } from '../../base/index.ts'
 
 /** What a program in a sandbox was given besides its own skill. */
 export interface Grants {
@@ -21,7 +21,7 @@ export interface GrantProblem {
   hint: string
 }
 
-export interface GrantWorld {
+interface GrantWorld {
   cwd: string
   home: string
   env: Readonly<Record<string, string | undefined>>
@@ -166,4 +166,11 @@ const ownVariables = /^(?:PATH|HOME|TMPDIR|PWD|LD_.*|DYLD_.*|SKILLRAIL_.*)$/
 
 function problem(message: string, hint: string): GrantReading {
   return { kind: 'problem', message, hint }
+}
+
+/** A script may run only in a sandbox, and none works here. Exit code 4; `hint` says what to do. */
+export class SandboxMissingError extends SkillrailError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
 }

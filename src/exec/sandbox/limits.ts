@@ -1,3 +1,8 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ProcessRequest, ProcessResult } from '../process.ts'
+import type { SandboxRequest } from './sandbox.ts'
+
 /** What a program in a sandbox may use up. */
 export interface SandboxLimits {
   /** Seconds of processor time of each process. */
@@ -45,4 +50,151 @@ export function limitingProgram(limits: SandboxLimits, countsTasks: boolean): st
     ...(countsTasks ? [`ulimit -u ${limits.tasks} || ulimit -p ${limits.tasks}`] : []),
   ]
   return `{ ${lines.join('; ')}; } 2>/dev/null; exec nice -n ${priority} "$@"`
+}
+
+/** The parts of a request that a backend passes on to the process. */
+type Supervised = Pick<
+  ProcessRequest,
+  'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput'
+>
+
+/**
+ * Runs something that may be stopped because it exceeds a limit: the output that it prints is
+ * counted here, everything else by the backend, which calls `stop` with what was too much.
+ */
+export async function superviseLimits(
+  request: SandboxRequest,
+  run: (supervised: Supervised, stop: (message: string) => void) => Promise<ProcessResult>,
+): Promise<ProcessResult> {
+  const { stdin, timeoutMs, outputLimit, signal, onOutput, limits } = request
+  const controller = new AbortController()
+  let exceeded: string | undefined
+  let printed = 0
+  const stop = (message: string): void => {
+    exceeded ??= message
+    controller.abort()
+  }
+  const supervised: Supervised = {
+    stdin,
+    timeoutMs,
+    outputLimit,
+    signal: signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]),
+    onOutput(chunk, stream) {
+      printed += chunk.length
+      if (printed > limits.printedBytes) {
+        stop(`it printed more than ${limits.printedBytes / 1024 ** 2} MiB`)
+      }
+      onOutput?.(chunk, stream)
+    },
+  }
+  const result = await run(supervised, stop)
+  const ended = result.end.kind === 'aborted' && signal?.aborted !== true
+  return ended && exceeded !== undefined
+    ? { ...result, end: { kind: 'limit', message: exceeded } }
+    : result
+}
+
+/**
+ * Looks after what all processes of a sandbox use together, which no limit of single processes
+ * bounds; for root the kernel does not even bound their number.
+ *
+ * @param first the process that all others in the sandbox descend from, by its number outside.
+ * @param exceeded called once, with what is too much.
+ * @returns how to stop looking.
+ */
+export function watchInhabitants(
+  first: number,
+  limits: SandboxLimits,
+  exceeded: (message: string) => void,
+): () => void {
+  const timer = setInterval(() => {
+    const message = excess(first, limits)
+    if (message === undefined) return
+    clearInterval(timer)
+    exceeded(message)
+    killAll(first)
+  }, intervalMs)
+  return () => clearInterval(timer)
+}
+
+/**
+ * Waits until a sandbox is empty. Its first process ends when the script has, and takes all others
+ * with it, which the kernel may still be at when bubblewrap has ended.
+ */
+export async function waitUntilEmpty(first: number): Promise<void> {
+  for (let waited = 0; waited < patienceMs && isAlive(first); waited++) await sleep(1)
+}
+
+const patienceMs = 2000
+
+/** One that waits to be noticed by its parent has nothing left to take with it. */
+function isAlive(pid: number): boolean {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
+  } catch {
+    return false
+  }
+}
+
+/** Short enough that a program which only makes processes has not made many. */
+const intervalMs = 50
+
+/** The kernel ends a namespace of processes at once when its first one is gone. */
+function killAll(first: number): void {
+  try {
+    process.kill(first, 'SIGKILL')
+  } catch {
+    // It has just ended.
+  }
+}
+
+function excess(first: number, limits: SandboxLimits): string | undefined {
+  // The sandbox's own list of processes holds no others, however many there are outside.
+  const directory = `/proc/${first}/root/proc`
+  if (isOurRoot(`/proc/${first}/root`)) return undefined
+  let kilobytes = 0
+  let tasks = 0
+  for (const name of listOf(directory)) {
+    if (!/^\d+$/.test(name)) continue
+    const status = statusOf(`${directory}/${name}`)
+    kilobytes += numberIn(status, /^VmRSS:\s*(\d+)/m)
+    tasks += numberIn(status, /^Threads:\s*(\d+)/m)
+    if (tasks > limits.tasks) return `it made more than ${limits.tasks} processes and threads`
+    if (kilobytes * 1024 > limits.memoryBytes) {
+      return `it used more than ${limits.memoryBytes / 1024 ** 2} MiB of memory`
+    }
+  }
+  return undefined
+}
+
+/** At the very beginning it still sees what we see. */
+function isOurRoot(path: string): boolean {
+  try {
+    const [its, ours] = [statSync(path), statSync('/')]
+    return its.dev === ours.dev && its.ino === ours.ino
+  } catch {
+    return true
+  }
+}
+
+function listOf(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    // It has just ended.
+    return []
+  }
+}
+
+function statusOf(process: string): string {
+  try {
+    return readFileSync(`${process}/status`, 'latin1')
+  } catch {
+    return ''
+  }
+}
+
+function numberIn(text: string, pattern: RegExp): number {
+  return Number(pattern.exec(text)?.[1] ?? 0)
 }

@@ -1,9 +1,21 @@
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { messageOf } from '../../base/index.ts'
+import type { Script } from '../find-script.ts'
+import { capturedText, type ProcessEnd, type ProcessResult, whatIsMissing } from '../process.ts'
 import { bubblewrapSandbox } from './bubblewrap.ts'
-import type { Sandbox, SandboxProbe } from './model.ts'
-import { probeSandbox } from './probe.ts'
-import { isFiltered } from './seccomp.ts'
+import { type Grants, noGrants } from './grants.ts'
+import { defaultLimits, type SandboxLimits } from './limits.ts'
+import {
+  notStarted,
+  type Places,
+  type Sandbox,
+  type SandboxProbe,
+  type SandboxRequest,
+} from './sandbox.ts'
 import { seatbeltSandbox } from './seatbelt.ts'
+import { isFiltered } from './seccomp.ts'
 
 /** The machine as the choice of a backend sees it. */
 export interface SandboxMachine {
@@ -95,4 +107,180 @@ async function chooseSeatbelt({ exists, probe }: SandboxMachine): Promise<Sandbo
   const problem = await probe(sandbox)
   if (problem === '') return { ok: true, sandbox, program: seatbeltProgram }
   return { ok: false, reason: `${seatbeltProgram} does not work here: ${problem}`, hint }
+}
+
+/**
+ * Runs a small program in a sandbox that looks at what holds it. An empty answer means that
+ * everything does; otherwise what does not, as in "because …".
+ */
+async function probeSandbox(sandbox: Sandbox): Promise<string> {
+  const directory = mkdtempSync(join(tmpdir(), 'skillrail-probe-'))
+  try {
+    const { end, stdout, stderr } = await sandbox.run({
+      skillDirectory: directory,
+      grants: noGrants,
+      limits: defaultLimits,
+      command: ({ skill }) => ['/bin/sh', '-c', probeProgram, 'sh', skill, directory],
+      environment: () => ({}),
+      timeoutMs: 10_000,
+      outputLimit: 65_536,
+    })
+    if (end.kind === 'not-started') return `it cannot be started: ${end.message}`
+    if (end.kind !== 'exit' || end.code !== 0) {
+      const [said = ''] = capturedText(stderr).trim().split('\n')
+      const how = end.kind === 'exit' ? `it ended with exit code ${end.code}` : 'it did not end'
+      return said === '' ? how : said
+    }
+    return judge(readFacts(capturedText(stdout)), sandbox.name === 'bubblewrap').join('; ')
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** What {@link probeProgram} prints: facts by name, and the lines of `/proc/self/limits`. */
+type ProbeFacts = ReadonlyMap<string, string>
+
+/**
+ * In plain shell, with nothing but what every machine has. The last two lines make a process and
+ * come from it.
+ */
+const probeProgram = String.raw`
+( : > "$1/written" ) 2>/dev/null && echo "skill: written" || echo "skill: kept"
+( : > "$2/written" ) 2>/dev/null && [ "$1" != "$2" ] && echo "outside: written" || echo "outside: kept"
+( : > written ) 2>/dev/null && echo "work: written" || echo "work: kept"
+if [ -r /proc/self/status ]; then
+  while read -r name value rest; do
+    case $name in CapEff:|CapBnd:|NoNewPrivs:|Seccomp:) echo "$name $value";; esac
+  done < /proc/self/status
+  while IFS= read -r line; do echo "limit $line"; done < /proc/self/limits
+  interfaces=
+  while IFS=: read -r name rest; do
+    [ -z "$rest" ] || interfaces="$interfaces$name"
+  done < /proc/net/dev
+  echo "network: $interfaces"
+fi
+( echo "fork: done" )
+`
+
+export function readFacts(text: string): ProbeFacts {
+  const facts = new Map<string, string>()
+  for (const line of text.split('\n')) {
+    const limit = /^limit (Max(?: [a-z]+)+)\s{2,}(\S+)\s+(\S+)/.exec(line)
+    if (limit !== null) facts.set(limit[1] ?? '', limit[3] ?? '')
+    const fact = /^(\w+): (.*)$/.exec(line)
+    if (fact !== null) facts.set(fact[1] ?? '', (fact[2] ?? '').trim())
+  }
+  return facts
+}
+
+/** What does not hold. */
+export function judge(
+  facts: ProbeFacts,
+  linux: boolean,
+  limits: SandboxLimits = defaultLimits,
+): string[] {
+  const wanted = linux ? [...everywhere, ...onLinux] : everywhere
+  const wrong = wanted.filter(([name, holds]) => !holds.test(facts.get(name) ?? ''))
+  const loose = linux
+    ? limitNames(limits).filter(([name, most]) => !(Number(facts.get(name) ?? '') <= most))
+    : []
+  return [
+    ...wrong.map(([name, , sentence]) => `${sentence} (${name}: ${facts.get(name) ?? 'unknown'})`),
+    ...loose.map(([name, most]) => `${name} is ${facts.get(name) ?? 'unknown'}, not ${most}`),
+  ]
+}
+
+type Fact = readonly [name: string, holds: RegExp, otherwise: string]
+
+const everywhere: readonly Fact[] = [
+  ['skill', /^kept$/, 'the directory of the skill can be written'],
+  ['outside', /^kept$/, 'a directory outside can be written'],
+  ['work', /^written$/, 'the working directory cannot be written'],
+  ['fork', /^done$/, 'no process can be made'],
+]
+
+const onLinux: readonly Fact[] = [
+  ['CapEff', /^0+$/, 'rights of root are left'],
+  ['CapBnd', /^0+$/, 'rights of root can be got back'],
+  ['NoNewPrivs', /^1$/, 'a setuid program would be obeyed'],
+  ['Seccomp', /^2$/, 'system calls are not filtered'],
+  ['network', /^(?:lo)?$/, 'the network can be seen'],
+]
+
+function limitNames(limits: SandboxLimits): readonly (readonly [string, number])[] {
+  return [
+    ['Max cpu time', limits.cpuSeconds],
+    ['Max data size', Math.ceil(limits.memoryBytes / 1024) * 1024],
+    ['Max file size', limits.fileBytes],
+    ['Max open files', limits.openFiles],
+    ['Max processes', limits.tasks],
+    ['Max core file size', 0],
+  ]
+}
+
+/** Where a script that is not trusted runs, and what it was given there. */
+export interface Confinement {
+  sandbox: Sandbox
+  grants: Grants
+  /** Default: {@link defaultLimits}. */
+  limits?: SandboxLimits | undefined
+}
+
+export interface ConfinedScript extends Pick<
+  SandboxRequest,
+  'stdin' | 'timeoutMs' | 'outputLimit' | 'signal' | 'onOutput' | 'state' | 'output'
+> {
+  script: Script
+  skillDirectory: string
+  arguments: readonly string[]
+  /** What a script outside would get; only the locale and the time zone of it go in. */
+  ambient: Readonly<Record<string, string>>
+  /** What the script is told, by the paths that hold inside. */
+  own(places: Places): Readonly<Record<string, string>>
+}
+
+/** Runs a script of a skill in a sandbox; like `runProcess` it never rejects. */
+export async function runConfined(
+  { sandbox, grants, limits = defaultLimits }: Confinement,
+  request: ConfinedScript,
+): Promise<ProcessResult> {
+  const { script, skillDirectory, arguments: given, ambient, own, ...rest } = request
+  try {
+    const result = await sandbox.run({
+      ...rest,
+      skillDirectory: realpathSync.native(skillDirectory),
+      grants,
+      limits,
+      command: (places) => [...commandInside(script, places), ...given],
+      environment: (places) => ({
+        ...localeOf(ambient),
+        PYTHONDONTWRITEBYTECODE: '1',
+        ...own(places),
+      }),
+    })
+    return { ...result, end: explained(script, result.end) }
+  } catch (error) {
+    return notStarted(messageOf(error))
+  }
+}
+
+/** What starts it inside says of anything that is missing 127, and that the script is. */
+function explained(script: Script, end: ProcessEnd): ProcessEnd {
+  const isMissing = end.kind === 'exit' && end.code === 127
+  const message = isMissing ? whatIsMissing({ file: script.file, cwd: '/' }) : undefined
+  return message === undefined ? end : { kind: 'not-started', message }
+}
+
+function commandInside(script: Script, places: Places): string[] {
+  const path = `${places.skill}/${script.relative}`
+  return [script.file, ...script.args].map((word) => {
+    if (word === script.path) return path
+    return word === process.execPath ? places.node : word
+  })
+}
+
+function localeOf(ambient: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(ambient).filter(([name]) => /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/.test(name)),
+  )
 }

@@ -4,7 +4,7 @@ import {
   bubblewrapArguments,
   type BubblewrapBox,
   bubblewrapOptions,
-} from '../../../src/exec/sandbox/bubblewrap-arguments.ts'
+} from '../../../src/exec/sandbox/bubblewrap.ts'
 import { noGrants } from '../../../src/exec/sandbox/grants.ts'
 import { defaultLimits } from '../../../src/exec/sandbox/limits.ts'
 

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { chooseSandbox, type SandboxMachine } from '../../../src/exec/sandbox/open-sandbox.ts'
-import { judge, readFacts } from '../../../src/exec/sandbox/probe.ts'
+import {
+  chooseSandbox,
+  judge,
+  readFacts,
+  type SandboxMachine,
+} from '../../../src/exec/sandbox/open-sandbox.ts'
 
 const linux: SandboxMachine = {
   platform: 'linux',

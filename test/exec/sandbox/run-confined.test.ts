@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createCapture } from '../../../src/exec/capture.ts'
+import { createCapture } from '../../../src/exec/process.ts'
 import {
   findScript,
   noGrants,
@@ -10,11 +10,9 @@ import {
   runScript,
   type Sandbox,
 } from '../../../src/exec/index.ts'
-import type { Places, SandboxRequest } from '../../../src/exec/sandbox/model.ts'
-import { superviseLimits } from '../../../src/exec/sandbox/_supervise-limits.ts'
-import { bubblewrapSandbox } from '../../../src/exec/sandbox/bubblewrap.ts'
-import { bubblewrapPlaces } from '../../../src/exec/sandbox/bubblewrap-arguments.ts'
-import { defaultLimits } from '../../../src/exec/sandbox/limits.ts'
+import type { Places, SandboxRequest } from '../../../src/exec/sandbox/sandbox.ts'
+import { defaultLimits, superviseLimits } from '../../../src/exec/sandbox/limits.ts'
+import { bubblewrapPlaces, bubblewrapSandbox } from '../../../src/exec/sandbox/bubblewrap.ts'
 
 let base: string
 beforeEach(() => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { noGrants } from '../../../src/exec/sandbox/grants.ts'
-import { seatbeltProfile } from '../../../src/exec/sandbox/seatbelt-profile.ts'
+import { seatbeltProfile } from '../../../src/exec/sandbox/seatbelt.ts'
 
 const box = {
   skillDirectory: '/Users/u/skills/a',

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isFiltered, seccompFilter } from '../../../src/exec/sandbox/seccomp.ts'
-import { refusedCalls } from '../../../src/exec/sandbox/_syscalls.ts'
+import { isFiltered, refusedCalls, seccompFilter } from '../../../src/exec/sandbox/seccomp.ts'
 
 const audit = { x64: 0xc000003e, arm64: 0xc00000b7 } as const
 const processors = ['x64', 'arm64'] as const

@@ -1,5 +1,5 @@
 import { parseOutput, readOutput, type StepOutput } from '../../../src/exec/index.ts'
-import { lastOutputBlock } from '../../../src/exec/_output-block.ts'
+import { lastOutputBlock } from '../../../src/exec/output-block.ts'
 import { readAgentOutput } from '../../../src/exec/output-protocol.ts'
 import { choiceAndText, demand, same } from '../target.ts'
 

@@ -1,4 +1,4 @@
-import type { ProcessRequest, ProcessResult } from '../process.ts'
+import { createCapture, type ProcessRequest, type ProcessResult } from '../process.ts'
 import type { Grants } from './grants.ts'
 import type { SandboxLimits } from './limits.ts'
 
@@ -46,3 +46,9 @@ export interface Places {
 export type SandboxProbe =
   | { ok: true; sandbox: Sandbox; program: string; note?: string | undefined }
   | { ok: false; reason: string; hint: string }
+
+/** The result of a program that was not started. */
+export function notStarted(message: string): ProcessResult {
+  const nothing = createCapture(0).finish()
+  return { end: { kind: 'not-started', message }, stdout: nothing, stderr: nothing }
+}

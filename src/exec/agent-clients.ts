@@ -1,0 +1,230 @@
+import { readRegularFile } from '../base/index.ts'
+import type { AllowedTool } from '../skill/index.ts'
+import { failedOutput, readAgentOutput, type StepOutput } from './output-protocol.ts'
+import { capturedText, runProcess } from './process.ts'
+import { isCommandFile, shimTarget } from './script.ts'
+
+/** What a skill may ask of whoever executes it, in the spelling of its fields. */
+export const skillRequests = ['allowed-tools', 'model', 'agent', 'hooks'] as const
+export type SkillRequest = (typeof skillRequests)[number]
+
+/** What of a skill's fields a client is told on its command line. */
+export interface AgentWishes {
+  allowedTools: readonly AllowedTool[]
+  model: string | undefined
+}
+
+/** An agent's command line that can be asked headless. The prompt comes on standard input. */
+export interface AgentCli {
+  title: string
+  /** Name of the program on the search path. */
+  program: string
+  /** The command that installs it. */
+  install: string
+  /** Headless, with the client's own permissions: no flag here raises them. */
+  args(wishes: AgentWishes): readonly string[]
+  /** Which requests of a skill `args` passes on; the others have no equal in this client. */
+  honours: readonly SkillRequest[]
+  /** Beginnings of the variables that hold its sign-in and its settings. */
+  variables: readonly string[]
+}
+
+/** Tried with the versions that the client tests install. */
+export const agentClis = {
+  claude: {
+    title: 'Claude Code',
+    program: 'claude',
+    install: 'npm install -g @anthropic-ai/claude-code',
+    args: ({ allowedTools, model }) => [
+      '-p',
+      '--output-format',
+      'text',
+      ...(allowedTools.length === 0
+        ? []
+        : ['--allowedTools', allowedTools.map(toolText).join(',')]),
+      ...(model === undefined ? [] : ['--model', model]),
+    ],
+    honours: ['allowed-tools', 'model'],
+    variables: ['ANTHROPIC_', 'CLAUDE_', 'DISABLE_', 'AWS_', 'GOOGLE_', 'CLOUD_ML_'],
+  },
+  codex: {
+    title: 'Codex',
+    program: 'codex',
+    install: 'npm install -g @openai/codex',
+    args: () => ['exec', '-'],
+    honours: [],
+    variables: ['OPENAI_', 'CODEX_'],
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    program: 'gemini',
+    install: 'npm install -g @google/gemini-cli',
+    args: () => ['--output-format', 'text'],
+    honours: [],
+    variables: ['GEMINI_', 'GOOGLE_'],
+  },
+  opencode: {
+    title: 'OpenCode',
+    program: 'opencode',
+    install: 'npm install -g opencode-ai',
+    args: () => ['run'],
+    honours: [],
+    variables: ['OPENCODE_', 'ANTHROPIC_', 'OPENAI_', 'GEMINI_', 'GOOGLE_', 'OPENROUTER_', 'AWS_'],
+  },
+  copilot: {
+    title: 'Copilot CLI',
+    program: 'copilot',
+    install: 'npm install -g @github/copilot',
+    args: () => ['--silent'],
+    honours: [],
+    variables: ['COPILOT_', 'GH_', 'GITHUB_TOKEN'],
+  },
+  qwen: {
+    title: 'Qwen Code',
+    program: 'qwen',
+    install: 'npm install -g @qwen-code/qwen-code',
+    args: () => ['--output-format', 'text'],
+    honours: [],
+    variables: ['QWEN_', 'DASHSCOPE_', 'OPENAI_'],
+  },
+} as const satisfies Record<string, AgentCli>
+
+export type AgentCliName = keyof typeof agentClis
+
+export function isAgentCli(name: string): name is AgentCliName {
+  return Object.hasOwn(agentClis, name)
+}
+
+/** Variables that any program with a network connection needs to find its way. */
+export const networkVariables: readonly string[] = [
+  'HTTP_PROXY',
+  'HTTPS_PROXY',
+  'NO_PROXY',
+  'http_proxy',
+  'https_proxy',
+  'no_proxy',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME',
+  'XDG_CACHE_HOME',
+  'XDG_STATE_HOME',
+]
+
+function toolText({ tool, pattern }: AllowedTool): string {
+  return pattern === undefined ? tool : `${tool}(${pattern})`
+}
+
+export interface AgentRequest {
+  client: AgentCli
+  /** Where its program lies. */
+  program: string
+  wishes: AgentWishes
+  prompt: string
+  /** The working directory: the project. */
+  cwd: string
+  /** Everything that the client gets of our environment. */
+  environment: Readonly<Record<string, string>>
+  /** Bytes kept of each stream. */
+  outputLimit: number
+  signal?: AbortSignal | undefined
+  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
+}
+
+export interface AgentResult {
+  output: StepOutput
+  stdout: string
+  stderr: string
+}
+
+/**
+ * Asks an agent's command line once, headless, in a process group of its own, and reads the output
+ * block of its answer. An answer without one is a failure `output-missing`. Never throws.
+ */
+export async function runAgent(request: AgentRequest): Promise<AgentResult> {
+  const { client, wishes } = request
+  const started = startOf(request.program)
+  if (started === undefined) return cannotStart(request)
+  const result = await runProcess({
+    file: started.file,
+    args: [...started.args, ...client.args(wishes)],
+    cwd: request.cwd,
+    env: request.environment,
+    stdin: request.prompt,
+    outputLimit: request.outputLimit,
+    signal: request.signal,
+    onOutput: request.onOutput,
+  })
+  return {
+    output: readAgentOutput(result, client.title),
+    stdout: capturedText(result.stdout),
+    stderr: capturedText(result.stderr),
+  }
+}
+
+/** How the program is started: itself, or what a command file of Windows would start. */
+function startOf(program: string): { file: string; args: readonly string[] } | undefined {
+  if (process.platform !== 'win32' || !isCommandFile(program)) return { file: program, args: [] }
+  const reading = readRegularFile(program, { maxBytes: 65_536 })
+  return reading.ok ? shimTarget(program, reading.text, process.execPath) : undefined
+}
+
+function cannotStart({ program, client }: AgentRequest): AgentResult {
+  const message = `${client.title} could not be started: ${program} is no command file as npm or pnpm write it; install it with ${client.install}`
+  return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
+}
+
+export interface AgentPromptParts {
+  /** The wrapped content of the skill, as a model gets it on activation. */
+  content: string
+  /** References that its triggers inject, rendered; empty for none. */
+  references: string
+  step: string
+  /** `chain_state` as JSON. */
+  state: string
+  /** How the report is given: as a block in the answer (default), or by a schema. */
+  report?: 'block' | 'schema' | undefined
+}
+
+/**
+ * The whole prompt of a step for an agent's command line or a model. Nothing is left to it to find.
+ * The example of the answer stands behind bars, so that an echo of the prompt is never taken for it.
+ */
+export function agentPrompt({
+  content,
+  references,
+  step,
+  state,
+  report = 'block',
+}: AgentPromptParts): string {
+  const parts = [
+    `You carry out one step of a chain of skills: ${step}. These are its instructions.`,
+    content,
+    ...(references === '' ? [] : [`These references belong to them:\n\n${references.trimEnd()}`]),
+    statePart(state),
+    report === 'block' ? `${task} ${blockForm}` : `${task} ${schemaForm}`,
+  ]
+  return `${parts.join('\n\n')}\n`
+}
+
+/** What is said of `chain_state`, given as JSON. Nothing that a step left ends the block. */
+export function statePart(state: string): string {
+  const kept = state.replaceAll('</', String.raw`<\/`)
+  return `What the steps before it left, as JSON:\n\n<chain_state>\n${kept}\n</chain_state>`
+}
+
+const task = 'Do this step and nothing of what may come after it. Nobody can answer questions.'
+
+const statuses = 'The status is success, failure or critical.'
+
+const schemaForm = `When you are done, or cannot go on, report it as JSON. ${statuses} The result is one sentence that says what was done, or all of what was asked for. Give each thing that went wrong as one of the errors.`
+
+const blockForm = `When you are done, or cannot go on, end your answer with a YAML block of this form, without the bars:
+
+| output:
+|   status: success
+|   result: one sentence that says what was done
+|   errors: []
+|   metrics: {}
+
+${statuses} Give each thing that went wrong as a line of errors. Without this block the step counts as failed.`

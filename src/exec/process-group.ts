@@ -1,0 +1,173 @@
+import { spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** How long a group may go on after TERM before it gets KILL. */
+const killAfterMs = 2000
+
+export interface EndingGroup {
+  /** Whether KILL was sent: nothing of the group can still be alive, only unreaped. */
+  killed(): boolean
+  stop(): void
+}
+
+/**
+ * Sends TERM to the process group of `leader`, and KILL to what is left of it after 2 s. `onChange`
+ * is called while the group dies, so that the caller can look again.
+ */
+export function endGroup(leader: number, onChange: () => void): EndingGroup {
+  let killed = false
+  signalGroup(leader, 'SIGTERM')
+  const killer = setTimeout(() => {
+    killed = true
+    signalGroup(leader, 'SIGKILL')
+    onChange()
+  }, killAfterMs)
+  const poll = setInterval(onChange, 20)
+  return {
+    killed: () => killed,
+    stop() {
+      clearTimeout(killer)
+      clearInterval(poll)
+    },
+  }
+}
+
+/** Ends everything in the process group of `leader`, at once. */
+function killGroup(leader: number): void {
+  signalGroup(leader, 'SIGKILL')
+}
+
+/**
+ * Whether no process of the group is alive. One that has ended and waits for its parent to notice is
+ * not alive, although signals still reach it: in a container nobody may ever notice. On Windows there
+ * are no groups: always true.
+ */
+export function groupIsGone(leader: number): boolean {
+  if (process.platform === 'win32') return true
+  try {
+    process.kill(-leader, 0)
+  } catch {
+    return true
+  }
+  return process.platform === 'linux' && onlyZombies(leader)
+}
+
+function onlyZombies(leader: number): boolean {
+  try {
+    return readdirSync('/proc').every((name) => !/^\d+$/.test(name) || !isAlive(name, leader))
+  } catch {
+    return false
+  }
+}
+
+function isAlive(pid: string, group: number): boolean {
+  try {
+    // After the name, which may contain anything but is the last in parentheses: state, parent, group.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
+    const [state = '', , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(member) === group && state !== 'Z' && state !== 'X'
+  } catch {
+    return false
+  }
+}
+
+function signalGroup(leader: number, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (process.platform === 'win32') {
+    const force = signal === 'SIGKILL' ? ['/F'] : []
+    spawn('taskkill', ['/pid', String(leader), '/T', ...force], { stdio: 'ignore' }).on(
+      'error',
+      () => undefined,
+    )
+    return
+  }
+  try {
+    process.kill(-leader, signal)
+  } catch {
+    // The group ended by itself in the meantime.
+  }
+}
+
+/**
+ * Ends what an interrupted execution left behind: a `kill -9` of ours leaves its script alive, and
+ * it must not run beside its repetition; nor must its verification. Found by the idempotency key in
+ * the environment, so that a process that forked away is found too. Linux only; elsewhere the answer
+ * is 0.
+ *
+ * @returns how many processes were ended.
+ */
+export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
+  if (process.platform !== 'linux' || idempotencyKeys.size === 0) return 0
+  const keys = new Set([...idempotencyKeys].flatMap((key) => [key, verificationKey(key)]))
+  let ended = 0
+  for (const name of processIds()) {
+    const key = idempotencyKeyOf(name)
+    if (key === undefined || !keys.has(key) || Number(name) === process.pid) continue
+    try {
+      process.kill(Number(name), 'SIGKILL')
+      ended++
+    } catch {
+      // It ended by itself.
+    }
+  }
+  return ended
+}
+
+/**
+ * Ends what has left the process group of an execution that we end by force: {@link endOrphans} by
+ * the key that its environment gave it, if any.
+ */
+export function endEscaped(environment: Readonly<Record<string, string>>): void {
+  const key = environment[variable]
+  if (key !== undefined && key !== '') endOrphans(new Set([key]))
+}
+
+/** The idempotency key of `scripts/verify` after an execution with this one. */
+export function verificationKey(key: string): string {
+  return `${key}/verify`
+}
+
+function processIds(): string[] {
+  try {
+    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+  } catch {
+    return []
+  }
+}
+
+const variable = 'SKILLRAIL_IDEMPOTENCY_KEY'
+const beginning = `${variable}=`
+
+function idempotencyKeyOf(pid: string): string | undefined {
+  try {
+    const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
+    const entry = environment.split('\0').find((text) => text.startsWith(beginning))
+    return entry?.slice(beginning.length)
+  } catch {
+    // A process of somebody else, or one that has just ended.
+    return undefined
+  }
+}
+
+const running = new Map<number, Readonly<Record<string, string>>>()
+
+/**
+ * Has the process group of a program, and what has left it, get KILL when this process ends before
+ * it: nobody waits any more at a second Ctrl-C. Not when we are killed ourselves.
+ *
+ * @returns what is to be called when the program has ended.
+ */
+export function endWithUs(pid: number, environment: Readonly<Record<string, string>>): () => void {
+  if (running.size === 0) process.on('exit', endAll)
+  running.set(pid, environment)
+  return () => {
+    running.delete(pid)
+    if (running.size === 0) process.off('exit', endAll)
+  }
+}
+
+function endAll(): void {
+  for (const [pid, environment] of running) {
+    killGroup(pid)
+    endEscaped(environment)
+  }
+}
