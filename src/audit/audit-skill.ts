@@ -1,17 +1,17 @@
 import { posix } from 'node:path'
-import { createFindings, type Findings } from './_findings.ts'
-import { openText } from './_open-text.ts'
-import { checkCapabilities } from './check-capabilities.ts'
-import { type AuditedText, checkCharacters } from './check-characters.ts'
-import { checkFrontmatter } from './check-frontmatter.ts'
-import { checkJson } from './check-json.ts'
-import { checkLayout } from './check-layout.ts'
-import { checkMarkdown } from './check-markdown.ts'
-import { checkSecrets } from './check-secrets.ts'
-import { checkTree } from './check-tree.ts'
-import { auditLimits } from './limits.ts'
-import type { OtherSkill, SkillAudit } from './model.ts'
-import { readTree, type Tree, type TreeEntry } from './read-tree.ts'
+import {
+  type AuditedText,
+  createFindings,
+  type Findings,
+  type OtherSkill,
+  type SkillAudit,
+} from './findings.ts'
+import { checkCharacters, checkMarkdown } from './check-text.ts'
+import { openText } from './open-text.ts'
+import { checkCapabilities, checkSecrets } from './check-scripts.ts'
+import { checkFrontmatter, checkJson, checkTree } from './check-tree.ts'
+import { checkLayout } from './check-names.ts'
+import { auditLimits, readTree, type Tree, type TreeEntry } from './read-tree.ts'
 
 export interface AuditOptions {
   /** Installed skills that this one must not be taken for. Not the audited skill itself. */

@@ -1,7 +1,17 @@
-import { type Dir, lstatSync, opendirSync, readlinkSync } from 'node:fs'
+import {
+  closeSync,
+  constants,
+  type Dir,
+  fstatSync,
+  lstatSync,
+  opendirSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs'
 import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
-import { compareText, isInside, messageOf, realPathOf } from '../base/index.ts'
-import { auditLimits } from './limits.ts'
+import { compareText, type Diagnostic, isInside, messageOf, realPathOf } from '../base/index.ts'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
 export type TreeEntry = { path: string } & (
@@ -129,3 +139,170 @@ function leadsTo(from: string, target: string): string {
   }
   return at
 }
+
+/** Directories of skills, and what stood in the way of finding more. */
+export interface SkillFolders {
+  directories: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+const most = { depth: 24, directories: 50_000 }
+
+/**
+ * The outermost directories with a `SKILL.md`, in code-point order. Unlike discovery it follows no
+ * link: a folder that a stranger made may link to the whole disk. Links to directories are named.
+ */
+export function findSkillFolders(root: string): SkillFolders {
+  const directories: string[] = []
+  const diagnostics: Diagnostic[] = []
+  const report = (path: string, message: string): void =>
+    void diagnostics.push({ code: 'not-analysed', severity: 'warning', path, message })
+  const waiting = [{ path: root, depth: 0 }]
+  let visited = 0
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { path, depth } = next
+    if (++visited > most.directories) {
+      report(path, `more than ${most.directories} directories; the others were not looked at`)
+      break
+    }
+    try {
+      const entries = readdirSync(path, { withFileTypes: true })
+      if (entries.some(({ name }) => /^skill\.md$/i.test(name))) {
+        directories.push(path)
+        continue
+      }
+      if (depth === most.depth)
+        report(path, `lies ${most.depth} levels deep, and was not looked at`)
+      for (const entry of entries) {
+        const child = join(path, entry.name)
+        if (entry.isSymbolicLink()) report(child, 'is a link; name its target to have it audited')
+        const isSkipped = entry.name === '.git' || entry.name === 'node_modules'
+        if (!entry.isDirectory() || isSkipped || depth === most.depth) continue
+        waiting.push({ path: child, depth: depth + 1 })
+      }
+    } catch (error) {
+      report(path, `cannot be read: ${messageOf(error)}`)
+    }
+  }
+  return { directories: directories.toSorted(compareText), diagnostics }
+}
+
+/** What the first bytes of a file say that it is. */
+export interface FileKind {
+  group: 'program' | 'byte code' | 'archive' | 'picture' | 'document' | 'script' | 'text' | 'data'
+  /** As in "is NAME". */
+  name: string
+}
+
+/** Enough for every signature below; that of tar stands at 257. */
+export const headBytes = 4096
+
+type Signature = readonly [bytes: string, group: FileKind['group'], name: string, offset?: number]
+
+/** Signatures as Latin-1 text. */
+const signatures: readonly Signature[] = [
+  ['\x7fELF', 'program', 'a program for Linux (ELF)'],
+  ['\xcf\xfa\xed\xfe', 'program', 'a program for macOS (Mach-O)'],
+  ['\xce\xfa\xed\xfe', 'program', 'a program for macOS (Mach-O)'],
+  ['\xfe\xed\xfa\xcf', 'program', 'a program for macOS (Mach-O)'],
+  ['\xfe\xed\xfa\xce', 'program', 'a program for macOS (Mach-O)'],
+  ['\0asm', 'byte code', 'a WebAssembly module'],
+  ['dex\n', 'byte code', 'Android byte code'],
+  ['\x1bLua', 'byte code', 'Lua byte code'],
+  ['PK\x03\x04', 'archive', 'a ZIP archive'],
+  ['PK\x05\x06', 'archive', 'an empty ZIP archive'],
+  ['\x1f\x8b', 'archive', 'a gzip archive'],
+  ['BZh', 'archive', 'a bzip2 archive'],
+  ['\xfd7zXZ\0', 'archive', 'an xz archive'],
+  ['7z\xbc\xaf\x27\x1c', 'archive', 'a 7z archive'],
+  ['\x28\xb5\x2f\xfd', 'archive', 'a Zstandard archive'],
+  ['Rar!\x1a\x07', 'archive', 'a RAR archive'],
+  ['ustar', 'archive', 'a tar archive', 257],
+  ['\x89PNG\r\n', 'picture', 'a PNG picture'],
+  ['\xff\xd8\xff', 'picture', 'a JPEG picture'],
+  ['GIF8', 'picture', 'a GIF picture'],
+  ['RIFF', 'picture', 'a RIFF file'],
+  ['%PDF-', 'document', 'a PDF document'],
+  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', 'document', 'an old Office document'],
+]
+
+/** What a file is, by its first bytes; its name only tells byte code from other data. */
+export function fileKind(head: Buffer, path: string): FileKind {
+  const text = head.toString('latin1')
+  if (/\.py[co]$/i.test(path)) return { group: 'byte code', name: 'Python byte code' }
+  if (isPortableExecutable(head, text)) {
+    return { group: 'program', name: 'a program for Windows (PE)' }
+  }
+  if (text.startsWith('\xca\xfe\xba\xbe')) return javaOrMac(head)
+  for (const [bytes, group, name, offset = 0] of signatures) {
+    if (text.startsWith(bytes, offset)) return { group, name }
+  }
+  if (/^#!\s{0,8}\//.test(text)) return { group: 'script', name: 'a script' }
+  const isUtf16 = text.startsWith('\xff\xfe') || text.startsWith('\xfe\xff')
+  if (isUtf16) return { group: 'text', name: 'text in UTF-16' }
+  return text.includes('\0')
+    ? { group: 'data', name: 'binary data' }
+    : { group: 'text', name: 'text' }
+}
+
+/** `MZ` alone begins many a text. */
+function isPortableExecutable(head: Buffer, text: string): boolean {
+  if (!text.startsWith('MZ') || head.length < 64) return false
+  return text.startsWith('PE\0\0', head.readUInt32LE(60)) || text.slice(2, 64).includes('\0')
+}
+
+/** Both begin alike: a count of architectures is small, a version of the class format is not. */
+function javaOrMac(head: Buffer): FileKind {
+  const number = head.length < 8 ? 0 : head.readUInt32BE(4)
+  return number < 40
+    ? { group: 'program', name: 'a program for macOS (universal)' }
+    : { group: 'byte code', name: 'Java byte code' }
+}
+
+type BytesReading = { ok: true; bytes: Buffer } | { ok: false; reason: string }
+
+/** Up to `length` bytes of a regular file from `offset`. Follows no link and waits for no pipe. */
+export function readBytes(path: string, offset: number, length: number): BytesReading {
+  let descriptor: number | undefined
+  try {
+    // Both flags are 0 on Windows.
+    const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
+    descriptor = openSync(path, constants.O_RDONLY | careful)
+    const stats = fstatSync(descriptor)
+    if (!stats.isFile()) return { ok: false, reason: 'it is no regular file' }
+    const bytes = Buffer.alloc(Math.max(0, Math.min(length, stats.size - offset)))
+    let filled = 0
+    while (filled < bytes.length) {
+      const count = readSync(descriptor, bytes, filled, bytes.length - filled, offset + filled)
+      if (count === 0) break
+      filled += count
+    }
+    return { ok: true, bytes: bytes.subarray(0, filled) }
+  } catch (error) {
+    return { ok: false, reason: messageOf(error) }
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor)
+  }
+}
+
+/** How far an audit goes into a folder that a stranger made. What lies beyond is a finding. */
+export const auditLimits = {
+  /** Files, links and directories of one skill. */
+  entries: 10_000,
+  /** Directories inside one another. */
+  depth: 32,
+  /** A larger file is an error by itself. */
+  fileBytes: 64 * 1024 * 1024,
+  /** Text of one file that the rules are tried on. */
+  textBytes: 1024 * 1024,
+  /** Text of one skill that the rules are tried on. */
+  totalBytes: 16 * 1024 * 1024,
+  /** Places of one rule in one file; the others are counted. */
+  places: 20,
+  /** Files for which one rule gives places; the others are counted. */
+  filesOfRule: 500,
+  /** What an archive may claim to unpack to, where it also claims to grow {@link archiveGrowth}-fold. */
+  archiveBytes: 100 * 1024 * 1024,
+  archiveGrowth: 100,
+  archiveEntries: 10_000,
+} as const

@@ -1,5 +1,17 @@
-import { isInside } from '../base/index.ts'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, join } from 'node:path'
+import {
+  type Diagnostic,
+  exitCode,
+  type ExitCode,
+  isInside,
+  realPathOf,
+  type Runtime,
+  SkillrailError,
+} from '../base/index.ts'
+import { SkillError } from '../skill/index.ts'
 import type { SkillScope, TrustLevel, TrustPolicy, TrustReason, TrustVerdict } from './model.ts'
+import { openTrustStore } from './store.ts'
 
 /** What {@link decideTrust} decides on: values only, no name, no text and no setting of a skill. */
 export interface TrustFacts {
@@ -89,3 +101,109 @@ const verdicts = {
   'directory-unreadable': { level: 'untrusted', reason: 'its directory cannot be resolved' },
   'custom-path': { level: 'untrusted', reason: 'it was given by path' },
 } as const satisfies Record<TrustReason, { level: TrustLevel; reason: string }>
+
+export interface TrustPolicyOptions {
+  /** Any spelling of the workspace; see `findWorkspace`. */
+  workspace: string
+  /** Default `ask`. */
+  workspaceTrust?: 'ask' | 'trusted' | undefined
+  /**
+   * Absolute paths, or ones that begin with `~/`, from the user's settings or the calling program.
+   * A relative one is reported and ignored: it would mean another directory in every project.
+   */
+  trustedPaths?: readonly string[] | undefined
+}
+
+export interface TrustPolicyReading {
+  policy: TrustPolicy
+  /** A broken record is an error here, and the policy then trusts no workspace. */
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Takes the user's record and the caller's wishes once, for any number of decisions.
+ *
+ * @example
+ * const workspace = findWorkspace(runtime.cwd, runtime)
+ * const { policy, diagnostics } = readTrustPolicy(runtime, { workspace })
+ */
+export function readTrustPolicy(runtime: Runtime, options: TrustPolicyOptions): TrustPolicyReading {
+  const store = openTrustStore(runtime)
+  const reading = store.read()
+  const workspace = realPathOf(options.workspace) ?? options.workspace
+  const named = (options.trustedPaths ?? []).map((path) => expandHome(path, runtime.home))
+  const policy: TrustPolicy = {
+    workspace,
+    workspaceTrust: options.workspaceTrust ?? 'ask',
+    trustedPaths: named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? []),
+    acceptance: reading.acceptances.find((item) => item.workspace === workspace),
+  }
+  const relative = named.filter((path) => !isAbsolute(path)).map(relativePath)
+  return { policy, diagnostics: [...reading.diagnostics, ...relative] }
+}
+
+function expandHome(path: string, home: string): string {
+  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path
+}
+
+function relativePath(path: string): Diagnostic {
+  return {
+    code: 'trusted-path-relative',
+    severity: 'warning',
+    message: `the trusted path "${path}" is relative and was ignored`,
+    path: 'skills.trustedPaths',
+    hint: 'Give an absolute path or one that begins with ~/.',
+  }
+}
+
+/**
+ * The workspace that a directory belongs to, as a real path: the nearest directory above it that
+ * holds `.git`, else the directory itself. The user's home, or one above it, is a workspace only
+ * where it is asked for by name: a home kept in Git must not cover every folder unpacked in it.
+ */
+export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>): string {
+  const start = realPathOf(directory) ?? directory
+  const home = realPathOf(runtime.home) ?? runtime.home
+  for (let candidate = start; ; candidate = dirname(candidate)) {
+    if (isInside(candidate, home)) return start
+    if (existsSync(join(candidate, '.git'))) return candidate
+    if (dirname(candidate) === candidate) return start
+  }
+}
+
+interface SkillNotTrustedFacts {
+  skill: string
+  /** What was asked for, as in "may not …": `run its script`. */
+  action: string
+  reason: string
+  reasonCode: TrustReason
+  /** The command or the setting that would allow it. */
+  hint: string
+}
+
+/** The skill may not do this at its trust level. Exit code 4; `hint` says what would allow it. */
+export class SkillNotTrustedError extends SkillError {
+  readonly skill: string
+  readonly reasonCode: TrustReason
+
+  constructor(facts: SkillNotTrustedFacts) {
+    super({
+      code: 'skill-not-trusted',
+      message: `Skill ${facts.skill} may not ${facts.action}: ${facts.reason}.`,
+      hint: facts.hint,
+    })
+    this.skill = facts.skill
+    this.reasonCode = facts.reasonCode
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}
+
+/** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */
+export class WorkspaceNotTrustedError extends SkillrailError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}

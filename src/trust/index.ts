@@ -14,13 +14,13 @@ export type {
   WorkspaceAssessment,
   WorkspaceTrust,
 } from './model.ts'
-export { agentDirectories, agentFilesIn, type AgentFiles } from './agent-places.ts'
-export { type AgentSubject, agentTrust } from './agent-trust.ts'
-export { assessWorkspace } from './assess.ts'
-export { collectActingParts, collectSkillParts } from './collect.ts'
+export { agentDirectories, agentFilesIn, type AgentFiles } from './project-files.ts'
+export { type AgentSubject, agentTrust } from './skill-trust.ts'
+export { assessWorkspace } from './skill-trust.ts'
+export { collectActingParts, collectSkillParts } from './acting-parts.ts'
 export { mayShadow } from './decide.ts'
-export { SkillNotTrustedError, WorkspaceNotTrustedError } from './errors.ts'
-export { hookProgram } from './hook-program.ts'
+export { SkillNotTrustedError, WorkspaceNotTrustedError } from './decide.ts'
+export { hookProgram } from './acting-parts.ts'
 export {
   type InstalledReading,
   type InstalledState,
@@ -29,7 +29,7 @@ export {
   readUserInstalledLock,
   userSkillDirectory,
 } from './installed-lock.ts'
-export type { CurrentSkill, LockChange, LockFileChange, LockReading } from './lock-model.ts'
+export type { CurrentSkill, LockChange, LockFileChange, LockReading } from './lock.ts'
 export { type LockStore, openLockStore } from './lock-store.ts'
 export {
   currentSkills,
@@ -39,8 +39,8 @@ export {
   type NearestLock,
   readLock,
 } from './lock.ts'
-export { lockedTrust } from './locked-trust.ts'
-export { readTrustPolicy, type TrustPolicyOptions, type TrustPolicyReading } from './policy.ts'
+export { lockedTrust } from './skill-trust.ts'
+export { readTrustPolicy, type TrustPolicyOptions, type TrustPolicyReading } from './decide.ts'
 export { confirmTrust, requireTrusted, skillTrust, trustRefusal } from './skill-trust.ts'
 export { openTrustStore, type TrustReading, type TrustStore } from './store.ts'
-export { findWorkspace } from './workspace.ts'
+export { findWorkspace } from './decide.ts'

@@ -1,18 +1,20 @@
+import { createHash } from 'node:crypto'
+import { type Dirent, readdirSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import {
   compareText,
   type Diagnostic,
   isObject,
+  messageOf,
   readRegularFile,
   type Runtime,
+  systemCode,
 } from '../base/index.ts'
-import { gitTreeHash } from './_git-tree-hash.ts'
-import { type InstalledHash, installedHash, installedLimits } from './_installed-hash.ts'
-import type { JsonPlace } from './_json-offset.ts'
-import { type JsonProblem, parseProjectJson, problemAt } from './_project-json.ts'
+import { readInChunks } from './skill-files.ts'
+import { type JsonPlace, type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
 
 /** What the `skills` command recorded about a skill when it installed it. */
-export interface InstalledSkill {
+interface InstalledSkill {
   name: string
   /** `owner/repo`, an address or a path, as it was recorded; only for the reader. */
   source: string
@@ -193,4 +195,139 @@ function readEntry(form: LockForm, name: string, entry: unknown): InstalledSkill
 function directoryName(name: string): string {
   const plain = name.toLowerCase().replaceAll(/[^a-z0-9._]+/g, '-')
   return plain.replaceAll(/^[.-]+|(?<![.-])[.-]+$/g, '').slice(0, 255) || 'unnamed-skill'
+}
+
+type InstalledHash = { ok: true; hashes: readonly string[] } | { ok: false; problem: string }
+
+interface InstalledLimits {
+  /** Files and directories. */
+  entries: number
+  bytes: number
+}
+
+/** Of a skill, as where it is locked. */
+const installedLimits: InstalledLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 }
+
+/**
+ * The `computedHash` of the `skills` command (1.7) for a directory: SHA-256 over path and content of
+ * every regular file, without `.git`, `node_modules` and links, in the order of `localeCompare`. That
+ * order depends on the language of the machine, so there may be two: English, then this machine's.
+ */
+export function installedHash(
+  directory: string,
+  limits: InstalledLimits = installedLimits,
+): InstalledHash {
+  const listing: Listing = { paths: [], left: limits.entries }
+  const problem = listFiles(directory, '', listing)
+  const { paths } = listing
+  if (listing.left < 0) return { ok: false, problem: `has more than ${limits.entries} entries` }
+  if (problem !== undefined) return { ok: false, problem }
+  const orders = [paths.toSorted(inEnglish), paths.toSorted((a, b) => a.localeCompare(b))]
+  const different = new Map(orders.map((order) => [order.join('\0'), order]))
+  const hashes: string[] = []
+  for (const order of different.values()) {
+    const hash = createHash('sha256')
+    let size = 0
+    for (const path of order) {
+      hash.update(path)
+      const take = (bytes: Buffer): void => {
+        hash.update(bytes)
+        size += bytes.length
+      }
+      const reading = readInChunks(join(directory, path), take)
+      if (size > limits.bytes) {
+        return { ok: false, problem: `has more than ${limits.bytes / 1024 / 1024} MiB` }
+      }
+      if (!reading.ok) return { ok: false, problem: `${path} ${reading.problem}` }
+    }
+    hashes.push(hash.digest('hex'))
+  }
+  return { ok: true, hashes }
+}
+
+function inEnglish(a: string, b: string): number {
+  return a.localeCompare(b, 'en-US')
+}
+
+interface Listing {
+  paths: string[]
+  /** So many entries more may be looked at. */
+  left: number
+}
+
+/** Why the files cannot be listed, or undefined. */
+function listFiles(directory: string, way: string, listing: Listing): string | undefined {
+  try {
+    for (const entry of readdirSync(join(directory, way), { withFileTypes: true })) {
+      const path = way === '' ? entry.name : `${way}/${entry.name}`
+      listing.left--
+      if (listing.left < 0) return undefined
+      if (entry.isFile()) listing.paths.push(path)
+      if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules') continue
+      const problem = listFiles(directory, path, listing)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  } catch (error) {
+    return `cannot be listed: ${systemCode(error) ?? messageOf(error)}`
+  }
+}
+
+/**
+ * The name that Git (with SHA-1) gives the tree of a directory: every file with its executable bit,
+ * links by where they lead, no `.git` and no directory without files.
+ */
+export function gitTreeHash(directory: string, limits: InstalledLimits): InstalledHash {
+  let { entries, bytes } = limits
+  try {
+    return { ok: true, hashes: [(treeOf('') ?? objectName('tree', [])).toString('hex')] }
+  } catch (error) {
+    if (error instanceof Unreadable) return { ok: false, problem: error.message }
+    return { ok: false, problem: `cannot be listed: ${systemCode(error) ?? messageOf(error)}` }
+  }
+
+  function treeOf(way: string): Buffer | undefined {
+    const lines = readdirSync(join(directory, way), { withFileTypes: true })
+      .filter(({ name }) => name !== '.git')
+      .toSorted((a, b) => Buffer.compare(sortedAs(a), sortedAs(b)))
+      .flatMap((entry) => {
+        entries--
+        if (entries < 0) throw new Unreadable(`has more than ${limits.entries} entries`)
+        const path = way === '' ? entry.name : `${way}/${entry.name}`
+        const found = entry.isDirectory()
+          ? { mode: '40000', name: treeOf(path) }
+          : blobOf(path, entry)
+        return found.name === undefined
+          ? []
+          : [Buffer.from(`${found.mode} ${entry.name}\0`), found.name]
+      })
+    return lines.length === 0 ? undefined : objectName('tree', lines)
+  }
+
+  function blobOf(path: string, entry: Dirent): { mode: string; name: Buffer | undefined } {
+    const place = join(directory, path)
+    if (entry.isSymbolicLink()) {
+      return { mode: '120000', name: objectName('blob', [readlinkSync(place, 'buffer')]) }
+    }
+    const chunks: Buffer[] = []
+    const reading = readInChunks(place, (chunk) => void chunks.push(Buffer.from(chunk)))
+    if (!reading.ok) throw new Unreadable(`${path} ${reading.problem}`)
+    bytes -= chunks.reduce((size, chunk) => size + chunk.length, 0)
+    if (bytes < 0) throw new Unreadable(`has more than ${limits.bytes / 1024 / 1024} MiB`)
+    return { mode: reading.executable ? '100755' : '100644', name: objectName('blob', chunks) }
+  }
+}
+
+class Unreadable extends Error {}
+
+/** Git compares a directory as if its name ended with a slash. */
+function sortedAs(entry: Dirent): Buffer {
+  return Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name)
+}
+
+function objectName(kind: 'blob' | 'tree', parts: readonly Uint8Array[]): Buffer {
+  const size = parts.reduce((sum, part) => sum + part.length, 0)
+  const hash = createHash('sha1').update(`${kind} ${size}\0`)
+  for (const part of parts) hash.update(part)
+  return hash.digest()
 }

@@ -11,11 +11,16 @@ import {
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
-import { keepTexts, readKeptText, wasSecret } from './_kept-texts.ts'
-import { pathTwice, serializeLock } from './_lock-text.ts'
-import { lockPath } from './_skill-tree.ts'
-import { maxLockBytes, readLock } from './lock.ts'
-import type { CurrentSkill, LockedSkill } from './lock-model.ts'
+import { keepTexts, readKeptText, wasSecret } from './kept-texts.ts'
+import {
+  type CurrentSkill,
+  type LockedSkill,
+  maxLockBytes,
+  pathTwice,
+  readLock,
+  serializeLock,
+} from './lock.ts'
+import { lockPath } from './skill-files.ts'
 
 /** The lock of one project, and the texts that it stands for in the user's state. */
 export interface LockStore {

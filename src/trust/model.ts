@@ -1,3 +1,4 @@
+import { compareText } from '../base/index.ts'
 import type { SkillFields } from '../skill/index.ts'
 
 /** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */
@@ -132,4 +133,9 @@ export interface TrustPolicy {
   trustedPaths: readonly string[]
   /** What the user accepted for this workspace, if anything. */
   acceptance: Acceptance | undefined
+}
+
+/** Total order of parts: owner, path, kind. */
+export function orderParts(a: AcceptedPart, b: AcceptedPart): number {
+  return compareText(a.owner, b.owner) || compareText(a.path, b.path) || compareText(a.kind, b.kind)
 }

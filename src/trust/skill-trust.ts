@@ -1,11 +1,30 @@
-import { realPathOf } from '../base/index.ts'
-import { allowingHint } from './_hints.ts'
-import { assessSkill } from './assess.ts'
-import { collectSkillParts } from './collect.ts'
-import { decideTrust, isUnderLock, type TrustFacts } from './decide.ts'
-import { SkillNotTrustedError } from './errors.ts'
+import { dirname } from 'node:path'
+import { realPathOf, type Runtime } from '../base/index.ts'
+import { allowingHint, collectSkillParts } from './acting-parts.ts'
+import {
+  decideTrust,
+  isUnderLock,
+  readTrustPolicy,
+  SkillNotTrustedError,
+  type TrustFacts,
+  type TrustPolicyOptions,
+} from './decide.ts'
 import { lockStateOf, type NearestLock, nearestLock } from './lock.ts'
-import type { ActingSkill, TrustPolicy, TrustSubject, TrustVerdict } from './model.ts'
+import {
+  type Acceptance,
+  type AcceptedPart,
+  type ActingPart,
+  type ActingSkill,
+  orderParts,
+  type PartChange,
+  type SkillScope,
+  type TrustPolicy,
+  type TrustSubject,
+  type TrustVerdict,
+  type WorkspaceAssessment,
+} from './model.ts'
+import { agentFileParts } from './project-files.ts'
+import { unreadableDigest, workspaceRelative } from './skill-files.ts'
 
 /**
  * The level of a skill by its place alone. Hashes nothing, so it is cheap for a list of thousands;
@@ -30,7 +49,7 @@ export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPol
 }
 
 /** {@link confirmTrust} with the lock of the policy's workspace, which is asked for where it counts. */
-export function confirmUnderLock(
+function confirmUnderLock(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
   lockOf: () => NearestLock,
@@ -107,4 +126,125 @@ function decidingDirectory(skill: TrustSubject, policy: TrustPolicy): string | u
   const decisive = trustedPaths.length > 0 || (skill.scope === 'project' && workspaceTrusted)
   if (!decisive) return skill.directory
   return realPathOf(skill.directory)
+}
+
+/**
+ * Compares everything that acts in a workspace with what was accepted. `parts` must hold the text
+ * parts exactly where `accepted.pinned` says so.
+ */
+export function assessWorkspace(
+  accepted: Acceptance | undefined,
+  parts: readonly ActingPart[],
+): WorkspaceAssessment {
+  const changes = compareParts(accepted?.parts ?? [], parts)
+  if (accepted === undefined) return { state: 'untrusted', changes }
+  return { state: changes.length === 0 ? 'trusted' : 'changed', changes }
+}
+
+/** {@link assessWorkspace} for the parts of one skill; `directory` is its real path. */
+function assessSkill(
+  accepted: Acceptance,
+  directory: string,
+  parts: readonly ActingPart[],
+): WorkspaceAssessment {
+  const owner = workspaceRelative(accepted.workspace, directory)
+  return assessWorkspace({ ...accepted, parts: partsByOwner(accepted).get(owner) ?? [] }, parts)
+}
+
+/** A list of thousands of skills asks for each of them. */
+const byOwner = new WeakMap<Acceptance, ReadonlyMap<string, readonly AcceptedPart[]>>()
+
+function partsByOwner(accepted: Acceptance): ReadonlyMap<string, readonly AcceptedPart[]> {
+  const known = byOwner.get(accepted)
+  if (known !== undefined) return known
+  const owners = new Map<string, AcceptedPart[]>()
+  for (const part of accepted.parts) {
+    const own = owners.get(part.owner)
+    if (own === undefined) owners.set(part.owner, [part])
+    else own.push(part)
+  }
+  byOwner.set(accepted, owners)
+  return owners
+}
+
+function compareParts(
+  accepted: readonly AcceptedPart[],
+  current: readonly ActingPart[],
+): PartChange[] {
+  const before = new Map(accepted.map((part) => [keyOf(part), part]))
+  const now = new Set(current.map(keyOf))
+  const changes: PartChange[] = accepted
+    .filter((part) => !now.has(keyOf(part)))
+    .map((part) => ({ change: 'removed', part }))
+  for (const part of current) {
+    const old = before.get(keyOf(part))
+    if (old === undefined) changes.push({ change: 'added', part })
+    else if (!sameContent(old, part)) changes.push({ change: 'changed', part, accepted: old })
+  }
+  return changes.toSorted((a, b) => orderParts(a.part, b.part))
+}
+
+function sameContent(a: AcceptedPart, b: AcceptedPart): boolean {
+  return a.digest === b.digest && a.digest !== unreadableDigest
+}
+
+function keyOf(part: AcceptedPart): string {
+  return `${part.owner}\0${part.path}\0${part.kind}`
+}
+
+/** A file that defines a subagent. */
+export interface AgentSubject {
+  name: string
+  scope: SkillScope
+  /** Absolute. */
+  path: string
+}
+
+/**
+ * Whether a file that defines a subagent may be used, by the rules for skills: those of the user are
+ * trusted, those of a project once it is, as long as nothing that acts in them has changed. Reads
+ * the file again for a project that was accepted.
+ */
+export function agentTrust(
+  agent: AgentSubject,
+  policy: TrustPolicy,
+): TrustVerdict & { hint: string } {
+  const { scope, path } = agent
+  const file = realPathOf(path)
+  const directory = file === undefined ? undefined : dirname(file)
+  const verdict = decideTrust({ scope, directory, policy, changed: false })
+  const { acceptance } = policy
+  const changed =
+    verdict.code === 'workspace-accepted' && acceptance !== undefined
+      ? isChanged(path, acceptance)
+      : false
+  const final = changed ? decideTrust({ scope, directory, policy, changed }) : verdict
+  const subject = { ...agent, directory: dirname(path), realDirectory: directory }
+  return { ...final, hint: allowingHint(final.code, subject, policy) }
+}
+
+function isChanged(path: string, acceptance: Acceptance): boolean {
+  const { workspace, pinned } = acceptance
+  const parts = agentFileParts(workspace, path, { text: pinned })
+  // By its own path: a file that lost its frontmatter has no parts left, and has changed.
+  const file = workspaceRelative(workspace, path)
+  const accepted = acceptance.parts.filter((part) => part.owner === '' && part.path === file)
+  return assessWorkspace({ ...acceptance, parts: accepted }, parts).state !== 'trusted'
+}
+
+/**
+ * The level that `confirmTrust` gives, for any number of skills of a workspace that has a lock, which
+ * is read once; undefined where there is none. `hint` says what would allow a skill.
+ */
+export function lockedTrust(
+  runtime: Runtime,
+  options: TrustPolicyOptions,
+): ((skill: TrustSubject & ActingSkill) => TrustVerdict & { hint: string }) | undefined {
+  const lock = nearestLock(realPathOf(options.workspace) ?? options.workspace)
+  if (lock.reading.state === 'none') return undefined
+  const { policy } = readTrustPolicy(runtime, options)
+  return (skill) => {
+    const verdict = confirmUnderLock(skill, policy, () => lock)
+    return { ...verdict, hint: allowingHint(verdict.code, skill, policy) }
+  }
 }

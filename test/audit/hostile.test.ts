@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { auditLimits, auditRules, auditSkill } from '../../src/audit/index.ts'
-import { capabilityPatterns } from '../../src/audit/_capability-patterns.ts'
+import { capabilityPatterns } from '../../src/audit/check-scripts.ts'
 import { safeLine } from '../../src/base/index.ts'
 import { skillFolder, skillText } from './_skill-folder.ts'
 

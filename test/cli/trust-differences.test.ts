@@ -2,7 +2,7 @@ import { appendFileSync, chmodSync, readFileSync, symlinkSync, writeFileSync } f
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { treeDigest } from '../../src/trust/_skill-tree.ts'
+import { treeDigest } from '../../src/trust/skill-files.ts'
 import { lockedProject } from './_locked-project.ts'
 
 const secret = `export TOKEN=${['ghp', 'a1B2'.repeat(9)].join('_')}\n`

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { analyse } from 'scslre'
 import { describe, expect, it } from 'vitest'
-import { capabilityPatterns } from '../../src/audit/_capability-patterns.ts'
+import { capabilityPatterns } from '../../src/audit/check-scripts.ts'
 import { type WrittenExpression, writtenExpressions } from './_expressions.ts'
 import { type Pumped, pumpedTexts } from './_pumped.ts'
 

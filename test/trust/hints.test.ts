@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { allowingHint } from '../../src/trust/_hints.ts'
+import { allowingHint } from '../../src/trust/acting-parts.ts'
 import type { TrustPolicy, TrustReason } from '../../src/trust/model.ts'
 
 const policy: TrustPolicy = {

@@ -1,7 +1,7 @@
 import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { installedHash } from '../../src/trust/_installed-hash.ts'
+import { installedHash } from '../../src/trust/installed-lock.ts'
 import { temporaryDirectory } from './_project.ts'
 
 const mebibyte = 1024 * 1024

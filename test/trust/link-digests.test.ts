@@ -2,10 +2,9 @@ import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSy
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { serializeLock } from '../../src/trust/_lock-text.ts'
-import { treeDigest } from '../../src/trust/_skill-tree.ts'
-import { parseTrust, serializeTrust } from '../../src/trust/_trust-file.ts'
-import { lockStateOf } from '../../src/trust/lock.ts'
+import { lockStateOf, serializeLock } from '../../src/trust/lock.ts'
+import { treeDigest } from '../../src/trust/skill-files.ts'
+import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 import {
   collectSkillParts,
   currentSkills,

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:f
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { gitTreeHash } from '../../src/trust/_git-tree-hash.ts'
+import { gitTreeHash } from '../../src/trust/installed-lock.ts'
 import {
   installedStates,
   readInstalledLock,

@@ -10,11 +10,10 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/base/index.ts'
-import { installedHash } from '../../src/trust/_installed-hash.ts'
-import { parseLock, serializeLock } from '../../src/trust/_lock-text.ts'
-import { treeDigest } from '../../src/trust/_skill-tree.ts'
-import { parseProjectJson } from '../../src/trust/_project-json.ts'
-import { readInstalledLock } from '../../src/trust/installed-lock.ts'
+import { installedHash, readInstalledLock } from '../../src/trust/installed-lock.ts'
+import { parseLock, serializeLock } from '../../src/trust/lock.ts'
+import { treeDigest } from '../../src/trust/skill-files.ts'
+import { parseProjectJson } from '../../src/trust/project-json.ts'
 import {
   currentSkills,
   lockAbove,

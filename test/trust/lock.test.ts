@@ -19,7 +19,7 @@ import {
   openLockStore,
   readLock,
 } from '../../src/trust/index.ts'
-import { parseLock } from '../../src/trust/_lock-text.ts'
+import { parseLock } from '../../src/trust/lock.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const skill = '.claude/skills/deploy'

@@ -6,10 +6,9 @@ import { isLeftBehind, resolveInside } from '../../src/base/index.ts'
 import { findScript } from '../../src/exec/index.ts'
 import { listResources } from '../../src/library/index.ts'
 import { readTarget } from '../../src/trigger/index.ts'
-import { collectSkillParts } from '../../src/trust/index.ts'
+import { collectSkillParts, currentSkills, openLockStore } from '../../src/trust/index.ts'
 import { lockStateOf } from '../../src/trust/lock.ts'
-import { skillTree } from '../../src/trust/_skill-tree.ts'
-import { currentSkills, openLockStore } from '../../src/trust/index.ts'
+import { skillTree } from '../../src/trust/skill-files.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const names = ['.DS_Store', 'Thumbs.db', 'desktop.ini', '.run.sh.swp', '.guide.md.swo']

@@ -3,9 +3,13 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { sha256, StateFileError } from '../../src/base/index.ts'
-import { parseTrust, serializeTrust } from '../../src/trust/_trust-file.ts'
+import {
+  openTrustStore,
+  parseTrust,
+  serializeTrust,
+  type TrustStore,
+} from '../../src/trust/store.ts'
 import type { ActingPart } from '../../src/trust/model.ts'
-import { openTrustStore, type TrustStore } from '../../src/trust/store.ts'
 import { runtimeIn, temporaryDirectory } from './_project.ts'
 
 function part(text: string, facts: Partial<ActingPart> = {}): ActingPart {

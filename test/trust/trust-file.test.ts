@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sha256, StateFileError } from '../../src/base/index.ts'
-import { parseTrust, serializeTrust } from '../../src/trust/_trust-file.ts'
+import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 
 const part = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }
 const accepted = { workspace: '/w', acceptedAt: 't', pinned: false, parts: [part] }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { acquireFileLock, StateFileError } from '../../../src/base/index.ts'
-import { parseTrust, serializeTrust } from '../../../src/trust/_trust-file.ts'
+import { parseTrust, serializeTrust } from '../../../src/trust/store.ts'
 import { parseSession, serializeSession } from '../../../src/workflow/session-file.ts'
 import { scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same, textOf } from '../target.ts'

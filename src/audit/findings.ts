@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { compareText } from '../base/index.ts'
-import { auditLimits } from './limits.ts'
-import type { AuditFinding } from './model.ts'
-import { auditRule, type AuditCode } from './rules.ts'
+import { compareText, type Diagnostic } from '../base/index.ts'
+import type { PlaceOf } from './check-text.ts'
+import { auditLimits } from './read-tree.ts'
+import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 
 export interface FoundPlace {
   /** Relative to the skill; empty for its directory. */
@@ -19,7 +19,7 @@ export interface Findings {
   list(): AuditFinding[]
 }
 
-export interface FindingDetails {
+interface FindingDetails {
   subject?: string | undefined
   hint?: string | undefined
 }
@@ -84,4 +84,43 @@ function compareFindings(a: AuditFinding, b: AuditFinding): number {
     compareText(a.code, b.code) ||
     compareText(a.message, b.message)
   )
+}
+
+/** One finding, at a place in one file. */
+export interface AuditFinding extends Diagnostic {
+  code: AuditCode
+  kind: AuditKind
+  /** The file, relative to the skill's directory, with `/`; empty for the directory itself. */
+  file: string
+  /** What the fact is about: a program, a host, a tool, a variable. Safe to print, never a secret. */
+  subject?: string | undefined
+}
+
+/** What one skill contains. */
+export interface SkillAudit {
+  /** The `name` of its frontmatter, where that can be read. */
+  name: string | undefined
+  /** As it was given. */
+  directory: string
+  /** Everything found in the directory: files, links, pipes. */
+  files: number
+  /** Bytes of text that the rules were tried on. */
+  analysedBytes: number
+  /** By path, line and code. */
+  findings: readonly AuditFinding[]
+}
+
+/** Another skill that an agent may confuse with the audited one. */
+export interface OtherSkill {
+  name: string
+  /** Real path. */
+  directory: string
+}
+
+/** A text file of a skill. */
+export interface AuditedText {
+  /** Relative to the skill. */
+  file: string
+  text: string
+  placeOf: PlaceOf
 }

@@ -1,17 +1,13 @@
 import { join } from 'node:path'
 import { safeLine } from '../base/index.ts'
-import { type FileKind, fileKind, headBytes } from './_file-kind.ts'
-import type { Findings } from './_findings.ts'
-import { lineIndex } from './_line-index.ts'
-import { readBytes } from './_read-bytes.ts'
-import { checkArchive } from './check-archive.ts'
-import type { AuditedText } from './check-characters.ts'
-import { checkFileKind, isNamedLikeText } from './check-file.ts'
-import { checkScript, isNamedLikeScript } from './check-script.ts'
-import { auditLimits } from './limits.ts'
+import { checkScript, isNamedLikeScript } from './check-scripts.ts'
+import { lineIndex } from './check-text.ts'
+import type { AuditedText, Findings } from './findings.ts'
+import { checkArchive, checkFileKind, isNamedLikeText } from './check-tree.ts'
+import { auditLimits, type FileKind, fileKind, headBytes, readBytes } from './read-tree.ts'
 
 /** A text and the bytes of it that were read. */
-export interface OpenedText extends AuditedText {
+interface OpenedText extends AuditedText {
   bytes: number
 }
 

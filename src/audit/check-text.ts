@@ -1,0 +1,155 @@
+import type { AuditedText, Findings } from './findings.ts'
+import type { AuditCode } from './rules.ts'
+
+/** What a Markdown file contains that its rendered page does not show. */
+export function checkMarkdown({ file, text, placeOf }: AuditedText, findings: Findings): void {
+  if (!/<|\]:/.test(text)) return
+  const prose = withoutCode(text)
+  for (const { offset, length } of comments(prose)) {
+    const words = text.slice(offset, offset + length)
+    if (!speaksToReader.test(words)) continue
+    const message = 'a comment that a rendered page does not show speaks to the reader'
+    findings.add('comment-instructions', { file, ...placeOf(offset) }, message)
+  }
+  for (const match of prose.matchAll(/(?:style\s{0,3}=|<font\s)[^>]{1,400}/gi)) {
+    const reason = hiddenBy(match[0].toLowerCase())
+    if (reason === undefined) continue
+    const message = `text that a rendered page does not show: ${reason}`
+    findings.add('hidden-style', { file, ...placeOf(match.index) }, message)
+  }
+}
+
+/** Verbs and names with which an agent is told to do something; an author's own notes have none. */
+const speaksToReader =
+  /\b(?:you (?:must|should|are)|ignore|disregard|do not (?:tell|mention|show|ask)|don't (?:tell|mention|show|ask)|never (?:tell|mention|show)|secretly|silently|without (?:telling|asking)|assistant|system prompt|execute|curl|wget|api[ _-]?key|password|credentials?)\b/i
+
+interface Comment {
+  offset: number
+  length: number
+}
+
+/** One that is not closed hides the rest of the page. */
+function comments(text: string): Comment[] {
+  const found: Comment[] = []
+  for (let at = text.indexOf('<!--'); at !== -1; at = text.indexOf('<!--', at)) {
+    const close = text.indexOf('-->', at + 4)
+    const end = close === -1 ? text.length : close + 3
+    found.push({ offset: at, length: end - at })
+    at = end
+  }
+  // A definition of a link that nothing uses is a comment too: [//]: # (text)
+  for (const { index, 0: line } of text.matchAll(/^\[(?:\/\/|comment)\]:[^\n]{1,2000}/gm)) {
+    found.push({ offset: index, length: line.length })
+  }
+  return found
+}
+
+function hiddenBy(style: string): string | undefined {
+  const value = (property: string): string | undefined =>
+    new RegExp(`(?:^|[\\s"';{])${property}\\s{0,3}[:=]\\s{0,3}["']?([^;"'}]{1,60})`)
+      .exec(style)?.[1]
+      ?.trim()
+  if (value('display') === 'none') return 'display: none'
+  if (value('visibility') === 'hidden') return 'visibility: hidden'
+  if (/^0(?:\.0+)?(?:px|pt|em|rem|%)?$/.test(value('font-size') ?? '')) return 'font-size: 0'
+  if (/^0(?:\.0+)?%?$/.test(value('opacity') ?? '')) return 'opacity: 0'
+  const color = value('color')
+  if (color === undefined) return undefined
+  const background = value('background-color') ?? value('background') ?? 'white'
+  if (color === 'transparent') return 'color: transparent'
+  return colour(color) === colour(background) ? `${color} on ${background}` : undefined
+}
+
+function colour(name: string): string {
+  const plain = name.replaceAll(' ', '').replace(/^#(.)(.)(.)$/, '#$1$1$2$2$3$3')
+  return /^(?:white|#ffffff(?:ff)?|rgba?\(255,255,255(?:,1)?\))$/.test(plain) ? 'white' : plain
+}
+
+/** Markdown with every character of its code replaced by a blank: offsets and lines stay. */
+function withoutCode(text: string): string {
+  let fence: string | undefined
+  return text
+    .split('\n')
+    .map((line) => {
+      const mark = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1]
+      if (fence === undefined) {
+        if (mark === undefined)
+          return line.replaceAll(/`[^`]*`/g, (code) => ' '.repeat(code.length))
+        fence = mark
+      } else if (mark?.startsWith(fence) === true) fence = undefined
+      return ' '.repeat(line.length)
+    })
+    .join('\n')
+}
+
+/** Characters that are not what they seem, or that nobody sees. */
+export function checkCharacters({ file, text, placeOf }: AuditedText, findings: Findings): void {
+  if (!unusual.test(text)) return
+  // A byte order mark at the very beginning is what editors write.
+  const from = text.startsWith('\ufeff') ? 1 : 0
+  for (const [code, pattern, name] of rules) {
+    for (const match of text.matchAll(pattern)) {
+      if (match.index < from && match[0].length === 1) continue
+      if (findings.countsOnly(code, file)) continue
+      const points = Array.from(match[0], pointOf)
+      const shown = points.slice(0, 4).join(' ') + (points.length > 4 ? ' …' : '')
+      const amount = points.length === 1 ? '' : `${points.length} `
+      const message = `${amount}${name}${amount === '' ? '' : 's'}: ${shown}`
+      findings.add(code, { file, ...placeOf(match.index) }, message)
+    }
+  }
+}
+
+const unusual = /[^\t\n\f\r\u0020-\u007e]|\r(?!\n)/
+
+const zeroWidth = '[\\u115f\\u1160\\u180e\\u200b-\\u200d\\u2060-\\u2064\\u3164\\ufeff\\uffa0]'
+
+const rules: readonly (readonly [code: AuditCode, pattern: RegExp, name: string])[] = [
+  // Flags of England and the like are a black flag, tags, and a closing tag.
+  [
+    'tag-characters',
+    /(?<!\u{1f3f4}[\u{e0020}-\u{e007e}]{0,8})[\u{e0000}-\u{e007f}]+/gu,
+    'tag character',
+  ],
+  ['bidirectional-override', /[\u202a-\u202e\u2066-\u2069]/gu, 'bidirectional control'],
+  ['hidden-characters', new RegExp(`${zeroWidth}{2,}`, 'gu'), 'invisible character'],
+  ['variation-selectors', /[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}/gu, 'variation selector'],
+  // Joiners belong to emoji and to scripts whose letters connect.
+  [
+    'zero-width',
+    new RegExp(
+      `(?<!${zeroWidth})(?:[\\u200b\\u2060-\\u2064\\u180e\\u3164\\ufeff]|` +
+        `(?<=[\\0-\\u02ff])[\\u200c\\u200d](?=[\\0-\\u02ff]))(?!${zeroWidth})`,
+      'gu',
+    ),
+    'zero-width character',
+  ],
+  ['terminal-escape', /[\b\u001b\u0090\u009b\u009d]/gu, 'character that a terminal obeys'],
+  [
+    'control-character',
+    /[\0-\u0007\u000b\u000e-\u001a\u001c-\u001f\u007f-\u008f\u0091-\u009a\u009c\u009e\u009f]|\r(?!\n)/gu,
+    'control character',
+  ],
+]
+
+function pointOf(character: string): string {
+  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
+}
+
+/** Where an offset stands, both from 1. The column counts UTF-16 units. */
+export type PlaceOf = (offset: number) => { line: number; column: number }
+
+export function lineIndex(text: string): PlaceOf {
+  const starts = [0]
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
+  return (offset) => {
+    let low = 0
+    let high = starts.length - 1
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2)
+      if ((starts[middle] ?? Infinity) <= offset) low = middle
+      else high = middle - 1
+    }
+    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
+  }
+}

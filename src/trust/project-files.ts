@@ -1,0 +1,205 @@
+import { type Dirent, readdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { compareText, messageOf, realPathOf, sha256, systemCode } from '../base/index.ts'
+import { splitFrontmatter } from '../skill/index.ts'
+import {
+  digestFile,
+  entryStats,
+  readLink,
+  unreadableDigest,
+  workspaceRelative,
+} from './skill-files.ts'
+import type { ActingKind, ActingPart } from './model.ts'
+
+interface WorkspaceFile {
+  path: string
+  kind: ActingKind
+  /** The top-level keys that act; the whole file where there is no such list. */
+  keys?: readonly string[]
+}
+
+/** Project files, besides skills, that start servers and programs or decide what may be started. */
+const workspaceFiles: readonly WorkspaceFile[] = [
+  { path: '.skillrail/config.json', kind: 'configuration' },
+  { path: '.skillrail/workflows.json', kind: 'workflow' },
+  { path: '.skillrail/tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.opencode/agent-skill-tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.opencode/skill-tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.opencode/mcp-tools.json', kind: 'workflow', keys: ['workflows'] },
+  { path: '.mcp.json', kind: 'mcp' },
+  { path: '.cursor/mcp.json', kind: 'mcp' },
+  { path: '.vscode/mcp.json', kind: 'mcp' },
+  { path: '.codex/config.toml', kind: 'mcp' },
+  { path: '.gemini/settings.json', kind: 'mcp', keys: ['mcpServers'] },
+  { path: 'opencode.json', kind: 'mcp', keys: ['mcp'] },
+  { path: 'opencode.jsonc', kind: 'mcp', keys: ['mcp'] },
+  { path: '.opencode/opencode.json', kind: 'mcp', keys: ['mcp'] },
+  { path: '.opencode/opencode.jsonc', kind: 'mcp', keys: ['mcp'] },
+  { path: '.claude/settings.json', kind: 'client-hooks', keys: ['hooks'] },
+  { path: '.claude/settings.local.json', kind: 'client-hooks', keys: ['hooks'] },
+  { path: '.gemini/settings.json', kind: 'client-hooks', keys: ['hooks'] },
+  { path: '.cursor/hooks.json', kind: 'client-hooks' },
+  { path: '.codex/hooks.json', kind: 'client-hooks' },
+]
+
+/** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
+export function workspaceFileParts(workspace: string): ActingPart[] {
+  return workspaceFiles.flatMap((file) => {
+    const part = readPart(workspace, file)
+    return part === undefined ? [] : [part]
+  })
+}
+
+const maxSelectedBytes = 16 * 1024 * 1024
+
+function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
+  const base = { owner: '', path: file.path, kind: file.kind, size: 0 }
+  const path = join(workspace, file.path)
+  const entry = entryStats(path)
+  if (entry.kind === 'missing') return undefined
+  if (entry.kind === 'unreadable') {
+    return { ...base, digest: unreadableDigest, problem: entry.problem }
+  }
+  const isLink = entry.stats.isSymbolicLink()
+  const reading = isLink ? readLink(path) : undefined
+  if (reading?.ok === false) return { ...base, digest: unreadableDigest, problem: reading.problem }
+  const link = reading === undefined ? {} : { link: reading.target }
+  // Of a file that is ours but for some keys those alone act, whatever its size is.
+  const textBytes = file.keys === undefined ? undefined : maxSelectedBytes
+  const content = digestFile(isLink ? (realPathOf(path) ?? path) : path, undefined, textBytes)
+  if (!content.ok) {
+    return { ...base, ...link, digest: unreadableDigest, problem: content.problem }
+  }
+  const { digest, size, text } = content
+  const selected = file.keys && text !== undefined ? selectKeys(text, file.keys) : undefined
+  if (selected === undefined) return { ...base, ...link, digest, size, text }
+  if (selected === '') return undefined
+  return { ...base, ...link, digest: sha256(selected), size, text: selected }
+}
+
+/** The keys as indented JSON, '' where none is there, undefined where the text is no JSON object. */
+function selectKeys(text: string, keys: readonly string[]): string | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const entries = Object.entries(value).filter(([key]) => keys.includes(key))
+  return entries.length === 0
+    ? ''
+    : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
+}
+
+/**
+ * The acting parts of the files that define subagents, in the given directories of a workspace. What
+ * acts is the frontmatter: tools, model, skills, permissions. The prompt below it is text.
+ */
+export function agentParts(
+  workspace: string,
+  directories: readonly string[],
+  options: { text: boolean },
+): ActingPart[] {
+  const paths = directories.flatMap((directory) =>
+    agentDirectories.flatMap((place) => agentFilesIn(join(directory, place)).files),
+  )
+  return [...new Set(paths)]
+    .toSorted(compareText)
+    .flatMap((path) => agentFileParts(workspace, path, options))
+}
+
+/** The parts of one file, none where it has no frontmatter and so defines nothing. */
+export function agentFileParts(
+  workspace: string,
+  path: string,
+  options: { text: boolean },
+): ActingPart[] {
+  const base = { owner: '', path: workspaceRelative(workspace, path) }
+  const content = digestFile(realPathOf(path) ?? path)
+  if (!content.ok) {
+    return [{ ...base, kind: 'agent', digest: unreadableDigest, size: 0, problem: content.problem }]
+  }
+  const { digest, size, text } = content
+  // Too long to be kept as text: then all of it counts.
+  if (text === undefined) return [{ ...base, kind: 'agent', digest, size }]
+  const split = splitFrontmatter(text)
+  if (!split.found) return []
+  const { source } = split
+  const acting: ActingPart = {
+    ...base,
+    kind: 'agent',
+    digest: sha256(source),
+    size: Buffer.byteLength(source),
+    text: source,
+  }
+  return options.text ? [acting, { ...base, kind: 'text', digest, size, text }] : [acting]
+}
+
+/** Where files that define subagents lie below a project directory or the user's home. */
+export const agentDirectories: readonly string[] = [
+  '.skillrail/agents',
+  '.agents/agents',
+  '.claude/agents',
+  '.mamba/agents',
+]
+
+export interface AgentFiles {
+  /** Absolute, in code-point order; files of one folder before those of folders in it. */
+  files: string[]
+  problems: { path: string; message: string }[]
+}
+
+const limits = { depth: 4, files: 1000 }
+
+/**
+ * The Markdown files below a directory of definitions. A link to a file counts; one to a directory
+ * is not followed. A directory that does not exist is empty.
+ */
+export function agentFilesIn(directory: string): AgentFiles {
+  const found: AgentFiles = { files: [], problems: [] }
+  visit(directory, 0, found)
+  return found
+}
+
+/** The directories from `from` up to and including `root`. */
+export function upTo(from: string, root: string): string[] {
+  const directories = [from]
+  for (let at = from; at !== root && dirname(at) !== at;) {
+    at = dirname(at)
+    directories.push(at)
+  }
+  return directories
+}
+
+function visit(directory: string, depth: number, found: AgentFiles): void {
+  const folders: string[] = []
+  for (const entry of entriesOf(directory, found)) {
+    if (entry.isDirectory()) folders.push(entry.name)
+    else if (/\.md$/i.test(entry.name)) {
+      if (found.files.length >= limits.files) {
+        const message = `there are more than ${limits.files} files; the rest is not read`
+        found.problems.push({ path: directory, message })
+        return
+      }
+      found.files.push(join(directory, entry.name))
+    }
+  }
+  if (depth >= limits.depth) return
+  for (const name of folders) visit(join(directory, name), depth + 1, found)
+}
+
+function entriesOf(directory: string, found: AgentFiles): Dirent[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
+      compareText(a.name, b.name),
+    )
+  } catch (error) {
+    const code = systemCode(error)
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') {
+      const message = `the directory cannot be read: ${code ?? messageOf(error)}`
+      found.problems.push({ path: directory, message })
+    }
+    return []
+  }
+}
