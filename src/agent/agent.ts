@@ -1,14 +1,8 @@
 import type { ModelMessage } from 'ai'
 import type { Skill, SkillInfo, SkillManager } from '../library/index.ts'
 import type { AgentOptions } from './agent-options.ts'
-import {
-  type AgentParts,
-  type AgentSkills,
-  createAgentParts,
-  type Surroundings,
-  surroundingsOf,
-} from './agent-parts.ts'
-import { createEventStream } from './event-stream.ts'
+import { AgentEnvironment, AgentParts, type AgentSkills } from './agent-parts.ts'
+import { EventLog } from './events.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
 import type { ModelObject } from './resolve-model.ts'
 import type { AgentSession, RunOptions } from './session.ts'
@@ -40,7 +34,7 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
  */
 export class Agent {
   readonly name: string
-  readonly #surroundings: Surroundings
+  readonly #environment: AgentEnvironment
   readonly #ledger: UsageLedger = createUsageLedger()
   readonly #parts: AgentParts
   readonly #session: AgentSession
@@ -53,14 +47,11 @@ export class Agent {
    */
   constructor(options: AgentOptions) {
     this.name = options.name ?? 'main'
-    this.#surroundings = surroundingsOf(options)
+    this.#environment = new AgentEnvironment(options)
     this.#onEvent = options.onEvent
-    this.#parts = createAgentParts(options, {
-      name: this.name,
-      surroundings: this.#surroundings,
-      ledger: this.#ledger,
-      emit: (event) => this.#emit(event),
-    })
+    this.#parts = new AgentParts(options, this.name, this.#environment, this.#ledger, (event) =>
+      this.#emit(event),
+    )
     this.#session = this.#parts.session
   }
 
@@ -81,7 +72,7 @@ export class Agent {
 
   /** The model object; a name is resolved when it is first needed. */
   async model(): Promise<ModelObject> {
-    return await this.#surroundings.model()
+    return await this.#environment.model()
   }
 
   /**
@@ -92,7 +83,7 @@ export class Agent {
    *   prompt, or while the agent is still working; {SkillError} for a skill that may not be used.
    */
   async generate(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
-    const { runtime } = this.#surroundings
+    const { runtime } = this.#environment
     const before = this.#ledger.report().total
     const began = runtime.elapsed()
     await this.#parts.ready()
@@ -118,17 +109,17 @@ export class Agent {
    * const { status } = await stream.result
    */
   stream(prompt: string, options: RunOptions = {}): AgentStream {
-    const events = createEventStream<AgentEvent>()
+    const events = new EventLog<AgentEvent>()
     const onEvent = (event: AgentEvent): void => {
       options.onEvent?.(event)
-      events.send(event)
+      events.add(event)
     }
     const result = this.generate(prompt, { stream: true, ...options, onEvent })
     result.then(
       () => events.end(),
       (thrown: unknown) => events.end({ thrown }),
     )
-    return { result, [Symbol.asyncIterator]: () => events[Symbol.asyncIterator]() }
+    return { result, [Symbol.asyncIterator]: () => events.read() }
   }
 
   /** A message to a run that goes on; the model reads it before its next step. */

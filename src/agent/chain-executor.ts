@@ -12,7 +12,7 @@ import { SkillManager } from '../library/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { JsonObject } from '../tools/index.ts'
 import { createPermit } from './approval/permit.ts'
-import { createHands, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
+import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
 import type { ModelObject } from './resolve-model.ts'
 import { openSession, type SessionPart } from './session.ts'
 import { scriptTools } from './skills/script-tools.ts'
@@ -133,7 +133,7 @@ async function stepTools(
   world: StepWorld,
 ): Promise<SessionPart> {
   const directory = skillDirectory(world.project, step)
-  const hands = createHands(world.builtIns ?? [], { ...world, readable: () => [directory] })
+  const hands = createBuiltInTools(world.builtIns ?? [], { ...world, readable: () => [directory] })
   const tools = [...(await ownScripts(step, directory, world)), ...hands]
   return {
     tools: () => tools,
@@ -159,7 +159,11 @@ async function ownScripts(
   await manager.register(directory)
   const skill = await manager.get(step.skill)
   if (skill === undefined) return []
-  const tools = scriptTools(skill, { ...world, agent: step.step, manager })
+  const tools = scriptTools(skill, {
+    ...world,
+    environment: world.environment ?? [],
+    manager,
+  })
   return tools.map((tool) => ({ ...tool, needsApproval: false }))
 }
 

@@ -15,27 +15,25 @@ import type {
 } from './types.ts'
 import type { UsageLedger } from './usage.ts'
 
-/** The turns of an agent that nobody gave a number (PRD 5.6). */
+/** Maximum number of turns of an agent that sets none (PRD 5.6). */
 const defaultMaxTurns = 50
 
 export interface SessionOptions {
   /** `main`, or the name of a subagent. */
   agent: string
   delegation?: string | undefined
-  /** Asked at the start of every run; throws what the caller of `run` is to see. */
+  /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => LanguageModel | Promise<LanguageModel>
   instructions?: string | undefined
   /** Offered at every step, before the tools of the parts. */
   tools?: readonly AgentTool[] | undefined
-  /** Skills, hands, delegation: what adds to the conversation and stands before its tools. */
   parts?: readonly SessionPart[] | undefined
   /** Default 50. */
   maxTurns?: number | undefined
-  /** Where its model calls are booked. */
+  /** Records the usage of its model calls. */
   usage: Pick<UsageLedger, 'record'>
-  /** A conversation to go on with; it is cloned. */
+  /** A conversation to continue; it is cloned. */
   messages?: readonly ModelMessage[] | undefined
-  /** How long the conversation may get, and what then makes it shorter. */
   limits?: ConversationLimits | undefined
   callSettings?: CallSettings | undefined
 }
@@ -51,143 +49,11 @@ export interface RunOptions {
 }
 
 /**
- * One conversation: its history and whatever may change in it. An agent holds one, every delegation
- * gets its own. Everything else about a run is values and functions.
- */
-export interface AgentSession {
-  readonly agent: string
-  readonly delegation: string | undefined
-  /** Whether a run goes on. */
-  readonly running: boolean
-  /** The conversation until now, without the instructions. */
-  readonly messages: readonly ModelMessage[]
-  /** All tools that would be offered now. */
-  tools(): readonly AgentTool[]
-  /**
-   * Says something to the agent and waits for its answer.
-   * @throws {AgentUsageError} for an empty prompt, or while another run goes on; what `model` throws.
-   */
-  run(prompt: string, options?: RunOptions): Promise<LoopOutcome>
-  /** A message to a run that goes on; it is read before the next step, or with the next prompt. */
-  steer(text: string): void
-  /** Whether the conversation contains this text, in a prompt, an answer or a tool's result. */
-  contains(text: string): boolean
-  /** A part that takes part from now on, after those that do already. */
-  join(part: SessionPart): void
-  close(): Promise<void>
-}
-
-export function openSession(options: SessionOptions): AgentSession {
-  const { agent, delegation, usage } = options
-  const joined = joinParts()
-  let current = cloned(options.messages)
-  const compactor = createCompactor(options.limits)
-  let steered: string[] = []
-
-  const session: Mutable<AgentSession> = {
-    agent,
-    delegation,
-    running: false,
-    messages: current,
-    tools: () => joined.offered(joined.tools(options.tools)),
-    async run(prompt, run = {}) {
-      refuseEmpty(prompt)
-      if (session.running) throw new AgentUsageError(busy(agent))
-      session.running = true
-      try {
-        return await oneTurn(prompt, run)
-      } finally {
-        session.running = false
-        await joined.turnEnded()
-      }
-    },
-    steer: (text) => void steered.push(text),
-    contains: (text) =>
-      compactor
-        .visible(current)
-        .some((message) => messageTexts(message).some((part) => part.includes(text))),
-    join(part) {
-      joined.add(part)
-      part.attach?.(session)
-    },
-    close: () => joined.close(),
-  }
-  for (const part of options.parts ?? []) session.join(part)
-  return session
-
-  async function oneTurn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
-    const onEvent = run.onEvent ?? (() => undefined)
-    const model = await options.model()
-    const context = { onEvent, signal: run.signal }
-    const added = await joined.instructions(context)
-    const text = await joined.prompt(prompt, context)
-    const before: readonly ModelMessage[] = [...session.messages, { role: 'user', content: text }]
-    session.messages = before
-    const outcome = await runLoop({
-      agent,
-      delegation,
-      model,
-      modelNow: joined.model,
-      instructions: [options.instructions ?? '', ...added]
-        .filter((part) => part !== '')
-        .join('\n\n'),
-      messages: before,
-      offered: session.tools,
-      permit: joined.permit,
-      afterTool: joined.afterTool,
-      beforeStop: joined.beforeStop,
-      maxTurns: run.maxTurns ?? options.maxTurns ?? defaultMaxTurns,
-      steering: takeSteered,
-      outputSchema: run.outputSchema,
-      signal: run.signal,
-      prepareMessages(messages) {
-        current = messages
-        return compactor.fit(messages)
-      },
-      onUsage: (entry) => usage.record(entry),
-      onEvent,
-      stream: run.stream,
-      callSettings: options.callSettings,
-    })
-    session.messages = [...before, ...outcome.messages]
-    current = session.messages
-    return outcome
-  }
-
-  function takeSteered(): readonly string[] {
-    const taken = steered
-    steered = []
-    return taken
-  }
-}
-
-/** Most conversations begin empty, and cloning nothing is not free. */
-function cloned(messages: readonly ModelMessage[] = []): readonly ModelMessage[] {
-  return messages.length === 0 ? [] : structuredClone(messages)
-}
-
-function refuseEmpty(prompt: string): void {
-  if (prompt.trim() !== '') return
-  throw new AgentUsageError({
-    code: 'task-empty',
-    message: 'The task is empty: an agent needs to be told what to do.',
-  })
-}
-
-function busy(agent: string): { code: string; message: string; hint: string } {
-  return {
-    code: 'agent-busy',
-    message: `The agent ${agent} is still working on the last prompt.`,
-    hint: 'Wait for it, send it a message with steer, or make another agent.',
-  }
-}
-
-/**
  * Something that takes part in a conversation: skills, built-in tools with their approvals, hooks,
  * delegation, MCP servers. Every member is optional.
  */
 export interface SessionPart {
-  /** Told once, before anything else, whose part it is. */
+  /** Called once, before anything else. */
   attach?: ((session: AgentSession) => void) | undefined
   /** What is added to the instructions; asked at the start of every run. */
   instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
@@ -195,7 +61,7 @@ export interface SessionPart {
   prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
   /** Tools that are offered now; asked before every step. */
   tools?: (() => readonly AgentTool[]) | undefined
-  /** Whether the model may see a tool now; one that any part does not offer is not there. */
+  /** Whether the model may see a tool now; every part must agree. */
   offers?: ((tool: AgentTool) => boolean) | undefined
   /** A model in place of the agent's own; asked before every step, the last part with one wins. */
   model?: (() => LanguageModel | undefined) | undefined
@@ -206,13 +72,13 @@ export interface SessionPart {
   permit?:
     | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<Permission>)
     | undefined
-  /** Done before a call that is allowed; throwing keeps it from being made. */
+  /** Runs before a call that is allowed; throwing prevents the call. */
   beforeTool?:
     | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
     | undefined
   /** Text that is added to a tool's result, or its error; those of all parts are joined. */
   afterTool?: LoopRequest['afterTool']
-  /** Text that makes the model go on instead of ending its turn; the first part with one wins. */
+  /** Text that makes the model continue instead of ending its turn; the first part with one wins. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   /** The user's turn is over, however it ended. */
   turnEnded?: (() => Promise<void>) | undefined
@@ -224,120 +90,190 @@ export interface PromptContext {
   signal: AbortSignal | undefined
 }
 
-/**
- * All parts as one; parts that join later come last. Every delegation goes through all of this, so a
- * member that a part does not have is not waited for.
- */
-interface JoinedParts {
-  add(part: SessionPart): void
-  instructions(run: PromptContext): Promise<readonly string[]>
-  prompt(text: string, run: PromptContext): Promise<string>
-  /** After those that are given, the tools of all parts. */
-  tools(before?: readonly AgentTool[]): readonly AgentTool[]
-  /** Those of the tools that every part offers. */
-  offered(tools: readonly AgentTool[]): readonly AgentTool[]
-  model(): LanguageModel | undefined
-  permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission>
-  afterTool: NonNullable<LoopRequest['afterTool']>
-  beforeStop(text: string): Promise<string | undefined>
-  turnEnded(): Promise<void>
-  close(): Promise<void>
+export function openSession(options: SessionOptions): AgentSession {
+  return new AgentSession(options)
 }
 
-function joinParts(): JoinedParts {
-  const parts: SessionPart[] = []
-  return {
-    add: (part) => void parts.push(part),
-    async instructions(run) {
-      const texts: string[] = []
-      for (const part of parts) {
-        if (part.instructions === undefined) continue
-        const text = await part.instructions(run)
-        if (text !== undefined && text !== '') texts.push(text)
-      }
-      return texts
-    },
-    async prompt(text, run) {
-      let current = text
-      for (const part of parts) {
-        if (part.prompt !== undefined) current = await part.prompt(current, run)
-      }
-      return current
-    },
-    model() {
-      let last: LanguageModel | undefined
-      for (const part of parts) last = part.model?.() ?? last
-      return last
-    },
-    tools(before = []) {
-      const tools = [...before]
-      for (const part of parts) if (part.tools !== undefined) tools.push(...part.tools())
-      return tools
-    },
-    offered(tools) {
-      const judges = parts.filter(({ offers }) => offers !== undefined)
-      if (judges.length === 0) return tools
-      return tools.filter((tool) => judges.every((part) => part.offers?.(tool) ?? true))
-    },
-    async permit(tool, input, context) {
-      let used = input
-      let isGuarded = false
-      for (const { permit } of parts) {
-        if (permit === undefined) continue
-        isGuarded = true
-        const permission = await permit(tool, used, context)
-        if (!permission.allowed) return permission
-        used = permission.input ?? used
-      }
-      const refusal = isGuarded ? undefined : unguarded(tool, input)
-      if (refusal !== undefined) return refusal
-      for (const part of parts) {
-        if (part.beforeTool === undefined) continue
-        // Nothing begins for a call that nobody waits for any more.
-        context.signal.throwIfAborted()
-        await part.beforeTool(tool, used, context)
-      }
-      return { allowed: true, input: used }
-    },
-    async afterTool(tool, input, output, isError) {
-      const remarks: string[] = []
-      for (const part of parts) {
-        if (part.afterTool === undefined) continue
-        const remark = await part.afterTool(tool, input, output, isError)
-        if (remark !== undefined) remarks.push(remark)
-      }
-      return remarks.length === 0 ? undefined : remarks.join('\n\n')
-    },
-    async beforeStop(text) {
-      for (const part of parts) {
-        if (part.beforeStop === undefined) continue
-        const more = await part.beforeStop(text)
-        if (more !== undefined) return more
-      }
-      return undefined
-    },
-    async turnEnded() {
-      for (const part of parts) if (part.turnEnded !== undefined) await part.turnEnded()
-    },
-    async close() {
-      for (const part of parts) await part.close?.()
-    },
+/** One conversation: its history and what may change in it. Every delegation gets its own. */
+export class AgentSession {
+  readonly agent: string
+  readonly delegation: string | undefined
+  readonly #options: SessionOptions
+  readonly #parts: SessionPart[] = []
+  readonly #compactor
+  #messages: readonly ModelMessage[]
+  /** Of the run that is going on, with what it has added until now. */
+  #current: readonly ModelMessage[]
+  #running = false
+  #steered: string[] = []
+
+  constructor(options: SessionOptions) {
+    this.agent = options.agent
+    this.delegation = options.delegation
+    this.#options = options
+    this.#compactor = createCompactor(options.limits)
+    this.#messages = structuredClone(options.messages ?? [])
+    this.#current = this.#messages
+    for (const part of options.parts ?? []) this.join(part)
+  }
+
+  get running(): boolean {
+    return this.#running
+  }
+
+  /** The conversation until now, without the instructions. */
+  get messages(): readonly ModelMessage[] {
+    return this.#messages
+  }
+
+  /** All tools that would be offered now. */
+  tools(): readonly AgentTool[] {
+    const own = this.#options.tools ?? []
+    const tools = [...own, ...this.#parts.flatMap((part) => part.tools?.() ?? [])]
+    return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
+  }
+
+  /**
+   * Says something to the agent and waits for its answer.
+   * @throws {AgentUsageError} for an empty prompt, or during another run; what `model` throws.
+   */
+  async run(prompt: string, run: RunOptions = {}): Promise<LoopOutcome> {
+    if (prompt.trim() === '') throw emptyPrompt()
+    if (this.#running) throw busy(this.agent)
+    this.#running = true
+    try {
+      return await this.#turn(prompt, run)
+    } finally {
+      this.#running = false
+      for (const part of this.#parts) await part.turnEnded?.()
+    }
+  }
+
+  /** Sends a message to a run; it is read before the next step, or with the next prompt. */
+  steer(text: string): void {
+    this.#steered.push(text)
+  }
+
+  /** Whether the conversation contains this text, in a prompt, an answer or a tool's result. */
+  contains(text: string): boolean {
+    const visible = this.#compactor.visible(this.#current)
+    return visible.some((message) => messageTexts(message).some((part) => part.includes(text)))
+  }
+
+  /** Adds a part, after those that take part already. */
+  join(part: SessionPart): void {
+    this.#parts.push(part)
+    part.attach?.(this)
+  }
+
+  async close(): Promise<void> {
+    for (const part of this.#parts) await part.close?.()
+  }
+
+  async #turn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
+    const { agent, delegation } = this
+    const { usage, maxTurns, callSettings } = this.#options
+    const onEvent = run.onEvent ?? (() => undefined)
+    const model = await this.#options.model()
+    const context = { onEvent, signal: run.signal }
+    const instructions = await this.#instructions(context)
+    let content = prompt
+    for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
+    const before: readonly ModelMessage[] = [...this.#messages, { role: 'user', content }]
+    this.#messages = before
+    const outcome = await runLoop({
+      agent,
+      delegation,
+      model,
+      modelNow: () => this.#parts.findLast((part) => part.model?.() !== undefined)?.model?.(),
+      instructions,
+      messages: before,
+      offered: () => this.tools(),
+      permit: (...call) => this.#permit(...call),
+      afterTool: (...call) => this.#afterTool(...call),
+      beforeStop: (text) => this.#beforeStop(text),
+      maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
+      steering: () => this.#steered.splice(0),
+      outputSchema: run.outputSchema,
+      signal: run.signal,
+      prepareMessages: (messages) => {
+        this.#current = messages
+        return this.#compactor.fit(messages)
+      },
+      onUsage: (entry) => usage.record(entry),
+      onEvent,
+      stream: run.stream,
+      callSettings,
+    })
+    this.#messages = [...before, ...outcome.messages]
+    this.#current = this.#messages
+    return outcome
+  }
+
+  async #instructions(context: PromptContext): Promise<string> {
+    const texts = [this.#options.instructions]
+    for (const part of this.#parts) texts.push(await part.instructions?.(context))
+    return texts.filter((text) => text !== undefined && text !== '').join('\n\n')
+  }
+
+  async #permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission> {
+    let used = input
+    const isGuarded = this.#parts.some((part) => part.permit !== undefined)
+    if (!isGuarded && needsApproval(tool, input)) {
+      return { allowed: false, reason: 'it needs an approval, and nobody can give one here' }
+    }
+    for (const part of this.#parts) {
+      const permission = await part.permit?.(tool, used, context)
+      if (permission?.allowed === false) return permission
+      used = permission?.input ?? used
+    }
+    for (const part of this.#parts) {
+      if (part.beforeTool === undefined) continue
+      // Nothing starts for a call that was cancelled.
+      context.signal.throwIfAborted()
+      await part.beforeTool(tool, used, context)
+    }
+    return { allowed: true, input: used }
+  }
+
+  async #afterTool(
+    ...call: Parameters<NonNullable<SessionPart['afterTool']>>
+  ): Promise<string | undefined> {
+    const texts: string[] = []
+    for (const part of this.#parts) {
+      const text = await part.afterTool?.(...call)
+      if (text !== undefined) texts.push(text)
+    }
+    return texts.length === 0 ? undefined : texts.join('\n\n')
+  }
+
+  async #beforeStop(text: string): Promise<string | undefined> {
+    for (const part of this.#parts) {
+      const more = await part.beforeStop?.(text)
+      if (more !== undefined) return more
+    }
+    return undefined
   }
 }
 
-/** Without a part that decides, only what nobody need be asked for is done. */
-function unguarded(tool: AgentTool, input: JsonObject): Permission | undefined {
-  const asked =
+function needsApproval(tool: AgentTool, input: JsonObject): boolean {
+  return (
     tool.alwaysAsk?.(input) !== undefined ||
     (tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program'))
-  return asked
-    ? { allowed: false, reason: 'it needs an approval, and nobody can give one here' }
-    : undefined
+  )
 }
 
-/**
- * A value that only its maker changes. It stands in for getters where a delegation makes the value:
- * an object with a getter of its own gets a hidden class of its own, which keeps everything that the
- * getter can see until the next full collection.
- */
-export type Mutable<T> = { -readonly [Key in keyof T]: T[Key] }
+function emptyPrompt(): AgentUsageError {
+  return new AgentUsageError({
+    code: 'task-empty',
+    message: 'The task is empty: an agent needs to be told what to do.',
+  })
+}
+
+function busy(agent: string): AgentUsageError {
+  return new AgentUsageError({
+    code: 'agent-busy',
+    message: `The agent ${agent} is still working on the last prompt.`,
+    hint: 'Wait for it, send it a message with steer, or make another agent.',
+  })
+}

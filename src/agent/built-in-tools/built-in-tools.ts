@@ -6,13 +6,13 @@ import type { Ground } from './paths.ts'
 import { shellTool } from './shell.ts'
 import type { AgentTool } from '../types.ts'
 
-export interface HandsOptions extends Ground {
+export interface BuiltInToolOptions extends Ground {
   runtime: Pick<Runtime, 'env' | 'platform'>
   /** Names of environment variables that commands get besides the few that programs need. */
   environment?: readonly string[] | undefined
 }
 
-function allHands(options: HandsOptions): AgentTool[] {
+function allBuiltIns(options: BuiltInToolOptions): AgentTool[] {
   const { runtime, environment = [], ...ground } = options
   return [
     readTool(ground),
@@ -29,28 +29,33 @@ function allHands(options: HandsOptions): AgentTool[] {
  * order; `all` for all of them.
  *
  * @throws {AgentUsageError} for a name that none of them has.
- * @example createHands(['read', 'Bash'], { project, runtime })
+ * @example createBuiltInTools(['read', 'Bash'], { project, runtime })
  */
-export function createHands(names: readonly string[], options: HandsOptions): AgentTool[] {
-  const hands = allHands(options)
-  const wanted = new Set(names.flatMap((name) => (name === 'all' ? hands : handOf(name, hands))))
+export function createBuiltInTools(
+  names: readonly string[],
+  options: BuiltInToolOptions,
+): AgentTool[] {
+  const hands = allBuiltIns(options)
+  const wanted = new Set(
+    names.flatMap((name) => (name === 'all' ? hands : builtInNamed(name, hands))),
+  )
   return hands.filter((hand) => wanted.has(hand))
 }
 
 /** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
 export function requireBuiltIns(names: readonly string[]): void {
-  for (const name of names) if (name !== 'all') handOf(name, handsAnywhere())
+  for (const name of names) if (name !== 'all') builtInNamed(name, knownBuiltIns())
 }
 
 /** What built-in tools there are, for questions about their names: they belong to no project. */
-export function handsAnywhere(): readonly AgentTool[] {
-  anywhere ??= allHands({ project: '', runtime: { env: {}, platform: process.platform } })
+export function knownBuiltIns(): readonly AgentTool[] {
+  anywhere ??= allBuiltIns({ project: '', runtime: { env: {}, platform: process.platform } })
   return anywhere
 }
 
 let anywhere: readonly AgentTool[] | undefined
 
-function handOf(name: string, hands: readonly AgentTool[]): AgentTool {
+function builtInNamed(name: string, hands: readonly AgentTool[]): AgentTool {
   const hand = hands.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
   if (hand !== undefined) return hand
   const meant = nearest(name.toLowerCase(), hands.flatMap(namesOf))

@@ -19,9 +19,11 @@ import type { JsonValue } from '../../skill/index.ts'
 import { SkillNotTrustedError } from '../../trust/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
-import type { SkillPartOptions } from './skill-part.ts'
+import type { SkillContext } from './active-skills.ts'
 
-const defaultTimeoutMs = 600_000
+type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'environment'>
+
+const timeoutMs = 600_000
 /** Bytes kept of each stream. */
 const outputLimit = 131_072
 
@@ -29,7 +31,7 @@ const outputLimit = 131_072
  * The executable files directly in `scripts/` of a skill as tools `skill.script`, named without their
  * extension where that leaves two of them apart.
  */
-export function scriptTools(skill: Skill, options: SkillPartOptions): AgentTool[] {
+export function scriptTools(skill: Skill, options: ScriptContext): AgentTool[] {
   const scripts = skill.resources.files.filter(
     ({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path),
   )
@@ -49,7 +51,7 @@ function scriptTool(
   { info }: Skill,
   path: string,
   tool: string,
-  options: SkillPartOptions,
+  options: ScriptContext,
 ): AgentTool {
   const failures = new WeakSet<JsonObject>()
   return {
@@ -108,7 +110,7 @@ interface Confined {
 async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,
-  { manager }: SkillPartOptions,
+  { manager }: ScriptContext,
 ): Promise<Confined | undefined> {
   let refusal: SkillNotTrustedError | undefined
   try {
@@ -139,10 +141,10 @@ async function run(
   { name, directory }: Skill['info'],
   input: JsonObject,
   { signal, toolCallId }: ToolContext,
-  options: SkillPartOptions,
+  options: ScriptContext,
   confinement: Confinement | undefined,
 ): Promise<ScriptResult> {
-  const { runtime, project, environment = [], scriptTimeoutMs = defaultTimeoutMs } = options
+  const { runtime, project, environment } = options
   const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
   const runId = runtime.id()
   try {
@@ -160,7 +162,7 @@ async function run(
       files: join(scratch, 'call'),
       environment: childEnvironment(runtime, environment, {}),
       outputLimit,
-      timeoutMs: scriptTimeoutMs,
+      timeoutMs,
       signal,
       confinement,
     })

@@ -1,12 +1,16 @@
 import type { LanguageModel } from 'ai'
-import { messageOf, type Runtime } from '../../base/index.ts'
-import type { Activation, InvocationSource, SkillManager } from '../../library/index.ts'
-import { SkillInvocationError } from '../../skill/index.ts'
+import { messageOf } from '../../base/index.ts'
+import type { Activation, InvocationSource } from '../../library/index.ts'
+import { alreadyActiveNote, SkillInvocationError } from '../../skill/index.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AgentEvent, AgentTool, ToolContext } from '../types.ts'
+import { toWireNames } from '../tool.ts'
+import type { AgentEvent, AgentTool } from '../types.ts'
+import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
+import { promptReferences } from './prompt-references.ts'
+import { SkillHooks } from './skill-hooks.ts'
 import {
   resourceTool,
   searchSkillsTool,
@@ -14,234 +18,271 @@ import {
   skillCatalogue,
   skillTool,
 } from './skill-tools.ts'
-import { createConversationSkills, type SkillUse } from './active-skills.ts'
-import { promptReferences } from './prompt-references.ts'
-import { createSkillHooks } from './skill-hooks.ts'
 
-/** The skills of one conversation. */
-export interface SkillPart extends SessionPart {
-  /** What active skills do to calls; belongs into `createPermit`. */
-  readonly rules: CallRules
-  /** Names, in the order of their activation. */
-  readonly active: readonly string[]
-  /** Directories of active trusted skills, which may be read without asking. */
-  readonly directories: readonly string[]
-  /**
-   * Activates a skill, or carries it out in a subagent.
-   *
-   * @throws {SkillError} as `SkillManager.activate`; {@link ToolNameError} when a tool of it would
-   *   have the name of another one.
-   */
-  use(
-    name: string,
-    argumentText: string,
-    source: InvocationSource,
-    run?: Partial<PromptContext>,
-  ): Promise<SkillUse>
-  /** False when it is not active. */
-  end(name: string): Promise<boolean>
+export interface SkillPartOptions extends SkillContext {
+  /** Whose conversation it is: `main`, or the name of a subagent. */
+  agent: string
+  /** Skills that are active from the first prompt on, until they are deactivated; `name arguments`. */
+  start?: readonly string[] | undefined
+  /** What hooks are told of it; default `default`. */
+  mode?: PermissionMode | undefined
+  /** Runs a skill in a subagent, and returns its answer. */
+  fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
-const defaultCatalogTokens = 2000
-const defaultReferenceTokens = 10_000
+/** What an activation comes to: content for the conversation, or the answer of a subagent. */
+export type SkillUse =
+  | { kind: 'content'; activation: Activation; content: string }
+  | { kind: 'forked'; activation: Activation; answer: string }
+
+/** Estimated tokens of the list of skills that the model gets. */
+const catalogTokens = 2000
+/** Estimated tokens of references that triggers put before one prompt. */
+const referenceTokens = 10_000
 
 const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
 
-export function createSkillPart(options: SkillPartOptions): SkillPart {
-  const { agent, manager, catalogTokens = defaultCatalogTokens } = options
-  const skills = createConversationSkills(options)
-  const begun = new Set<string>()
-  /** Those that were there from the start and have not been ended since. */
-  const lasting = new Set<string>()
-  let session: AgentSession | undefined
-  let catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
-  let current = quiet
-  let finding: readonly AgentTool[] = []
+/**
+ * The skills of one conversation. Everything that active skills allow, offer and run is read off
+ * `#active`, so that ending an activation leaves exactly what was there before.
+ */
+export class SkillPart implements SessionPart {
+  readonly #options: SkillPartOptions
+  readonly #hooks: SkillHooks
+  readonly #active = new Map<string, ActiveSkill>()
+  /** Start skills that were activated, and those of them that have not been ended since. */
+  readonly #started = new Set<string>()
+  readonly #lasting = new Set<string>()
+  /** Content that went into the conversation in this turn; its history may not show it yet. */
+  readonly #given = new Set<string>()
+  #session: AgentSession | undefined
+  #catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
+  #finding: readonly AgentTool[] = []
+  #run = quiet
+  /** What active skills do to calls; belongs into `createPermit`. */
+  readonly rules: CallRules
 
-  const tell = (event: AgentEvent): void => current.onEvent(event)
-  const notice = (message: string): void => tell({ type: 'notice', agent, message })
-  const hooks = createSkillHooks({
-    skills: () =>
-      skills.active.map(({ activation, skill, hooks: own }) => ({
-        name: activation.name,
-        directory: skill.info.directory,
-        hooks: own,
-      })),
-    confirm: (name) => manager.requireTrusted(name, 'run its hooks'),
-    project: options.project,
-    session: options.runtime.id(),
-    mode: options.mode ?? 'default',
-    runtime: options.runtime,
-    environment: options.environment ?? [],
-    notice,
-  })
-
-  const part: SkillPart = {
-    rules: {
-      preApproved: () => skills.active.flatMap(({ activation }) => activation.effects.preApproved),
-      narrowed: () => narrowed(),
-      beforeTool: (tool, input, { toolCallId, signal }) =>
-        hooks.before(tool, input, { id: toolCallId, signal }),
-    },
-
-    get active() {
-      return skills.active.map(({ activation }) => activation.name)
-    },
-
-    get directories() {
-      return skills.active.flatMap(({ activation, skill }) =>
-        activation.trustLevel === 'trusted' && skill.info.directory !== ''
-          ? [skill.info.directory]
-          : [],
-      )
-    },
-
-    attach(attached) {
-      session = attached
-    },
-
-    async instructions() {
-      await refresh()
-      return catalogue.text
-    },
-
-    async prompt(text, run) {
-      current = run
-      hooks.reset()
-      await refresh()
-      const contents: string[] = []
-      for (const entry of options.start ?? []) {
-        const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
-        if (begun.has(name)) continue
-        contents.push(textFor(await part.use(name, argumentText, 'code', run)))
-        begun.add(name)
-        lasting.add(name)
-      }
-      const names = (await manager.list()).map(({ name }) => name)
-      const typed = options.typed === false ? undefined : typedSkill(text, names)
-      contents.push(
-        typed === undefined
-          ? text
-          : textFor(await part.use(typed.name, typed.argumentText, 'user', run)),
-      )
-      return `${await references(text)}${contents.join('\n\n')}`
-    },
-
-    tools: () => [
-      ...finding,
-      ...resources(),
-      // Two skills may name one server.
-      ...new Set(skills.active.flatMap((skill) => skill.tools())),
-    ],
-
-    offers: (tool) =>
-      finding.includes(tool) ||
-      tool.name === 'skill_resource' ||
-      narrowed().every(({ tools }) => listNames(tools, tool)),
-
-    model: () => lastModel(),
-
-    afterTool: (...call) => hooks.after(...call),
-
-    beforeStop: (text) => hooks.stop(text, current.signal),
-
-    async turnEnded() {
-      for (const name of await skills.endTurn(lasting)) {
-        tell({ type: 'skill', agent, name, active: false })
-      }
-      current = quiet
-    },
-
-    async use(name, argumentText, source, run = {}) {
-      const { onEvent = current.onEvent, signal = current.signal } = run
-      const used = await skills.use(name, argumentText, source, {
-        otherTools: otherTools(),
-        contains: (text) => session?.contains(text) ?? false,
-        notice: (message) => onEvent({ type: 'notice', agent, message }),
-        signal,
-        fork(activation) {
-          if (options.fork === undefined) throw withoutSubagents(activation.name)
-          return options.fork(activation, { onEvent, signal })
-        },
-      })
-      if (used.kind === 'content') {
-        onEvent({ type: 'skill', agent, name: used.activation.name, active: true })
-      }
-      return used
-    },
-
-    async end(name) {
-      const ended = await skills.end(name)
-      lasting.delete(name)
-      if (ended) tell({ type: 'skill', agent, name, active: false })
-      return ended
-    },
-  }
-  return part
-
-  async function refresh(): Promise<void> {
-    catalogue = skillCatalogue(await manager.list(), catalogTokens)
-    finding = findingTools()
-  }
-
-  /** The tools by which the model comes to skills, as long as there are any. */
-  function findingTools(): AgentTool[] {
-    if (catalogue.skills.length === 0) return []
-    const tool = skillTool(catalogue, {
-      async use(name, argumentText, { onEvent, signal }) {
-        return textFor(await part.use(name, argumentText, 'model', { onEvent, signal }))
-      },
-      finish: (name) => finish(name),
+  constructor(options: SkillPartOptions) {
+    this.#options = options
+    this.#hooks = new SkillHooks({
+      ...options,
+      skills: () =>
+        [...this.#active.values()].map(({ activation, skill, hooks }) => ({
+          name: activation.name,
+          directory: skill.info.directory,
+          hooks,
+        })),
+      confirm: (name) => options.manager.requireTrusted(name, 'run its hooks'),
+      notice: (message) => this.#notice(message),
     })
-    return catalogue.incomplete ? [tool, searchSkillsTool(catalogue.skills)] : [tool]
+    this.rules = {
+      preApproved: () => this.#effects().flatMap(({ preApproved }) => preApproved),
+      narrowed: () => this.#narrowed(),
+      beforeTool: (...call) => this.#hooks.before(...call),
+    }
   }
 
-  /** A model that reads an untrusted skill could be talked into lifting what limits it. */
-  async function finish(name: string): Promise<string> {
-    if (narrowed().some(({ skill }) => skill === name)) {
+  /** Directories of active trusted skills, which may be read without asking. */
+  get directories(): readonly string[] {
+    return [...this.#active.values()]
+      .filter(({ activation }) => activation.trustLevel === 'trusted')
+      .map(({ skill }) => skill.info.directory)
+      .filter((directory) => directory !== '')
+  }
+
+  attach(session: AgentSession): void {
+    this.#session = session
+  }
+
+  async instructions(): Promise<string> {
+    await this.#refresh()
+    return this.#catalogue.text
+  }
+
+  async prompt(text: string, run: PromptContext): Promise<string> {
+    this.#run = run
+    this.#hooks.reset()
+    await this.#refresh()
+    const contents: string[] = []
+    for (const entry of this.#options.start ?? []) {
+      const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
+      if (this.#started.has(name)) continue
+      contents.push(textFor(await this.use(name, argumentText, 'code', run)))
+      this.#started.add(name)
+      this.#lasting.add(name)
+    }
+    const names = (await this.#options.manager.list()).map(({ name }) => name)
+    const typed = typedSkill(text, names)
+    contents.push(
+      typed === undefined
+        ? text
+        : textFor(await this.use(typed.name, typed.argumentText, 'user', run)),
+    )
+    return `${await this.#references(text)}${contents.join('\n\n')}`
+  }
+
+  tools(): readonly AgentTool[] {
+    const active = [...this.#active.values()]
+    const withFiles = active
+      .map(({ skill }) => skill)
+      .filter((one) => one.resources.files.length > 0)
+    const resources = withFiles.length === 0 ? [] : [resourceTool(withFiles, this.#options.manager)]
+    // Two skills may name one server.
+    return [...this.#finding, ...resources, ...new Set(active.flatMap((skill) => skill.tools()))]
+  }
+
+  offers(tool: AgentTool): boolean {
+    return (
+      this.#finding.includes(tool) ||
+      tool.name === 'skill_resource' ||
+      this.#narrowed().every(({ tools }) => listNames(tools, tool))
+    )
+  }
+
+  model(): LanguageModel | undefined {
+    return [...this.#active.values()].findLast(({ model }) => model !== undefined)?.model
+  }
+
+  get afterTool(): NonNullable<SessionPart['afterTool']> {
+    return this.#hooks.after
+  }
+
+  async beforeStop(text: string): Promise<string | undefined> {
+    return await this.#hooks.stop(text, this.#run.signal)
+  }
+
+  async turnEnded(): Promise<void> {
+    this.#given.clear()
+    for (const name of this.#active.keys()) {
+      if (!this.#lasting.has(name)) await this.end(name)
+    }
+    this.#run = quiet
+  }
+
+  /**
+   * Activates a skill, or runs it in a subagent.
+   *
+   * @throws {SkillError} as `SkillManager.activate`; {ToolNameError} when a tool of it would have the
+   *   name of another one.
+   */
+  async use(
+    name: string,
+    argumentText: string,
+    source: InvocationSource,
+    given: Partial<PromptContext> = {},
+  ): Promise<SkillUse> {
+    const { agent, manager, fork } = this.#options
+    const run = { ...this.#run, ...given }
+    const notice = (message: string): void => run.onEvent({ type: 'notice', agent, message })
+    const prepared = await manager.prepare(name, argumentText, { source })
+    for (const { message } of prepared.diagnostics) notice(`Skill ${name}: ${message}.`)
+    if (prepared.effects.fork !== undefined) {
+      this.#refuseForkWhileNarrowed(prepared.name)
+      return { kind: 'forked', activation: prepared, answer: await fork(prepared, run) }
+    }
+    const skill = await manager.get(prepared.name)
+    if (skill === undefined) throw removed(name)
+    const ready = await activeSkill(prepared, skill, this.#options, notice, run.signal)
+    this.#refuseCollisions(ready)
+    this.#active.set(prepared.name, ready)
+    await manager.activate(prepared.name, argumentText, { source })
+    const repeated =
+      this.#given.has(prepared.content) || this.#session?.contains(prepared.content) === true
+    this.#given.add(prepared.content)
+    const content = repeated ? alreadyActiveNote(prepared.name) : prepared.content
+    run.onEvent({ type: 'skill', agent, name: prepared.name, active: true })
+    return { kind: 'content', activation: { ...prepared, repeated, content }, content }
+  }
+
+  /** False when it is not active. */
+  async end(name: string): Promise<boolean> {
+    await this.#options.manager.deactivate(name)
+    this.#lasting.delete(name)
+    if (!this.#active.delete(name)) return false
+    this.#tell({ type: 'skill', agent: this.#options.agent, name, active: false })
+    return true
+  }
+
+  #tell(event: AgentEvent): void {
+    this.#run.onEvent(event)
+  }
+
+  #notice(message: string): void {
+    this.#tell({ type: 'notice', agent: this.#options.agent, message })
+  }
+
+  async #refresh(): Promise<void> {
+    const all = await this.#options.manager.list()
+    this.#catalogue = skillCatalogue(all, catalogTokens)
+    this.#finding = this.#findingTools()
+  }
+
+  /** The tools by which the model finds and activates skills, when there are any. */
+  #findingTools(): AgentTool[] {
+    const { skills, incomplete } = this.#catalogue
+    if (skills.length === 0) return []
+    const tool = skillTool(this.#catalogue, {
+      use: async (name, argumentText, { onEvent, signal }) =>
+        textFor(await this.use(name, argumentText, 'model', { onEvent, signal })),
+      finish: (name) => this.#finish(name),
+    })
+    return incomplete ? [tool, searchSkillsTool(skills)] : [tool]
+  }
+
+  /** An untrusted skill could talk the model into removing what limits it. */
+  async #finish(name: string): Promise<string> {
+    if (this.#narrowed().some(({ skill }) => skill === name)) {
       return `Error: the untrusted skill ${name} limits the tools until the turn of the user ends.`
     }
-    return (await part.end(name))
+    return (await this.end(name))
       ? `The skill ${name} is not active any more.`
       : `Error: the skill ${name} is not active.`
   }
 
-  function resources(): AgentTool[] {
-    const withFiles = skills.active
-      .map(({ skill }) => skill)
-      .filter(({ resources: { files } }) => files.length > 0)
-    return withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
+  #effects(): Activation['effects'][] {
+    return Array.from(this.#active.values(), ({ activation }) => activation.effects)
   }
 
-  function narrowed(): ReturnType<CallRules['narrowed']> {
-    return skills.active.flatMap(({ activation: { name, effects } }) =>
+  #narrowed(): ReturnType<CallRules['narrowed']> {
+    return [...this.#active.values()].flatMap(({ activation: { name, effects } }) =>
       effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
     )
   }
 
-  function lastModel(): LanguageModel | undefined {
-    return skills.active.findLast(({ model }) => model !== undefined)?.model
+  /** The limits of an untrusted skill would not hold in a subagent. */
+  #refuseForkWhileNarrowed(name: string): void {
+    const [narrowing] = this.#narrowed()
+    if (narrowing === undefined) return
+    throw new SkillInvocationError({
+      code: 'fork-while-narrowed',
+      message: `Skill ${name} runs in a subagent, and that is not started while the untrusted skill ${narrowing.skill} limits the tools.`,
+      hint: 'It can run in the next turn.',
+    })
   }
 
-  function otherTools(): readonly AgentTool[] {
-    const own = new Set(skills.active.flatMap((skill) => skill.tools().map((tool) => tool.name)))
-    return (
-      session?.tools().filter((tool) => tool.origin.kind !== 'skill' || !own.has(tool.name)) ?? []
+  /** @throws {ToolNameError} before anything becomes active. */
+  #refuseCollisions({ activation, tools }: ActiveSkill): void {
+    const active = [...this.#active.values()].flatMap((one) => one.tools())
+    const ownNames = new Set(active.map(({ name }) => name))
+    const others = (this.#session?.tools() ?? []).filter(
+      ({ origin, name }) => origin.kind !== 'skill' || !ownNames.has(name),
     )
+    const kept = [...this.#active.values()].filter((one) => one.activation.name !== activation.name)
+    toWireNames([...new Set([...others, ...kept.flatMap((one) => one.tools()), ...tools()])])
   }
 
-  async function references(prompt: string): Promise<string> {
+  async #references(prompt: string): Promise<string> {
+    const { manager } = this.#options
     try {
-      const all = await manager.list()
-      const found = await promptReferences(prompt, all, {
-        tokenBudget: options.referenceTokens ?? defaultReferenceTokens,
-        isPresent: (text) => session?.contains(text) ?? false,
+      const found = await promptReferences(prompt, await manager.list(), {
+        tokenBudget: referenceTokens,
+        isPresent: (text) => this.#session?.contains(text) ?? false,
         confirm: (name) => manager.requireTrusted(name, 'put text before a prompt'),
       })
-      found.notices.forEach(notice)
+      for (const message of found.notices) this.#notice(message)
       return found.text
     } catch (error) {
-      notice(`References could not be looked for: ${messageOf(error)}`)
+      this.#notice(`References could not be looked for: ${messageOf(error)}`)
       return ''
     }
   }
@@ -254,55 +295,9 @@ function textFor(used: SkillUse): string {
   return `The skill ${name} was carried out by a subagent. Its answer:\n${used.answer}`
 }
 
-function withoutSubagents(name: string): SkillInvocationError {
-  return new SkillInvocationError({
-    code: 'fork-unavailable',
-    message: `Skill ${name} runs in a subagent, and there are none here.`,
-    hint: 'Activate it through an agent that can delegate.',
-  })
-}
-
-/** Carries out a skill in a subagent, and returns its answer. */
-type ForkSkill = (
-  activation: Activation,
-  run: Pick<ToolContext, 'onEvent'> & { signal: AbortSignal | undefined },
-) => Promise<string>
-
-export interface SkillPartOptions {
-  /** Whose conversation it is: `main`, or the name of a subagent. */
-  agent: string
-  manager: SkillManager
-  runtime: Runtime
-  /** The directory that the agent works in. */
-  project: string
-  /** Whether `manager` keeps track of what is active here: for one conversation of it; default true. */
-  tracked?: boolean | undefined
-  /** Skills that are active from the first prompt on, until they are deactivated; `name arguments`. */
-  start?: readonly string[] | undefined
-  /** Whether `/name arguments` as a prompt activates a skill as the user; default true. */
-  typed?: boolean | undefined
-  /** Estimated tokens of the list of skills that the model gets; default 2,000. */
-  catalogTokens?: number | undefined
-  /** Estimated tokens of references that triggers put before one prompt; default 10,000. */
-  referenceTokens?: number | undefined
-  /** Names of environment variables that scripts and hooks get besides the few that programs need. */
-  environment?: readonly string[] | undefined
-  /** Milliseconds for a script; default 10 minutes. */
-  scriptTimeoutMs?: number | undefined
-  /** What hooks are told of it; default `default`. */
-  mode?: PermissionMode | undefined
-  fork?: ForkSkill | undefined
-  /** Tools of an MCP server that a skill names. */
-  serverTools?:
-    | ((server: string, signal: AbortSignal | undefined) => Promise<readonly AgentTool[]>)
-    | undefined
-  /** The model that a skill asks for. */
-  resolveModel?: ((name: string) => LanguageModel | Promise<LanguageModel>) | undefined
-}
-
 /**
- * A skill that a person names: `/name arguments`, the arguments to the end of the prompt. Anything
- * else, and a name that no skill has, is a prompt like any other.
+ * A skill that a user names: `/name arguments`, the arguments to the end of the prompt. Anything else,
+ * and a name that no skill has, is a prompt like any other.
  */
 export function typedSkill(
   prompt: string,
@@ -312,4 +307,11 @@ export function typedSkill(
   const name = match?.[1]
   if (name === undefined || !names.includes(name)) return undefined
   return { name, argumentText: (match?.[2] ?? '').trim() }
+}
+
+function removed(name: string): SkillInvocationError {
+  return new SkillInvocationError({
+    code: 'skill-gone',
+    message: `Skill ${name} was taken away while it was activated.`,
+  })
 }

@@ -3,7 +3,7 @@ import { type Diagnostic, nearest, SkillrailError } from '../../base/index.ts'
 import type { SkillInfo } from '../../library/index.ts'
 import { parseAllowedTools } from '../../skill/index.ts'
 import { toolSelectors } from '../approval/tool-patterns.ts'
-import { handsAnywhere } from '../built-in-tools/built-in-tools.ts'
+import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import { readModelName } from '../resolve-model.ts'
 import { wireName } from '../tool.ts'
 import type { FieldPlace } from './agent-file.ts'
@@ -109,7 +109,7 @@ function namedIn(tools: DefinedAgent['config']['tools']): string[] {
 
 function unknownTool(name: string): Problem | undefined {
   if (/[*.:/]|__/.test(name)) return undefined
-  const hands = handsAnywhere()
+  const hands = knownBuiltIns()
   if (toolSelectors([name]).some(({ selects }) => hands.some(selects))) return undefined
   const names = hands.flatMap((hand) => [...(hand.aliases ?? []), hand.name])
   const meant = nearest(name, names)

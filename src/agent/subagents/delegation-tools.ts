@@ -5,71 +5,77 @@ import { SubagentDelegationError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SubagentConfig } from './config.ts'
-import type { DelegationHandle, SubagentResult } from './delegation.ts'
+import { DelegationHandle, type SubagentResult } from './delegation.ts'
 import type { SubagentManager } from './manager.ts'
 
-/** Delegations that the model started in the background: what goes on and what came of the others. */
-interface BackgroundWork {
-  watch(handle: DelegationHandle): void
-  find(id: string): DelegationHandle | SubagentResult | undefined
-  all(): readonly (DelegationHandle | SubagentResult)[]
-}
-
-/** Results of background work that the model can still ask for. */
+/** Results of background delegations that the model can still ask for. */
 const keptResults = 20
 
 /**
- * What an agent's model gets to hand tasks on: tools, as long as there are subagents, and a message
- * when something in the background is over.
+ * What an agent's model gets to delegate: tools, when there are subagents, and a message when a
+ * background delegation is over.
  */
-export function delegationPart(manager: SubagentManager): SessionPart {
-  let session: AgentSession | undefined
-  let tools: readonly AgentTool[] = []
-  const work = backgroundWork((result) => session?.steer(overText(result)))
-  return {
-    attach: (own) => {
-      session = own
-    },
-    async instructions() {
-      const configs = await manager.list()
-      tools = configs.length === 0 ? [] : delegationTools(manager, configs, work)
-      return undefined
-    },
-    tools: () => tools,
-    async close() {
-      await manager.cancelAll()
-    },
+export class DelegationPart implements SessionPart {
+  readonly #manager: SubagentManager
+  readonly #work = new BackgroundWork((result) => this.#session?.steer(overText(result)))
+  #session: AgentSession | undefined
+  #tools: readonly AgentTool[] = []
+
+  constructor(manager: SubagentManager) {
+    this.#manager = manager
+  }
+
+  attach(session: AgentSession): void {
+    this.#session = session
+  }
+
+  async instructions(): Promise<undefined> {
+    const configs = await this.#manager.list()
+    this.#tools = configs.length === 0 ? [] : delegationTools(this.#manager, configs, this.#work)
+  }
+
+  tools(): readonly AgentTool[] {
+    return this.#tools
+  }
+
+  async close(): Promise<void> {
+    await this.#manager.cancelAll()
   }
 }
 
-function backgroundWork(over: (result: SubagentResult) => void): BackgroundWork {
-  const handles = new Map<string, DelegationHandle>()
-  const results = new Map<string, SubagentResult>()
-  return {
-    watch(handle) {
-      results.delete(handle.id)
-      handles.set(handle.id, handle)
-      void handle.result().then((result) => {
-        handles.delete(handle.id)
-        results.set(handle.id, result)
-        for (const id of results.keys()) {
-          if (results.size <= keptResults) break
-          results.delete(id)
-        }
-        over(result)
-      })
-    },
-    find: (id) => handles.get(id) ?? results.get(id),
-    all: () => [...handles.values(), ...results.values()],
-  }
-}
+/** Background delegations: running ones, and the results of the last finished ones. */
+class BackgroundWork {
+  readonly #handles = new Map<string, DelegationHandle>()
+  readonly #results = new Map<string, SubagentResult>()
+  readonly #onEnd: (result: SubagentResult) => void
 
-function overText({ id, subagentName, status }: SubagentResult): string {
-  return `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`
+  constructor(onEnd: (result: SubagentResult) => void) {
+    this.#onEnd = onEnd
+  }
+
+  watch(handle: DelegationHandle): void {
+    this.#results.delete(handle.id)
+    this.#handles.set(handle.id, handle)
+    void handle.result().then((result) => {
+      this.#handles.delete(handle.id)
+      this.#results.set(handle.id, result)
+      const [oldest] = this.#results.keys()
+      if (this.#results.size > keptResults && oldest !== undefined) this.#results.delete(oldest)
+      this.#onEnd(result)
+    })
+  }
+
+  find(id: string): DelegationHandle | SubagentResult | undefined {
+    return this.#handles.get(id) ?? this.#results.get(id)
+  }
+
+  all(): readonly (DelegationHandle | SubagentResult)[] {
+    return [...this.#handles.values(), ...this.#results.values()]
+  }
 }
 
 /** The tools by which a model hands tasks on. Never for a subagent. */
-export function delegationTools(
+function delegationTools(
   manager: SubagentManager,
   configs: readonly SubagentConfig[],
   work: BackgroundWork,
@@ -119,7 +125,7 @@ export function delegationTools(
       },
       execute: async (input) => {
         const handle = required(work, textOf(input, 'delegation'))
-        if (!('send' in handle)) return stateText(handle)
+        if (!(handle instanceof DelegationHandle)) return stateText(handle)
         handle.send(textOf(input, 'message'))
         return 'It reads the message before its next step.'
       },
@@ -136,7 +142,7 @@ export function delegationTools(
       },
       execute: async (input) => {
         const handle = required(work, textOf(input, 'delegation'))
-        if (!('cancel' in handle)) return stateText(handle)
+        if (!(handle instanceof DelegationHandle)) return stateText(handle)
         handle.cancel()
         return stateText(await handle.result())
       },
@@ -158,7 +164,7 @@ async function delegate(
   const background = input['background'] === true
   // A background delegation outlives the call and the run: their signal and stream are not its own.
   const options = { source: 'model', ...(background ? {} : { signal, onEvent }) } as const
-  const handle: DelegationHandle =
+  const handle =
     resumed === ''
       ? await manager.delegateAsync(textOf(input, 'agent'), task, options)
       : await manager.resume(resumed, task, options)
@@ -178,7 +184,9 @@ async function status(
   if (chosen.length === 0) return 'Nothing was delegated in the background.'
   const states = await Promise.all(
     chosen.map(async (item) =>
-      stateText(wait && 'cancel' in item ? await untilAborted(item.result(), signal) : item),
+      stateText(
+        wait && item instanceof DelegationHandle ? await untilAborted(item.result(), signal) : item,
+      ),
     ),
   )
   return states.join('\n\n')
@@ -229,7 +237,7 @@ function answerText(result: SubagentResult): string {
 function stateText(item: DelegationHandle | SubagentResult): string {
   const { id, subagentName, status } = item
   const head = `Delegation ${id} to ${subagentName}: ${status}`
-  if ('cancel' in item) return `${head}.`
+  if (item instanceof DelegationHandle) return `${head}.`
   const error = item.error === undefined ? '' : ` (${item.error})`
   return item.output === '' ? `${head}${error}.` : `${head}${error}.\n${item.output}`
 }
@@ -240,4 +248,8 @@ function oneLine(text: string): string {
 
 function shortened(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`
+}
+
+function overText({ id, subagentName, status }: SubagentResult): string {
+  return `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`
 }

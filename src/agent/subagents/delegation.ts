@@ -2,148 +2,13 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { messageOf, type Runtime, SkillrailError } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
+import { EventLog } from '../events.ts'
 import { maxTurnsExceeded } from '../loop/run-loop.ts'
-import type { Mutable } from '../session.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
 import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
-import { createEventLog } from './event-log.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
-
-/** A delegation that goes on, or is over. */
-export interface DelegationHandle {
-  readonly id: string
-  readonly subagentName: string
-  readonly task: string
-  readonly status: DelegationStatus
-  readonly isComplete: boolean
-  /** Waits for the end. Never rejects: a failure is a result. */
-  result(): Promise<SubagentResult>
-  /** Ends it; does nothing when it is over. */
-  cancel(): void
-  /**
-   * A message to the subagent, which it reads before its next step.
-   * @throws {SubagentDelegationError} when it is over.
-   */
-  send(message: string): void
-  /** What happens in it, from the beginning (at most the last 1,000 events) until its end. */
-  readonly events: AsyncIterable<AgentEvent>
-}
-
-interface DelegationInput {
-  child: Child
-  /** As it was given, and as the subagent reads it. */
-  task: string
-  prompt: string
-  queue: Queue
-  runtime: Pick<Runtime, 'elapsed'>
-  /** The parent's name, for the event that says where a delegation stands. */
-  parent: string
-  /** Runs already; ended with the delegation. */
-  stopping: Stopper
-  onEvent: (event: AgentEvent) => void
-  stream: boolean
-  onEnd: (result: SubagentResult) => void
-}
-
-/** Starts a run of a subagent. */
-export function startDelegation(input: DelegationInput): DelegationHandle {
-  const { child, task, prompt, queue, runtime, parent, stopping } = input
-  const { id, session } = child
-  const subagent = child.config.name
-  const log = createEventLog()
-  const began = runtime.elapsed()
-  const before = child.used()
-  const handle: Mutable<DelegationHandle> = {
-    id,
-    subagentName: subagent,
-    task,
-    status: 'queued',
-    isComplete: false,
-    result: () => done,
-    cancel: () => stopping.stop('cancelled'),
-    send(message) {
-      if (handle.isComplete) throw tooLate(id, subagent)
-      session.steer(message)
-    },
-    events: { [Symbol.asyncIterator]: () => log.read() },
-  }
-  const done = run()
-  return handle
-
-  async function run(): Promise<SubagentResult> {
-    let outcome: LoopOutcome | undefined
-    let failure: string | undefined
-    try {
-      const leave = await queue.enter(stopping.signal)
-      try {
-        handle.status = 'running'
-        tell({ type: 'delegation', agent: parent, delegation: id, subagent, status: 'started' })
-        outcome = await inSubagent(subagent, work)
-      } finally {
-        leave()
-      }
-    } catch (error) {
-      failure = stopping.signal.aborted ? undefined : sentence(error)
-    } finally {
-      stopping.end()
-    }
-    const result = resultOf({
-      id,
-      subagentName: subagent,
-      task,
-      outcome,
-      stopped: stopping.reason(),
-      failure,
-      usage: subtractUsage(child.used(), before),
-      durationMs: Math.round(runtime.elapsed() - began),
-      notices: child.notices(),
-    })
-    handle.isComplete = true
-    handle.status = result.status
-    tell({ type: 'delegation', agent: parent, delegation: id, subagent, status: result.status })
-    log.end()
-    input.onEnd(result)
-    return result
-  }
-
-  async function work(): Promise<LoopOutcome> {
-    child.refresh()
-    for (const message of child.notices()) tell({ type: 'notice', agent: subagent, message })
-    return await session.run(prompt, {
-      signal: stopping.signal,
-      onEvent: tell,
-      stream: input.stream,
-      outputSchema: child.outputSchema,
-    })
-  }
-
-  /** A listener that throws is no reason for a delegation to fail. */
-  function tell(event: AgentEvent): void {
-    log.add(event)
-    try {
-      input.onEvent(event)
-    } catch {
-      // its own affair
-    }
-  }
-}
-
-function sentence(error: unknown): string {
-  const message = messageOf(error)
-  return error instanceof SkillrailError && error.hint !== undefined
-    ? `${message} ${error.hint}`
-    : message
-}
-
-function tooLate(id: string, subagent: string): SubagentDelegationError {
-  return new SubagentDelegationError({
-    code: 'delegation-over',
-    message: `The delegation ${id} to ${subagent} is over; nobody reads a message to it.`,
-    hint: 'Resume it with the message as its next task.',
-  })
-}
 
 /** Why a delegation is over. */
 export type EndReason =
@@ -165,67 +30,187 @@ export interface SubagentResult {
   success: boolean
   status: RunStatus
   endReason: EndReason
-  /** The final answer; what was written until then where there is none; the summary where capped. */
+  /** The final answer; the text until then where there is none; the summary where capped. */
   output: string
-  /** The final answer as JSON, where a schema was asked for. */
+  /** The final answer as JSON, where a schema was given. */
   structured?: JsonValue | undefined
-  /** Of this delegation, and of all its model calls however it ended. */
+  /** Of all model calls of this delegation, however it ended. */
   usage: TokenUsage
   durationMs: number
   /** The run of the tool loop; undefined where the model was never asked. */
   result: LoopOutcome | undefined
   error?: string | undefined
-  /** What was asked for and could not be given, such as tools that are not there. */
+  /** What was asked for and could not be given, such as unknown tools. */
   notices: readonly string[]
 }
 
-interface EndedRun {
-  id: string
-  subagentName: string
+interface DelegationInput {
+  child: Child
+  /** As it was given, and as the subagent reads it. */
   task: string
-  outcome: LoopOutcome | undefined
-  /** Why it was stopped, where it was. */
-  stopped: Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'> | undefined
-  /** What was thrown, where something was. */
-  failure: string | undefined
-  usage: TokenUsage
-  durationMs: number
-  notices: readonly string[]
+  prompt: string
+  queue: Queue
+  runtime: Pick<Runtime, 'elapsed'>
+  /** The parent's name, for the events about the status of a delegation. */
+  parent: string
+  /** Started by the caller; ended with the delegation. */
+  stopper: Stopper
+  onEvent: (event: AgentEvent) => void
+  stream: boolean
+  onEnd: () => void
 }
 
-/** Puts a run, or what was thrown in place of one, into the form that every caller gets. */
-function resultOf(run: EndedRun): SubagentResult {
-  const { id, subagentName, task, outcome, usage, durationMs, notices } = run
-  const endReason = reasonOf(run)
-  const { status, told, fallback } = endings[endReason]
-  return {
-    id,
-    subagentName,
-    task,
-    success: endReason === 'done',
-    status,
-    endReason,
-    output: outcome?.text ?? '',
-    ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
-    usage,
-    durationMs,
-    result: outcome,
-    ...(endReason === 'done' ? {} : { error: told ?? run.failure ?? outcome?.error ?? fallback }),
-    notices,
+/** A delegation that is going on, or is over. */
+export class DelegationHandle {
+  readonly id: string
+  readonly subagentName: string
+  readonly task: string
+  readonly #input: DelegationInput
+  readonly #log = new EventLog<AgentEvent>(1000)
+  readonly #done: Promise<SubagentResult>
+  #status: DelegationStatus = 'queued'
+  #isComplete = false
+
+  /** Starts a run of the subagent. */
+  constructor(input: DelegationInput) {
+    this.id = input.child.id
+    this.subagentName = input.child.config.name
+    this.task = input.task
+    this.#input = input
+    this.#done = this.#run()
+  }
+
+  get status(): DelegationStatus {
+    return this.#status
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** What happens in it, from the beginning (at most the last 1,000 events) until its end. */
+  get events(): AsyncIterable<AgentEvent> {
+    return { [Symbol.asyncIterator]: () => this.#log.read() }
+  }
+
+  /** Waits for the end. Never rejects: a failure is a result. */
+  result(): Promise<SubagentResult> {
+    return this.#done
+  }
+
+  /** Ends it; does nothing when it is over. */
+  cancel(): void {
+    this.#input.stopper.stop('cancelled')
+  }
+
+  /**
+   * Sends a message to the subagent, which reads it before its next step.
+   * @throws {SubagentDelegationError} when it is over.
+   */
+  send(message: string): void {
+    if (!this.#isComplete) return this.#input.child.session.steer(message)
+    throw new SubagentDelegationError({
+      code: 'delegation-over',
+      message: `The delegation ${this.id} to ${this.subagentName} is over; nobody reads a message to it.`,
+      hint: 'Resume it with the message as its next task.',
+    })
+  }
+
+  async #run(): Promise<SubagentResult> {
+    const { child, queue, runtime, stopper, onEnd } = this.#input
+    const began = runtime.elapsed()
+    const before = child.used
+    let outcome: LoopOutcome | undefined
+    let failure: string | undefined
+    try {
+      outcome = await queue.run(stopper.signal, () =>
+        current.run({ subagent: this.subagentName }, () => this.#work()),
+      )
+    } catch (error) {
+      failure = stopper.signal.aborted ? undefined : sentence(error)
+    } finally {
+      stopper.end()
+    }
+    const endReason = reasonOf(outcome, stopper.reason, failure)
+    const { status, told, fallback } = endings[endReason]
+    const success = endReason === 'done'
+    const result: SubagentResult = {
+      id: this.id,
+      subagentName: this.subagentName,
+      task: this.task,
+      success,
+      status,
+      endReason,
+      output: outcome?.text ?? '',
+      ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
+      usage: subtractUsage(child.used, before),
+      durationMs: Math.round(runtime.elapsed() - began),
+      result: outcome,
+      ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
+      notices: child.notices,
+    }
+    this.#isComplete = true
+    this.#status = status
+    this.#tellStatus(status)
+    this.#log.end()
+    onEnd()
+    return result
+  }
+
+  async #work(): Promise<LoopOutcome> {
+    const { child, prompt, stopper, stream } = this.#input
+    this.#status = 'running'
+    this.#tellStatus('started')
+    child.refresh()
+    for (const message of child.notices) {
+      this.#tell({ type: 'notice', agent: this.subagentName, message })
+    }
+    return await child.session.run(prompt, {
+      signal: stopper.signal,
+      onEvent: (event) => this.#tell(event),
+      stream,
+      outputSchema: child.outputSchema,
+    })
+  }
+
+  #tellStatus(status: 'started' | RunStatus): void {
+    const { id, subagentName: subagent } = this
+    this.#tell({ type: 'delegation', agent: this.#input.parent, delegation: id, subagent, status })
+  }
+
+  /** A listener that throws does not make a delegation fail. */
+  #tell(event: AgentEvent): void {
+    this.#log.add(event)
+    try {
+      this.#input.onEvent(event)
+    } catch {
+      // The listener is responsible for its errors.
+    }
   }
 }
 
+function sentence(error: unknown): string {
+  const message = messageOf(error)
+  return error instanceof SkillrailError && error.hint !== undefined
+    ? `${message} ${error.hint}`
+    : message
+}
+
 /** A run that was done when it was stopped is done. */
-function reasonOf({ outcome, stopped, failure }: EndedRun): EndReason {
+function reasonOf(
+  outcome: LoopOutcome | undefined,
+  stopped: StopReason | undefined,
+  failure: string | undefined,
+): EndReason {
   if (outcome?.status === 'completed') return 'done'
   if (outcome?.status === 'capped') return 'capped'
   if (stopped !== undefined) return stopped
   return outcome?.status === 'cancelled' && failure === undefined ? 'cancelled' : 'failed'
 }
 
-/** `told` is said whatever else is known; `fallback` where nothing is. */
+/** `told` is the error whatever else is known; `fallback` where nothing is. */
 const endings: Readonly<
-  Record<EndReason, { status: RunStatus; told?: string; fallback?: string | undefined }>
+  Record<EndReason, { status: RunStatus; told?: string; fallback?: string }>
 > = {
   done: { status: 'completed' },
   capped: { status: 'capped', fallback: maxTurnsExceeded },
@@ -239,7 +224,7 @@ const endings: Readonly<
 }
 
 /**
- * The result, for callers that would rather have an error than look at `success`.
+ * Returns the result, for callers that prefer an error to looking at `success`.
  *
  * @throws {SubagentTimeoutError} when its turns or its time ran out.
  * @throws {SubagentDelegationError} when it failed or was cancelled.
@@ -249,111 +234,103 @@ const endings: Readonly<
 export function requireSuccess(result: SubagentResult): SubagentResult {
   const { success, endReason, id, subagentName, error = '' } = result
   if (success) return result
-  const ranOut = endReason === 'capped' || endReason === 'timeout'
   const facts = {
     code: `delegation-${endReason}`,
     message: `The delegation ${id} to ${subagentName} did not succeed: ${error}`,
   }
-  throw ranOut ? new SubagentTimeoutError(facts) : new SubagentDelegationError(facts)
+  throw endReason === 'capped' || endReason === 'timeout'
+    ? new SubagentTimeoutError(facts)
+    : new SubagentDelegationError(facts)
 }
 
 type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
 
-/** What ends a delegation: a cancellation of it or of what waits for it, or the end of its time. */
-export interface Stopper {
-  readonly signal: AbortSignal
-  stop(reason: StopReason): void
+/** Ends a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
+export class Stopper {
+  readonly #controller = new AbortController()
+  readonly #parent: AbortSignal | undefined
+  readonly #timer: NodeJS.Timeout | undefined
+  readonly #withParent = (): void => this.stop('parent-cancelled')
+  #reason: StopReason | undefined
+  #over = false
+
+  constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
+    this.#parent = parent
+    if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
+    if (parent?.aborted === true) this.#withParent()
+    else parent?.addEventListener('abort', this.#withParent, { once: true })
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
   /** The first reason for which it was stopped. */
-  reason(): StopReason | undefined
-  /** Takes away the timer and the listener. */
-  end(): void
-}
-
-/** Its time, in milliseconds, begins now. */
-export function stopper(parent: AbortSignal | undefined, timeoutMs: number | undefined): Stopper {
-  const controller = new AbortController()
-  let first: StopReason | undefined
-  let over = false
-  const stop = (reason: StopReason): void => {
-    if (first !== undefined || over) return
-    first = reason
-    controller.abort(new DOMException('The delegation was stopped.', 'AbortError'))
+  get reason(): StopReason | undefined {
+    return this.#reason
   }
-  const withParent = (): void => stop('parent-cancelled')
-  const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs, 'timeout')
-  if (parent?.aborted === true) withParent()
-  else parent?.addEventListener('abort', withParent, { once: true })
-  return {
-    signal: controller.signal,
-    stop,
-    reason: () => first,
-    end() {
-      over = true
-      clearTimeout(timer)
-      parent?.removeEventListener('abort', withParent)
-    },
+
+  stop(reason: StopReason): void {
+    if (this.#reason !== undefined || this.#over) return
+    this.#reason = reason
+    this.#controller.abort(new DOMException('The delegation was stopped.', 'AbortError'))
+  }
+
+  /** Removes the timer and the listener. */
+  end(): void {
+    this.#over = true
+    clearTimeout(this.#timer)
+    this.#parent?.removeEventListener('abort', this.#withParent)
   }
 }
 
-/** Lets a number of delegations work at once; the others wait in the order in which they came. */
-export interface Queue {
-  /**
-   * Waits for a free place. The function that is returned gives it back.
-   *
-   * Rejects with the signal's reason when that comes first.
-   */
-  enter(signal: AbortSignal): Promise<() => void>
-  readonly waiting: number
-}
+/** Runs a number of delegations at once; the others wait in order. */
+export class Queue {
+  #free: number
+  readonly #waiting: (() => void)[] = []
 
-export function createQueue(places: number): Queue {
-  let free = places
-  const line: (() => void)[] = []
-
-  return {
-    get waiting() {
-      return line.length
-    },
-    async enter(signal) {
-      signal.throwIfAborted()
-      if (free > 0) free -= 1
-      else await wait(signal)
-      let left = false
-      return () => {
-        if (left) return
-        left = true
-        const next = line.shift()
-        if (next === undefined) free += 1
-        else next()
-      }
-    },
+  constructor(places: number) {
+    this.#free = places
   }
 
-  function wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+  /** Rejects with the signal's reason when that comes before a free place. */
+  async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    await this.#enter(signal)
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free += 1
+      else next()
+    }
+  }
+
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#free > 0) {
+      this.#free -= 1
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
       const enter = (): void => {
         signal.removeEventListener('abort', leave)
         resolve()
       }
       const leave = (): void => {
-        line.splice(line.indexOf(enter), 1)
+        this.#waiting.splice(this.#waiting.indexOf(enter), 1)
         reject(signal.reason)
       }
-      line.push(enter)
+      this.#waiting.push(enter)
       signal.addEventListener('abort', leave, { once: true })
     })
   }
 }
 
 /**
- * Which subagent the running code belongs to. A tool of a subagent that reaches a manager by its own
- * means is found out by this, so that no way leads to a second level.
+ * The subagent that the running code belongs to. It shows that a tool of a subagent reaches a manager
+ * by its own means, so that no way leads to a second level.
  */
 const current = new AsyncLocalStorage<{ subagent: string }>()
-
-function inSubagent<T>(subagent: string, work: () => Promise<T>): Promise<T> {
-  return current.run({ subagent }, work)
-}
 
 /** @throws {SubagentNestingError} inside a subagent, or for an agent that is one. */
 export function refuseNesting(parent: { name: string; isSubagent: boolean }, wanted: string): void {

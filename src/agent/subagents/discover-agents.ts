@@ -16,7 +16,7 @@ import {
   readTrustPolicy,
   type TrustPolicy,
 } from '../../trust/index.ts'
-import { SubagentDelegationError, SubagentNotFoundError } from '../errors.ts'
+import { SubagentNotFoundError } from '../errors.ts'
 import { type AgentFileReading, readAgentFile } from './agent-file.ts'
 import { sameName } from './check-agents.ts'
 import type { SubagentConfig } from './config.ts'
@@ -248,24 +248,5 @@ function fileBroken(name: string, { path, diagnostics }: BrokenAgent): SubagentN
     message: `The subagent ${safeLine(name)} cannot be used, because its file is broken: ${path}`,
     diagnostics: errors,
     hint: 'Mend the file; skillrail agents validate checks it.',
-  })
-}
-
-/** The error for a delegation that is asked to go on before it is over. */
-export function stillRunning(id: string, name: string): SubagentDelegationError {
-  return new SubagentDelegationError({
-    code: 'delegation-running',
-    message: `The delegation ${id} to ${name} is not over.`,
-    hint: 'Send it a message, or wait for its result.',
-  })
-}
-
-/** The error for a delegation that nobody knows any more. */
-export function notKept(id: string, known: readonly string[]): SubagentDelegationError {
-  const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
-  return new SubagentDelegationError({
-    code: 'delegation-unknown',
-    message: `There is no finished delegation ${id} to resume.`,
-    hint: `Only the last ones are kept. ${list}`,
   })
 }

@@ -1,30 +1,25 @@
 import type { Diagnostic } from '../../base/index.ts'
 import type { Activation } from '../../library/index.ts'
-import { AgentUsageError } from '../errors.ts'
-import type { AgentEvent, TokenUsage, UsageEntry } from '../types.ts'
+import { AgentUsageError, SubagentDelegationError } from '../errors.ts'
+import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
-import { type Child, createChild, requireTask, taskPrompt } from './child.ts'
+import { Child } from './child.ts'
 import { type DelegateOptions, requireConfig, type SubagentConfig, timeoutOf } from './config.ts'
 import {
-  createQueue,
-  type DelegationHandle,
-  type Queue,
+  DelegationHandle,
+  Queue,
   refuseNesting,
-  startDelegation,
-  type Stopper,
-  stopper,
+  Stopper,
   type SubagentResult,
 } from './delegation.ts'
 import {
   type AgentInfo,
   type DiscoverAgentsOptions,
-  notKept,
-  stillRunning,
   subagentNotFound,
   type WithheldAgent,
 } from './discover-agents.ts'
 import type { SubagentParent } from './parent.ts'
-import { createRegistry, type SubagentRegistry } from './registry.ts'
+import { SubagentRegistry } from './registry.ts'
 import { forkName, forkOf, referenceGraph, type ReferenceNode, refuseCycle } from './skills.ts'
 
 /**
@@ -38,7 +33,9 @@ export class SubagentManager {
   readonly #parent: SubagentParent
   readonly #registry: SubagentRegistry
   readonly #queue: Queue
-  readonly #finished: FinishedChildren
+  /** Subagents that can be resumed, the oldest first. */
+  readonly #finished: Child[] = []
+  readonly #resumable: number
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
 
@@ -52,9 +49,9 @@ export class SubagentManager {
     options: SubagentManagerOptions = {},
   ) {
     this.#parent = parent
-    this.#registry = createRegistry(options.files)
-    this.#queue = createQueue(requireConcurrency(options.concurrency))
-    this.#finished = createFinished(options.resumable ?? 20)
+    this.#registry = new SubagentRegistry(options.files)
+    this.#queue = new Queue(requireConcurrency(options.concurrency))
+    this.#resumable = options.resumable ?? 20
     for (const config of configs) this.#registry.add(config)
   }
 
@@ -65,26 +62,28 @@ export class SubagentManager {
 
   /** Takes a definition away; what works by it goes on. False when there was none. */
   async deregister(name: string): Promise<boolean> {
-    await this.#registry.search(false)
     return this.#registry.remove(name)
   }
 
   /** Every definition: those of the program in their order, then those of files. */
   async list(): Promise<readonly SubagentConfig[]> {
-    await this.#registry.search(false)
     return this.#registry.all()
   }
 
   async get(name: string): Promise<SubagentConfig | undefined> {
-    await this.#registry.search(false)
     return this.#registry.get(name)
   }
 
   /** Looks at the files again. Never throws for what it finds. */
   async discover(): Promise<SubagentListing> {
-    await this.#registry.search(true)
-    const { agents, withheld, diagnostics } = this.#registry
-    return { configs: this.#registry.all(), agents, withheld, diagnostics }
+    this.#registry.refresh()
+    const { withheld, diagnostics } = this.#registry.found
+    return {
+      configs: this.#registry.all(),
+      agents: this.#registry.agents,
+      withheld,
+      diagnostics,
+    }
   }
 
   /**
@@ -104,7 +103,7 @@ export class SubagentManager {
       task,
       status: 'created',
       tools: child.session.tools().map((tool) => tool.name),
-      notices: child.notices(),
+      notices: child.notices,
       run: () => this.#start(child, task, options).result(),
       start: () => this.#start(child, task, options),
     }
@@ -175,15 +174,17 @@ export class SubagentManager {
   async resume(id: string, task: string, options: DelegateOptions = {}): Promise<DelegationHandle> {
     refuseNesting(this.#parent, id)
     const running = this.#active.get(id)
-    if (running !== undefined) throw stillRunning(id, running.subagentName)
-    const child = this.#finished.take(id)
-    if (child === undefined) throw notKept(id, this.#finished.ids)
-    try {
-      requireTask(task, child.config.name)
-    } catch (error) {
-      this.#finished.add(child)
-      throw error
+    if (running !== undefined) throw stillRunning(running)
+    const index = this.#finished.findIndex((child) => child.id === id)
+    const child = this.#finished[index]
+    if (child === undefined) {
+      throw notKept(
+        id,
+        this.#finished.map((other) => other.id),
+      )
     }
+    requireTask(task, child.config.name)
+    this.#finished.splice(index, 1)
     return this.#start(child, task, options)
   }
 
@@ -216,22 +217,21 @@ export class SubagentManager {
     options: DelegateOptions,
     forked?: Activation,
   ): Promise<DelegationHandle> {
-    const stopping = stopper(options.signal, timeoutOf(config, options))
+    const stopper = new Stopper(options.signal, timeoutOf(config, options))
     try {
-      const child = await this.#create(config, task, options, stopping.signal, forked)
-      return this.#start(child, task, options, stopping)
+      const child = await this.#create(config, task, options, stopper.signal, forked)
+      return this.#start(child, task, options, stopper)
     } catch (error) {
-      stopping.end()
+      stopper.end()
       throw error
     }
   }
 
   async #required(name: string): Promise<SubagentConfig> {
-    await this.#registry.search(false)
     const config = this.#registry.get(name)
     if (config !== undefined) return config
     const known = this.#registry.all().map((other) => other.name)
-    throw subagentNotFound(name, known, this.#registry)
+    throw subagentNotFound(name, known, this.#registry.found)
   }
 
   async #create(
@@ -252,13 +252,13 @@ export class SubagentManager {
       // What comes of a delegation that was stopped is its result.
       if (signal?.aborted !== true) throw error
     }
-    return await createChild({
+    return await Child.create({
       id: this.#parent.runtime.id(),
       config,
       parent: this.#parent,
       options,
       signal,
-      forked: forked === undefined ? [] : [forked],
+      forked,
       onUsage: (entry) => this.#book(entry),
     })
   }
@@ -275,22 +275,22 @@ export class SubagentManager {
     child: Child,
     task: string,
     options: DelegateOptions,
-    stopping: Stopper = stopper(options.signal, child.timeoutMs),
+    stopper = new Stopper(options.signal, timeoutOf(child.config, options)),
   ): DelegationHandle {
-    const onEvent = options.onEvent ?? ((event: AgentEvent) => this.#parent.onEvent(event))
-    const handle = startDelegation({
+    const handle = new DelegationHandle({
       child,
       task,
       prompt: taskPrompt(task, options.context),
       queue: this.#queue,
       runtime: this.#parent.runtime,
       parent: this.#parent.name,
-      stopping,
-      onEvent,
+      stopper,
+      onEvent: options.onEvent ?? ((event) => this.#parent.onEvent(event)),
       stream: options.stream ?? false,
       onEnd: () => {
         this.#active.delete(child.id)
-        this.#finished.add(child)
+        this.#finished.push(child)
+        if (this.#finished.length > this.#resumable) this.#finished.shift()
       },
     })
     this.#active.set(child.id, handle)
@@ -337,30 +337,37 @@ export interface Subagent {
   start(): DelegationHandle
 }
 
-/** Subagents that are done and can go on; only so many, the oldest is forgotten first. */
-interface FinishedChildren {
-  add(child: Child): void
-  take(id: string): Child | undefined
-  readonly ids: readonly string[]
+/** The task with what else the subagent is to know, as its first prompt. */
+function taskPrompt(task: string, context: string | undefined): string {
+  if (context === undefined || context.trim() === '') return task
+  return `${task}\n\n<context>\n${context.trim()}\n</context>`
 }
 
-function createFinished(most: number): FinishedChildren {
-  // A list and no map: where entries come and go, a map leaves copies of itself behind that hold
-  // each other, and with them everything that was ever kept, until the next full collection.
-  const children: Child[] = []
-  return {
-    add(child) {
-      children.push(child)
-      if (children.length > most) children.shift()
-    },
-    take(id) {
-      const index = children.findIndex((child) => child.id === id)
-      return index === -1 ? undefined : children.splice(index, 1)[0]
-    },
-    get ids() {
-      return children.map(({ id }) => id)
-    },
-  }
+/** @throws {SubagentDelegationError} for a task without a word in it. */
+function requireTask(task: string, name: string): void {
+  if (typeof task === 'string' && task.trim() !== '') return
+  throw new SubagentDelegationError({
+    code: 'task-empty',
+    message: `The task for ${name} is empty: a subagent knows nothing but its task.`,
+    hint: 'Say what to do, with everything that is needed for it.',
+  })
+}
+
+function stillRunning({ id, subagentName }: DelegationHandle): SubagentDelegationError {
+  return new SubagentDelegationError({
+    code: 'delegation-running',
+    message: `The delegation ${id} to ${subagentName} is not over.`,
+    hint: 'Send it a message, or wait for its result.',
+  })
+}
+
+function notKept(id: string, known: readonly string[]): SubagentDelegationError {
+  const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
+  return new SubagentDelegationError({
+    code: 'delegation-unknown',
+    message: `There is no finished delegation ${id} to resume.`,
+    hint: `Only the last ones are kept. ${list}`,
+  })
 }
 
 /** PRD 6.3: ten and more delegations at once. */

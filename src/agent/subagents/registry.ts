@@ -1,94 +1,70 @@
-import type { Diagnostic } from '../../base/index.ts'
 import { SubagentConfigError } from '../errors.ts'
 import { requireConfig, type SubagentConfig } from './config.ts'
 import {
+  type AgentDiscovery,
   type AgentInfo,
-  type BrokenAgent,
   discoverAgents,
   type DiscoverAgentsOptions,
-  type WithheldAgent,
 } from './discover-agents.ts'
 
 /** The definitions that one agent knows: those of the program, then those of files. */
-export interface SubagentRegistry {
-  /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
-  add(config: SubagentConfig): void
-  remove(name: string): boolean
-  get(name: string): SubagentConfig | undefined
-  all(): SubagentConfig[]
-  /** Looks at the files, the first time, or again. */
-  search(again: boolean): Promise<void>
-  readonly agents: readonly AgentInfo[]
-  readonly withheld: readonly WithheldAgent[]
-  readonly broken: readonly BrokenAgent[]
-  readonly diagnostics: readonly Diagnostic[]
-}
+export class SubagentRegistry {
+  readonly #files: DiscoverAgentsOptions | undefined
+  readonly #inCode = new Map<string, { given: SubagentConfig; config: SubagentConfig }>()
+  readonly #removed = new Set<string>()
+  #found: AgentDiscovery | undefined
 
-export function createRegistry(files: DiscoverAgentsOptions | undefined): SubagentRegistry {
-  const inCode = new Map<string, { given: SubagentConfig; config: SubagentConfig }>()
-  const removed = new Set<string>()
-  let searched: Promise<void> | undefined
-  let agents: readonly AgentInfo[] = []
-  let withheld: readonly WithheldAgent[] = []
-  let broken: readonly BrokenAgent[] = []
-  let diagnostics: readonly Diagnostic[] = []
-
-  return {
-    add(given) {
-      const { name } = requireConfig(given)
-      const known = inCode.get(name)
-      if (known !== undefined && !sameConfig(known.given, given)) throw twice(name)
-      inCode.set(name, { given: { ...given }, config: ownCopy(given) })
-      removed.delete(name)
-    },
-    remove(name) {
-      const known = find(name) !== undefined
-      inCode.delete(name)
-      removed.add(name)
-      return known
-    },
-    get: find,
-    all: () => [...inCode.values(), ...fromFiles()].map(({ config }) => config),
-    async search(again) {
-      if (again) removed.clear()
-      if (again || searched === undefined) searched = read()
-      await searched
-    },
-    get agents() {
-      return fromFiles()
-    },
-    get withheld() {
-      return withheld
-    },
-    get broken() {
-      return broken
-    },
-    get diagnostics() {
-      return diagnostics
-    },
+  constructor(files: DiscoverAgentsOptions | undefined) {
+    this.#files = files
   }
 
-  function find(name: string): SubagentConfig | undefined {
-    return (
-      inCode.get(name)?.config ?? fromFiles().find(({ config }) => config.name === name)?.config
+  /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
+  add(given: SubagentConfig): void {
+    const { name } = requireConfig(given)
+    const known = this.#inCode.get(name)
+    if (known !== undefined && !sameConfig(known.given, given)) throw twice(name)
+    this.#inCode.set(name, { given: { ...given }, config: ownCopy(given) })
+    this.#removed.delete(name)
+  }
+
+  remove(name: string): boolean {
+    const known = this.get(name) !== undefined
+    this.#inCode.delete(name)
+    this.#removed.add(name)
+    return known
+  }
+
+  get(name: string): SubagentConfig | undefined {
+    return this.all().find((config) => config.name === name)
+  }
+
+  all(): SubagentConfig[] {
+    return [...this.#inCode.values(), ...this.agents].map(({ config }) => config)
+  }
+
+  /** Those of files that no definition in code replaces. */
+  get agents(): readonly AgentInfo[] {
+    return this.found.agents.filter(
+      ({ config: { name } }) => !this.#inCode.has(name) && !this.#removed.has(name),
     )
   }
 
-  function fromFiles(): AgentInfo[] {
-    return agents.filter(({ config: { name } }) => !inCode.has(name) && !removed.has(name))
+  /** Everything that was found in files, read at the first question. */
+  get found(): AgentDiscovery {
+    this.#found ??= this.#files === undefined ? nothing : discoverAgents(this.#files)
+    return this.#found
   }
 
-  async function read(): Promise<void> {
-    if (files === undefined) return
-    const discovery = discoverAgents(files)
-    agents = discovery.agents
-    withheld = discovery.withheld
-    broken = discovery.broken
-    diagnostics = discovery.diagnostics
+  /** Looks at the files again. */
+  refresh(): void {
+    this.#removed.clear()
+    this.#found = undefined
   }
 }
 
-/** What the program changes later in its own value must not change a subagent. */
+const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
+
+/** A change that the program makes later in its own value must not change a subagent. */
 function ownCopy(given: SubagentConfig): SubagentConfig {
   return Object.freeze({
     ...given,

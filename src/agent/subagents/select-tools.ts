@@ -1,7 +1,7 @@
 import { nearest } from '../../base/index.ts'
 import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
 import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
-import { handsAnywhere } from '../built-in-tools/built-in-tools.ts'
+import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import type { AgentTool } from '../types.ts'
 
 /** The tools of a subagent, and what it asked for and does not get. */
@@ -58,27 +58,6 @@ export function selectTools(input: SelectToolsInput): ToolSelection {
   }
 }
 
-/** {@link selectTools}, or what it gave for this definition last time when nothing has changed. */
-export function selectAgain(definition: object, input: SelectToolsInput): ToolSelection {
-  const last = selections.get(definition)
-  if (last !== undefined && sameInput(last.input, input)) return last.selection
-  const selection = selectTools(input)
-  selections.set(definition, { input, selection })
-  return selection
-}
-
-const selections = new WeakMap<object, { input: SelectToolsInput; selection: ToolSelection }>()
-
-function sameInput(before: SelectToolsInput, now: SelectToolsInput): boolean {
-  return (
-    before.tools === now.tools &&
-    before.disallowed === now.disallowed &&
-    before.readOnly === now.readOnly &&
-    before.ceiling.length === now.ceiling.length &&
-    before.ceiling.every((tool, index) => tool === now.ceiling[index])
-  )
-}
-
 /** Undefined where one entry allows every call. */
 function allowedPatterns(
   tool: AgentTool,
@@ -103,7 +82,7 @@ function unique(tools: readonly AgentTool[]): AgentTool[] {
 function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
   const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
-  const hand = handsAnywhere().find(name.selects)?.name
+  const hand = knownBuiltIns().find(name.selects)?.name
   if (hand !== undefined) {
     return [
       `${wanted}: the agent that delegates does not have it. --tools ${hand}, or builtIns in a program, gives it ${hand}.`,

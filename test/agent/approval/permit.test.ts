@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AgentTool, ApprovalRequest, Approver } from '../../../src/agent/index.ts'
 import { createPermit, type PermitOptions } from '../../../src/agent/approval/permit.ts'
-import { createHands } from '../../../src/agent/built-in-tools/built-in-tools.ts'
+import { createBuiltInTools } from '../../../src/agent/built-in-tools/built-in-tools.ts'
 import { parseAllowedTools } from '../../../src/skill/index.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
@@ -13,7 +13,7 @@ function permit(options: Partial<PermitOptions> = {}): {
   tools: AgentTool[]
 } {
   const place = emptyWorld()
-  const tools = createHands(['all'], { project: place.project, runtime: place.runtime })
+  const tools = createBuiltInTools(['all'], { project: place.project, runtime: place.runtime })
   const decide = createPermit({ agent: 'main', platform: 'linux', ...options })
   return {
     tools,

@@ -12,7 +12,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { AgentTool, ToolContext } from '../../../src/agent/index.ts'
 import { createPermit } from '../../../src/agent/approval/permit.ts'
-import { createHands, type HandsOptions } from '../../../src/agent/built-in-tools/built-in-tools.ts'
+import {
+  createBuiltInTools,
+  type BuiltInToolOptions,
+} from '../../../src/agent/built-in-tools/built-in-tools.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 import { emptyWorld } from '../_agent-world.ts'
 import { until, withinLimit } from '../../patience.ts'
@@ -22,16 +25,20 @@ interface Hand {
   tool: AgentTool
 }
 
-function hands(more: Partial<HandsOptions> = {}): {
+function hands(more: Partial<BuiltInToolOptions> = {}): {
   place: ReturnType<typeof emptyWorld>
   hand: (name: string) => Hand
 } {
   const place = emptyWorld()
-  const tools = createHands(['all'], { project: place.project, runtime: place.runtime, ...more })
+  const tools = createBuiltInTools(['all'], {
+    project: place.project,
+    runtime: place.runtime,
+    ...more,
+  })
   return {
     place,
     hand(name) {
-      const [tool] = createHands([name], {
+      const [tool] = createBuiltInTools([name], {
         project: place.project,
         runtime: place.runtime,
         ...more,
@@ -55,7 +62,7 @@ describe('the built-in tools', () => {
     const { place } = hands()
     const options = { project: place.project, runtime: place.runtime }
     const names = (wanted: string[]): string[] =>
-      createHands(wanted, options).map(({ name }) => name)
+      createBuiltInTools(wanted, options).map(({ name }) => name)
     expect(names([])).toEqual([])
     expect(names(['Bash', 'Read', 'MultiEdit', 'read'])).toEqual(['read', 'edit', 'shell'])
     expect(names(['Glob', 'LS', 'Grep', 'Write'])).toEqual(['list', 'search', 'write'])

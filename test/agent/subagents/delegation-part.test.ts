@@ -1,7 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import { type AgentEvent, openSession, type AgentSession } from '../../../src/agent/index.ts'
-import { delegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
+import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
 import { createUsageLedger } from '../../../src/agent/usage.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
 import {
@@ -39,7 +39,7 @@ function leading(
   const session = openSession({
     agent: 'main',
     model: () => model,
-    parts: [delegationPart(manager)],
+    parts: [new DelegationPart(manager)],
     usage: createUsageLedger(),
   })
   const run = (prompt = 'Go.', signal?: AbortSignal): ReturnType<AgentSession['run']> =>

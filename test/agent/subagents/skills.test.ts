@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SubagentConfigError, SubagentNestingError } from '../../../src/agent/errors.ts'
 import type { AgentTool } from '../../../src/agent/index.ts'
-import { delegationTools } from '../../../src/agent/subagents/delegation-tools.ts'
+import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
 import { findCycle } from '../../../src/agent/subagents/skills.ts'
 import { SkillManager } from '../../../src/library/index.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../../src/skill/index.ts'
@@ -150,8 +150,9 @@ describe('a subagent with a skill that only a person may start', () => {
     'is refused to the model that delegates, background: %s',
     async (background) => {
       const { manager, model } = released()
-      const work = { watch: () => undefined, find: () => undefined, all: () => [] }
-      const [tool] = delegationTools(manager, await manager.list(), work)
+      const part = new DelegationPart(manager)
+      await part.instructions()
+      const [tool] = part.tools()
       const { signal } = new AbortController()
       const context = { toolCallId: '1', signal, onEvent: () => undefined }
       const asked = tool?.execute({ agent: 'worker', task: 'Go.', background }, context)
