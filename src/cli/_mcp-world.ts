@@ -1,7 +1,7 @@
 import type { McpWorld } from '../mcp/index.ts'
 import { renderInjection } from '../trigger/index.ts'
 import { forgetSessions, sessionPlace } from '../workflow/index.ts'
-import { injectionFor } from './_injection-for.ts'
+import { injectionFor } from '../trigger/commands/injection.ts'
 import { mcpChains } from './_mcp-chains.ts'
 import { mcpTools } from './_mcp-tools.ts'
 import { toolProject } from './_tool-project.ts'

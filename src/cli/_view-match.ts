@@ -1,7 +1,7 @@
 import { explainPrompt, type SkillExplanation, type TriggerSkill } from '../trigger/index.ts'
 import type { ViewWorld } from '../view/index.ts'
-import { injectionFor } from './_injection-for.ts'
-import { matchAnswer } from './_match-answer.ts'
+import { injectionFor } from '../trigger/commands/injection.ts'
+import { matchResult } from '../trigger/commands/injection.ts'
 import type { CommandContext } from './command.ts'
 
 /** Somebody types, and waits for the answer. */
@@ -34,7 +34,7 @@ export function viewMatch(context: CommandContext, prompt: string): ReturnType<V
   }
   const triggers = skills.reduce((sum, skill) => sum + skill.triggers.length, 0)
   return {
-    ...matchAnswer(prompt, answer),
+    ...matchResult(prompt, answer),
     explanation: skills.flatMap((skill) => explained.get(skill) ?? []),
     triggers,
     quiet: tried - said,

@@ -318,3 +318,22 @@ it.each(['run: scripts/run.sh\n', 'metadata:\n  chain: "a b"\n', ''])(
     }
   },
 )
+
+it('reports no diagnostic about another field, whatever words it has', async () => {
+  writeSkill(
+    '  - match: "^/saw program"\n    inject: references/program-flow.md\n',
+    'description: Plans work. Use when a task splits.\ndisable-model-invocation: "trigger maybe"\nrun: ../trigger.sh\n',
+  )
+  const { code, stdout } = await skillrail(['triggers', 'check', 'saw', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ summary: { errors: 0 } })
+})
+
+it('reports a file below metadata that leads out of the skill', async () => {
+  writeFileSync(
+    join(skill, 'SKILL.md'),
+    '---\nname: saw\ndescription: Plans work.\nmetadata:\n  triggers: |\n    ^/saw => ../x\n  author: trigger\n---\n',
+  )
+  const { code, stderr } = await skillrail(['triggers', 'check', 'saw'])
+  expect({ code, outside: stderr.includes('[path-outside]') }).toEqual({ code: 1, outside: true })
+})

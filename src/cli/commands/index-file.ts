@@ -3,7 +3,7 @@ import { estimateTokens } from '../../skill/index.ts'
 import { tierZeroBlock, tierZeroLine } from '../../trigger/index.ts'
 import { amount, count } from '../../base/text.ts'
 import { indexTargets, planIndex, writeIndex } from '../_index-files.ts'
-import { skillsFor } from '../_trigger-skills.ts'
+import { skillsFor } from '../../trigger/commands/skills.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

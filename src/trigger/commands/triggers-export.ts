@@ -1,31 +1,78 @@
 import { readdirSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { defineCommand } from '../../base/command.ts'
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { exitCode, SkillrailError } from '../../base/errors.ts'
+import { isInside, readRegularFile } from '../../base/read-files.ts'
+import { safeText } from '../../base/text.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import { writeFileAtomicSync } from '../../base/write-files.ts'
+import { findSkill, discoverOptionsFrom } from '../../library/index.ts'
+import { splitFrontmatter } from '../../skill/index.ts'
+import { checkTriggers } from '../check.ts'
 import {
-  type Diagnostic,
-  isInside,
-  readRegularFile,
-  SkillrailError,
-  writeFileAtomicSync,
-} from '../base/index.ts'
-import {
-  checkTriggers,
   exportTriggers,
   scriptOrigin,
   scriptPath,
   scriptText,
   withoutExport,
-} from '../trigger/index.ts'
-import { splitFrontmatter } from '../skill/index.ts'
-import { readSkillText } from './_checked-skills.ts'
-import type { InstalledSkill } from './_trigger-skills.ts'
-import { unifiedDiff } from '../base/unified-diff.ts'
+} from '../export-triggers.ts'
+import type { TriggerSkill } from '../match.ts'
+import { readSkillText } from './skills.ts'
 
-export interface ExportPlan {
+interface Result {
+  skill: string
+  changed: readonly { path: string; action: 'wrote' | 'removed'; diff: string }[]
+  written: boolean
+  diagnostics: readonly Diagnostic[]
+}
+
+export const command = defineCommand<Result>()({
+  arguments: { '<skill>': 'name or path' },
+  options: {
+    remove: {
+      kind: 'flag',
+      flags: '--remove',
+      help: 'take the script and the lines in the body out again',
+    },
+    force: {
+      kind: 'flag',
+      flags: '--force',
+      help: 'replace or remove a script that is not ours or was changed',
+    },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
+  },
+  examples: ['triggers export skills/deploy --dry-run'],
+  async run({ runtime, settings }, { arguments: [reference = ''], remove, force, dryRun }) {
+    const info = findSkill(reference, discoverOptionsFrom(runtime, settings))
+    const { name, directory, path, fields } = info
+    const skill = { name, directory, path, triggers: fields.triggers }
+    const plan = exportPlan(skill, { remove, force })
+    if (!dryRun && !hasErrors(plan.diagnostics)) writeExport(plan)
+    return {
+      skill: name,
+      changed: plan.changes.map(({ path: file, action, diff }) => ({ path: file, action, diff })),
+      written: !dryRun,
+      diagnostics: plan.diagnostics,
+    }
+  },
+  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  render: ({ changed, written }) =>
+    changed
+      .map(({ path, action, diff }) => `${written ? `${action} ${path}` : safeText(diff)}\n`)
+      .join(''),
+  notes: ({ changed, diagnostics }) => [
+    ...(changed.length === 0 ? ['Nothing to change.'] : []),
+    ...diagnostics,
+  ],
+})
+
+interface ExportPlan {
   changes: readonly ExportChange[]
   diagnostics: readonly Diagnostic[]
 }
 
-export interface ExportChange {
+interface ExportChange {
   path: string
   action: 'wrote' | 'removed'
   /** Undefined: the file goes away. */
@@ -37,12 +84,9 @@ export interface ExportChange {
 /**
  * What an export changes: the script and the body of the `SKILL.md`. Nothing is written.
  *
- * @throws SkillrailError for a script that is not ours, unless forced.
+ * @throws {SkillrailError} for a script that is not ours, unless forced.
  */
-export function exportPlan(
-  skill: InstalledSkill,
-  options: { remove: boolean; force: boolean },
-): ExportPlan {
+function exportPlan(skill: TriggerSkill, options: { remove: boolean; force: boolean }): ExportPlan {
   const before = readSkillText(skill.path)
   const script = scriptFile(skill.directory)
   const present = presentScript(script)
@@ -63,7 +107,7 @@ export function exportPlan(
   }
 }
 
-export function writeExport({ changes }: ExportPlan): void {
+function writeExport({ changes }: ExportPlan): void {
   for (const { path, text, mode } of changes) {
     if (text !== undefined) {
       writeFileAtomicSync(realOf(path), text, { mode })
@@ -86,8 +130,8 @@ function change(
   return { path, action: after === undefined ? 'removed' : 'wrote', text: after, mode, diff }
 }
 
-/** The routing table is part of the body: a pattern that matches it is said so at once. */
-function bodyRisks(skill: InstalledSkill, text: string): Diagnostic[] {
+/** The routing table is part of the body: a pattern that matches it is reported at once. */
+function bodyRisks(skill: TriggerSkill, text: string): Diagnostic[] {
   const split = splitFrontmatter(text)
   const { diagnostics } = checkTriggers({ ...skill, text, body: split.found ? split.body : '' })
   return diagnostics
@@ -95,7 +139,7 @@ function bodyRisks(skill: InstalledSkill, text: string): Diagnostic[] {
     .map((risk) => ({ ...risk, severity: 'warning' }))
 }
 
-/** @throws SkillrailError when `scripts` leads out of the skill. */
+/** @throws {SkillrailError} when `scripts` leads out of the skill. */
 function scriptFile(directory: string): string {
   const path = join(directory, scriptPath)
   const parent = realOf(dirname(path))

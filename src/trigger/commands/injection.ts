@@ -1,25 +1,24 @@
 import { basename, dirname } from 'node:path'
-import type { Diagnostic } from '../base/index.ts'
-import { currentTrust, discoverOptionsFrom, type InvocationSource } from '../library/index.ts'
-import { SkillLoadError, SkillParseError } from '../skill/index.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { currentTrust, discoverOptionsFrom, type InvocationSource } from '../../library/index.ts'
+import { estimateTokens, SkillLoadError, SkillParseError } from '../../skill/index.ts'
 import {
+  type DeferredReference,
+  type InjectedReference,
   type Injection,
-  matchPrompt,
   planInjection,
-  type PromptMatching,
-  readTriggers,
-  type TriggerSkill,
-} from '../trigger/index.ts'
-import type { CommandContext } from './command.ts'
-import { readSkillText } from './_checked-skills.ts'
-import { skillsFor } from './_trigger-skills.ts'
+  readTarget,
+} from '../inject.ts'
+import { matchPrompt, type PromptMatching, type TriggerSkill } from '../match.ts'
+import { readTriggers } from '../read-triggers.ts'
+import { readSkillText, type Settled, skillsFor } from './skills.ts'
 
 export interface InjectionRequest {
   prompt: string
   /** Skills by name or path; empty for all that are installed. */
   references: readonly string[]
   tokenBudget: number | undefined
-  /** Whose prompt it is; of one that a model makes up, skills that only people may use hear nothing. */
+  /** Who wrote the prompt. Skills that only users may invoke do not see a prompt of the model. */
   source?: InvocationSource | undefined
 }
 
@@ -28,8 +27,8 @@ export interface InjectionAnswer extends Injection {
   matches: PromptMatching['matches']
 }
 
-/** What a hook would inject for a prompt. A skill that is named counts as trusted by whoever names it. */
-export function injectionFor(context: CommandContext, request: InjectionRequest): InjectionAnswer {
+/** Returns what a hook would inject for a prompt. A skill that is named counts as trusted. */
+export function injectionFor(context: Settled, request: InjectionRequest): InjectionAnswer {
   const { prompt, references, tokenBudget, source } = request
   const { skills, diagnostics, mayInject } =
     references.length > 0 ? namedSkills(context, references) : installedSkills(context, source)
@@ -46,6 +45,42 @@ export function injectionFor(context: CommandContext, request: InjectionRequest)
   }
 }
 
+/** What `match` answers, as JSON. */
+export interface MatchResult {
+  prompt: string
+  matches: readonly {
+    skill: string
+    match: string
+    inject: string
+    line: number
+    text: string
+    promptLine: number
+    /** Null where the file cannot be read. */
+    tokens: number | null
+  }[]
+  injected: readonly Omit<InjectedReference, 'text'>[]
+  deferred: readonly DeferredReference[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export function matchResult(
+  prompt: string,
+  { matches, injected, deferred, diagnostics }: InjectionAnswer,
+): MatchResult {
+  return {
+    prompt,
+    matches: matches.map(({ skill, trigger, text, promptLine }) => {
+      const { match, inject, line } = trigger
+      const target = readTarget(skill.directory, inject)
+      const tokens = target.ok ? estimateTokens(target.text) : null
+      return { skill: skill.name, match, inject, line, text, promptLine, tokens }
+    }),
+    injected: injected.map(({ text: _text, ...reference }) => reference),
+    deferred,
+    diagnostics,
+  }
+}
+
 interface SkillSet {
   skills: readonly TriggerSkill[]
   diagnostics: readonly Diagnostic[]
@@ -53,18 +88,14 @@ interface SkillSet {
   mayInject: (path: string) => boolean
 }
 
-function installedSkills(context: CommandContext, source: InvocationSource = 'user'): SkillSet {
+function installedSkills(context: Settled, source: InvocationSource = 'user'): SkillSet {
   const { skills: all, diagnostics } = skillsFor(context, [])
-  const isHeard = ({ info }: (typeof all)[number]): boolean =>
-    source !== 'model' || !info.fields.disableModelInvocation
-  const skills = all.filter(isHeard)
+  const skills = all.filter(({ info }) => source !== 'model' || !info.fields.disableModelInvocation)
   const options = discoverOptionsFrom(context.runtime, context.settings)
   const byPath = new Map(skills.map(({ path, info }) => [path, info]))
   const known = new Map<string, boolean>()
-  return { skills, diagnostics, mayInject }
-
-  /** Only what matched is compared with what was accepted and locked. */
-  function mayInject(path: string): boolean {
+  // Only what matched is compared with what was accepted and locked.
+  const mayInject = (path: string): boolean => {
     const info = byPath.get(path)
     const may =
       known.get(path) ??
@@ -72,10 +103,11 @@ function installedSkills(context: CommandContext, source: InvocationSource = 'us
     known.set(path, may)
     return may
   }
+  return { skills, diagnostics, mayInject }
 }
 
 /** A skill that cannot be installed yet, for want of a description say, can be tried all the same. */
-function namedSkills(context: CommandContext, references: readonly string[]): SkillSet {
+function namedSkills(context: Settled, references: readonly string[]): SkillSet {
   const found = references.map((reference): Omit<SkillSet, 'mayInject'> => {
     try {
       return skillsFor(context, [reference])

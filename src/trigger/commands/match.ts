@@ -1,0 +1,97 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import { budgetRange } from '../../base/option-values.ts'
+import { amount, cell, count, safeLine } from '../../base/text.ts'
+import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
+import { injectionFor, type MatchResult, matchResult } from './injection.ts'
+import { promptFor } from './skills.ts'
+
+interface Result extends MatchResult {
+  explanation?: readonly SkillExplanation[] | undefined
+}
+
+export const command = defineCommand<Result>()({
+  arguments: { '[prompt...]': 'what the user types (default: standard input)' },
+  options: {
+    explain: {
+      kind: 'flag',
+      flags: '--explain',
+      help: 'say of every trigger why it fired or did not',
+    },
+    skill: {
+      kind: 'list',
+      flags: '--skill <skill...>',
+      help: 'only these skills, by name or path; they need not be installed',
+    },
+    budget: {
+      kind: 'integer',
+      flags: '--budget <tokens>',
+      help: 'leave out references that do not fit',
+      ...budgetRange,
+    },
+  },
+  examples: ['match "/deploy staging" --explain'],
+  async run(context, { arguments: words, skill: references, budget, explain }) {
+    const prompt = await promptFor(context, words)
+    const answer = injectionFor(context, { prompt, references, tokenBudget: budget })
+    const explanation = explain ? explainPrompt(prompt, answer.skills) : undefined
+    return { ...matchResult(prompt, answer), explanation }
+  },
+  render({ matches, explanation }, screen) {
+    if (explanation !== undefined) return explanationText(explanation, screen)
+    if (matches.length === 0) return ''
+    const rows = matches.map(({ skill, match, inject, tokens, text }) => [
+      cell(skill, 32),
+      cell(match, 40),
+      cell(inject, 40),
+      tokens === null ? '-' : count(tokens),
+      cell(text, 40),
+    ])
+    return screen.table([['SKILL', 'TRIGGER', 'INJECTS', 'TOKENS', 'FIRED ON'], ...rows])
+  },
+  notes({ matches, explanation, injected, deferred, diagnostics }) {
+    const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
+    return [
+      ...(explanation === undefined && matches.length === 0
+        ? ['No trigger fires on this prompt.']
+        : []),
+      `${amount(injected.length, 'reference')} injected, ${count(tokens)} tokens`,
+      ...deferred.map(
+        ({ skill, path, reason }) => `not injected: ${safeLine(path)} of ${skill}: ${reason}`,
+      ),
+      ...diagnostics,
+    ]
+  },
+})
+
+/** One paragraph a skill: what fired, on what, what it costs; near misses with their reason. */
+function explanationText(explanation: readonly SkillExplanation[], screen: Screen): string {
+  return explanation
+    .flatMap(({ skill, verdicts }) => {
+      const heading = screen.style('bold', safeLine(skill))
+      if (verdicts.length === 0) return [`${heading}: no triggers\n`]
+      return [`${heading}\n`, ...verdicts.map((verdict) => `  ${verdictLine(verdict, screen)}\n`)]
+    })
+    .join('')
+}
+
+function verdictLine(verdict: TriggerVerdict, { style }: Screen): string {
+  const { match, inject, line } = verdict.trigger
+  const trigger = safeLine(`${match} -> ${inject} (line ${line})`)
+  switch (verdict.outcome) {
+    case 'fired': {
+      const where = `line ${verdict.promptLine} of the prompt`
+      const cost =
+        verdict.tokens === undefined
+          ? `injects nothing: ${safeLine(verdict.problem ?? '')}`
+          : `${count(verdict.tokens)} tokens`
+      const text = safeLine(verdict.text.slice(0, 200))
+      return `${style('green', 'fired')}   ${trigger}: on \`${text}\` in ${where}; ${cost}`
+    }
+    case 'near-miss':
+      return `${style('yellow', 'missed')}  ${trigger}: ${safeLine(verdict.miss.reason)}`
+    case 'invalid':
+      return `${style('red', 'invalid')} ${trigger}: ${safeLine(verdict.reason)}`
+    case 'no-match':
+      return `${style('dim', '-')}       ${trigger}`
+  }
+}

@@ -1,0 +1,61 @@
+import type { Context } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { SkillrailError } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import {
+  discoverOptionsFrom,
+  discoverSkills,
+  findSkill,
+  maxSkillBytes,
+  type SkillInfo,
+} from '../../library/index.ts'
+import type { TriggerSkill } from '../match.ts'
+import { isInTriggers } from '../read-triggers.ts'
+
+/** What the commands about triggers need of a context. */
+export type Settled = Pick<Context, 'runtime' | 'settings'>
+
+/** An installed skill as the commands about triggers see it. */
+export interface InstalledSkill extends TriggerSkill {
+  info: SkillInfo
+}
+
+/** The skills that are named, or all that are installed here, in order of precedence. */
+export function skillsFor(
+  { runtime, settings }: Settled,
+  references: readonly string[],
+): { skills: InstalledSkill[]; diagnostics: readonly Diagnostic[] } {
+  const options = discoverOptionsFrom(runtime, settings)
+  const discovery = references.length > 0 ? undefined : discoverSkills(options)
+  const found = discovery?.skills ?? references.map((reference) => findSkill(reference, options))
+  const skills = found.map((info): InstalledSkill => {
+    const { name, directory, path, fields } = info
+    return { name, directory, path, triggers: fields.triggers, info }
+  })
+  const own = found.flatMap(({ path, diagnostics }) => aboutTriggers(path, diagnostics))
+  return { skills, diagnostics: [...(discovery?.diagnostics ?? []), ...own] }
+}
+
+/** The diagnostics of a whole skill that are about its triggers. */
+export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  return diagnostics.filter(
+    ({ code, line }) =>
+      code.startsWith('trigger-') ||
+      (sharedCodes.has(code) && isInTriggers(readSkillText(path), path, line)),
+  )
+}
+
+/** Codes that other fields have too. */
+const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
+
+/** @throws {SkillrailError} when the file cannot be read. */
+export function readSkillText(path: string): string {
+  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+  if (reading.ok) return reading.text
+  throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
+}
+
+/** The words of the command line as one prompt, or standard input where there are none. */
+export async function promptFor(context: Context, words: readonly string[]): Promise<string> {
+  return words.length > 0 ? words.join(' ') : await context.stdin()
+}

@@ -1,0 +1,225 @@
+import { realpathSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { type Context, defineCommand } from '../../base/command.ts'
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { exitCode, SkillrailError } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { sarifLog } from '../../base/sarif.ts'
+import { amount, cell, safeLine, safeText } from '../../base/text.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import { writeFileAtomicSync } from '../../base/write-files.ts'
+import { parseSkill, splitFrontmatter, validationRules } from '../../skill/index.ts'
+import { checkOverlap } from '../check-overlap.ts'
+import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
+import { planInjection } from '../inject.ts'
+import { matchPrompt, type TriggerSkill } from '../match.ts'
+import { type PromptCase, readPromptCases } from '../prompt-cases.ts'
+import { leftOutTriggers } from '../read-triggers.ts'
+import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
+import { aboutTriggers, type InstalledSkill, readSkillText, skillsFor } from './skills.ts'
+
+interface Result {
+  skills: readonly CheckedFile[]
+  /** With `--prompts`. */
+  prompts?: readonly CaseVerdict[] | undefined
+  /** Those that are about several skills or about the file of prompts. */
+  diagnostics: readonly Diagnostic[]
+  summary: { checked: number; risks: number; errors: number; warnings: number }
+  directory: string
+}
+
+interface CheckedFile extends TriggerCheck {
+  /** With `--fix`. */
+  changes?: TriggerFix['changes'] | undefined
+  /** With `--dry-run`. */
+  diff?: string | undefined
+}
+
+/** What an author's prompt injects, beside what it must inject. */
+interface CaseVerdict {
+  prompt: string
+  ok: boolean
+  expected: readonly string[]
+  injected: readonly string[]
+}
+
+export const command = defineCommand<Result>()({
+  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  options: {
+    fix: {
+      kind: 'flag',
+      flags: '--fix',
+      help: 'write patterns in the portable subset where the meaning stays the same',
+    },
+    dryRun: {
+      kind: 'flag',
+      flags: '--dry-run',
+      help: 'with --fix, show the changes and write nothing',
+    },
+    prompts: {
+      kind: 'text',
+      flags: '--prompts <file>',
+      help: 'JSON of { "prompt", "inject" }: what each prompt must inject',
+    },
+    format: {
+      kind: 'choice',
+      flags: '--format <name>',
+      help: 'text, json, or sarif for code scanning',
+      choices: ['text', 'json', 'sarif'],
+    },
+  },
+  examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
+  async run(context, { arguments: references, fix, dryRun, prompts: promptsFile }) {
+    const { skills: all } = skillsFor(context, references)
+    const checked = all
+      .filter(
+        ({ path, triggers, info }) =>
+          references.length > 0 ||
+          triggers.length > 0 ||
+          hasErrors(aboutTriggers(path, info.diagnostics)),
+      )
+      .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun }))
+    const triggerSkills = checked.map(({ skill }) => skill)
+    const cases =
+      promptsFile === undefined ? undefined : checkPrompts(context, promptsFile, triggerSkills)
+    const diagnostics = [...checkOverlap(triggerSkills), ...(cases?.diagnostics ?? [])]
+    const skills = checked.map(({ file }) => file)
+    const found = allDiagnostics({ skills, diagnostics })
+    const triggers = skills.flatMap((skill) => skill.triggers)
+    return {
+      skills,
+      prompts: cases?.verdicts,
+      diagnostics,
+      summary: {
+        checked: triggers.length,
+        risks: triggers.filter(({ risk }) => risk !== undefined).length,
+        errors: found.filter(({ severity }) => severity === 'error').length,
+        warnings: found.filter(({ severity }) => severity === 'warning').length,
+      },
+      directory: context.runtime.cwd,
+    }
+  },
+  exitCode({ skills, prompts = [], diagnostics }) {
+    const isBad =
+      hasErrors(allDiagnostics({ skills, diagnostics })) ||
+      skills.some(({ triggers }) => triggers.some(({ problems }) => problems.length > 0)) ||
+      prompts.some(({ ok }) => !ok)
+    return isBad ? exitCode.badAnswer : exitCode.done
+  },
+  render: ({ skills, prompts }) =>
+    [...checkLines(skills), ...caseLines(prompts)].map((line) => `${line}\n`).join(''),
+  notes: allDiagnostics,
+  formats: {
+    sarif(result) {
+      const rules = [...triggerRules, ...validationRules]
+      const tool = { name: 'Skillrail', version: packageVersion(), rules }
+      const log = sarifLog(tool, allDiagnostics(result), result.directory)
+      return `${JSON.stringify(log, null, 2)}\n`
+    },
+  },
+})
+
+function allDiagnostics({
+  skills,
+  diagnostics,
+}: Pick<Result, 'skills' | 'diagnostics'>): Diagnostic[] {
+  return [...skills.flatMap((skill) => skill.diagnostics), ...diagnostics]
+}
+
+/** Checks the triggers of one skill, after fixing them if asked. */
+function checkOne(
+  { name, path, directory }: InstalledSkill,
+  options: { fix: boolean; dryRun: boolean },
+): { skill: TriggerSkill; file: CheckedFile } {
+  const before = readSkillText(path)
+  const { text, changes } = options.fix ? fixTriggers(before, path) : { text: before, changes: [] }
+  const { skill: document, diagnostics } = parseSkill(text, { path })
+  const about = aboutTriggers(path, diagnostics)
+  if (changes.length > 0 && !options.dryRun) {
+    const real = realpathSync(path)
+    writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
+  }
+  const split = splitFrontmatter(text)
+  const triggers = document?.fields.triggers ?? []
+  const body = split.found ? split.body : ''
+  const skill = { name, path, directory, triggers, text, body }
+  const check = checkTriggers(skill)
+  const leftOut = leftOutTriggers(text, path, triggers, diagnostics)
+  const file = {
+    ...check,
+    triggers: [...check.triggers, ...leftOut].toSorted((a, b) => a.line - b.line),
+    diagnostics: [...about, ...check.diagnostics],
+    changes: options.fix ? changes : undefined,
+    diff: options.dryRun ? unifiedDiff(path, before, text) : undefined,
+  }
+  return { skill, file }
+}
+
+/** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
+function checkLines(files: readonly CheckedFile[]): string[] {
+  const lines = files.flatMap(({ skill, path, triggers, changes, diff }) => [
+    ...(files.length > 1 ? [safeLine(`${skill}: ${path}`)] : []),
+    ...(diff === undefined || diff === '' ? [] : [safeText(diff)]),
+    ...(changes ?? []).map(({ line, from, to }) =>
+      safeLine(`FIXED line ${line}: ${from} => ${to}`),
+    ),
+    ...triggers.flatMap(({ match, inject, risk, problems }) => [
+      safeLine(
+        `${risk === undefined && problems.length === 0 ? 'OK' : 'FAIL'} ${match} -> ${inject}`,
+      ),
+      ...(risk === undefined
+        ? []
+        : [
+            'Pattern matches the skill body - will fire on every invocation',
+            `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
+          ]),
+      ...problems.map((problem) => safeLine(problem)),
+    ]),
+  ])
+  const triggers = files.flatMap((file) => file.triggers)
+  const risks = triggers.filter(({ risk }) => risk !== undefined).length
+  const broken = triggers.filter(({ problems }) => problems.length > 0).length
+  const summary = `${amount(triggers.length, 'trigger')} checked, ${risks} false-positive risk(s)`
+  return [...lines, broken === 0 ? summary : `${summary}, ${broken} with errors`]
+}
+
+const mostBytes = 16 * 1024 * 1024
+
+/** @throws {SkillrailError} when the file cannot be read. */
+function checkPrompts(
+  { runtime }: Pick<Context, 'runtime'>,
+  path: string,
+  skills: readonly TriggerSkill[],
+): { verdicts: readonly CaseVerdict[]; diagnostics: readonly Diagnostic[] } {
+  const reading = readRegularFile(resolve(runtime.cwd, path), { maxBytes: mostBytes })
+  if (!reading.ok) throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
+  const { cases, diagnostics } = readPromptCases(reading.text, path)
+  return { verdicts: cases.map((one) => verdictOn(one, skills)), diagnostics }
+}
+
+function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]): CaseVerdict {
+  const { injected } = planInjection(matchPrompt(prompt, skills).matches)
+  const isMet = injected.every(
+    ({ skill, path }) => inject.includes(path) || inject.includes(`${skill}:${path}`),
+  )
+  const isComplete = inject.every((wanted) =>
+    injected.some(({ skill, path }) => wanted === path || wanted === `${skill}:${path}`),
+  )
+  const paths = injected.map(({ skill, path }) => (skills.length > 1 ? `${skill}:${path}` : path))
+  return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
+}
+
+function caseLines(verdicts: readonly CaseVerdict[] | undefined): string[] {
+  if (verdicts === undefined) return []
+  const lines = verdicts.flatMap(({ prompt, ok, expected, injected }) => {
+    const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
+    return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
+  })
+  const wrong = verdicts.filter(({ ok }) => !ok).length
+  return [...lines, `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`]
+}
+
+function list(paths: readonly string[]): string {
+  return paths.length === 0 ? 'nothing' : paths.join(', ')
+}

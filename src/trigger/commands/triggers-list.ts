@@ -1,0 +1,111 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { amount, cell, count } from '../../base/text.ts'
+import { estimateTokens } from '../../skill/index.ts'
+import { readTarget } from '../inject.ts'
+import { compilePattern } from '../pattern.ts'
+import { tierZeroLine, tokenReport, type TokenReport } from '../tier-zero.ts'
+import { type InstalledSkill, skillsFor } from './skills.ts'
+
+interface Result {
+  skills: readonly ListedSkill[]
+  diagnostics: readonly Diagnostic[]
+}
+
+interface ListedSkill {
+  skill: string
+  path: string
+  triggers: readonly {
+    match: string
+    inject: string
+    line: number
+    valid: boolean
+    portable: boolean
+    /** Null where the file cannot be read. */
+    tokens: number | null
+  }[]
+  /** With `--tokens`. */
+  tokens?: TokenReport | undefined
+}
+
+export const command = defineCommand<Result>()({
+  arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
+  options: {
+    tokens: {
+      kind: 'flag',
+      flags: '--tokens',
+      help: 'what each tier costs, and a prompt with and without triggers',
+    },
+  },
+  examples: ['triggers list deploy --tokens'],
+  async run(context, { arguments: references, tokens }) {
+    const { skills, diagnostics } = skillsFor(context, references)
+    const shown = skills.filter(({ triggers }) => references.length > 0 || triggers.length > 0)
+    return { skills: shown.map((skill) => listed(skill, tokens)), diagnostics }
+  },
+  render({ skills }, screen) {
+    const reports = skills.flatMap(({ tokens }) => tokens ?? [])
+    if (reports.length > 0) return reports.map((report) => tokensText(report, screen)).join('\n')
+    const rows = skills.flatMap(({ skill, triggers }) =>
+      triggers.map(({ match, inject, tokens }) => [
+        cell(skill, 32),
+        cell(match, 50),
+        cell(inject, 50),
+        tokens === null ? '-' : count(tokens),
+      ]),
+    )
+    if (rows.length === 0) return ''
+    return screen.table([['SKILL', 'TRIGGER', 'INJECTS', 'TOKENS'], ...rows])
+  },
+  notes({ skills, diagnostics }) {
+    if (skills.some(({ tokens }) => tokens !== undefined)) return diagnostics
+    const triggers = skills.reduce((sum, skill) => sum + skill.triggers.length, 0)
+    const summary =
+      triggers === 0
+        ? 'There are no triggers here.'
+        : `\n${amount(triggers, 'trigger')} in ${amount(skills.length, 'skill')}`
+    return [summary, ...diagnostics]
+  },
+})
+
+function listed(skill: InstalledSkill, withTokens: boolean): ListedSkill {
+  const { name, path, directory, triggers, info } = skill
+  const tokens = withTokens
+    ? tokenReport({ ...skill, tokens: info.tokens }, tierZeroLine(name, info.fields), readTarget)
+    : undefined
+  return {
+    skill: name,
+    path,
+    triggers: triggers.map((trigger) => {
+      const target = readTarget(directory, trigger.inject)
+      const reading = compilePattern(trigger.match)
+      return {
+        ...trigger,
+        valid: reading.ok,
+        portable: reading.ok && reading.pattern.notes.length === 0,
+        tokens: target.ok ? estimateTokens(target.text) : null,
+      }
+    }),
+    tokens,
+  }
+}
+
+function tokensText(report: TokenReport, screen: Screen): string {
+  const table = screen.table([
+    ['  0 discovery', count(report.discovery), 'a line in CLAUDE.md, AGENTS.md, …'],
+    ['  1 metadata', count(report.metadata), 'name and description, always'],
+    ['  2 instructions', count(report.instructions), 'the body, when activated'],
+    ...report.references.map(({ path, tokens }) => [
+      '  3 reference',
+      tokens === undefined ? '-' : count(tokens),
+      cell(path, 60),
+    ]),
+    ['  without triggers', count(report.withoutTriggers), 'the body and every reference'],
+    [
+      '  with triggers',
+      count(report.withTriggers),
+      `one reference of average size: ${report.saved}% less`,
+    ],
+  ])
+  return `${screen.style('bold', cell(report.skill, 64))}\n${table}`
+}
