@@ -48,7 +48,7 @@ export const libraryCommands: readonly CommandEntry[] = [
     name: 'audit',
     group: 'Author',
     summary: 'Say what skills contain: hidden text, capabilities, secrets',
-    load: () => import('../commands/audit.ts'),
+    load: () => import('../../audit/commands/audit.ts'),
   },
   {
     name: 'schema',

@@ -1,0 +1,214 @@
+import { realpathSync, statSync } from 'node:fs'
+import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
+import { type Context, defineCommand, type Screen } from '../../base/command.ts'
+import { compareText, type Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode } from '../../base/errors.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { sarifLog } from '../../base/sarif.ts'
+import { amount, bytes, count, safeLine } from '../../base/text.ts'
+import { discoverOptionsFrom, discoverSkills, findSkill } from '../../library/index.ts'
+import { SkillNotFoundError } from '../../skill/errors.ts'
+import { auditSkill } from '../audit-skill.ts'
+import type { AuditFinding, OtherSkill, SkillAudit } from '../findings.ts'
+import { findSkillFolders } from '../read-tree.ts'
+import { auditRules } from '../rules.ts'
+
+interface AuditResult {
+  skills: readonly AuditedSkill[]
+  diagnostics: readonly Diagnostic[]
+  summary: { audited: number; errors: number; warnings: number; facts: number }
+  /** The working directory, which paths are shown relative to. */
+  directory: string
+  failOn: 'error' | 'warning'
+}
+
+interface AuditedSkill extends Pick<SkillAudit, 'files' | 'analysedBytes' | 'findings'> {
+  path: string
+  name: string | null
+}
+
+export const command = defineCommand<AuditResult>()({
+  arguments: { '[skill...]': 'names, skills, or folders with skills (default: all installed)' },
+  options: {
+    format: {
+      kind: 'choice',
+      flags: '--format <name>',
+      help: 'text, json, or sarif for code scanning',
+      choices: ['text', 'json', 'sarif'],
+    },
+    failOn: {
+      kind: 'choice',
+      flags: '--fail-on <severity>',
+      help: 'what ends with exit code 1: error, warning',
+      choices: ['error', 'warning'],
+      default: 'error',
+    },
+  },
+  details: 'Nothing is executed, no link is followed, and facts are no verdict.',
+  examples: [
+    'audit skills/deploy',
+    'audit --format sarif --fail-on warning .agents/skills > audit.sarif',
+  ],
+  async run(context, { arguments: references, failOn }) {
+    const { directories, others, diagnostics } = auditTargets(context, references)
+    const skills: AuditedSkill[] = []
+    for (const [real, directory] of directories) {
+      // An interrupted audit prints nothing.
+      if (context.signal.aborted) return undefined
+      const rest = others.filter((other) => other.directory !== real)
+      const audit = auditSkill(directory, { others: rest })
+      const { name = null, files, analysedBytes, findings } = audit
+      skills.push({ path: directory, name, files, analysedBytes, findings })
+      // Lets a signal in: the work itself is synchronous.
+      await new Promise((done) => setImmediate(done))
+    }
+    const summary = summaryOf(skills)
+    return { skills, diagnostics, summary, directory: context.runtime.cwd, failOn }
+  },
+  exitCode({ summary: { errors, warnings }, diagnostics, failOn }) {
+    const bad = failOn === 'error' ? errors : errors + warnings + diagnostics.length
+    return bad === 0 ? exitCode.done : exitCode.badAnswer
+  },
+  render({ skills, summary: { audited, errors, warnings, facts }, directory }, screen) {
+    const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}, ${amount(facts, 'fact')}`
+    return [
+      ...skills.flatMap((skill) => [...skillLines(skill, directory, screen), '']),
+      `${amount(audited, 'skill')} audited: ${found}`,
+    ]
+      .map((line) => `${line}\n`)
+      .join('')
+  },
+  notes: ({ diagnostics }) => diagnostics,
+  formats: {
+    sarif({ skills, diagnostics, directory }) {
+      const tool = { name: 'Skillrail', version: packageVersion(), rules: auditRules }
+      const found = [...diagnostics, ...skills.flatMap(({ findings }) => findings)]
+      return `${JSON.stringify(sarifLog(tool, found, directory), null, 2)}\n`
+    },
+  },
+})
+
+function summaryOf(skills: readonly AuditedSkill[]): AuditResult['summary'] {
+  const summary = { audited: skills.length, errors: 0, warnings: 0, facts: 0 }
+  const counters = { error: 'errors', warning: 'warnings', info: 'facts' } as const
+  for (const { findings } of skills) {
+    for (const { severity } of findings) summary[counters[severity]]++
+  }
+  return summary
+}
+
+interface AuditTargets {
+  /** As they are shown, absolute; by real path. */
+  directories: ReadonlyMap<string, string>
+  /** Everything that is installed. */
+  others: readonly OtherSkill[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * The skills that are named, or all that are installed: also those that are shadowed, in conflict
+ * or broken. A folder gives every skill below it.
+ *
+ * @throws {SkillNotFoundError} if a name or path leads to no skill.
+ */
+function auditTargets(
+  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
+  references: readonly string[],
+): AuditTargets {
+  const options = discoverOptionsFrom(runtime, settings)
+  const discovery = discoverSkills(options)
+  const installed = [...discovery.skills, ...discovery.shadowed, ...discovery.conflicts]
+  const others = installed.map(({ name, realDirectory }) => ({ name, directory: realDirectory }))
+  const diagnostics: Diagnostic[] = []
+  const directories =
+    references.length === 0
+      ? [...installed, ...discovery.broken].map(({ path }) => dirname(path))
+      : references.flatMap((reference) => {
+          const path = resolve(runtime.cwd, reference)
+          if (!isPath(reference) && !isDirectory(path)) {
+            return [findSkill(reference, { ...options, discovery }).directory]
+          }
+          const found = foldersAt(path, reference)
+          diagnostics.push(...found.diagnostics)
+          return found.directories
+        })
+  const byReal = new Map(directories.map((path) => [realpathSync.native(path), path]))
+  return { directories: byReal, others, diagnostics }
+}
+
+function isPath(reference: string): boolean {
+  return /[\\/]/.test(reference) || /^\.{1,2}$/.test(reference) || /^skill\.md$/i.test(reference)
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+function foldersAt(path: string, shown: string): ReturnType<typeof findSkillFolders> {
+  if (isDirectory(path)) {
+    // A link that a person named is followed; those below it are not.
+    const found = findSkillFolders(path)
+    if (found.directories.length > 0) return found
+  } else if (statSync(path, { throwIfNoEntry: false }) && /^skill\.md$/i.test(basename(path))) {
+    return { directories: [dirname(path)], diagnostics: [] }
+  }
+  throw new SkillNotFoundError({
+    code: 'skill-not-found',
+    message: `There is no skill at ${shown}, nor in a folder below it.`,
+    hint: 'Give a name, a directory that holds a SKILL.md, or a folder with skills.',
+  })
+}
+
+/** First what is wrong, then facts, one line for each kind of fact. */
+function skillLines(skill: AuditedSkill, directory: string, screen: Screen): string[] {
+  const problems = skill.findings.filter(({ severity }) => severity !== 'info')
+  const facts = skill.findings.filter(({ severity }) => severity === 'info')
+  const size = `${amount(skill.files, 'file')}, ${bytes(skill.analysedBytes)} of text`
+  const head = `${safeLine(skill.name ?? '?')}  ${shownPath(skill.path, directory)}  (${size})`
+  return [
+    screen.style('bold', head),
+    ...problems.map((finding) => problemLine(finding, screen)),
+    ...(screen.quiet ? [] : factLines(facts, screen.verbose)),
+  ]
+}
+
+function shownPath(path: string, cwd: string): string {
+  const below = relative(cwd, path)
+  const isOutside = below.startsWith('..') || isAbsolute(below)
+  return safeLine(isOutside ? path : below === '' ? '.' : below)
+}
+
+function problemLine(finding: AuditFinding, { style }: Screen): string {
+  const { severity, message, code, hint } = finding
+  const shown = style(severity === 'error' ? 'red' : 'yellow', severity)
+  const line = `  ${placeText(finding)}: ${shown}: ${safeLine(message)} ${style('dim', `[${code}]`)}`
+  return hint === undefined ? line : `${line}\n    ${safeLine(hint)}`
+}
+
+function placeText({ file, line }: AuditFinding): string {
+  const path = file === '' ? '.' : safeLine(file)
+  return line === undefined ? path : `${path}:${line}`
+}
+
+function factLines(facts: readonly AuditFinding[], verbose: boolean): string[] {
+  const byCode = Map.groupBy(facts, ({ code }) => code)
+  const ordered = [...byCode].toSorted(([a], [b]) => compareText(a, b))
+  return ordered.flatMap(([code, found]) => {
+    const label = `  ${code.padEnd(20)} `
+    if (verbose) {
+      return found.map((fact) => `${label}${placeText(fact)}: ${safeLine(fact.message)}`)
+    }
+    const subjects = [...new Set(found.flatMap(({ subject }) => subject ?? []))].map(safeLine)
+    const places = [...new Set(found.map(placeText))]
+    return [`${label}${[shortened(subjects), shortened(places)].filter(Boolean).join('  ')}`]
+  })
+}
+
+/** How many subjects and places a line names without `--verbose`. */
+const shortList = 6
+
+function shortened(words: readonly string[]): string {
+  const more = words.length - shortList
+  const shown = words.slice(0, shortList).join(', ')
+  return more > 0 ? `${shown} and ${count(more)} more` : shown
+}
