@@ -48,7 +48,7 @@ export function parseCommandLine(
   const given = program.opts<Record<string, unknown>>()
   const values: Record<string, OptionValue> = {}
   for (const [key, spec] of Object.entries(command.options)) {
-    values[key] = valueOf(spec, given[key])
+    values[key] = valueOf(spec, given[key], `${program.name()} --help shows what is allowed.`)
   }
   return { ...parsed, program, values: { ...values, arguments: program.args } }
 }
@@ -121,7 +121,7 @@ function optionOf(spec: OptionSpec): Option {
 }
 
 /** The value that the command gets, checked. */
-function valueOf(spec: OptionSpec, given: unknown): OptionValue {
+function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
   const text = typeof given === 'string' ? given : undefined
   const name = /--[a-z-]+/.exec(spec.flags)?.[0] ?? spec.flags
   switch (spec.kind) {
@@ -138,6 +138,7 @@ function valueOf(spec: OptionSpec, given: unknown): OptionValue {
         throw new UsageError({
           code: 'wrong-use',
           message: `${name} ${text} is not known; allowed: ${spec.choices.join(', ')}`,
+          hint,
         })
       }
       return text
