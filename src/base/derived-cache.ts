@@ -21,19 +21,19 @@ export function cachePath(
 }
 
 /**
- * Returns what {@link writeCache} wrote, or undefined where the file is missing, damaged, or written
+ * Returns what {@link writeCache} wrote, or `absent` where the file is missing, damaged, or written
  * for another `version` or by another version of Skillrail. The checksum guarantees that the data is
  * what was written, so that nobody has to check its shape.
  */
-export function readCache(path: string, version: string): unknown {
+export function readCache<Data>(path: string, version: string, absent: Data): Data {
   try {
     const file = readFileSync(path)
     const end = file.indexOf(10)
     const body = file.subarray(end + 1)
-    if (end < 0 || file.toString('utf8', 0, end) !== headOf(version, body)) return undefined
+    if (end < 0 || file.toString('utf8', 0, end) !== headOf(version, body)) return absent
     return JSON.parse(body.toString('utf8'))
   } catch {
-    return undefined
+    return absent
   }
 }
 

@@ -1,14 +1,14 @@
 import type { Diagnostic } from '../base/index.ts'
-import type { Discovery, SkillSummary } from '../library/index.ts'
+import type { Discovery, SkillInfo } from '../library/index.ts'
 
 /** One skill in the answer of `list --json`. */
 export interface ListedSkill {
   name: string
   description: string
   path: string
-  scope: SkillSummary['scope']
-  trust: SkillSummary['trustLevel']
-  tokens: SkillSummary['tokens']
+  scope: SkillInfo['scope']
+  trust: SkillInfo['trustLevel']
+  tokens: SkillInfo['tokens']
   shadows?: readonly string[] | undefined
   /** Only with `--all`: the skill that is used instead. */
   shadowedBy?: string | undefined
@@ -17,7 +17,7 @@ export interface ListedSkill {
 
 /** The JSON of `list`; `all`: with skills that another one hides. */
 export function listAnswer(
-  discovery: Discovery<SkillSummary>,
+  discovery: Discovery,
   all: boolean,
 ): { skills: ListedSkill[]; diagnostics: readonly Diagnostic[] } {
   const { skills, conflicts, shadowed, diagnostics } = discovery
@@ -34,7 +34,7 @@ export function listAnswer(
   }
 }
 
-function listed(info: SkillSummary): ListedSkill {
+function listed(info: SkillInfo): ListedSkill {
   const { name, description, path, scope, trustLevel, tokens, shadows, diagnostics } = info
   return {
     name,
@@ -49,6 +49,6 @@ function listed(info: SkillSummary): ListedSkill {
 }
 
 /** Path of a shadowed skill → path of the one that is used. */
-function winnersOf(skills: readonly SkillSummary[]): Map<string, string> {
+function winnersOf(skills: readonly SkillInfo[]): Map<string, string> {
   return new Map(skills.flatMap(({ path, shadows }) => shadows.map((shadow) => [shadow, path])))
 }

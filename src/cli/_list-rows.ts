@@ -1,4 +1,4 @@
-import type { Discovery, SkillSummary } from '../library/index.ts'
+import type { Discovery, SkillInfo } from '../library/index.ts'
 import { cell, count } from '../base/text.ts'
 import type { Output } from './output.ts'
 
@@ -22,7 +22,7 @@ interface Row {
  * The table of `list`, with its head. What is left of the width goes to the description; a narrow
  * terminal loses the description first, then the scope.
  */
-export function listRows(discovery: Discovery<SkillSummary>, options: ListRowsOptions): string[][] {
+export function listRows(discovery: Discovery, options: ListRowsOptions): string[][] {
   const { width, style } = options
   const rows = rowsOf(discovery, options)
   const nameWidth = Math.min(
@@ -48,7 +48,7 @@ export function listRows(discovery: Discovery<SkillSummary>, options: ListRowsOp
   }
 }
 
-function rowsOf(discovery: Discovery<SkillSummary>, { all }: ListRowsOptions): Row[] {
+function rowsOf(discovery: Discovery, { all }: ListRowsOptions): Row[] {
   return [
     ...discovery.skills.map((info) => rowOf(info, shadowNote(info) + info.description)),
     ...discovery.conflicts.map((info) => ({
@@ -71,12 +71,12 @@ function rowsOf(discovery: Discovery<SkillSummary>, { all }: ListRowsOptions): R
   ]
 }
 
-function rowOf(info: SkillSummary, note: string): Row {
+function rowOf(info: SkillInfo, note: string): Row {
   const { name, scope, trustLevel, tokens } = info
   return { name, scope, trust: trustLevel, tokens: count(tokens.body), note }
 }
 
-function shadowNote({ shadows }: SkillSummary): string {
+function shadowNote({ shadows }: SkillInfo): string {
   return shadows.length === 0 ? '' : `[hides ${shadows.length}] `
 }
 

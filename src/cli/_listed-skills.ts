@@ -1,14 +1,12 @@
 import {
   type DiscoverOptions,
-  type Discovery,
   discoverSkills,
+  type Discovery,
   type SkillInfo,
-  type SkillSummary,
-  summarizeSkills,
 } from '../library/index.ts'
 import { findWorkspace, lockedTrust } from '../trust/index.ts'
 
-export interface ListedSkills extends Discovery<SkillSummary> {
+export interface ListedSkills extends Discovery {
   /** How many skills are not trusted, though their place is. */
   heldBack: number
 }
@@ -21,7 +19,7 @@ export function listedSkills(options: DiscoverOptions): ListedSkills {
   const { runtime } = options
   const workspace = findWorkspace(runtime.cwd, runtime)
   const trustOf = lockedTrust(runtime, { ...options, workspace })
-  if (trustOf === undefined) return { ...summarizeSkills(options), heldBack: 0 }
+  if (trustOf === undefined) return { ...discoverSkills(options), heldBack: 0 }
   const discovery = discoverSkills(options)
   let heldBack = 0
   const asLocked = (info: SkillInfo): SkillInfo => {

@@ -1,14 +1,13 @@
 import type { Diagnostic } from '../base/index.ts'
 import {
-  alreadyActiveNote,
   type AllowedTool,
+  alreadyActiveNote,
   applyArguments,
   type JsonValue,
   SkillInvocationError,
   wrapSkillContent,
 } from '../skill/index.ts'
 import type { TrustLevel } from '../trust/index.ts'
-import { findEmbeddedCommands } from './embedded-commands.ts'
 import type { Skill, SkillInfo } from './model.ts'
 
 /** Who asks for the skill: a person by name, the model by itself, or a program. */
@@ -156,4 +155,87 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
       hint: 'skillrail trust shows what it could do, and allows it.',
     },
   ]
+}
+
+/** What the active skills allow together. */
+export interface ActivePermissions {
+  /** Tools that need no approval now. */
+  preApproved: readonly AllowedTool[]
+  /** Each entry is one untrusted skill's list; a tool must be in all of them to be used. */
+  narrowedTo: readonly (readonly AllowedTool[])[]
+}
+
+/**
+ * The skills that are active, in the order of their activation. What they allow is computed from
+ * this list alone, so that taking one away leaves exactly what would be there without it.
+ */
+interface ActiveSkills {
+  readonly names: readonly string[]
+  has(name: string): boolean
+  /** The activation with content, for telling whether the next one only repeats it. */
+  keyOf(name: string): ActivationKey | undefined
+  add(activation: Activation): void
+  /** False when it was not active. */
+  remove(name: string): boolean
+  permissions(): ActivePermissions
+}
+
+export function createActiveSkills(): ActiveSkills {
+  const active = new Map<string, Activation>()
+  return {
+    get names() {
+      return [...active.keys()]
+    },
+    has: (name) => active.has(name),
+    keyOf: (name) => active.get(name),
+    add: (activation) => void active.set(activation.name, activation),
+    remove: (name) => active.delete(name),
+    permissions() {
+      const effects = Array.from(active.values(), (activation) => activation.effects)
+      return {
+        preApproved: effects.flatMap(({ preApproved }) => preApproved),
+        narrowedTo: effects.flatMap(({ narrowedTo }) =>
+          narrowedTo === undefined ? [] : [narrowedTo],
+        ),
+      }
+    },
+  }
+}
+
+/** A shell command that a body asks its client to run before the model reads it. */
+export interface EmbeddedCommand {
+  command: string
+  /** The line of the body, from 1. */
+  line: number
+}
+
+/**
+ * The commands in a body: `!` before code in backticks, at the start of a line or after a blank, and
+ * fenced blocks that open with ```` ```! ````. They are found so that they can be reported; running
+ * text of a skill in a shell is nothing that Skillrail does.
+ */
+export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
+  const commands: EmbeddedCommand[] = []
+  let block: EmbeddedCommand | undefined
+  let fence: string | undefined
+  for (const [index, line] of body.split('\n').entries()) {
+    const opening = /^\s*(`{3,}|~{3,})(!?)/.exec(line)
+    if (fence !== undefined) {
+      if (opening?.[1]?.startsWith(fence) === true) {
+        if (block !== undefined) commands.push(block)
+        fence = undefined
+        block = undefined
+      } else if (block !== undefined) {
+        block.command += block.command === '' ? line : `\n${line}`
+      }
+    } else if (opening !== null) {
+      fence = opening[1] ?? ''
+      if (opening[2] === '!') block = { command: '', line: index + 1 }
+    } else {
+      for (const match of line.matchAll(/(?<=^|\s)!`([^`]+)`/g)) {
+        commands.push({ command: match[1] ?? '', line: index + 1 })
+      }
+    }
+  }
+  return commands
 }

@@ -1,24 +1,28 @@
 import { basename, dirname, sep } from 'node:path'
-import { compareDiagnostics, type Diagnostic, realPathOf, type Runtime } from '../base/index.ts'
-import { estimateTokens, type SkillFields } from '../skill/index.ts'
 import {
+  compareDiagnostics,
+  type Diagnostic,
+  realPathOf,
+  type Runtime,
+  type Settings,
+} from '../base/index.ts'
+import { estimateTokens } from '../skill/index.ts'
+import {
+  confirmTrust,
   findWorkspace,
   readTrustPolicy,
-  skillTrust,
   type SkillScope,
+  skillTrust,
   type TrustLevel,
   type TrustPolicy,
+  type TrustVerdict,
 } from '../trust/index.ts'
-import { decodeFields } from './_fields-codec.ts'
-import { readMetadata, type SkillHead } from './_metadata.ts'
-import { noFields } from './_no-fields.ts'
-import { sameContent } from './_same-content.ts'
-import { orderOf } from './_sort-text.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
-import type { BrokenSkill, Discovery, SkillInfo, SkillLocation, SkillSummary } from './model.ts'
-import { type Candidate, resolveNames } from './resolve-names.ts'
-import { type ScannedSkill, scanLocation } from './scan-location.ts'
-import type { FoundSkillFile } from './walk.ts'
+import { fieldsOf } from './metadata.ts'
+import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'
+import { type Candidate, resolveNames, sameContent } from './resolve-names.ts'
+import { scanLocation, type ScannedSkill } from './scan-location.ts'
+import { type FoundSkillFile, orderOf } from './walk.ts'
 
 export interface DiscoverOptions extends LocationOptions {
   runtime: Runtime
@@ -39,20 +43,8 @@ export interface DiscoverOptions extends LocationOptions {
  * for (const { name, description } of skills) console.log(name, description)
  */
 export function discoverSkills(options: DiscoverOptions): Discovery {
-  return discover(options, withFields)
-}
-
-/** {@link discoverSkills} without the fields that a list does not show: faster for thousands. */
-export function summarizeSkills(options: DiscoverOptions): Discovery<SkillSummary> {
-  return discover(options, (summary) => summary)
-}
-
-function discover<Listed extends SkillSummary>(
-  options: DiscoverOptions,
-  build: BuildSkill<Listed>,
-): Discovery<Listed> {
   const { policy, diagnostics } = trustPolicy(options)
-  const search = searchLocations(options, policy, build)
+  const search = searchLocations(options, policy)
   return {
     ...resolveNames(search.candidates, sameContent),
     broken: search.broken,
@@ -61,53 +53,26 @@ function discover<Listed extends SkillSummary>(
 }
 
 /** What a search found before it is decided who has which name. */
-export interface LocationSearch<Listed extends SkillSummary = SkillInfo> {
+export interface LocationSearch {
   /** In order of precedence. */
-  candidates: readonly Candidate<Listed>[]
+  candidates: readonly Candidate[]
   broken: readonly BrokenSkill[]
   directories: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
 
-export type BuildSkill<Listed extends SkillSummary> = (
-  summary: SkillSummary,
-  head: SkillHead,
-) => Listed
-
-export const withFields: BuildSkill<SkillInfo> = (summary, head) => ({
-  ...summary,
-  fields: fieldsOf(summary, head),
-})
-
-/** An index that was tampered with is no reason to fail: the file itself still says it all. */
-function fieldsOf({ path }: SkillSummary, head: SkillHead): SkillFields {
-  try {
-    return decodeFields(head.fields, head)
-  } catch {
-    const { name, description } = head
-    const fresh = readMetadata(path).head
-    return fresh === undefined
-      ? { ...noFields, name, description }
-      : decodeFields(fresh.fields, fresh)
-  }
-}
-
-export function searchLocations<Listed extends SkillSummary>(
-  options: DiscoverOptions,
-  policy: TrustPolicy,
-  build: BuildSkill<Listed>,
-): LocationSearch<Listed> {
+export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
   const { runtime, useIndex = true } = options
-  const candidates: Candidate<Listed>[][] = []
+  const candidates: Candidate[][] = []
   const broken: BrokenSkill[] = []
   const directories: (readonly string[])[] = []
   const diagnostics: Diagnostic[][] = []
   for (const location of skillLocations(runtime, options)) {
     const trustOf = placeTrust(location, policy)
-    const here: Candidate<Listed>[] = []
+    const here: Candidate[] = []
     const findings: Diagnostic[] = []
     const scan = scanLocation(location, { runtime, useIndex }, (skill) => {
-      const info = toInfo(skill, location, trustOf, build)
+      const info = toInfo(skill, location, trustOf)
       if (info !== undefined) here.push({ info, place: location.directory })
       else {
         broken.push(toBroken(skill, location))
@@ -127,7 +92,7 @@ export function searchLocations<Listed extends SkillSummary>(
   }
 }
 
-function byDirectory(a: Candidate<SkillSummary>, b: Candidate<SkillSummary>): number {
+function byDirectory(a: Candidate, b: Candidate): number {
   return orderOf(a.info.directory, b.info.directory)
 }
 
@@ -142,18 +107,17 @@ export function trustPolicy(options: DiscoverOptions): {
 }
 
 /** Undefined for a skill that cannot be used. */
-export function toInfo<Listed extends SkillSummary>(
+export function toInfo(
   { file, metadata }: ScannedSkill,
   location: Pick<SkillLocation, 'scope' | 'source'>,
   trustOf: TrustOfSkill,
-  build: BuildSkill<Listed>,
-): Listed | undefined {
+): SkillInfo | undefined {
   const { head, identity, bodyTokens, diagnostics } = metadata
   if (head === undefined || identity === undefined) return undefined
   const { directory, realDirectory, path } = file
   const { scope, source } = location
   const { name, description } = head
-  const summary: SkillSummary = {
+  return {
     name,
     description,
     path,
@@ -167,8 +131,8 @@ export function toInfo<Listed extends SkillSummary>(
     tokens: { metadata: estimateTokens(name + description), body: bodyTokens },
     shadows: none,
     diagnostics,
+    fields: fieldsOf(head),
   }
-  return build(summary, head)
 }
 
 type TrustOfSkill = (name: string, place: Omit<FoundSkillFile, 'path'>) => TrustLevel
@@ -199,4 +163,23 @@ function toBroken({ file, metadata }: ScannedSkill, location: SkillLocation): Br
   const { scope, source } = location
   const { diagnostics } = metadata
   return { name: basename(dirname(file.path)), path: file.path, scope, source, diagnostics }
+}
+
+/**
+ * The level of a skill now, and why: unlike `info.trustLevel` everything of it that can act is
+ * compared with what was accepted. Reads the files of this one skill.
+ */
+export function currentTrust(info: SkillInfo, options: DiscoverOptions): TrustVerdict {
+  return confirmTrust(info, trustPolicy(options).policy)
+}
+
+/** The options of a search as a user's and a project's configuration have them. */
+export function discoverOptionsFrom(runtime: Runtime, settings: Settings): DiscoverOptions {
+  return {
+    runtime,
+    customPaths: settings.skills.paths,
+    trustedPaths: settings.skills.trustedPaths,
+    precedence: settings.skills.precedence,
+    workspaceTrust: settings.workspaceTrust,
+  }
 }

@@ -1,19 +1,39 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { isInside, lookProblem, realPathOf } from '../base/index.ts'
-import { SkillNotFoundError } from '../skill/index.ts'
-import { readMetadata } from './_metadata.ts'
 import {
-  discoverSkills,
-  type DiscoverOptions,
-  eachTrust,
-  toInfo,
-  trustPolicy,
-  withFields,
-} from './discover.ts'
+  isInside,
+  lookProblem,
+  nearest,
+  readRegularFile,
+  realPathOf,
+  sha256,
+} from '../base/index.ts'
+import {
+  findReferences,
+  parseSkill,
+  SkillConflictError,
+  type SkillDocument,
+  type SkillError,
+  SkillLoadError,
+  SkillNotFoundError,
+  SkillParseError,
+  validateSkill,
+  type Validation,
+} from '../skill/index.ts'
+import type { SkillScope } from '../trust/index.ts'
+import { readMetadata } from './metadata.ts'
+import { type DiscoverOptions, discoverSkills, eachTrust, toInfo, trustPolicy } from './discover.ts'
+import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'
-import type { Discovery, SkillInfo, SkillLocation } from './model.ts'
-import { brokenSkill, selectSkill, skillNotFound } from './select-skill.ts'
+import {
+  type BrokenSkill,
+  type Discovery,
+  maxSkillBytes,
+  type Skill,
+  type SkillInfo,
+  type SkillLocation,
+} from './model.ts'
+import { isOwnSkillFile, selfReferenceCode, selfReferences } from './metadata.ts'
 
 export interface FindSkillOptions extends DiscoverOptions {
   /** An answer that is there already; default: search now, if a name is asked for. */
@@ -58,7 +78,7 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   }
   const metadata = readMetadata(file)
   const found = { file: { path: file, directory, realDirectory }, metadata }
-  const info = toInfo(found, owner, eachTrust(owner.scope, policy), withFields)
+  const info = toInfo(found, owner, eachTrust(owner.scope, policy))
   if (info !== undefined) return info
   const { diagnostics } = metadata
   throw brokenSkill({ name: basename(directory), path: file, ...owner, diagnostics })
@@ -75,7 +95,7 @@ function isPath(reference: string): boolean {
  *
  * @throws {SkillNotFoundError} where that cannot be looked at.
  */
-export function skillFileAt(path: string): string | undefined {
+function skillFileAt(path: string): string | undefined {
   const stats = lookAt(path)
   if (stats === undefined) return undefined
   if (!stats.isDirectory()) return /^skill\.md$/i.test(basename(path)) ? path : undefined
@@ -124,4 +144,166 @@ function noSkillAt(path: string): SkillNotFoundError {
     message: `There is no skill at ${path}.`,
     hint: 'Give a directory that holds a SKILL.md, or the SKILL.md itself.',
   })
+}
+
+const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
+
+/**
+ * The skill of a name, or of `scope:name`, which also reaches one that is shadowed.
+ *
+ * @returns undefined when nothing has that name.
+ * @throws {SkillConflictError} when two different skills in one place have it.
+ * @throws {SkillParseError | SkillLoadError} when the only skill of that name is broken.
+ */
+export function selectSkill(discovery: Discovery, reference: string): SkillInfo | undefined {
+  const { scope, name } = splitReference(reference)
+  const matches = (info: { name: string; scope: SkillScope }): boolean =>
+    info.name === name && (scope === undefined || info.scope === scope)
+  const contested = discovery.conflicts.filter(matches)
+  if (contested.length > 0) throw conflict(name, contested)
+  const found = discovery.skills.find(matches)
+  if (found !== undefined) return found
+  const shadowed = scope === undefined ? undefined : discovery.shadowed.find(matches)
+  if (shadowed !== undefined) return shadowed
+  const broken = discovery.broken.find(matches)
+  if (broken !== undefined) throw brokenSkill(broken)
+  return undefined
+}
+
+/** The sentence for a name that nothing has: what may have been meant, and where was looked. */
+export function skillNotFound(
+  discovery: Discovery,
+  reference: string,
+  places: readonly string[],
+): SkillNotFoundError {
+  const { name } = splitReference(reference)
+  const { skills, conflicts, broken } = discovery
+  const known = [...skills, ...conflicts, ...broken].map((skill) => skill.name)
+  const meant = nearest(name, known)
+  const suggestion = meant === undefined ? '' : `Did you mean ${meant}? `
+  // It may lie where nobody could look.
+  const diagnostics = discovery.diagnostics.filter(({ code }) => code === 'directory-unreadable')
+  const looked = places.length === 0 ? '' : ` Looked in ${places.join(', ')}.`
+  return new SkillNotFoundError({
+    code: 'skill-not-found',
+    message: `There is no skill called ${reference}.`,
+    hint: `${suggestion}skillrail list shows what there is.${looked}`,
+    diagnostics,
+  })
+}
+
+/** The error for a skill that a search found and could not use. */
+function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
+  const [first] = diagnostics.filter(({ severity }) => severity === 'error')
+  const facts = {
+    code: first?.code ?? 'skill-broken',
+    message: `Skill ${name} cannot be used: ${path} is broken.`,
+    hint: `skillrail validate ${path} says what is wrong.`,
+    diagnostics,
+  }
+  return first?.code.startsWith('file-') === true
+    ? new SkillLoadError(facts)
+    : new SkillParseError(facts)
+}
+
+function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
+  const colon = reference.indexOf(':')
+  const scope = scopes.find((candidate) => candidate === reference.slice(0, Math.max(0, colon)))
+  return scope === undefined
+    ? { scope, name: reference }
+    : { scope, name: reference.slice(colon + 1) }
+}
+
+function conflict(name: string, contested: readonly SkillInfo[]): SkillConflictError {
+  return new SkillConflictError({
+    code: 'skill-conflict',
+    message: `Two different skills in one place are called ${name}: ${contested.map(({ path }) => path).join(' and ')}.`,
+    hint: 'Rename one of them, or give the path of the one you mean.',
+  })
+}
+
+/**
+ * Reads the body of a skill whose metadata is known, and lists its resources.
+ *
+ * @throws {SkillNotFoundError} when the file is gone since it was listed.
+ * @throws {SkillLoadError} when it cannot be read, is too large or not UTF-8, or leads to itself.
+ * @throws {SkillParseError} when its frontmatter has become unusable since it was listed.
+ */
+export function loadSkill(info: SkillInfo): Skill {
+  const { name, path } = info
+  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+  if (!reading.ok) {
+    if (reading.code === 'file-missing') throw gone(info)
+    throw new SkillLoadError({
+      code: reading.code,
+      message: `Skill ${name} cannot be loaded: ${reading.message}.`,
+    })
+  }
+  const { skill, diagnostics } = parseSkill(reading.text, { path })
+  if (skill === undefined) {
+    throw new SkillParseError({
+      code: 'skill-unusable',
+      message: `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`,
+      hint: `skillrail validate ${path} says what is wrong.`,
+      diagnostics,
+    })
+  }
+  refuseSelfReference(info, skill)
+  return {
+    // What the skill may do is decided by the fields that are in the file now.
+    info: { ...info, fields: skill.fields, size: reading.size, mtimeMs: reading.mtimeMs },
+    body: skill.body,
+    digest: sha256(reading.bytes),
+    resources: listResources(info.directory),
+  }
+}
+
+function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillDocument): void {
+  const declared = selfReferences(fields, path)
+  const link = findReferences(body).find(
+    ({ kind, target }) => kind === 'link' && isOwnSkillFile(target),
+  )
+  if (declared.length === 0 && link === undefined) return
+  const how = declared[0]?.message ?? 'its body links to its own SKILL.md'
+  throw new SkillLoadError({
+    code: selfReferenceCode,
+    message: `Skill ${name} refers to itself: ${how} (${path}).`,
+    hint: 'Remove the reference: following it would never come to an end.',
+    diagnostics: declared,
+  })
+}
+
+function gone({ name, path, source }: SkillInfo): SkillNotFoundError {
+  return new SkillNotFoundError({
+    code: 'skill-gone',
+    message: `Skill ${name} was found in ${source}, but ${path} does not exist any more.`,
+    hint: 'skillrail list shows what there is now.',
+  })
+}
+
+/** More than any skill has: a file of this size is refused without being read. */
+const maxValidatedBytes = 8 * 1024 * 1024
+
+/** Validates the skill in a directory, or of a `SKILL.md`. What cannot be read is a finding too. */
+export function validateSkillAt(path: string): Validation {
+  const file = skillFileAt(path)
+  if (file === undefined) {
+    return refused(path, 'skill-file-missing', `there is no SKILL.md at ${path}`)
+  }
+  const reading = readRegularFile(file, { maxBytes: maxValidatedBytes })
+  if (!reading.ok) return refused(file, reading.code, reading.message)
+  const directory = dirname(file)
+  return validateSkill(reading.text, {
+    path: file,
+    directoryName: basename(directory),
+    files: listSkillFiles(directory),
+  })
+}
+
+function refused(path: string, code: string, message: string): Validation {
+  return {
+    name: undefined,
+    valid: false,
+    diagnostics: [{ code, severity: 'error', message, path }],
+  }
 }

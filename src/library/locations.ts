@@ -1,5 +1,5 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { type Runtime, realPathOf } from '../base/index.ts'
+import { realPathOf, type Runtime } from '../base/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import type { SkillLocation } from './model.ts'
 

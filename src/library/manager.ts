@@ -2,23 +2,19 @@ import { type Runtime, systemRuntime } from '../base/index.ts'
 import type { Validation } from '../skill/index.ts'
 import { requireTrusted } from '../trust/index.ts'
 import {
-  type Activation,
   activateSkill,
+  type Activation,
+  type ActivePermissions,
   checkInvocation,
+  createActiveSkills,
   type InvocationSource,
 } from './activation.ts'
-import { type ActivePermissions, createActiveSkills } from './active-skills.ts'
-import { currentTrust } from './current-trust.ts'
-import { type DiscoverOptions, trustPolicy } from './discover.ts'
-import { skillAt } from './find-skill.ts'
-import { loadSkill } from './load-skill.ts'
+import { currentTrust, type DiscoverOptions, trustPolicy } from './discover.ts'
+import { loadSkill, selectSkill, skillAt, skillNotFound, validateSkillAt } from './find-skill.ts'
 import { absolutePath, skillLocations } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
-import { readSkillResource, type Resource } from './read-resource.ts'
-import { createRegistry } from './registry.ts'
-import { selectSkill, skillNotFound } from './select-skill.ts'
-import { createSkillTools, type OfferedTool, type SkillTool } from './skill-tools.ts'
-import { validateSkillAt } from './validate-skill-at.ts'
+import { readSkillResource, type Resource } from './skill-files.ts'
+import { createRegistry, createSkillTools, type OfferedTool, type SkillTool } from './registry.ts'
 import { type SkillWatcher, type WatchListener, watchSkills } from './watch.ts'
 
 export interface SkillManagerOptions {

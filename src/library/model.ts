@@ -8,8 +8,8 @@ export interface SkillTokens {
   body: number
 }
 
-/** What a list of skills shows of each. */
-export interface SkillSummary {
+/** What is known about a skill before its body is read. */
+export interface SkillInfo {
   name: string
   description: string
   /** The `SKILL.md`, absolute; empty for a skill that exists only in code. */
@@ -30,10 +30,6 @@ export interface SkillSummary {
   /** Paths of the `SKILL.md` files of the same name that this one wins over. */
   shadows: readonly string[]
   diagnostics: readonly Diagnostic[]
-}
-
-/** What is known about a skill before its body is read. */
-export interface SkillInfo extends SkillSummary {
   fields: SkillFields
 }
 
@@ -74,14 +70,17 @@ export interface SkillLocation {
 }
 
 /** The answer of a search. Every list is in order of precedence, then code-point order of paths. */
-export interface Discovery<Listed extends SkillSummary = SkillInfo> {
+export interface Discovery {
   /** One of each name: what can be used. */
-  skills: readonly Listed[]
+  skills: readonly SkillInfo[]
   /** Same names, lower precedence. */
-  shadowed: readonly Listed[]
+  shadowed: readonly SkillInfo[]
   /** Skills of which two different ones in one location share a name: none of them can be used. */
-  conflicts: readonly Listed[]
+  conflicts: readonly SkillInfo[]
   broken: readonly BrokenSkill[]
   /** Findings about places and about broken skills; the others are with their skill. */
   diagnostics: readonly Diagnostic[]
 }
+
+/** A larger `SKILL.md` is refused: it would be some 250,000 tokens. */
+export const maxSkillBytes: number = 1024 * 1024

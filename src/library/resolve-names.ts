@@ -1,21 +1,21 @@
+import { type Diagnostic, readRegularFile } from '../base/index.ts'
 import { mayShadow } from '../trust/index.ts'
-import type { Diagnostic } from '../base/index.ts'
-import type { SkillInfo, SkillSummary } from './model.ts'
+import { maxSkillBytes, type SkillInfo } from './model.ts'
 
 /** A skill that competes for its name. */
-export interface Candidate<Listed extends SkillSummary = SkillInfo> {
-  info: Listed
+export interface Candidate {
+  info: SkillInfo
   /** Two candidates of equal place have equal rank. */
   place: string
 }
 
 /** Whether two `SKILL.md` files say the same; asked only where two names meet. */
-export type SameContent = (a: SkillSummary, b: SkillSummary) => boolean
+type SameContent = (a: SkillInfo, b: SkillInfo) => boolean
 
-export interface ResolvedNames<Listed extends SkillSummary = SkillInfo> {
-  skills: Listed[]
-  shadowed: Listed[]
-  conflicts: Listed[]
+interface ResolvedNames {
+  skills: SkillInfo[]
+  shadowed: SkillInfo[]
+  conflicts: SkillInfo[]
 }
 
 /**
@@ -23,15 +23,15 @@ export interface ResolvedNames<Listed extends SkillSummary = SkillInfo> {
  * that an untrusted skill never hides a trusted one; two different ones in one place are a conflict
  * and neither wins. One real directory counts once.
  */
-export function resolveNames<Listed extends SkillSummary>(
-  candidates: readonly Candidate<Listed>[],
+export function resolveNames(
+  candidates: readonly Candidate[],
   sameContent: SameContent,
-): ResolvedNames<Listed> {
-  const losers: Losers<Listed> = { shadowed: [], conflicts: [] }
+): ResolvedNames {
+  const losers: Losers = { shadowed: [], conflicts: [] }
   const rivalsOf = rivalsByName(candidates)
-  const winners = new Map<Listed, Listed>()
+  const winners = new Map<SkillInfo, SkillInfo>()
   for (const rivals of rivalsOf.values()) settle(distinct(rivals), { winners, losers, sameContent })
-  const skills: Listed[] = []
+  const skills: SkillInfo[] = []
   for (const { info } of candidates) {
     const isContested = rivalsOf.size > 0 && rivalsOf.has(info.name)
     const winner = isContested ? winners.get(info) : info
@@ -40,14 +40,12 @@ export function resolveNames<Listed extends SkillSummary>(
   return { ...losers, skills: withCaseWarnings(skills) }
 }
 
-type Losers<Listed extends SkillSummary> = Omit<ResolvedNames<Listed>, 'skills'>
+type Losers = Omit<ResolvedNames, 'skills'>
 
 /** Only the names that more than one candidate has. */
-function rivalsByName<Listed extends SkillSummary>(
-  candidates: readonly Candidate<Listed>[],
-): ReadonlyMap<string, Candidate<Listed>[]> {
-  const first = new Map<string, Candidate<Listed>>()
-  const rivals = new Map<string, Candidate<Listed>[]>()
+function rivalsByName(candidates: readonly Candidate[]): ReadonlyMap<string, Candidate[]> {
+  const first = new Map<string, Candidate>()
+  const rivals = new Map<string, Candidate[]>()
   if (isAscending(candidates)) return rivals
   for (const candidate of candidates) {
     const { name } = candidate.info
@@ -61,7 +59,7 @@ function rivalsByName<Listed extends SkillSummary>(
 }
 
 /** Names that only ever grow cannot meet: the usual case, and much cheaper than a table of names. */
-function isAscending(candidates: readonly Candidate<SkillSummary>[]): boolean {
+function isAscending(candidates: readonly Candidate[]): boolean {
   let last = ''
   return candidates.every(({ info }) => {
     const grows = info.name > last
@@ -71,9 +69,7 @@ function isAscending(candidates: readonly Candidate<SkillSummary>[]): boolean {
 }
 
 /** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
-function distinct<Listed extends SkillSummary>(
-  rivals: readonly Candidate<Listed>[],
-): Candidate<Listed>[] {
+function distinct(rivals: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>()
   return byTrust(rivals).filter(({ info }) => {
     if (info.realDirectory === '') return true
@@ -83,28 +79,23 @@ function distinct<Listed extends SkillSummary>(
   })
 }
 
-function byTrust<Listed extends SkillSummary>(
-  rivals: readonly Candidate<Listed>[],
-): Candidate<Listed>[] {
+function byTrust(rivals: readonly Candidate[]): Candidate[] {
   return rivals.toSorted(({ info: { trustLevel: a } }, { info: { trustLevel: b } }) =>
     a === b ? 0 : mayShadow(a, b) ? -1 : 1,
   )
 }
 
-interface Settlement<Listed extends SkillSummary> {
+interface Settlement {
   /** From what was found to the same with what it hides. */
-  winners: Map<Listed, Listed>
-  losers: Losers<Listed>
+  winners: Map<SkillInfo, SkillInfo>
+  losers: Losers
   sameContent: SameContent
 }
 
-function settle<Listed extends SkillSummary>(
-  rivals: readonly Candidate<Listed>[],
-  { winners, losers, sameContent }: Settlement<Listed>,
-): void {
+function settle(rivals: readonly Candidate[], { winners, losers, sameContent }: Settlement): void {
   const [winner, ...others] = rivals
   if (winner === undefined) return
-  const isOpponent = ({ info, place }: Candidate<Listed>): boolean =>
+  const isOpponent = ({ info, place }: Candidate): boolean =>
     place === winner.place &&
     mayShadow(info.trustLevel, winner.info.trustLevel) &&
     !sameContent(info, winner.info)
@@ -122,11 +113,11 @@ function settle<Listed extends SkillSummary>(
   }
 }
 
-function infosOf<Listed extends SkillSummary>(candidates: readonly Candidate<Listed>[]): Listed[] {
+function infosOf(candidates: readonly Candidate[]): SkillInfo[] {
   return candidates.map(({ info }) => info)
 }
 
-function conflictDiagnostic(info: SkillSummary, contested: readonly SkillSummary[]): Diagnostic {
+function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): Diagnostic {
   const few = contested.slice(0, 4).filter((other) => other !== info)
   const others = few.map(({ path }) => path).join(', ')
   const more = contested.length - few.length - 1
@@ -140,10 +131,10 @@ function conflictDiagnostic(info: SkillSummary, contested: readonly SkillSummary
 }
 
 /** Some clients fold the case of names, and some file systems do: there only one of them is left. */
-function withCaseWarnings<Listed extends SkillSummary>(skills: Listed[]): Listed[] {
+function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
   if (skills.every(({ name }) => name === name.toLowerCase())) return skills
-  const folded = new Map<string, Listed>()
-  const twins = new Map<Listed, Listed>()
+  const folded = new Map<string, SkillInfo>()
+  const twins = new Map<SkillInfo, SkillInfo>()
   for (const info of skills) {
     const key = info.name.toLowerCase()
     const twin = folded.get(key)
@@ -157,7 +148,7 @@ function withCaseWarnings<Listed extends SkillSummary>(skills: Listed[]): Listed
   })
 }
 
-function caseDiagnostic(info: SkillSummary, twin: SkillSummary): Diagnostic {
+function caseDiagnostic(info: SkillInfo, twin: SkillInfo): Diagnostic {
   return {
     code: 'name-differs-in-case',
     severity: 'warning',
@@ -165,4 +156,12 @@ function caseDiagnostic(info: SkillSummary, twin: SkillSummary): Diagnostic {
     path: info.path,
     hint: 'Rename one of them.',
   }
+}
+
+/** Whether two skills are copies of each other: the same bytes in their `SKILL.md`. */
+export function sameContent(a: SkillInfo, b: SkillInfo): boolean {
+  if (a.size !== b.size) return false
+  const first = readRegularFile(a.path, { maxBytes: maxSkillBytes })
+  const second = readRegularFile(b.path, { maxBytes: maxSkillBytes })
+  return first.ok && second.ok && first.bytes.equals(second.bytes)
 }

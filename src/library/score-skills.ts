@@ -1,6 +1,6 @@
 import { compareText } from '../base/index.ts'
 
-export interface ScoredEntry {
+interface ScoredEntry {
   name: string
   description: string
 }

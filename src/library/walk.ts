@@ -1,8 +1,13 @@
-import { statSync } from 'node:fs'
+import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import { type Diagnostic, realPathOf } from '../base/index.ts'
-import { type Listing, type ListingProblem, readListing } from './_listing.ts'
-import { sortText } from './_sort-text.ts'
+import {
+  compareText,
+  type Diagnostic,
+  lookProblem,
+  messageOf,
+  realPathOf,
+  systemCode,
+} from '../base/index.ts'
 
 /** How far a search goes that nobody pointed at a directory for. */
 export interface WalkLimits {
@@ -20,23 +25,11 @@ export interface WalkOptions {
   limits?: WalkLimits | undefined
   /** Receives what went wrong; the walk goes on. */
   report?: ((diagnostic: Diagnostic) => void) | undefined
-  /** Reads one directory; replaced by an index that knows it already. */
-  list?: ((directory: string, at: Position) => Listing) | undefined
+  /** Reads one directory, whose path below the root is `key`; replaced by a cache. */
+  list?: ((directory: string, key: string) => Listing) | undefined
 }
 
-/** Where a directory lies below the root of a walk; both are empty for the root itself. */
-export interface Position {
-  /** The key of the directory above it. */
-  parent: string
-  name: string
-}
-
-/** The way from the root to a directory. A text is made only where somebody needs it. */
-export function keyOf({ parent, name }: Position): string {
-  return name === '' ? '' : parent + sep + name
-}
-
-export interface WalkedDirectory {
+interface WalkedDirectory {
   path: string
   /** `path` with its links resolved. */
   real: string
@@ -81,9 +74,7 @@ export function* walkDirectories(
   // Only links lead to one directory twice: until the first one, a list is enough.
   const visited: string[] = []
   let seen: Set<string> | undefined
-  let level: Iterable<Visit>[] = [
-    [{ path: start, real: realPathOf(start) ?? start, parent: '', name: '' }],
-  ]
+  let level: Iterable<Visit>[] = [[{ path: start, real: realPathOf(start) ?? start, key: '' }]]
   let without = 0
   for (let depth = 0; level.length > 0; depth++) {
     const next: Iterable<Visit>[] = []
@@ -93,7 +84,7 @@ export function* walkDirectories(
         if (seen?.has(real) === true) continue
         if (seen === undefined) visited.push(real)
         else seen.add(real)
-        const listing = list(path, visit)
+        const listing = list(path, visit.key)
         if (listing.problem !== undefined) report(problemDiagnostic(path, listing.problem))
         if (listing.skillFile === undefined && depth > 0) without++
         if (limits !== undefined && without > limits.directories) {
@@ -112,7 +103,9 @@ export function* walkDirectories(
   }
 }
 
-interface Visit extends Position {
+interface Visit {
+  /** The path below the root. */
+  key: string
   path: string
   real: string
 }
@@ -126,16 +119,16 @@ function* childrenOf(
   const names = links.length === 0 ? directories : sortText([...directories, ...links])
   const { path, real } = visit
   const same = path === real
-  const parent = keyOf(visit)
   for (const name of names) {
     const child = below(path, name)
+    const key = visit.key === '' ? name : visit.key + sep + name
     if (links.length === 0 || !links.includes(name)) {
-      yield { path: child, real: same ? child : below(real, name), parent, name }
+      yield { path: child, real: same ? child : below(real, name), key }
       continue
     }
     const target = realPathOf(child)
     if (target === undefined) report(brokenLink(child))
-    else if (isDirectory(target)) yield { path: child, real: target, parent, name }
+    else if (isDirectory(target)) yield { path: child, real: target, key }
   }
 }
 
@@ -192,3 +185,111 @@ function limitDiagnostic(path: string, limits: WalkLimits): Diagnostic {
     hint: 'Move what is no skill elsewhere, or name the directories with skills in `skills.paths`.',
   }
 }
+
+/** What one directory means for a search of skills. */
+export interface Listing {
+  /** `SKILL.md`, else `skill.md`. */
+  skillFile: string | undefined
+  /** Names to walk into, sorted by code point. */
+  directories: readonly string[]
+  /** Names of symbolic links, which may lead to directories. */
+  links: readonly string[]
+  problem: ListingProblem | undefined
+}
+
+interface ListingProblem {
+  code: 'directory-missing' | 'directory-unreadable' | 'file-not-regular' | 'skill-file-case'
+  /** A name in the directory, or empty for the directory itself. */
+  name: string
+  message: string
+}
+
+/** Never walked into, wherever they are. */
+const skippedEverywhere: ReadonlySet<string> = new Set(['.git', 'node_modules'])
+/** Of a skill: they hold its resources, and a `SKILL.md` there is a template or a sample. */
+const skippedInSkills: ReadonlySet<string> = new Set(['scripts', 'references', 'assets'])
+
+/** Reads one directory. Never throws: what went wrong is in `problem`. */
+export function readListing(directory: string): Listing {
+  try {
+    return listingOf(readdirSync(directory, { withFileTypes: true }))
+  } catch (error) {
+    const missing = systemCode(error) === 'ENOENT'
+    return {
+      ...emptyListing,
+      problem: {
+        code: missing ? 'directory-missing' : 'directory-unreadable',
+        name: '',
+        message: missing
+          ? 'the directory does not exist'
+          : `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`,
+      },
+    }
+  }
+}
+
+const emptyListing: Listing = {
+  skillFile: undefined,
+  directories: [],
+  links: [],
+  problem: undefined,
+}
+
+function listingOf(entries: readonly Dirent[]): Listing {
+  const file = skillFileOf(entries)
+  const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
+  const directories: string[] = []
+  const links: string[] = []
+  for (const entry of entries) {
+    const { name } = entry
+    if (entry === file || skippedEverywhere.has(name)) continue
+    if (usable && skippedInSkills.has(name)) continue
+    if (entry.isDirectory()) directories.push(name)
+    else if (entry.isSymbolicLink()) links.push(name)
+  }
+  return {
+    skillFile: usable ? file.name : undefined,
+    directories: sortText(directories),
+    links: sortText(links),
+    problem: usable ? undefined : problemOf(file, entries),
+  }
+}
+
+function skillFileOf(entries: readonly Dirent[]): Dirent | undefined {
+  let lower: Dirent | undefined
+  for (const entry of entries) {
+    if (entry.name === 'SKILL.md') return entry
+    if (entry.name === 'skill.md') lower = entry
+  }
+  return lower
+}
+
+function problemOf(
+  file: Dirent | undefined,
+  entries: readonly Dirent[],
+): ListingProblem | undefined {
+  if (file !== undefined) {
+    const kind = file.isDirectory() ? 'a directory' : file.isFIFO() ? 'a named pipe' : 'no file'
+    const message = `${file.name} is ${kind}; it must be a regular file`
+    return { code: 'file-not-regular', name: file.name, message }
+  }
+  const misspelt = entries.find(({ name }) => name.length === 8 && /^skill\.md$/i.test(name))
+  if (misspelt === undefined || !misspelt.isFile()) return undefined
+  const message = `${misspelt.name} is not read: the file must be called SKILL.md`
+  return { code: 'skill-file-case', name: misspelt.name, message }
+}
+
+/** In code-point order; cheap for the usual case of many names that are in order already. */
+export function sortText(list: readonly string[]): string[] {
+  return list.toSorted(orderOf)
+}
+
+/** {@link compareText}, without taking apart what compares the same by code unit. */
+export function orderOf(a: string, b: string): number {
+  if (a === b) return 0
+  // Code-unit order differs from code-point order only where surrogates meet U+E000 to U+FFFF.
+  if (surrogate.test(a) || surrogate.test(b)) return compareText(a, b)
+  return a < b ? -1 : 1
+}
+
+const surrogate = /[\ud800-\udfff]/

@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { sortText } from './_sort-text.ts'
+import { sortText } from './walk.ts'
 import type { SkillInfo } from './model.ts'
 
 /** Names of skills that differ from the search before; each in code-point order. */
@@ -16,7 +16,7 @@ export interface SkillWatcher {
   close(): void
 }
 
-export interface WatchSkillsOptions {
+interface WatchSkillsOptions {
   /** Searches anew and says which directories it looked into. */
   search: () => { skills: readonly SkillInfo[]; directories: readonly string[] }
   listener: WatchListener

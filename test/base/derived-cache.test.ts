@@ -11,24 +11,24 @@ const data = { rows: [{ path: 'ü', size: 1, mtimeMs: 2.5 }] }
 describe('a cache of derived data', () => {
   it('returns what was written, from a file that only the user can read', () => {
     writeCache(path, '1', data)
-    expect(readCache(path, '1')).toEqual(data)
+    expect(readCache<unknown>(path, '1', undefined)).toEqual(data)
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
   it('is empty after it was deleted', () => {
     writeCache(path, '1', data)
     rmSync(path)
-    expect(readCache(path, '1')).toBeUndefined()
+    expect(readCache<unknown>(path, '1', undefined)).toBeUndefined()
   })
 
   it('is empty for another version of the data or of this package', () => {
     writeCache(path, '1', data)
-    expect(readCache(path, '2')).toBeUndefined()
+    expect(readCache<unknown>(path, '2', undefined)).toBeUndefined()
     writeFileSync(
       path,
       readFileSync(path, 'utf8').replace(/"skillrail":"[^"]*"/, '"skillrail":"0"'),
     )
-    expect(readCache(path, '1')).toBeUndefined()
+    expect(readCache<unknown>(path, '1', undefined)).toBeUndefined()
   })
 
   it('is empty after any byte was changed, added or removed', () => {
@@ -39,7 +39,7 @@ describe('a cache of derived data', () => {
       changed[at] = (changed[at] ?? 0) ^ 1
       for (const damaged of [changed, whole.subarray(0, at), Buffer.concat([whole, changed])]) {
         writeFileSync(path, damaged)
-        expect(readCache(path, '1')).toBeUndefined()
+        expect(readCache<unknown>(path, '1', undefined)).toBeUndefined()
       }
     }
   })
@@ -48,6 +48,6 @@ describe('a cache of derived data', () => {
     const directory = join(folder, 'directory')
     mkdirSync(directory)
     expect(() => writeCache(directory, '1', data)).not.toThrow()
-    expect(readCache(directory, '1')).toBeUndefined()
+    expect(readCache<unknown>(directory, '1', undefined)).toBeUndefined()
   })
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { findEmbeddedCommands } from '../../src/library/embedded-commands.ts'
+import { findEmbeddedCommands } from '../../src/library/activation.ts'
 
 it.each([
   ['at the start of a line', '!`ls`', [{ command: 'ls', line: 1 }]],

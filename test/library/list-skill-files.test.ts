@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
-import { listSkillFiles } from '../../src/library/list-skill-files.ts'
+import { listSkillFiles } from '../../src/library/skill-files.ts'
 
 const base = mkdtempSync(join(tmpdir(), 'skillrail-files-'))
 

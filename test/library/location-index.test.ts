@@ -13,7 +13,8 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { type Discovery, discoverSkills, summarizeSkills } from '../../src/library/index.ts'
+import { readCache, writeCache } from '../../src/base/index.ts'
+import { type Discovery, discoverSkills } from '../../src/library/index.ts'
 import { skillText, type World, world } from './_world.ts'
 
 /** Later than every file that a test writes: what was read is settled, and remembered. */
@@ -35,6 +36,12 @@ function indexFile({ home }: World): string {
   const directory = join(home, '.cache/skillrail/library')
   const [name = ''] = readdirSync(directory)
   return join(directory, name)
+}
+
+/** Changes the rows of a cache as nobody but the program itself can: with the right checksum. */
+function rewrite(file: string, change: (rows: string) => string): void {
+  const rows = JSON.stringify(readCache<unknown>(file, '1', undefined))
+  writeCache(file, '1', JSON.parse(change(rows)))
 }
 
 it('changes nothing about the answer', () => {
@@ -73,14 +80,6 @@ it('changes nothing about the answer', () => {
   expect(warm(place)).toEqual(expected)
 })
 
-it('gives a summary the same, without the fields', () => {
-  const place = manySkills()
-  const withoutFields = cold(place).skills.map(({ fields: _fields, ...summary }) => summary)
-  for (let times = 0; times < 2; times++) {
-    expect(summarizeSkills({ runtime: place.runtime }).skills).toEqual(withoutFields)
-  }
-})
-
 it('is not written for a few skills', () => {
   const place = world({ now: later })
   place.skill('project/.claude/skills/a')
@@ -92,7 +91,7 @@ it('is read instead of the files', () => {
   const place = manySkills()
   warm(place)
   const file = indexFile(place)
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Does skill-003', 'Remembers 3'))
+  rewrite(file, (rows) => rows.replaceAll('Does skill-003', 'Remembers 3'))
   expect(warm(place).skills[3]?.description).toBe('Remembers 3. Use when asked for skill-003.')
 })
 
@@ -196,7 +195,7 @@ it('does not believe what changed while it was made', () => {
   place.runtime.now = () => Date.now()
   warm(place)
   const file = indexFile(place)
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll('Does skill-003', 'Remembers 3'))
+  rewrite(file, (rows) => rows.replaceAll('Does skill-003', 'Remembers 3'))
   expect(warm(place)).toEqual(cold(place))
 })
 
@@ -206,20 +205,13 @@ describe('is made anew', () => {
     ['when it is cut off', (text) => text.slice(0, 900)],
     ['when it is no JSON', () => 'nonsense'],
     ['when it is another document', () => '[1, 2]'],
-    ['when it is of another version', (text) => text.replace('"version":1', '"version":2')],
-    ['when another engine wrote it', (text) => text.replace(/"engine":"[^"]*"/, '"engine":"0"')],
+    ['when it is of another version', (text) => text.replace('"version":"1"', '"version":"2"')],
     [
-      'when it is of another place',
-      (text) => text.replace(/"root":"[^"]*"/, '"root":"/elsewhere"'),
+      'when another engine wrote it',
+      (text) => text.replace(/"skillrail":"[^"]*"/, '"skillrail":""'),
     ],
-    ['when a column is missing', (text) => text.replace('"inodes"', '"x"')],
-    ['when a column is short', (text) => text.replace(/"sizes":\[-?\d+,/, '"sizes":[')],
-    ['when a column holds nonsense', (text) => text.replace('"Does skill-003.', '7,"')],
-    [
-      'when the fields hold nonsense',
-      (text) => text.replace(/"fields":\[[^\]]*\]/, (column) => column.replaceAll('""', '"{"')),
-    ],
-    ['when names are numbers', (text) => text.replace('"names":[0,"skill-000"', '"names":[0,12')],
+    ['when a row is missing', (text) => text.replace(/,\{"key":"skill-007".*?\}(?=,\{"key)/, '')],
+    ['when a row was changed', (text) => text.replace('Does skill-003', 'Does skill-004')],
   ]
   it.each(files)('%s', (_case, damage) => {
     const place = manySkills()
@@ -232,27 +224,6 @@ describe('is made anew', () => {
     writeFileSync(file, damaged)
     expect(warm(place)).toEqual(expected)
     expect(warm(place)).toEqual(expected)
-  })
-
-  it('after any damage to any byte', () => {
-    const place = manySkills(32)
-    const expected = cold(place)
-    warm(place)
-    const file = indexFile(place)
-    const whole = readFileSync(file, 'utf8')
-    // Text inside a string that is still a string is a change nobody can see: it is left out.
-    const structure = [...whole.matchAll(/[[\]{}:,]/g)].map(({ index }) => index)
-    fc.assert(
-      fc.property(
-        fc.constantFrom(...structure),
-        fc.constantFrom('[', ']', '{', '"', '0', ' '),
-        (at, character) => {
-          writeFileSync(file, whole.slice(0, at) + character + whole.slice(at + 1))
-          expect(warm(place).skills).toHaveLength(expected.skills.length)
-        },
-      ),
-      { numRuns: 40 },
-    )
   })
 })
 
