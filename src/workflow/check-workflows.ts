@@ -1,10 +1,8 @@
 import { compareDiagnostics, type Diagnostic, nearest } from '../base/index.ts'
-import { findCycles } from './_check-cycles.ts'
-import { checkReferences } from './_check-references.ts'
-import { finding } from './_finding.ts'
+import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
 import { isOfAnotherCategory, matchWorkflows } from './match.ts'
-import { resolveTool } from './tool-names.ts'
 import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
+import { foldName, foldParameter, lastSegment, namesFor, resolveTool } from './tool-names.ts'
 
 /**
  * What is wrong with workflows that can be read: steps that are numbered wrongly, references that
@@ -117,4 +115,187 @@ function checkConflicts(
     const hint = `Put it before '${first}' in the file, or take the shared trigger out of one of them.`
     return finding(other, 'workflow-conflict', 'warning', message, hint)
   })
+}
+
+/** A finding about one workflow, at the line where it begins. */
+function finding(
+  { name, path, line }: WorkflowDefinition,
+  code: string,
+  severity: Diagnostic['severity'],
+  message: string,
+  hint?: string,
+): Diagnostic {
+  return { code, severity, message: `workflow '${name}': ${message}`, path, line, hint }
+}
+
+/** References that lead nowhere, and parameters that the tool does not have. */
+function checkReferences(
+  workflow: WorkflowDefinition,
+  installed: readonly WorkflowTool[] | undefined,
+): Diagnostic[] {
+  return workflow.prerequisites.flatMap((step) => [
+    ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),
+    ...checkParameters(workflow, step, installed),
+  ])
+}
+
+function checkText(workflow: WorkflowDefinition, step: Prerequisite, text: string): Diagnostic[] {
+  const chain = parseReferences(text)
+  if (chain === undefined) {
+    if (!/\$(?:call|steps|sql)[.[]/.test(text)) return []
+    const message = `step ${step.step}: ${JSON.stringify(text)} is passed as it stands; a reference is the whole text`
+    return [finding(workflow, 'workflow-reference-inside', 'warning', message)]
+  }
+  return chain.references.flatMap((reference) => {
+    const problem = problemOf(workflow, step, reference)
+    if (problem === undefined) return []
+    const message = `step ${step.step}: ${reference.text} ${problem}`
+    return [finding(workflow, 'workflow-reference-unknown', 'error', message)]
+  })
+}
+
+function problemOf(
+  { prerequisites }: WorkflowDefinition,
+  { step }: Prerequisite,
+  reference: Reference,
+): string | undefined {
+  const { root, path } = reference
+  if (root.kind === 'sql') {
+    const isKnown = ['table', 'tables', 'database'].includes(String(path[0]))
+    return isKnown ? undefined : 'must be $sql.table, $sql.tables or $sql.database'
+  }
+  if (root.kind === 'call') {
+    return path.length > 0 ? undefined : 'must name a parameter, such as $call.database'
+  }
+  const target = stepOf(reference, prerequisites)
+  if (target === undefined) return 'is the output_as of no step'
+  if (!prerequisites.some((other) => other.step === target)) return 'is the result of no step'
+  return target < step ? undefined : 'is the result of a step that comes later'
+}
+
+function checkParameters(
+  workflow: WorkflowDefinition,
+  step: Prerequisite,
+  installed: readonly WorkflowTool[] | undefined,
+): Diagnostic[] {
+  const resolved = resolveTool(step.tool, workflow.triggers.category, installed ?? [], undefined)
+  const known = resolved?.tool.parameters
+  if (resolved === undefined || known === undefined) return []
+  const has = (name: string, names: readonly string[]): boolean =>
+    names.some((candidate) => foldParameter(candidate) === foldParameter(name))
+  const given = Object.keys({ ...step.params, ...resolved.params })
+  const lacking = (resolved.tool.required ?? []).filter((name) => !has(name, given))
+  const left = known.filter((name) => !has(name, given))
+  const misspelt = Object.keys(step.params ?? {}).flatMap((name) => {
+    const meant = has(name, known) ? undefined : nearest(name, left)
+    if (meant === undefined) return []
+    const message = `step ${step.step}: ${resolved.tool.id} has no parameter ${name}, so it is not passed`
+    const hint = `Did you mean ${meant}?`
+    return [finding(workflow, 'workflow-parameter-unknown', 'warning', message, hint)]
+  })
+  const missing = lacking.map((name) => {
+    const message = `step ${step.step}: ${resolved.tool.id} needs ${name}, and the step has no such parameter`
+    const hint = `Add "${name}": "$call.${name}" to its params.`
+    return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
+  })
+  return [...misspelt, ...missing]
+}
+
+/** Where a file has more, mending these changes the others. */
+const mostCycles = 100
+
+/**
+ * Workflows that trigger each other through their prerequisites: a step of A is a tool that triggers
+ * B, and a step of B one that triggers A. The gate never loops, since a prerequisite is not gated
+ * again; but neither of the two can be kept as it was meant. Each cycle is reported once,
+ * a hundred at most.
+ */
+function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
+  const cycles: WorkflowDefinition[][] = []
+  const finished = new Set<WorkflowDefinition>()
+  const path: WorkflowDefinition[] = []
+  const onPath = new Set<WorkflowDefinition>()
+  const waiting: Iterator<WorkflowDefinition>[] = []
+  const triggeredBy = prepareTriggers(workflows)
+  for (const workflow of workflows) {
+    if (cycles.length < mostCycles) visit(workflow)
+  }
+  return cycles.flatMap((cycle) => {
+    const [first] = cycle
+    if (first === undefined) return []
+    const names = [...cycle, first].map(({ name }) => name).join(' → ')
+    const message = `it is part of a cycle: ${names}`
+    const hint = 'Take a prerequisite out of one of them.'
+    return [finding(first, 'workflow-cycle', 'error', message, hint)]
+  })
+
+  /** A file can have ways that are longer than the stack is deep. */
+  function visit(first: WorkflowDefinition): void {
+    enter(first)
+    while (waiting.length > 0) {
+      const next = cycles.length < mostCycles ? waiting.at(-1)?.next().value : undefined
+      if (next === undefined) leave()
+      else enter(next)
+    }
+  }
+
+  function enter(workflow: WorkflowDefinition): void {
+    if (onPath.has(workflow)) cycles.push(path.slice(path.indexOf(workflow)))
+    if (onPath.has(workflow) || finished.has(workflow)) return
+    path.push(workflow)
+    onPath.add(workflow)
+    waiting.push(triggeredBy(workflow).values())
+  }
+
+  function leave(): void {
+    waiting.pop()
+    const workflow = path.pop()
+    if (workflow === undefined) return
+    onPath.delete(workflow)
+    finished.add(workflow)
+  }
+}
+
+/** Finds the workflows that a prerequisite would trigger, were it an ordinary call, in their order. */
+function prepareTriggers(
+  workflows: readonly WorkflowDefinition[],
+): (workflow: WorkflowDefinition) => readonly WorkflowDefinition[] {
+  const places = new Map(workflows.map((workflow, at) => [workflow, at]))
+  const triggered = new Map<string, WorkflowDefinition[]>()
+  const own = new Map<WorkflowDefinition, ReadonlySet<string>>()
+  for (const workflow of workflows) {
+    own.set(
+      workflow,
+      namesIn(
+        workflow,
+        workflow.prerequisites.map(({ tool }) => tool),
+      ),
+    )
+    for (const name of namesIn(workflow, workflow.triggers.tools ?? [])) {
+      const known = triggered.get(name)
+      if (known === undefined) triggered.set(name, [workflow])
+      else known.push(workflow)
+    }
+  }
+  return (workflow) => {
+    const found = new Set<WorkflowDefinition>()
+    for (const { tool } of workflow.prerequisites) {
+      const names = [foldName(tool), foldName(lastSegment(tool))]
+      for (const other of names.flatMap((name) => triggered.get(name) ?? [])) {
+        const isOwn = other !== workflow && names.some((name) => own.get(other)?.has(name))
+        if (!isOwn) found.add(other)
+      }
+    }
+    return [...found].toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
+  }
+}
+
+/** What tools are called, as names are compared, and what stands for them without parameters. */
+function namesIn({ triggers }: WorkflowDefinition, tools: readonly string[]): ReadonlySet<string> {
+  const names = tools.flatMap((tool) => namesFor(tool, triggers.category))
+  return new Set(
+    names
+      .filter(({ params }) => Object.keys(params ?? {}).length === 0)
+      .map(({ name }) => foldName(name)),
+  )
 }

@@ -8,9 +8,9 @@ import {
   writeFileAtomic,
 } from '../base/index.ts'
 import type { JsonValue } from '../skill/index.ts'
-import { jsonc, readJsonText } from './_json-text.ts'
-import { WorkflowInvalidError } from './errors.ts'
+import { jsonc, readDefinition, readJsonText } from './definition.ts'
 import { readWorkflows, workflowsPlace } from './read-workflows.ts'
+import { WorkflowInvalidError } from './errors.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
 
 /** What is done to one workflow of a file. */
@@ -91,11 +91,7 @@ function checkText(
   const { workflows, diagnostics } = readWorkflows([{ path, text }])
   const [workflow] = workflows
   if (workflow !== undefined) return workflow
-  throw new WorkflowInvalidError({
-    code: 'workflow-invalid',
-    message: `workflow '${name}' cannot be kept as it is; nothing was written`,
-    diagnostics: diagnostics.map(shown),
-  })
+  throw invalid(name, diagnostics.map(shown))
 }
 
 function readText(path: string): string {
@@ -136,12 +132,19 @@ function valueOf(edit: WorkflowEdit): JsonValue | undefined {
 
 /** The edited file must define the workflow; other definitions in it may be broken as before. */
 function checkResult(after: string, path: string, name: string): void {
-  const { workflows, diagnostics } = readWorkflows([{ path, text: after }])
-  if (workflows.some((workflow) => workflow.name === name)) return
-  throw new WorkflowInvalidError({
+  const { root, place } = rootOf(after, path, name)
+  const node = jsonc().findNodeAtLocation(root, [...place])
+  const diagnostics: Diagnostic[] = []
+  const reader = { placeOf: placesIn(after), path, diagnostics }
+  if (node !== undefined && readDefinition(reader, name, node) !== undefined) return
+  throw invalid(name, diagnostics)
+}
+
+function invalid(name: string, diagnostics: readonly Diagnostic[]): WorkflowInvalidError {
+  return new WorkflowInvalidError({
     code: 'workflow-invalid',
     message: `workflow '${name}' cannot be kept as it is; nothing was written`,
-    diagnostics: diagnostics.filter(({ message }) => message.includes(`'${name}'`)),
+    diagnostics,
   })
 }
 

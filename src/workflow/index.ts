@@ -1,5 +1,5 @@
-export { afterCall } from './after-call.ts'
-export { answerJson, isDeepJson, isDeepValue } from './answer-json.ts'
+export { afterCall } from './gate.ts'
+export { answerJson, isDeepJson, isDeepValue } from './gate.ts'
 export type { CallLogEntry, CallLogReading, LoggedCall } from './call-log.ts'
 export { checkWorkflows } from './check-workflows.ts'
 export {
@@ -31,7 +31,7 @@ export type {
   WorkflowTriggers,
 } from './model.ts'
 export { workflowModes } from './model.ts'
-export type { PlannedStep, StepStatus } from './plan-step.ts'
+export type { PlannedStep, StepStatus } from './plan.ts'
 export { type GatePlan, planGate } from './plan.ts'
 export { readWorkflows, type ReadWorkflowsOptions, type WorkflowFile } from './read-workflows.ts'
 export {
@@ -41,9 +41,9 @@ export {
   type PrerequisiteCaller,
   type PrerequisiteResult,
   runGate,
-} from './run-gate.ts'
-export { forgetSessions } from './forget-sessions.ts'
-export { listSessions, type SessionSummary } from './list-sessions.ts'
+} from './gate.ts'
+export { forgetSessions } from './session.ts'
+export { listSessions, type SessionSummary } from './session.ts'
 export {
   type OpenSessionOptions,
   openSession,
@@ -51,9 +51,9 @@ export {
   type SessionReading,
   type SessionStore,
 } from './session.ts'
-export { type SessionPlace, sessionPlace } from './session-place.ts'
-export { type Completion, completedCount, type SessionState } from './session-state.ts'
+export { type SessionPlace, sessionPlace } from './session.ts'
+export { type Completion, completedCount, type SessionState } from './session-file.ts'
 export { workflowTemplates, type WorkflowTemplate } from './templates.ts'
-export { listLines, multipleLine, notInstalledLine, noWorkflowsText } from './texts.ts'
-export { loadWorkflows, workflowFiles, workflowsPath } from './workflow-files.ts'
-export { workflowTool } from './workflow-tool.ts'
+export { listLines, multipleLine, notInstalledLine, noWorkflowsText } from './messages.ts'
+export { loadWorkflows, workflowFiles, workflowsPath } from './read-workflows.ts'
+export { workflowTool } from './tool-names.ts'

@@ -1,6 +1,5 @@
-import { findKeyword } from './keywords.ts'
-import { callsTool, resolveTool } from './tool-names.ts'
 import type { GatedCall, Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
+import { callsTool, resolveTool } from './tool-names.ts'
 
 /** What made a workflow match. */
 export interface MatchReason {
@@ -78,7 +77,7 @@ export function ownStep(
 }
 
 /** Required tools of a workflow that no installed server has. */
-export function missingTools(
+function missingTools(
   { prerequisites, triggers }: WorkflowDefinition,
   installed: readonly WorkflowTool[],
   beside: WorkflowTool | undefined,
@@ -125,5 +124,29 @@ function isInCategory(
   return tools.some(
     ({ category, server }) =>
       server === call.tool.server || (category !== undefined && category === call.tool.category),
+  )
+}
+
+/**
+ * The first keyword that the text holds as whole words: `form` is not in `information`, and
+ * `review pr` is two words with anything but letters and digits between them.
+ */
+export function findKeyword(text: string, keywords: readonly string[]): string | undefined {
+  const words = ` ${wordsOf(text).join(' ')} `
+  return keywords.find((keyword) => {
+    const wanted = wordsOf(keyword)
+    return wanted.length > 0 && words.includes(` ${wanted.join(' ')} `)
+  })
+}
+
+const maxLength = 100_000
+
+function wordsOf(text: string): readonly string[] {
+  return (
+    text
+      .slice(0, maxLength)
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
   )
 }

@@ -1,8 +1,7 @@
+import { join } from 'node:path'
 import type { Node } from 'jsonc-parser'
 import { type Diagnostic, placesIn, readRegularFile } from '../base/index.ts'
-import { readJsonText } from './_json-text.ts'
-import { readDefinition } from './_read-definition.ts'
-import { membersOf, type NodeReader, report, textOf } from './_read-node.ts'
+import { membersOf, type NodeReader, readDefinition, readJsonText, report } from './definition.ts'
 import type { WorkflowDefinition, WorkflowReading } from './model.ts'
 
 /** A file that may define workflows. */
@@ -55,13 +54,17 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
   const reader: NodeReader = { placeOf: placesIn(text), path, diagnostics }
   const reading = readJsonText(text)
   if (!reading.ok) {
-    const at: Node = { type: 'null', offset: reading.offset, length: 0 }
-    report(reader, at, 'workflows-syntax', `${reading.message}; no workflow of this file counts`)
+    report(
+      reader,
+      reading.offset,
+      'workflows-syntax',
+      `${reading.message}; no workflow of this file counts`,
+    )
     return []
   }
   const { root } = reading
   if (root.type !== 'object') {
-    report(reader, root, 'workflows-syntax', 'the file must be a JSON object')
+    report(reader, root.offset, 'workflows-syntax', 'the file must be a JSON object')
     return []
   }
   if (isDefinition(root)) return readSingle(reader, root)
@@ -71,7 +74,7 @@ function readFile(file: WorkflowFile, diagnostics: Diagnostic[]): WorkflowDefini
   const inner = memberOf(root, 'workflows')
   if (inner?.type === 'object') return readNamed(reader, inner, 'workflows')
   if (inner !== undefined) {
-    report(reader, inner, 'workflow-wrong-type', 'workflows must be an object')
+    report(reader, inner.offset, 'workflow-wrong-type', 'workflows must be an object')
   }
   return []
 }
@@ -86,20 +89,21 @@ function readText(path: string, diagnostics: Diagnostic[]): string | undefined {
 }
 
 function readNamed(reader: NodeReader, node: Node, where: string): WorkflowDefinition[] {
-  return membersOf(reader, node, where).flatMap(({ key, value }) =>
+  return [...membersOf(reader, node, where)].flatMap(([key, value]) =>
     key === '$schema' && value.type === 'string' ? [] : (readDefinition(reader, key, value) ?? []),
   )
 }
 
 function readSingle(reader: NodeReader, root: Node): WorkflowDefinition[] {
-  const name = textOf(memberOf(root, 'name'))
-  if (name === undefined) {
-    report(reader, root, 'workflow-field-missing', 'the workflow has no name', {
+  const name: unknown = memberOf(root, 'name')?.value
+  if (typeof name !== 'string') {
+    report(reader, root.offset, 'workflow-field-missing', 'the workflow has no name', {
       hint: 'Write it as { "name-of-the-workflow": { … } }.',
     })
     return []
   }
-  return [readDefinition(reader, name, root) ?? []].flat()
+  const workflow = readDefinition(reader, name, root)
+  return workflow === undefined ? [] : [workflow]
 }
 
 /** A workflow could be called `workflows`, so the shape decides. */
@@ -135,4 +139,30 @@ function shadowed(workflow: WorkflowDefinition, first: WorkflowDefinition): Diag
     path: workflow.path,
     line: workflow.line,
   }
+}
+
+/** Where a project's workflows are written; it wins over the tool caches. */
+export function workflowsPath(project: string): string {
+  return join(project, '.skillrail', 'workflows.json')
+}
+
+/** Every file that may define workflows, the first wins: ours, then tool caches under all their names. */
+export function workflowFiles(project: string): WorkflowFile[] {
+  const caches = [
+    ['.skillrail', 'tools.json'],
+    ['.opencode', 'agent-skill-tools.json'],
+    ['.opencode', 'skill-tools.json'],
+    ['.opencode', 'mcp-tools.json'],
+  ]
+  return [workflowsPath(project), ...caches.map((names) => join(project, ...names))].map(
+    (path) => ({ path }),
+  )
+}
+
+/** The workflows of a project, from the disk. */
+export function loadWorkflows(
+  project: string,
+  options: ReadWorkflowsOptions = {},
+): WorkflowReading {
+  return readWorkflows(workflowFiles(project), options)
 }

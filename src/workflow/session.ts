@@ -1,8 +1,14 @@
-import { existsSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import {
+  compareText,
   type Diagnostic,
   readRegularFile,
+  type Runtime,
+  sha256,
   StateFileError,
+  systemCode,
+  UsageError,
   withFileLock,
   writeFileAtomic,
 } from '../base/index.ts'
@@ -13,17 +19,18 @@ import {
   readCalls,
   rotatedPath,
 } from './call-log.ts'
-import { parseSession, serializeSession } from './session-file.ts'
-import { defaultSession, type SessionOptions, sessionPlace } from './session-place.ts'
+import type { ScopeValues } from './model.ts'
 import {
+  completedCount,
   type CompletionRecord,
   findCompletion,
   keepCompletions,
+  parseSession,
+  serializeSession,
   type SessionState,
   withCompletion,
   withoutValues,
-} from './session-state.ts'
-import type { ScopeValues } from './model.ts'
+} from './session-file.ts'
 
 export type SessionChange =
   | ({ kind: 'record' } & CompletionRecord)
@@ -67,7 +74,7 @@ export interface OpenSessionOptions extends SessionOptions {
   note?: ((line: string) => void) | undefined
 }
 
-export const sessionLifetimeMs = 86_400_000
+const sessionLifetimeMs = 86_400_000
 
 const maxBytes = 16 * 1024 * 1024
 const waitMs = 60_000
@@ -78,63 +85,88 @@ const waitMs = 60_000
  * @throws {UsageError} for an id that can be no file's name.
  */
 export function openSession(options: OpenSessionOptions): SessionStore {
-  const { runtime, note, lifetimeMs = sessionLifetimeMs } = options
-  const { id, path, logPath } = sessionPlace(options)
-  return {
-    id,
-    path,
-    logPath,
-    read: async () => read(),
-    isValid: async (workflow, tool, scope) =>
-      findCompletion(read().state, workflow, tool, scope) !== undefined,
-    record: (workflow, tool, scope, result) =>
-      change([{ kind: 'record', workflow, tool, scope, result }]),
-    invalidate: (workflow, tool, holds = () => false) =>
-      change([{ kind: 'invalidate', workflow, tool, holds }]),
-    change,
-    log: (entry) => appendCall(logPath, entry, { session: id, at: now() }),
-    calls: async () => readCalls(logPath),
-    clear: ({ log = false } = {}) => clear(log),
+  return new FileSession(options)
+}
+
+class FileSession implements SessionStore {
+  readonly id: string
+  readonly path: string
+  readonly logPath: string
+  readonly #options: OpenSessionOptions
+
+  constructor(options: OpenSessionOptions) {
+    const { id, path, logPath } = sessionPlace(options)
+    this.id = id
+    this.path = path
+    this.logPath = logPath
+    this.#options = options
   }
 
-  function read(): SessionReading {
-    const file = readSessionFile(path)
+  async read(): Promise<SessionReading> {
+    const file = readSessionFile(this.path)
     if (file.kind !== 'state') {
-      const problem = problemOf(file, path)
-      return {
-        state: fresh(),
-        isOver: false,
-        diagnostics: problem === undefined ? [] : [problem],
-      }
+      const problem = problemOf(file, this.path)
+      const diagnostics = problem === undefined ? [] : [problem]
+      return { state: this.#fresh(), isOver: false, diagnostics }
     }
-    const over = isOver(file.state)
+    const isOver = this.#isOver(file.state)
     const { startedAt: begun } = file.state
-    return { state: over ? fresh() : file.state, begun, isOver: over, diagnostics: [] }
+    return { state: isOver ? this.#fresh() : file.state, begun, isOver, diagnostics: [] }
   }
 
-  function change(changes: readonly SessionChange[]): Promise<void> {
-    return withFileLock(path, () => apply(changes), { waitMs })
+  async isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean> {
+    const { state } = await this.read()
+    return findCompletion(state, workflow, tool, scope) !== undefined
   }
 
-  async function apply(changes: readonly SessionChange[]): Promise<void> {
-    const file = readSessionFile(path)
-    const before = file.kind === 'state' && !isOver(file.state) ? file.state : fresh()
-    const after = changes.reduce((state, item) => applyOne(state, item, now()), before)
-    if (after === before) return
-    setAside(file)
-    await writeFileAtomic(path, serializeSession(after), { mode: 0o600 })
+  record(workflow: string, tool: string, scope: ScopeValues, result: string): Promise<void> {
+    return this.change([{ kind: 'record', workflow, tool, scope, result }])
   }
 
-  function clear(log: boolean): Promise<boolean> {
+  invalidate(
+    workflow: string,
+    tool: string,
+    holds: (scope: ScopeValues) => boolean = () => false,
+  ): Promise<void> {
+    return this.change([{ kind: 'invalidate', workflow, tool, holds }])
+  }
+
+  change(changes: readonly SessionChange[]): Promise<void> {
+    return withFileLock(
+      this.path,
+      async () => {
+        const file = readSessionFile(this.path)
+        const before =
+          file.kind === 'state' && !this.#isOver(file.state) ? file.state : this.#fresh()
+        const after = changes.reduce((state, item) => applyOne(state, item, this.#now()), before)
+        if (after === before) return
+        this.#setAside(file)
+        await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
+      },
+      { waitMs },
+    )
+  }
+
+  log(entry: CallLogEntry): Promise<void> {
+    return appendCall(this.logPath, entry, { session: this.id, at: this.#now() })
+  }
+
+  async calls(): Promise<CallLogReading> {
+    return readCalls(this.logPath)
+  }
+
+  clear({ log = false }: { log?: boolean | undefined } = {}): Promise<boolean> {
+    const { path, logPath } = this
     return withFileLock(
       path,
       async () => {
         const file = readSessionFile(path)
-        setAside(file)
+        this.#setAside(file)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
         // Beside a log that stays, the file says that the session begins now and not with its calls.
         const staysBegun = file.kind === 'state' && !log && logs.length > 0
-        if (staysBegun) await writeFileAtomic(path, serializeSession(fresh()), { mode: 0o600 })
+        const begun = serializeSession(this.#fresh())
+        if (staysBegun) await writeFileAtomic(path, begun, { mode: 0o600 })
         else rmSync(path, { force: true })
         if (log) for (const each of logs) rmSync(each, { force: true })
         return file.kind === 'state' || (log && logs.length > 0)
@@ -144,34 +176,35 @@ export function openSession(options: OpenSessionOptions): SessionStore {
   }
 
   /** A damaged file is kept under another name; one of a newer version is refused. */
-  function setAside(file: SessionFile): void {
-    const problem = problemOf(file, path)
+  #setAside(file: SessionFile): void {
+    const problem = problemOf(file, this.path)
     if (problem === undefined) return
     if (file.kind !== 'corrupt') {
       const { code, message, hint } = problem
       throw new StateFileError({ code, message, hint })
     }
-    const aside = `${path}.damaged-${runtime.id()}`
-    renameSync(path, aside)
-    note?.(`${problem.message}; it was moved to ${aside}`)
+    const aside = `${this.path}.damaged-${this.#options.runtime.id()}`
+    renameSync(this.path, aside)
+    this.#options.note?.(`${problem.message}; it was moved to ${aside}`)
   }
 
-  function fresh(): SessionState {
-    const sessionId = id === defaultSession ? runtime.id() : id
-    return { sessionId, startedAt: now(), completed: new Map() }
+  #fresh(): SessionState {
+    const sessionId = this.id === defaultSession ? this.#options.runtime.id() : this.id
+    return { sessionId, startedAt: this.#now(), completed: new Map() }
   }
 
   /**
-   * Older than its lifetime; or another session's that had the same place. A start that lies in the
-   * future is a clock that was put back: it may do so by one lifetime.
+   * Older than its lifetime, or written by another session with the same path. A start in the future
+   * means that the clock was set back; up to one lifetime is accepted.
    */
-  function isOver(state: SessionState): boolean {
-    const age = runtime.now() - Date.parse(state.startedAt)
-    return Math.abs(age) > lifetimeMs || (id !== defaultSession && state.sessionId !== id)
+  #isOver({ startedAt, sessionId }: SessionState): boolean {
+    const { runtime, lifetimeMs = sessionLifetimeMs } = this.#options
+    const age = runtime.now() - Date.parse(startedAt)
+    return Math.abs(age) > lifetimeMs || (this.id !== defaultSession && sessionId !== this.id)
   }
 
-  function now(): string {
-    return new Date(runtime.now()).toISOString()
+  #now(): string {
+    return new Date(this.#options.runtime.now()).toISOString()
   }
 }
 
@@ -225,4 +258,190 @@ function applyOne(state: SessionState, change: SessionChange, at: string): Sessi
   return change.kind === 'record'
     ? withCompletion(state, change, at)
     : keepCompletions(state, change.workflow, change.tool, change.holds)
+}
+
+/** Which session a process belongs to. */
+export interface SessionPlace {
+  /** `default` where nothing says otherwise. */
+  id: string
+  /** What said so: `--session`, a variable, or nothing. */
+  from: string
+  /** The file with what has run. */
+  path: string
+  /** The log of calls. */
+  logPath: string
+}
+
+interface SessionOptions {
+  /** The root of the project. */
+  project: string
+  runtime: Runtime
+  /** The id that the user named. */
+  id?: string | undefined
+}
+
+const defaultSession = 'default'
+
+/** Variables in which agent clients tell the commands that they start which session it is. */
+const platformVariables = [
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'CODEX_SESSION_ID',
+  'GEMINI_SESSION_ID',
+  'OPENCODE_SESSION_ID',
+  'COPILOT_SESSION_ID',
+] as const
+
+/**
+ * The session by the id that was named, else by `SKILLRAIL_SESSION`, else by the variable of the
+ * agent client, else the default one.
+ *
+ * @throws {UsageError} for an id that can be no file's name; a client's own id is digested instead.
+ */
+export function sessionPlace({ project, runtime, id }: SessionOptions): SessionPlace {
+  const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
+  if (named !== undefined && (named !== '' || id !== undefined)) {
+    const from = id === undefined ? 'SKILLRAIL_SESSION' : '--session'
+    if (!isSessionId(named)) throw badId(named, from)
+    return placeOf(project, named, from)
+  }
+  for (const variable of platformVariables) {
+    const value = runtime.env[variable]
+    if (value === undefined || value === '') continue
+    return placeOf(project, isSessionId(value) ? value : sha256(value).slice(7, 39), variable)
+  }
+  return placeOf(project, defaultSession, 'default')
+}
+
+/** The folder with the files of named sessions. */
+function sessionsDirectory(project: string): string {
+  return join(project, '.skillrail', 'sessions')
+}
+
+function isSessionId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text) && !text.endsWith('.calls')
+}
+
+function placeOf(project: string, id: string, from: string): SessionPlace {
+  const stem = id === defaultSession ? defaultStem(project) : join(sessionsDirectory(project), id)
+  return { id, from, path: `${stem}.json`, logPath: `${stem}.calls.jsonl` }
+}
+
+/** Where the project has `.opencode/`, the place that other tools of the format use. */
+function defaultStem(project: string): string {
+  const openCode = join(project, '.opencode')
+  const hasOpenCode = statSync(openCode, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return hasOpenCode
+    ? join(openCode, '.agent-skill-session')
+    : join(project, '.skillrail', 'session')
+}
+
+function badId(id: string, from: string): UsageError {
+  return new UsageError({
+    code: 'session-id',
+    message: `${from} ${JSON.stringify(id)} is no session id`,
+    hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
+  })
+}
+
+/** One session of a project. */
+export interface SessionSummary {
+  id: string
+  path: string
+  /** Whether this is the one that the options name. */
+  current: boolean
+  /** When it began: its file says so, else its first call. */
+  startedAt?: string | undefined
+  /** Prerequisites that hold. */
+  completed: number
+  /** Calls in its log. */
+  calls: number
+  /** More time has passed than a session lasts; nothing of it counts. */
+  isOver: boolean
+  /** A file of it that cannot be used. */
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Every session of a project that left something, the default one first. */
+export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
+  const current = openSession(options).id
+  const ids = [defaultSession, ...namedSessions(options.project)]
+  const all = await Promise.all(ids.map((id) => summarise(id, { ...options, id }, current)))
+  return all.filter(
+    ({ startedAt, diagnostics }) => startedAt !== undefined || diagnostics.length > 0,
+  )
+}
+
+async function summarise(
+  id: string,
+  options: OpenSessionOptions,
+  current: string,
+): Promise<SessionSummary> {
+  const session = openSession(options)
+  const { state, begun, isOver, diagnostics } = await session.read()
+  const { calls, diagnostics: torn } = await session.calls()
+  return {
+    id,
+    path: session.path,
+    current: id === current,
+    startedAt: begun ?? calls[0]?.at,
+    completed: completedCount(state),
+    calls: calls.length,
+    isOver,
+    diagnostics: [...diagnostics, ...torn],
+  }
+}
+
+function namedSessions(project: string): string[] {
+  try {
+    const names = readdirSync(sessionsDirectory(project)).flatMap(
+      (file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [],
+    )
+    return [...new Set(names)]
+      .filter((name) => isSessionId(name) && name !== defaultSession)
+      .toSorted(compareText)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+interface ForgetSessionsOptions {
+  /** The root of the project. */
+  project: string
+  runtime: Pick<Runtime, 'now'>
+  /** With what the ids begin that were made up; what follows is the id of a runtime. */
+  prefix: string
+}
+
+/**
+ * Removes what sessions left that nobody named and that nobody wrote to for as long as a session
+ * lasts. What cannot be removed stays.
+ */
+export function forgetSessions({ project, runtime, prefix }: ForgetSessionsOptions): void {
+  const directory = sessionsDirectory(project)
+  for (const name of namesIn(directory)) {
+    if (!name.startsWith(prefix) || !madeUp.test(name.slice(prefix.length))) continue
+    const path = join(directory, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats?.isFile() !== true || runtime.now() - stats.mtimeMs <= sessionLifetimeMs) continue
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // A folder that cannot be written keeps them.
+    }
+  }
+}
+
+/** The rest of a file's name: its session, the log of its calls, and the log before that. */
+const madeUp = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
+
+/** None in a folder that is elsewhere in truth. */
+function namesIn(directory: string): string[] {
+  try {
+    return lstatSync(directory).isDirectory() ? readdirSync(directory) : []
+  } catch {
+    return []
+  }
 }

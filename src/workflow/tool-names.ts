@@ -1,8 +1,7 @@
-import { type ToolAlias, toolAliases } from './tool-aliases.ts'
 import type { GatedCall, JsonObject, WorkflowTool } from './model.ts'
 
 /** An installed tool that stands for the one a workflow names. */
-export interface ResolvedTool {
+interface ResolvedTool {
   tool: WorkflowTool
   /** Parameters that the other name needs. */
   params: JsonObject
@@ -90,4 +89,72 @@ function prefixOf(id: string): string {
 
 function hasParams(params: JsonObject, wanted: JsonObject | undefined): boolean {
   return Object.entries(wanted ?? {}).every(([key, value]) => params[key] === value)
+}
+
+/** What another server calls a tool that a workflow names. */
+interface ToolAlias {
+  name: string
+  /** Parameters that make the other tool do the same. */
+  params?: JsonObject | undefined
+}
+
+type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
+
+/**
+ * Other names of tools, by canonical category: a workflow uses those of its category. The tool that
+ * a workflow names itself comes first. `-` and `_`, capital and small letters are the same anyway.
+ */
+const toolAliases: Readonly<Record<string, Aliases>> = {
+  browser: {
+    // @playwright/mcp
+    click: [{ name: 'browser_click' }],
+    fill: [{ name: 'browser_type' }],
+    fill_form: [{ name: 'browser_fill_form' }],
+    take_snapshot: [{ name: 'browser_snapshot' }],
+    navigate_page: [{ name: 'browser_navigate' }, { name: 'browser_navigate_back' }],
+    new_page: [{ name: 'browser_tabs' }],
+    select_page: [{ name: 'browser_tabs' }],
+    close_page: [{ name: 'browser_close' }],
+  },
+  database: {
+    // mcp-server-sqlite-npx, @bytebase/dbhub
+    execute_query: [{ name: 'execute_sql' }, { name: 'write_query' }, { name: 'query' }],
+    select_query: [{ name: 'read_query' }],
+    inspect_table: [{ name: 'describe_table' }],
+    get_indexes: [{ name: 'list_indexes' }],
+  },
+  github: {
+    // github/github-mcp-server put the readers of a pull request into one tool
+    get_pull_request: [{ name: 'pull_request_read', params: { method: 'get' } }],
+    get_pull_request_files: [{ name: 'pull_request_read', params: { method: 'get_files' } }],
+    get_pull_request_status: [{ name: 'pull_request_read', params: { method: 'get_status' } }],
+    create_pull_request_review: [
+      { name: 'pull_request_review_write' },
+      { name: 'create_and_submit_pull_request_review' },
+    ],
+  },
+  graphql: {
+    // mcp-graphql
+    get_schema: [{ name: 'introspect-schema' }, { name: 'get_graphql_schema' }],
+    execute_query: [{ name: 'query-graphql' }],
+    execute_mutation: [{ name: 'query-graphql' }],
+  },
+}
+
+/** What a registry knows of a tool. */
+interface KnownTool {
+  id: string
+  server: string
+  name: string
+  category?: string | undefined
+  required: readonly string[]
+  parameters: readonly string[]
+}
+
+/** A tool of a registry as workflows see it. Without any parameter its schema may be unknown. */
+export function workflowTool(tool: KnownTool): WorkflowTool {
+  const { id, server, name, category, required, parameters } = tool
+  return parameters.length === 0
+    ? { id, server, name, category }
+    : { id, server, name, category, required, parameters }
 }

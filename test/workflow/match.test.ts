@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { matchWorkflows } from '../../src/workflow/index.ts'
-import { findKeyword } from '../../src/workflow/keywords.ts'
+import { findKeyword } from '../../src/workflow/match.ts'
 import {
   browserTools,
   call,

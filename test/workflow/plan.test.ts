@@ -7,7 +7,7 @@ import {
   type SessionState,
   type WorkflowTool,
 } from '../../src/workflow/index.ts'
-import { withCompletion } from '../../src/workflow/session-state.ts'
+import { withCompletion } from '../../src/workflow/session-file.ts'
 import { call, tool, workflow, workflowsOf } from './helpers.ts'
 
 const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: new Map() }

@@ -6,7 +6,7 @@ import {
   type SessionState,
   shorten,
   withCompletion,
-} from '../../src/workflow/session-state.ts'
+} from '../../src/workflow/session-file.ts'
 import type { JsonValue } from '../../src/skill/index.ts'
 import type { ScopeValues } from '../../src/workflow/index.ts'
 

@@ -13,8 +13,13 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { StateFileError, UsageError } from '../../src/base/index.ts'
 import { listSessions, openSession, type SessionStore } from '../../src/workflow/index.ts'
-import { parseSession, serializeSession } from '../../src/workflow/session-file.ts'
-import { type SessionState, shorten, withCompletion } from '../../src/workflow/session-state.ts'
+import {
+  parseSession,
+  serializeSession,
+  type SessionState,
+  shorten,
+  withCompletion,
+} from '../../src/workflow/session-file.ts'
 import { temporaryProject, testRuntime } from './helpers.ts'
 
 const hour = 3_600_000

@@ -5,7 +5,7 @@ import {
   referencedNames,
 } from '../../../src/tools/call/references.ts'
 import { isObject } from '../../../src/base/index.ts'
-import { parseReferences, valueAt } from '../../../src/workflow/reference.ts'
+import { parseReferences, valueAt } from '../../../src/workflow/references.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'references'

@@ -1,23 +1,14 @@
-import { type Diagnostic, type Runtime, StateFileError } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
-import { afterCall } from './after-call.ts'
-import { inTurn } from './_turns.ts'
-import { answerJson } from './answer-json.ts'
-import { WorkflowPrerequisiteError } from './errors.ts'
-import { type GatePlan, planGate } from './plan.ts'
-import { planStep, type PlannedStep } from './plan-step.ts'
-import { isReferred } from './resolve-params.ts'
-import { type Completion, findCompletion, type SessionState } from './session-state.ts'
-import type { SessionStore } from './session.ts'
 import {
-  completedLine,
-  leftOutLine,
-  multipleLine,
-  notInstalledLine,
-  suggestionText,
-  triggeredLine,
-  warningText,
-} from './texts.ts'
+  deepestJson,
+  type Diagnostic,
+  type Runtime,
+  StateFileError,
+  tooDeepAt,
+  untilAborted,
+} from '../base/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+import { WorkflowPrerequisiteError } from './errors.ts'
+import { ownStep } from './match.ts'
 import type {
   GatedCall,
   JsonObject,
@@ -26,6 +17,27 @@ import type {
   WorkflowMode,
   WorkflowTool,
 } from './model.ts'
+import {
+  type GatePlan,
+  planGate,
+  type PlannedStep,
+  planStep,
+  scopeValues,
+  survives,
+} from './plan.ts'
+import { isReferred } from './references.ts'
+import { type Completion, findCompletion, type SessionState } from './session-file.ts'
+import type { SessionChange, SessionStore } from './session.ts'
+import {
+  completedLine,
+  leftOutLine,
+  multipleLine,
+  notInstalledLine,
+  suggestionText,
+  triggeredLine,
+  warningText,
+} from './messages.ts'
+import { callsTool } from './tool-names.ts'
 
 export type PrerequisiteResult =
   | { ok: true; text: string; value: JsonValue }
@@ -239,4 +251,108 @@ function withoutRun(planned: PlannedStep): GateStep {
 function parsed(value: JsonValue): JsonValue {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   return answerJson(value) ?? value
+}
+
+/**
+ * What a call that was made means for prerequisites: those that its tool makes stale no longer
+ * hold, whether it succeeded or not; and one that it is itself holds now, where `result` is the text
+ * of its success. With its `value` steps that refer to it have one.
+ */
+export async function afterCall(
+  call: GatedCall,
+  session: SessionStore,
+  workflows: readonly WorkflowDefinition[],
+  result?: string,
+  value?: JsonValue,
+): Promise<void> {
+  const changes = workflows.flatMap((workflow) => changesFor(call, workflow, result, value))
+  if (changes.length > 0) await session.change(changes)
+}
+
+function changesFor(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  result: string | undefined,
+  value: JsonValue | undefined,
+): SessionChange[] {
+  const { name, prerequisites, triggers } = workflow
+  const stale = prerequisites.filter((step) =>
+    step.invalidatedBy?.some((tool) => callsTool(call, tool, triggers.category)),
+  )
+  const own = workflow.enabled && result !== undefined ? ownStep(call, workflow) : undefined
+  return [
+    ...stale.map((step): SessionChange => ({
+      kind: 'invalidate',
+      workflow: name,
+      tool: step.tool,
+      holds: (scope) => survives(scope, step, call),
+    })),
+    ...(own === undefined
+      ? []
+      : [
+          {
+            kind: 'record' as const,
+            workflow: name,
+            tool: own.tool,
+            scope: scopeValues(own, call.params, call, call.tool.server),
+            result: result ?? '',
+            value: isReferred(own.step, prerequisites) ? value : undefined,
+          },
+        ]),
+  ]
+}
+
+/** The end of the line for each key; nobody waits behind one that is not there. */
+const lines = new Map<string, Promise<void>>()
+
+/**
+ * Does one piece of work of a key after the other, within this process. Who gives up waiting leaves
+ * the line as it was.
+ */
+async function inTurn<T>(
+  key: string,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = lines.get(key)
+  let leave = (): void => undefined
+  const left = new Promise<void>((resolve) => (leave = resolve))
+  const line = before === undefined ? left : before.then(() => left)
+  lines.set(key, line)
+  try {
+    if (before !== undefined) await (signal === undefined ? before : untilAborted(before, signal))
+    return await work()
+  } finally {
+    leave()
+    void line.then(() => {
+      if (lines.get(key) === line) lines.delete(key)
+    })
+  }
+}
+
+/** The text of an answer as JSON; undefined where it is none, or has too many levels. */
+export function answerJson(text: string): JsonValue | undefined {
+  if (isDeepJson(text)) return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether a text that is JSON would have more levels than are read. */
+export function isDeepJson(text: string): boolean {
+  return /^\s*[[{]/.test(text) && tooDeepAt(text) !== undefined
+}
+
+/** Whether a value has more levels than are read. */
+export function isDeepValue(value: unknown): boolean {
+  return exceeds(value, deepestJson)
+}
+
+function exceeds(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels === 0) return true
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  return members.some((member) => exceeds(member, levels - 1))
 }
