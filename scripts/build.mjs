@@ -148,7 +148,7 @@ async function bundleHook() {
     },
   )
   await bundle(
-    { yaml: 'yaml', re2js: 're2js', 'jsonc-parser': 'jsonc-parser' },
+    { re2js: 're2js', 'jsonc-parser': 'jsonc-parser' },
     { ...output, dir: 'dist/hook/libraries', minify: true },
     {
       external: (name) => name.startsWith('node:'),
