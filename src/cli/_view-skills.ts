@@ -18,7 +18,7 @@ import { openProject, planNamed } from './_chain-project.ts'
 import { listAnswer } from './_list-answer.ts'
 import { listedSkills } from './_listed-skills.ts'
 import { skillFacts } from './_skill-facts.ts'
-import { viewMatch } from './_view-match.ts'
+import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import type { CommandContext } from './command.ts'
 
 type SkillPart = 'skills' | 'skill' | 'skillText' | 'audit' | 'match' | 'chains' | 'plan'
@@ -38,7 +38,7 @@ export function skillWorld(context: CommandContext): Pick<ViewWorld, SkillPart> 
         .filter((other) => other.directory !== realDirectory)
       return auditSkill(directory, { others })
     },
-    match: (prompt) => viewMatch(context, prompt),
+    match: (prompt) => matchWhileTyping(context, prompt),
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
         const { name, description, path, trustLevel, fields } = info
