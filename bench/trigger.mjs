@@ -21,6 +21,8 @@ const slow = [
   '(\\pL|\\pN|a){55}z',
   '[ab]{1,30}[ab]{1,30}z',
   'a.{200}z',
+  '(a|b)*a(a|b){160}z',
+  '(a?){120}(a|b){120}z',
 ]
 
 if (process.argv[2] === 'many') await many(process.argv[3] === 'first')
@@ -28,10 +30,10 @@ else if (process.argv[2] === 'one') await one(slow[Number(process.argv[3])])
 else report()
 
 function report() {
-  const rows = [['3,000 triggers, 10 kB prompt, cold', median('many'), 10]]
+  const rows = [['3,000 triggers, 10 kB prompt, cold', median('many'), 60]]
   rows.push(['the same, 1,001 matches reported', median('many', 'first'), undefined])
   for (const [index, pattern] of slow.entries())
-    rows.push([`\`${pattern}\`, 10 kB line`, median('one', index), 50])
+    rows.push([`\`${pattern}\`, 10 kB line`, median('one', index), 250])
   for (const [what, ms, limit] of rows) {
     const verdict =
       limit === undefined ? '' : ms <= limit ? `  (at most ${limit})` : `  OVER ${limit}`

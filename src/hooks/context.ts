@@ -9,7 +9,7 @@ export interface ContextLimit {
   parts: number
 }
 
-export interface ContextShares {
+interface ContextShares {
   /** What each part of the hook prints, in order; at most as many as there are parts. */
   shares: readonly string[]
   /** References that fit in no part; the text names them. */

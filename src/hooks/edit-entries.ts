@@ -58,7 +58,7 @@ export function withEntry(
 }
 
 /** What an entry needs besides itself, and a configuration does not have. */
-export interface Made {
+interface Made {
   /** How many of the keys that lead to the list are there already. */
   found: number
   /** The blanks in the last of those objects or that list, where nothing else is in it. */

@@ -46,7 +46,7 @@ export interface CacheHeader {
   existing: readonly { path: string; exists: boolean }[]
 }
 
-export interface StampedFile {
+interface StampedFile {
   path: string
   /** Change time in milliseconds; -1 for a missing file. */
   changed: number

@@ -18,7 +18,7 @@ export type WillRun =
       step: string
     }
 
-export interface WillRunFacts {
+interface WillRunFacts {
   platform: Platform
   scope: HookScope
   folder: FolderTrust

@@ -51,13 +51,13 @@ export function explainPrompt(
 }
 
 /** Why a trigger that looks as if it should have fired did not. */
-export interface NearMiss {
+interface NearMiss {
   causes: readonly NearMissCause[]
   /** For the author: the causes in words. */
   reason: string
 }
 
-export type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'
+type NearMissCause = 'sigil' | 'blanks' | 'not-at-start' | 'not-at-end' | 'case' | 'part'
 
 /** A pattern and a prompt without one cause of a miss. */
 interface Attempt {

@@ -6,7 +6,7 @@ import { isPortable } from './rewrite-pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
 /** Between these lines of a body everything is ours. */
-export const routingMarkers = {
+const routingMarkers = {
   begin: '<!-- skillrail:triggers -->',
   end: '<!-- /skillrail:triggers -->',
 } as const
@@ -14,7 +14,7 @@ export const routingMarkers = {
 /** Where the script stands, relative to the skill. */
 export const scriptPath = 'scripts/inject-context'
 
-export interface TriggerExport {
+interface TriggerExport {
   /** The whole `SKILL.md` with the instruction and the routing table in its body. */
   text: string
   diagnostics: readonly Diagnostic[]
@@ -102,7 +102,7 @@ function notInScript({ text, path, triggers }: TriggerSkill & { text: string }):
 }
 
 /** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */
-export interface BlockMarkers {
+interface BlockMarkers {
   begin: string
   end: string
 }
@@ -112,7 +112,7 @@ type BlockPlace =
   | { found: false; problem?: string | undefined }
 
 /** Where the block stands, markers and the line end behind them included. */
-export function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
+function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
   const first = lineOffset(text, begin, 0)
   const last = lineOffset(text, end, Math.max(first, 0))
   if (first < 0 && last < 0) return { found: false }
@@ -149,7 +149,7 @@ export function writeBlock(
 }
 
 /** The text without the block and without the blank line before it. */
-export function removeBlock(text: string, markers: BlockMarkers): string {
+function removeBlock(text: string, markers: BlockMarkers): string {
   const place = findBlock(text, markers)
   if (!place.found) return text
   const before = text.slice(0, place.start).replace(/(\n)\r?\n$/, '$1')

@@ -28,7 +28,7 @@ export interface Injection {
   diagnostics: readonly Diagnostic[]
 }
 
-export interface InjectionOptions {
+interface InjectionOptions {
   /** Estimated tokens that all references together may have; default no limit. */
   tokenBudget?: number | undefined
   /** Which skills' text may be put into a context; default all. Hooks leave out untrusted ones. */
@@ -126,7 +126,7 @@ function withoutEnd(text: string): string {
 /** A larger reference is refused: it would be some 250,000 tokens. */
 export const maxTargetBytes: number = 1024 * 1024
 
-export type TargetReading =
+type TargetReading =
   /** `file` is the real path: two ways to write one file are one file. */
   | { ok: true; file: string; text: string; size: number }
   | { ok: false; code: string; message: string }

@@ -20,15 +20,15 @@ export interface Pattern {
 }
 
 /** Where in a line something was found: UTF-16 offsets. */
-export interface PatternMatch {
+interface PatternMatch {
   start: number
   end: number
 }
 
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
-export type RequiredText = readonly (readonly string[])[]
+type RequiredText = readonly (readonly string[])[]
 
-export type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
+type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
 /**
  * Reads a pattern with the meaning of RE2, for single lines. Never throws.
@@ -62,7 +62,7 @@ export function hasRequired(text: string, required: RequiredText): boolean {
 }
 
 /** A pattern without metacharacters, except `^` before the text or `$` after it. */
-export interface PlainText {
+interface PlainText {
   text: string
   atStart: boolean
   atEnd: boolean

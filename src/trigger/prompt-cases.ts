@@ -7,7 +7,7 @@ export interface PromptCase {
   inject: readonly string[]
 }
 
-export interface PromptCaseReading {
+interface PromptCaseReading {
   cases: readonly PromptCase[]
   diagnostics: readonly Diagnostic[]
 }

@@ -8,7 +8,7 @@ import {
   type YamlNode,
 } from '../skill/index.ts'
 
-export interface TriggerReading {
+interface TriggerReading {
   triggers: readonly TriggerDeclaration[]
   diagnostics: readonly Diagnostic[]
 }
@@ -35,7 +35,7 @@ export function readTriggers(text: string, path: string): TriggerReading {
  * or in double quotes (a backslash only before a backslash or a quote). A comment may stand on a
  * line of its own. Line ends may be CRLF.
  */
-export type PortableReading =
+type PortableReading =
   | { portable: true; triggers: readonly TriggerDeclaration[] }
   | { portable: false; line: number; reason: string }
 
@@ -121,7 +121,7 @@ function isPlain(written: string): boolean {
 }
 
 /** An entry of `triggers` that cannot be used, and why. */
-export type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
+type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
 
 /**
  * Entries of `triggers` that the reader left out because they are no usable trigger, with what it

@@ -13,7 +13,7 @@ import { matchPrompt, type PromptMatching, type TriggerSkill } from '../match.ts
 import { readTriggers } from '../read-triggers.ts'
 import { readSkillText, type Settled, skillsFor } from './skills.ts'
 
-export interface InjectionRequest {
+interface InjectionRequest {
   prompt: string
   /** Skills by name or path; empty for all that are installed. */
   references: readonly string[]
@@ -22,7 +22,7 @@ export interface InjectionRequest {
   source?: InvocationSource | undefined
 }
 
-export interface InjectionAnswer extends Injection {
+interface InjectionAnswer extends Injection {
   skills: readonly TriggerSkill[]
   matches: PromptMatching['matches']
 }

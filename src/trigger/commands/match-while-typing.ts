@@ -7,7 +7,7 @@ import type { Settled } from './skills.ts'
 const patienceMs = 300
 const mostVerdicts = 300
 
-export interface TypedMatch extends MatchResult {
+interface TypedMatch extends MatchResult {
   /** Of every trigger that fired, nearly fired or is invalid. */
   explanation: readonly SkillExplanation[]
   /** How many triggers there are. */
