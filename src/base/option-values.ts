@@ -56,3 +56,10 @@ function notWanted(option: string, text: string, wanted: string): UsageError {
     message: `${option} is ${given}; ${wanted} is wanted`,
   })
 }
+
+/** The names of an option that takes several, separated by commas; an empty text has none. */
+export function commaNames(text: string): string[]
+export function commaNames(text: string | undefined): string[] | undefined
+export function commaNames(text: string | undefined): string[] | undefined {
+  return text?.split(',').flatMap((name) => name.trim() || [])
+}

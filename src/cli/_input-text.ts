@@ -1,28 +1,10 @@
-import { resolve } from 'node:path'
-import { readRegularFile, UsageError } from '../base/index.ts'
-import { contradiction } from '../base/errors.ts'
+import { inputText as read } from '../base/input-text.ts'
 import type { CommandContext } from './command.ts'
 
-/**
- * @throws {UsageError} where the task and an option both want standard input, which can be read once.
- */
-export function refuseInputTwice(task: string, option: string, value: string | undefined): void {
-  if (task !== '-' || value !== '-') return
-  throw contradiction('the task -', `${option} -`, 'Give one of them as text, or as @FILE.')
-}
-
-const maxBytes = 16 * 1024 * 1024
-
-/**
- * Text that is given as it is, as `@FILE`, or as `-` for standard input.
- *
- * @throws {UsageError} for a file that cannot be read
- */
+/** {@link read} for commands in the old form. */
 export async function inputText(given: string, context: CommandContext): Promise<string> {
-  if (given === '-') return await context.readStandardInput()
-  if (!given.startsWith('@')) return given
-  const path = given.slice(1)
-  const file = readRegularFile(resolve(context.runtime.cwd, path), { maxBytes })
-  if (file.ok) return file.text
-  throw new UsageError({ code: file.code, message: `${path}: ${file.message}` })
+  return await read(given, {
+    runtime: context.runtime,
+    stdin: () => context.readStandardInput(),
+  })
 }

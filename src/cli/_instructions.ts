@@ -1,6 +1,6 @@
 import { UsageError } from '../base/index.ts'
 import type { InstructionExecutor } from '../chain/index.ts'
-import { toolNames } from './_agent-options.ts'
+import { commaNames } from '../base/option-values.ts'
 import { contradiction, pointless } from '../base/errors.ts'
 import { viaInstructions } from './_via.ts'
 
@@ -46,7 +46,7 @@ export async function askedInstructions(
     const hint = 'The workers ask the model: start them with --base-url.'
     throw contradiction('--engine restate', '--base-url', hint)
   }
-  const names = toolNames(tools)
+  const names = commaNames(tools)
   if (names !== undefined) (await import('../agent/index.ts')).requireBuiltIns(names)
   return instructionChoice(options)
 }

@@ -1,6 +1,6 @@
 import { modelExecutor, resolveModel } from '../agent/index.ts'
 import type { Executor } from '../chain/index.ts'
-import { toolNames } from './_agent-options.ts'
+import { commaNames } from '../base/option-values.ts'
 import type { ChainProject } from './_chain-project.ts'
 import type { InstructionChoice } from './_instructions.ts'
 import { acceptedEnvironment } from './_run-settings.ts'
@@ -35,7 +35,7 @@ export async function modelExecutorOf(
       project: project.workspace,
       runtime,
       environment: acceptedEnvironment(project),
-      builtIns: toolNames(tools),
+      builtIns: commaNames(tools),
     },
     maxTurns: settings.agent.maxTurns,
   })

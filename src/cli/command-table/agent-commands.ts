@@ -6,30 +6,36 @@ export const agentCommands: readonly CommandEntry[] = [
     name: 'agent',
     group: 'Agent',
     summary: 'Let a model carry out a task with tools and skills',
-    load: () => import('../commands/agent.ts'),
+    load: () => import('../../agent/commands/agent.ts'),
   },
   {
     name: 'delegate',
     group: 'Agent',
     summary: 'Hand a task to a subagent',
-    load: () => import('../commands/delegate.ts'),
+    load: () => import('../../agent/commands/delegate.ts'),
   },
   {
     name: 'agents list',
     group: 'Agent',
     summary: 'List the subagents of this project and of the user',
-    load: () => import('../commands/agents-list.ts'),
+    load: async () => ({
+      command: (await import('../../agent/commands/agents.ts')).list,
+    }),
   },
   {
     name: 'agents show',
     group: 'Agent',
     summary: 'Show one subagent: what it may use and what it is told',
-    load: () => import('../commands/agents-show.ts'),
+    load: async () => ({
+      command: (await import('../../agent/commands/agents.ts')).show,
+    }),
   },
   {
     name: 'agents validate',
     group: 'Agent',
     summary: 'Check files that define subagents',
-    load: () => import('../commands/agents-validate.ts'),
+    load: async () => ({
+      command: (await import('../../agent/commands/agents.ts')).validate,
+    }),
   },
 ]

@@ -1,0 +1,158 @@
+import { type Context, defineCommand, type Values } from '../../base/command.ts'
+import { contradiction, exitCode } from '../../base/errors.ts'
+import { inputText, refuseInputTwice } from '../../base/input-text.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { Agent } from '../agent.ts'
+import type { AgentEvent, RunStatus } from '../types.ts'
+import type { UsageReport } from '../usage.ts'
+import { CommandApprover, type Ending } from './approver.ts'
+import { agentOptions, modelOptions, noteMissingServers } from './model-options.ts'
+import { lineOf, tell, usageText } from './progress.ts'
+
+interface AgentCommandResult extends Ending {
+  status: RunStatus
+  text: string
+  turns: number
+  durationMs: number
+  tools: CalledTool[]
+  usage: UsageReport
+}
+
+interface CalledTool {
+  agent: string
+  delegation?: string | undefined
+  tool: string
+  isError: boolean
+}
+
+/** `answered` follows the last event of the agent. */
+type Event = AgentEvent | { type: 'answered' }
+
+const options = {
+  ...modelOptions,
+  skill: {
+    kind: 'list',
+    flags: '--skill <name>',
+    help: 'a skill that is active from the start; may be repeated',
+  },
+  concurrency: {
+    kind: 'integer',
+    flags: '--concurrency <number>',
+    help: 'subagents that work at once',
+    least: 1,
+    most: 1000,
+  },
+  skills: { kind: 'flag', flags: '--no-skills', help: 'offer no skills and no subagents' },
+  instructions: {
+    kind: 'text',
+    flags: '--instructions <text>',
+    help: 'what it is told before the task: text, @FILE, or -',
+  },
+} as const
+
+export const command = defineCommand<AgentCommandResult, Event>()({
+  arguments: { '<task>': 'what to do: text, @FILE, or - for standard input' },
+  options,
+  details:
+    'What is not read-only is asked for at the terminal; without one it is refused, and the exit\n' +
+    'code is 4. Exit code 1: the model failed; 5: it used up its turns.',
+  examples: [
+    'agent "Summarise the README." --model ollama:qwen3:8b --tools read',
+    'agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search',
+  ],
+  async run(context, values) {
+    const [given = ''] = values.arguments
+    refuseContradictions(values)
+    refuseInputTwice(given, '--instructions', values.instructions)
+    const task = await inputText(given, context)
+    const approver = new CommandApprover(context, values.yes)
+    noteMissingServers(context, values)
+    const tools: CalledTool[] = []
+    const agent = new Agent({
+      ...agentOptions(context, values),
+      concurrency: values.concurrency ?? context.settings.agent.concurrency,
+      instructions: await instructionsOf(values, context),
+      approver: approver.approve,
+      ...(values.skills ? { skills: [], subagents: [], startSkills: values.skill } : {}),
+      onEvent(event) {
+        tell(event, context)
+        if (event.type !== 'tool-result') return
+        const { agent: name, delegation, tool, isError } = event
+        tools.push({ agent: name, delegation, tool, isError })
+      },
+    })
+    try {
+      const result = await agent.generate(task, { signal: context.signal, stream: true })
+      context.emit({ type: 'answered' })
+      const { status, text, turns, durationMs } = result
+      const { error, refused } = approver.ending(result.error)
+      return { status, text, error, refused, turns, durationMs, tools, usage: agent.usage }
+    } finally {
+      await agent.close()
+    }
+  },
+  // On a terminal the text was printed as it came.
+  render: ({ text }, { isTerminal }) => (isTerminal || text === '' ? '' : `${safeText(text)}\n`),
+  notes: ({ error, usage }) => [
+    ...(error === undefined ? [] : [{ failure: error }]),
+    ...usageLines(usage),
+  ],
+  exitCode({ status, refused }) {
+    if (status === 'cancelled') return exitCode.interrupted
+    // A task whose calls nobody could approve was not done, whatever the model says of it.
+    if (refused !== undefined) return exitCode.refused
+    if (status === 'capped') return exitCode.budget
+    return status === 'completed' ? exitCode.done : exitCode.badAnswer
+  },
+  progress({ isTerminal }) {
+    let inLine = false
+    return {
+      event(event) {
+        if (!isTerminal) return undefined
+        if (event.type === 'text') {
+          if (event.delegation !== undefined) return undefined
+          inLine = !event.text.endsWith('\n')
+          return { stdout: safeText(event.text) }
+        }
+        const endsLine = inLine && (event.type === 'answered' || lineOf(event) !== undefined)
+        if (!endsLine) return undefined
+        inLine = false
+        return { stdout: '\n' }
+      },
+    }
+  },
+})
+
+function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>): void {
+  if (skills) return
+  if (skill.length > 0) {
+    throw contradiction(
+      '--no-skills',
+      '--skill',
+      'A skill is active only where skills are offered.',
+    )
+  }
+  if (concurrency !== undefined) {
+    throw contradiction('--no-skills', '--concurrency', 'It offers no subagents that could work.')
+  }
+}
+
+async function instructionsOf(
+  { instructions }: Values<typeof options>,
+  context: Context<Event>,
+): Promise<string> {
+  const own = `You work in the directory ${context.runtime.cwd}. Use your tools to carry the task out, then answer.`
+  return instructions === undefined ? own : `${await inputText(instructions, context)}\n\n${own}`
+}
+
+/** What was used: in all, then by model and by subagent where there are several. */
+function usageLines({ total, byModel, byAgent }: UsageReport): string[] {
+  const parts = [byModel, byAgent].map((sums) => Object.entries(sums))
+  return [
+    usageText('used', total),
+    ...parts
+      .filter((entries) => entries.length > 1)
+      .flat()
+      .map(([name, usage]) => `  ${usageText(safeLine(name), usage)}`),
+  ]
+}

@@ -1,0 +1,86 @@
+import { defineCommand } from '../../base/command.ts'
+import { exitCode, UsageError } from '../../base/errors.ts'
+import { inputText, refuseInputTwice } from '../../base/input-text.ts'
+import { safeText } from '../../base/text.ts'
+import { Agent } from '../agent.ts'
+import type { SubagentResult } from '../subagents/delegation.ts'
+import type { AgentEvent } from '../types.ts'
+import { findAgents } from './agents.ts'
+import { CommandApprover, type Ending } from './approver.ts'
+import { agentOptions, modelOptions, noteMissingServers } from './model-options.ts'
+import { tell, usageText } from './progress.ts'
+
+interface DelegateResult extends Omit<SubagentResult, 'result' | 'error'>, Ending {
+  turns: number
+}
+
+export const command = defineCommand<DelegateResult, AgentEvent>()({
+  arguments: {
+    '<agent>': 'the name of a subagent; skillrail agents list shows them',
+    '<task>': 'what it is to do: text, @FILE, or - for standard input',
+  },
+  options: {
+    ...modelOptions,
+    context: {
+      kind: 'text',
+      flags: '--context <text>',
+      help: 'what it is to know besides: text, @FILE, or -',
+    },
+    timeout: { kind: 'seconds', flags: '--timeout <seconds>', help: 'for the whole task' },
+  },
+  details:
+    '--model is in place of the model of its definition. It may use what --tools (default all) and\n' +
+    '--mcp give, as far as its definition lists it. Exit code 5: its turns or its time ran out.',
+  examples: ['delegate reviewer "Review src/index.ts" --model ollama:qwen3:8b'],
+  async run(context, values) {
+    const [name = '', given = ''] = values.arguments
+    refuseInputTwice(given, '--context', values.context)
+    const task = await inputText(given, context)
+    if (task.trim() === '') throw emptyTask(name)
+    const more = values.context === undefined ? undefined : await inputText(values.context, context)
+    const approver = new CommandApprover(context, values.yes)
+    noteMissingServers(context, values)
+    // A subagent with a model of its own needs no other one.
+    const defined = findAgents(context).agents.find(({ config }) => config.name === name)
+    const definedModel = defined?.config.model
+    const model = values.model ?? (typeof definedModel === 'string' ? definedModel : undefined)
+    const agent = new Agent({
+      ...agentOptions(context, { ...values, tools: values.tools ?? 'all', model }),
+      skills: [],
+      subagents: [],
+      approver: approver.approve,
+      onEvent: (event) => tell(event, context),
+    })
+    try {
+      const { result, ...facts } = await agent.delegate(name, task, {
+        signal: context.signal,
+        context: more,
+        model: values.model,
+        maxTurns: values.maxTurns,
+        timeoutMs: values.timeout,
+      })
+      const failure = facts.success ? undefined : (facts.error ?? facts.status)
+      return { ...facts, turns: result?.turns ?? 0, ...approver.ending(failure) }
+    } finally {
+      await agent.close()
+    }
+  },
+  render: ({ output }) => (output === '' ? '' : `${safeText(output)}\n`),
+  notes: ({ subagentName, error, usage }) => [
+    ...(error === undefined ? [] : [{ failure: `${subagentName}: ${error}` }]),
+    usageText('used', usage),
+  ],
+  exitCode({ success, endReason, refused }) {
+    if (endReason === 'parent-cancelled') return exitCode.interrupted
+    if (refused !== undefined) return exitCode.refused
+    if (success) return exitCode.done
+    return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.badAnswer
+  },
+})
+
+function emptyTask(name: string): UsageError {
+  return new UsageError({
+    code: 'task-empty',
+    message: `the task for ${name} is empty; a subagent knows nothing but its task`,
+  })
+}

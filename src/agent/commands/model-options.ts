@@ -1,0 +1,95 @@
+import type { Context, OptionSpecs, Values } from '../../base/command.ts'
+import { contradiction, UsageError } from '../../base/errors.ts'
+import { commaNames } from '../../base/option-values.ts'
+import { NoServersError, readServerConfiguration, unaskedServers } from '../../tools/index.ts'
+import { findWorkspace } from '../../trust/index.ts'
+import type { AgentOptions } from '../agent-options.ts'
+
+/** The options of every command that lets a model work. */
+export const modelOptions = {
+  model: {
+    kind: 'text',
+    flags: '--model <provider:name>',
+    help: 'the model, such as anthropic:claude-sonnet-4-5',
+  },
+  baseUrl: {
+    kind: 'text',
+    flags: '--base-url <url>',
+    help: 'where the provider listens, such as http://127.0.0.1:11434/v1',
+  },
+  tools: {
+    kind: 'text',
+    flags: '--tools <names>',
+    help: 'built-in tools: read,list,search,write,edit,shell or all',
+  },
+  mcp: { kind: 'flag', flags: '--mcp', help: 'offer the tools of all configured MCP servers' },
+  mcpServer: {
+    kind: 'list',
+    flags: '--mcp-server <name>',
+    help: 'offer those of one server; may be repeated',
+  },
+  maxTurns: {
+    kind: 'integer',
+    flags: '--max-turns <number>',
+    help: 'model calls until it must sum up',
+    least: 1,
+    most: 9999,
+  },
+  yes: { kind: 'flag', flags: '--yes', help: 'approve every call of a tool' },
+} as const satisfies OptionSpecs
+
+type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
+
+/**
+ * The options of an agent, from those of the command and the settings.
+ *
+ * @throws {UsageError} when no model is named anywhere, and for options that contradict each other.
+ */
+export function agentOptions(
+  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
+  { model, baseUrl, tools, mcp, mcpServer, maxTurns }: ModelValues,
+): AgentOptions {
+  if (mcp && mcpServer.length > 0) {
+    throw contradiction(
+      '--mcp',
+      '--mcp-server',
+      '--mcp offers the tools of all servers; --mcp-server, as often as you like, those of some.',
+    )
+  }
+  // The SDK itself would print warnings about features that a provider lacks.
+  Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
+  const named = mcpServer.length > 0 ? mcpServer : undefined
+  return {
+    model: model ?? defaultModel(settings.agent.model),
+    runtime,
+    settings,
+    baseUrl,
+    builtIns: commaNames(tools),
+    mcp: mcp ? 'project' : named,
+    maxTurns: maxTurns ?? settings.agent.maxTurns,
+    limits: { budget: settings.agent.contextTokens },
+  }
+}
+
+function defaultModel(name: string): string {
+  if (name !== '') return name
+  throw new UsageError({
+    code: 'model-missing',
+    message: 'no model is named',
+    hint: 'Give --model provider:name, such as --model ollama:qwen3:8b, or set agent.model.',
+  })
+}
+
+/** Notes that `--mcp` has nothing to offer; blocked servers have notes of their own. */
+export function noteMissingServers(context: Context, { mcp }: ModelValues): void {
+  if (!mcp) return
+  const { runtime, settings } = context
+  const project = findWorkspace(runtime.cwd, runtime)
+  const configuration = readServerConfiguration({
+    project,
+    runtime,
+    trust: settings.workspaceTrust,
+  })
+  const problem = unaskedServers(configuration)
+  if (problem instanceof NoServersError) context.note(`${problem.message}.`)
+}
