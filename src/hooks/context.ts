@@ -42,7 +42,7 @@ export function shareContext(
   }
 }
 
-/** How many parts a text of this size needs, at least 1. */
+/** How many parts the hook needs so that references of this size arrive whole; at least 1. */
 export function partsNeeded(size: number, limit: ContextLimit): number {
   if (size + prefaceSize <= limit.amount) return 1
   const each = limit.amount - labelSize - longestExpectedLine

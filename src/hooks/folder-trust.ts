@@ -1,8 +1,9 @@
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
 import { isInside, isObject, messageOf, readRegularFile, type Runtime } from '../base/index.ts'
+import { realPathOf } from '../base/read-files.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { clientHome } from './registration.ts'
 
@@ -32,14 +33,20 @@ export async function folderTrust(
   folder: string,
   runtime: Runtime,
 ): Promise<FolderTrust> {
-  return await readers[platform](folder, runtime)
+  try {
+    return await readers[platform](folder, runtime)
+  } catch (error) {
+    if (error instanceof UnreadableFile) return { state: 'unknown', reason: error.message }
+    throw error
+  }
 }
 
+/** A reader throws {@link UnreadableFile} for a file that is there and cannot be read. */
 type Reader = (folder: string, runtime: Runtime) => FolderTrust | Promise<FolderTrust>
 
 const readers = {
   claude: claudeTrust,
-  codex: codexFolderTrust,
+  codex: codexTrust,
   copilot: copilotTrust,
   cursor: () => ({ state: 'unknown', reason: 'Cursor keeps it where nobody else can read it' }),
   gemini: geminiTrust,
@@ -53,46 +60,33 @@ const readers = {
  * the repository. What is not there has not been asked.
  */
 function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
-  const path = stateFile(runtime)
-  const file = readClientFile(path)
-  if (file.state === 'broken') return file.trust
-  const root = repositoryRoot(folder)
-  const candidates = [...withParents(folder), ...(root === undefined ? [] : [root])]
-  const accepted = candidates.find(
-    (candidate) =>
-      file.state === 'read' &&
-      valueAt(file.value, 'projects', keyOf(candidate, runtime), 'hasTrustDialogAccepted') === true,
+  // Beside its directory, or in it where a variable moves it; an older name in the directory wins.
+  const older = join(clientHome(adapters.claude, runtime), '.config.json')
+  const newer = join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
+  const path = existsSync(older) ? older : newer
+  const projects = valueAt(readObject(path), 'projects')
+  const keyOf = (candidate: string): string =>
+    runtime.platform === 'win32' ? candidate.replaceAll('\\', '/') : candidate
+  const accepted = [...withParents(folder), repositoryRoot(folder) ?? folder].find(
+    (candidate) => valueAt(projects, keyOf(candidate), 'hasTrustDialogAccepted') === true,
   )
   return accepted === undefined
     ? { state: 'open', reason: `it is in no folder that ${path} has as accepted` }
     : { state: 'trusted', reason: `${path} has ${accepted} as accepted` }
 }
 
-/** Beside its directory, or in it where a variable moves it; an older name in the directory wins. */
-function stateFile(runtime: Runtime): string {
-  const older = join(clientHome(adapters.claude, runtime), '.config.json')
-  if (existsSync(older)) return older
-  return join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
-}
-
-function keyOf(folder: string, { platform }: Runtime): string {
-  return platform === 'win32' ? folder.replaceAll('\\', '/') : folder
-}
-
 /** Codex 0.169.0: `projects` in its configuration, of the folder or of the root of the repository. */
-async function codexFolderTrust(folder: string, runtime: Runtime): Promise<FolderTrust> {
+async function codexTrust(folder: string, runtime: Runtime): Promise<FolderTrust> {
   const path = join(clientHome(adapters.codex, runtime), 'config.toml')
-  const file = readClientText(path)
-  if (file.state === 'broken') return file.trust
+  const text = readText(path)
   let projects: unknown
   try {
     const { parse } = await import('smol-toml')
-    projects = file.state === 'read' ? valueAt(parse(file.text), 'projects') : undefined
+    projects = text === undefined ? undefined : valueAt(parse(text), 'projects')
   } catch (error) {
-    return unreadable(`${path} is no TOML: ${messageOf(error).split('\n')[0]}`)
+    throw new UnreadableFile(`${path} is no TOML: ${messageOf(error).split('\n')[0]}`)
   }
-  const candidates = [folder, repositoryRoot(folder) ?? folder]
-  for (const candidate of candidates) {
+  for (const candidate of [folder, repositoryRoot(folder) ?? folder]) {
     const level = valueAt(projects, candidate, 'trust_level')
     if (level === 'trusted' || level === 'untrusted') {
       return { state: level, reason: `${path} has ${candidate} as ${level}` }
@@ -107,20 +101,28 @@ async function codexFolderTrust(folder: string, runtime: Runtime): Promise<Folde
  */
 function copilotTrust(folder: string, runtime: Runtime): FolderTrust {
   const path = join(clientHome(adapters.copilot, runtime), 'config.json')
-  const file = readClientFile(path)
-  if (file.state === 'broken') return file.trust
-  const listed =
-    file.state === 'missing'
-      ? []
-      : ['trustedFolders', 'trusted_folders'].flatMap((key) => listOf(valueAt(file.value, key)))
-  const trusted = listed.find((candidate) => isInside(realPathOf(candidate), folder))
+  const file = readObject(path)
+  const trusted = ['trustedFolders', 'trusted_folders']
+    .flatMap((key): unknown[] => {
+      const list = valueAt(file, key)
+      return Array.isArray(list) ? list : []
+    })
+    .filter((item) => typeof item === 'string')
+    .find((candidate) => isInside(realPathOf(candidate) ?? candidate, folder))
   return trusted === undefined
     ? { state: 'open', reason: `it is in no folder that ${path} has as trusted` }
     : { state: 'trusted', reason: `${path} has ${trusted} as trusted` }
 }
 
-function listOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : []
+/** What Gemini CLI and Qwen Code, which began as a copy of it, have in common. */
+const folderTrustKeys: readonly string[] = ['security', 'folderTrust', 'enabled']
+
+/** The levels of `trustedFolders.json` that trust; the other is `DO_NOT_TRUST`. */
+const trustLevels: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
+
+/** The folder that a rule is about. */
+function placeOf([place, level]: readonly [string, unknown]): string {
+  return level === 'TRUST_PARENT' ? dirname(place) : place
 }
 
 /**
@@ -139,16 +141,15 @@ function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
   }
   const home = clientHome(adapters.gemini, runtime)
   const settingsPath = join(home, 'settings.json')
-  const settings = readClientFile(settingsPath)
-  if (settings.state === 'broken') return settings.trust
-  const asks = settings.state === 'missing' || valueAt(settings.value, ...folderTrustKeys) !== false
-  if (!asks) return { state: 'not-asked', reason: `${settingsPath} turns the question off` }
+  if (valueAt(readObject(settingsPath), ...folderTrustKeys) === false) {
+    return { state: 'not-asked', reason: `${settingsPath} turns the question off` }
+  }
   const path = env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
-  const file = readClientFile(path)
-  if (file.state === 'broken') return file.trust
-  const rules = file.state === 'read' ? Object.entries(file.value) : []
-  const [rule] = rules
-    .filter(([place, level]) => isInside(realPathOf(placeOf(place, level)), folder))
+  const [rule] = Object.entries(readObject(path) ?? {})
+    .filter((candidate) => {
+      const place = placeOf(candidate)
+      return isInside(realPathOf(place) ?? place, folder)
+    })
     .toSorted(([a], [b]) => b.length - a.length)
   const [place, level] = rule ?? []
   if (!trustLevels.has(level) && level !== 'DO_NOT_TRUST') {
@@ -165,34 +166,20 @@ function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
 function qwenTrust(folder: string, runtime: Runtime): FolderTrust {
   const home = clientHome(adapters.qwen, runtime)
   const settingsPath = join(home, 'settings.json')
-  const settings = readClientFile(settingsPath)
-  if (settings.state === 'broken') return settings.trust
-  const asks = settings.state === 'read' && valueAt(settings.value, ...folderTrustKeys) === true
-  if (!asks) return { state: 'not-asked', reason: `${settingsPath} does not turn the question on` }
+  if (valueAt(readObject(settingsPath), ...folderTrustKeys) !== true) {
+    return { state: 'not-asked', reason: `${settingsPath} does not turn the question on` }
+  }
   const path = runtime.env['QWEN_CODE_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
-  const file = readClientFile(path)
-  if (file.state === 'broken') return file.trust
-  const rules = file.state === 'read' ? Object.entries(file.value) : []
-  const trusting = rules.find(
-    ([place, level]) => trustLevels.has(level) && isInside(placeOf(place, level), folder),
+  const rules = readObject(path) ?? {}
+  const trusting = Object.entries(rules).find(
+    (rule) => trustLevels.has(rule[1]) && isInside(placeOf(rule), folder),
   )
   if (trusting !== undefined) {
     return { state: 'trusted', reason: `${path} says ${String(trusting[1])} of ${trusting[0]}` }
   }
-  return valueAt(file.state === 'read' ? file.value : undefined, folder) === 'DO_NOT_TRUST'
+  return valueAt(rules, folder) === 'DO_NOT_TRUST'
     ? { state: 'untrusted', reason: `${path} says DO_NOT_TRUST of ${folder}` }
     : { state: 'open', reason: `no rule in ${path} is about it` }
-}
-
-/** What Gemini CLI and Qwen Code, which began as a copy of it, have in common. */
-const folderTrustKeys: readonly string[] = ['security', 'folderTrust', 'enabled']
-
-/** The levels of `trustedFolders.json` that trust; the other is `DO_NOT_TRUST`. */
-const trustLevels: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
-
-/** The folder that a rule is about. */
-function placeOf(place: string, level: unknown): string {
-  return level === 'TRUST_PARENT' ? dirname(place) : place
 }
 
 /** The folder and everything above it, the nearest first. */
@@ -216,40 +203,25 @@ function repositoryRoot(folder: string): string | undefined {
   return main ?? root
 }
 
-export function realPathOf(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
-}
+class UnreadableFile extends Error {}
 
-type ClientFile =
-  | { state: 'read'; value: Readonly<Record<string, unknown>> }
-  | { state: 'missing' }
-  | { state: 'broken'; trust: FolderTrust }
-
-/** The text of a file of a client. */
-function readClientText(
-  path: string,
-): { state: 'read'; text: string } | Exclude<ClientFile, { state: 'read' }> {
+/** The text of a client's file; undefined where there is none. */
+function readText(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: 64 * 1024 * 1024 })
-  if (reading.ok) return { state: 'read', text: reading.text }
-  if (reading.code === 'file-missing') return { state: 'missing' }
-  return { state: 'broken', trust: unreadable(reading.message) }
+  if (reading.ok) return reading.text
+  if (reading.code === 'file-missing') return undefined
+  throw new UnreadableFile(reading.message)
 }
 
-/** The object in a JSON file of a client, comments and all. */
-function readClientFile(path: string): ClientFile {
-  const reading = readClientText(path)
-  if (reading.state !== 'read') return reading
+/** The object in a client's JSON file, which may have comments; undefined where there is no file. */
+function readObject(path: string): Readonly<Record<string, unknown>> | undefined {
+  const text = readText(path)
+  if (text === undefined) return undefined
   const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   const errors: Jsonc.ParseError[] = []
-  const value: unknown = parser.parse(reading.text, errors, { allowTrailingComma: true })
-  if (errors.length > 0 || !isObject(value)) {
-    return { state: 'broken', trust: unreadable(`${path} holds no JSON object`) }
-  }
-  return { state: 'read', value }
+  const value: unknown = parser.parse(text, errors, { allowTrailingComma: true })
+  if (errors.length === 0 && isObject(value)) return value
+  throw new UnreadableFile(`${path} holds no JSON object`)
 }
 
 /** The value below some keys, or undefined. */
@@ -258,8 +230,4 @@ function valueAt(value: unknown, ...keys: readonly string[]): unknown {
     (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),
     value,
   )
-}
-
-function unreadable(reason: string): FolderTrust {
-  return { state: 'unknown', reason }
 }

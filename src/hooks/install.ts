@@ -13,6 +13,7 @@ import {
 import { findWorkspace } from '../trust/index.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
+import { partsNeeded } from './context.ts'
 import { madeFor, withEntry, withoutEntries } from './edit-entries.ts'
 import { type InstallRecord, readRecords, recordPath, writeRecords } from './install-record.ts'
 import { isEmptyConfiguration } from './json-edit.ts'
@@ -22,7 +23,6 @@ import {
   hookCommands,
   type HookScope,
   largestInjection,
-  partsFor,
 } from './registration.ts'
 import { cacheDirectory } from './trigger-cache.ts'
 
@@ -103,7 +103,7 @@ export async function uninstallHook(
 function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
   const path = pathOf(runtime, platform, scope)
   const { registration, limit } = adapters[platform]
-  const parts = limit.parts === 1 ? 1 : partsFor(limit, largestInjection(runtime))
+  const parts = limit.parts === 1 ? 1 : partsNeeded(largestInjection(runtime), limit)
   const commands = hookCommands(runtime, platform, scope, parts)
   const before = readConfiguration(path)
   const isFile = registration.kind === 'file'

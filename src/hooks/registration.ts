@@ -3,7 +3,6 @@ import { isAbsolute, join } from 'node:path'
 import { loadConfiguration, type Runtime } from '../base/index.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
 import { adapters, type HookAdapter, type Platform } from './adapters.ts'
-import { type ContextLimit, partsNeeded } from './context.ts'
 import { launcherName, launcherPath, shellQuote } from './launcher.ts'
 
 /** Whose configuration the hook is registered in. */
@@ -79,11 +78,6 @@ export function largestInjection(runtime: Runtime): number {
     return [...files].reduce((sum, file) => sum + sizeOf(file), 0)
   })
   return Math.max(0, ...sums)
-}
-
-/** How many parts the hook needs so that every skill's references arrive whole, all at once. */
-export function partsFor(limit: ContextLimit, largest: number): number {
-  return partsNeeded(largest, limit)
 }
 
 function sizeOf(path: string): number {

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs'
 import { messageOf, type Runtime } from '../base/index.ts'
+import { realPathOf } from '../base/read-files.ts'
 import { capturedText, type ProcessEnd, runProcess } from '../exec/index.ts'
 import { findWorkspace } from '../trust/index.ts'
 import { adapters, type Platform, platforms } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { type CodexTrust, codexTrust } from './codex-trust.ts'
+import { partsNeeded } from './context.ts'
 import { ownCommands } from './edit-entries.ts'
-import { type FolderTrust, folderTrust, realPathOf } from './folder-trust.ts'
+import { type FolderTrust, folderTrust } from './folder-trust.ts'
 import { readConfiguration } from './install.ts'
 import { launcherName, launcherPath, launcherState } from './launcher.ts'
 import {
@@ -15,7 +17,6 @@ import {
   hookCommands,
   type HookScope,
   largestInjection,
-  partsFor,
 } from './registration.ts'
 import { willRun, type WillRun } from './will-run.ts'
 
@@ -105,7 +106,7 @@ async function platformStatus(
   // In the home directory the project's file is the user's own.
   const project = shared.path === user.path ? { state: 'absent' as const, path: user.path } : shared
   const isThere = user.state !== 'absent' || project.state !== 'absent'
-  const cwd = realPathOf(runtime.cwd)
+  const cwd = realPathOf(runtime.cwd) ?? runtime.cwd
   const folder = await folderTrust(platform, cwd, runtime)
   const isAsked = platform === 'codex' && isThere && program !== undefined
   const trust = isAsked
@@ -163,7 +164,7 @@ function registered(
       }
       return { state: 'absent', path }
     }
-    const parts = limit.parts === 1 ? 1 : partsFor(limit, largest)
+    const parts = partsNeeded(largest, limit)
     const wanted = hookCommands(runtime, platform, scope, parts)
     if (registration.kind === 'file') {
       return text === fileTexts[registration.text](wanted[0] ?? '')
