@@ -32,7 +32,7 @@ function open(
   const notes: string[] = []
   const note = (line: string): void => void notes.push(line)
   const store = openSession({ project, runtime, note, ...options })
-  return { ...store, project, clock: runtime.clock, notes }
+  return Object.assign(store, { project, clock: runtime.clock, notes })
 }
 
 describe('the place of a session', () => {
