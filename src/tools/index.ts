@@ -16,7 +16,7 @@ export { readsOnly } from './cache/reads-only.ts'
 export { canonicalCategory } from './category/canonical.ts'
 export { categorise } from './category/categorise.ts'
 export type { Category } from './category/category.ts'
-export { parseParameters, readPairs } from './call/arguments.ts'
+export { parseParameters, readPairs } from './call/check-parameters.ts'
 export {
   type BatchResult,
   checkBatch,
@@ -24,9 +24,9 @@ export {
   runBatch,
   type StepListener,
   type StepOptions,
-} from './call/batch.ts'
+} from './call/steps.ts'
 export { callTool } from './call/call-tool.ts'
-export { type ChainResult, checkChain, longestChain, runToolChain } from './call/chain.ts'
+export { type ChainResult, checkChain, longestChain, runToolChain } from './call/steps.ts'
 export type {
   CallAtGate,
   CallContext,
@@ -53,10 +53,10 @@ export {
 } from './call/errors.ts'
 export { bareMessage, callFailureText, partialText } from './call/failure-text.ts'
 export { ambiguousName, definitionOf, findTool, namedTool } from './call/find-tool.ts'
-export { forbiddenParameters, unknownParameters } from './call/unknown-parameters.ts'
-export { unsaid } from './call/fill-missing.ts'
+export { forbiddenParameters, unknownParameters } from './call/check-parameters.ts'
+export { unsaid } from './call/run-plan.ts'
 export { decideRequest, type RequestDecision } from './call/decide-request.ts'
-export { mostConsidered } from './call/fitting-candidate.ts'
+export { mostConsidered } from './call/decide-request.ts'
 export {
   foreseeCall,
   foreseeGuard,
@@ -64,30 +64,25 @@ export {
   type ForeseenGuard,
   foreseeSteps,
 } from './call/foresee.ts'
-export { outcomeText, outcomeValue } from './call/outcome-value.ts'
+export { outcomeText, outcomeValue } from './call/content.ts'
 export { parsePassthrough, type PassthroughReading } from './call/passthrough.ts'
-export { planLine, type PlanLine } from './call/plan-text.ts'
-export { proposalText } from './call/proposal-text.ts'
-export { bindParameters } from './call/references.ts'
-export { isReplaySafe } from './call/replay-safety.ts'
-export type { CallReport, FailureReport } from './call/report.ts'
-export type { ProposedCall, RequestAnswer, RequestWorld } from './call/request-world.ts'
-export type { ToolRequest } from './call/request.ts'
-export { requireNamedPaths, requireYes } from './call/safety.ts'
-export { resolveName, resolveTool, type ToolResolution } from './call/resolve-tool.ts'
-export { decideRetry, type FailureKind, type RetrySettings } from './call/retry-policy.ts'
-export { type SavedFile, type SavePlace, saveContent, saveText } from './call/save-content.ts'
+export { planLine, type PlanLine } from './call/consent.ts'
+export { proposalText } from './call/consent.ts'
+export { bindParameters } from './call/steps.ts'
+export { isReplaySafe } from './call/permission.ts'
+export type { CallReport, FailureReport } from './call/context.ts'
+export type { ProposedCall, RequestAnswer, RequestWorld } from './call/do-request.ts'
+export type { ToolRequest } from './call/context.ts'
+export { requireNamedPaths, requireYes } from './call/consent.ts'
+export { resolveName, resolveTool, type ToolResolution } from './call/find-tool.ts'
+export { decideRetry, type FailureKind, type RetrySettings } from './call/attempts.ts'
+export { type SavedFile, type SavePlace, saveContent, saveText } from './call/content.ts'
 export { createSchemaChecker, type SchemaChecker } from './call/schema-checker.ts'
-export { stepCaller } from './call/step-caller.ts'
-export { suggestTools, toolNotFound, type ToolRanking } from './call/suggest-tools.ts'
+export { stepCaller } from './call/call-tool.ts'
+export { suggestTools, toolNotFound, type ToolRanking } from './call/find-tool.ts'
 export { summarise, summariseValue, type Summary } from './call/summarise.ts'
-export { type RequestMeaning, understandRequest } from './call/understand-request.ts'
-export {
-  gatedCall,
-  requireTrusted,
-  workflowGate,
-  type WorkflowGateOptions,
-} from './call/workflow-gate.ts'
+export { type RequestMeaning, understandRequest } from './call/do-request.ts'
+export { gatedCall, requireTrusted, workflowGate, type WorkflowGateOptions } from './call/gate.ts'
 export type {
   ServerClient,
   ServerConfiguration,
@@ -197,6 +192,6 @@ export {
 } from './server/served-status.ts'
 export { refuse as refuseServer } from './server/pooled-server.ts'
 export { isUntrusted, remarksOn, requireServers, unaskedServers } from './server/unasked-servers.ts'
-export { refuseWithoutGone } from './call/refuse-without-gone.ts'
-export { type GoneWorkflows, type WorkflowTrust, workflowTrust } from './call/workflow-trust.ts'
-export { projectGate } from './call/project-gate.ts'
+export { refuseWithoutGone } from './call/gate.ts'
+export { type GoneWorkflows, type WorkflowTrust, workflowTrust } from './call/gate.ts'
+export { projectGate } from './call/gate.ts'

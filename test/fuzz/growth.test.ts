@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
 import { editFrontmatter } from '../../src/skill/index.ts'
-import { blankObjects } from '../../src/tools/call/json-in-text.ts'
+import { blankObjects } from '../../src/tools/call/directive-text.ts'
 import { readDocument } from '../../src/tools/config/_document.ts'
 import type { ServerDefinition } from '../../src/tools/config/model.ts'
 import { selectServers } from '../../src/tools/config/select-servers.ts'

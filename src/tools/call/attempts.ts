@@ -1,10 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
+import { exitCode } from '../../base/index.ts'
 import { ToolCallError } from '../errors.ts'
-import type { ToolOutcome } from '../model.ts'
-import { type AttemptFailure, classifyError, classifyOutcome } from './classify.ts'
-import { decideRetry, type RetryDecision } from './retry-policy.ts'
+import type { CallFailure, ToolOutcome } from '../model.ts'
 
-export interface AttemptRules {
+interface AttemptRules {
   replaySafe: boolean
   waitsMs: readonly number[]
   signal: AbortSignal
@@ -73,4 +72,163 @@ async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
 
 function cancelled(delivered: 'no'): ToolCallError {
   return new ToolCallError({ kind: 'cancelled', message: 'the call was cancelled', delivered })
+}
+
+/** What went wrong, finer than what the connection can say: an answer may also be an error. */
+export type FailureKind =
+  | CallFailure['kind']
+  | 'permission-denied'
+  | 'rate-limited'
+  | 'element-missing'
+  | 'not-found'
+  /** The answer came and is larger than what is read. */
+  | 'too-large'
+  /** Any other answer that is an error. */
+  | 'execution'
+
+export interface RetrySettings {
+  /** Milliseconds before the second, third … attempt: their number bounds the attempts. */
+  waitsMs: readonly number[]
+  /** Tools that may be repeated, in the user's own word; `*` stands for any characters. */
+  replaySafe: readonly string[]
+  /** Tools that are never repeated; wins. */
+  neverReplay: readonly string[]
+}
+
+interface FailedAttempt {
+  kind: FailureKind
+  delivered: CallFailure['delivered']
+  /** 1 for the first. */
+  attempt: number
+  replaySafe: boolean
+  waitsMs: readonly number[]
+}
+
+type RetryDecision =
+  | { retry: true; waitMs: number }
+  /** `unsafe`: the call may have had its effect, and a second one could have it again. */
+  | { retry: false; because: 'pointless' | 'unsafe' | 'exhausted' }
+
+/** These end the same way however often they are tried. */
+const pointless: ReadonlySet<FailureKind> = new Set([
+  'tool-not-found',
+  'invalid-parameters',
+  'input-required',
+  'permission-denied',
+  'not-found',
+  'too-large',
+  'cancelled',
+])
+
+/**
+ * Whether a failed call is made again. What certainly never reached the server is; everything else
+ * only when the tool may be repeated.
+ */
+export function decideRetry(failed: FailedAttempt): RetryDecision {
+  if (pointless.has(failed.kind)) return { retry: false, because: 'pointless' }
+  if (failed.delivered !== 'no' && !failed.replaySafe) return { retry: false, because: 'unsafe' }
+  const waitMs = failed.waitsMs[failed.attempt - 1]
+  return waitMs === undefined ? { retry: false, because: 'exhausted' } : { retry: true, waitMs }
+}
+
+/** One failed attempt, whichever way the server said so. */
+interface AttemptFailure {
+  kind: FailureKind
+  message: string
+  delivered: CallFailure['delivered']
+}
+
+/**
+ * What servers say in an answer with `isError` (MCP, SEP-1303: input errors are such answers too) or
+ * in a protocol error, in order; only the beginning of the text is read.
+ */
+const signs: readonly (readonly [FailureKind, RegExp])[] = [
+  ['too-large', /\bbytes is over the limit of \d+$/],
+  [
+    'invalid-parameters',
+    /\binput validation error\b|\binvalid (?:arguments|params|parameters|input)\b/i,
+  ],
+  [
+    'tool-not-found',
+    /\b(?:unknown tool|tool \S{1,200} (?:was )?not found|no such tool|tool not found)\b/i,
+  ],
+  [
+    'element-missing',
+    /\b(?:element|node|uid|ref)\b[^\n]{0,80}?\b(?:not found|no longer exists|is stale|does not exist)\b|\bno snapshot found\b|\bstale element\b/i,
+  ],
+  ['rate-limited', /\brate.?limit|\btoo many requests\b|\b429\b/i],
+  [
+    'permission-denied',
+    /\b(?:permission|access) (?:was )?denied\b|\bunauthori[sz]ed\b|\bforbidden\b|\bauthentication (?:failed|required)\b|\bbad credentials\b|\b(?:EACCES|EPERM)\b|\b40[13]\b/i,
+  ],
+  ['invalid-parameters', /\bmissing (?:required )?(?:argument|parameter|field)s?\b/i],
+  ['not-found', /\b(?:404|ENOENT)\b|\bnot found\b/i],
+]
+
+/**
+ * The failure of an answer with `isError`, or with a text that says so; undefined for a good one. It
+ * came back, so the call was delivered.
+ */
+export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
+  if (!outcome.isError && !tellsFailure(outcome)) return undefined
+  const message = errorText(outcome)
+  return { kind: kindOf(message) ?? 'execution', message, delivered: 'yes' }
+}
+
+/**
+ * A call that was rejected. Thrown again: what is no {@link ToolCallError}, and a refusal, which no
+ * attempt changes.
+ */
+export function classifyError(error: unknown): AttemptFailure {
+  if (!(error instanceof ToolCallError) || error.exitCode === exitCode.refused) throw error
+  const { kind, message, delivered } = error.failure
+  const finer = kind === 'protocol' ? kindOf(message) : undefined
+  // A server that refuses the name or the arguments has not acted.
+  const refused = finer === 'tool-not-found' || finer === 'invalid-parameters'
+  return { kind: finer ?? kind, message, delivered: refused ? 'no' : delivered }
+}
+
+function kindOf(message: string): FailureKind | undefined {
+  const beginning = message.slice(0, 500)
+  return signs.find(([, sign]) => sign.test(beginning))?.[0]
+}
+
+function errorText(outcome: ToolOutcome): string {
+  const texts = outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : []))
+  const text = texts.join('\n').trim()
+  if (text !== '') return text
+  return outcome.structured === undefined
+    ? 'the tool reported an error and did not say which'
+    : JSON.stringify(outcome.structured)
+}
+
+/**
+ * Answers that say the call failed although their server sets no `isError`, by the beginning of
+ * their text. Each row is the wording of a known server up to the cause, so that a page, a file or a
+ * log which speaks of errors is none.
+ */
+const wordings: readonly RegExp[] = [
+  // chrome-devtools-mcp: navigate_page
+  /^Unable to (?:navigate(?: back| forward)? in|reload) the selected page: /,
+  // chrome-devtools-mcp: traces and screencasts
+  /^Error: (?:a|no active) (?:performance trace|screencast)(?: recording)? (?:is already|to stop)/,
+  // chrome-devtools-mcp: comments
+  /^Failed to (?:open DevTools: |resolve comment thread ")/,
+  // context7
+  /^Error (?:fetching library context\. Please try again later\.|searching libraries: )/,
+  // Playwright
+  /^### Error\n/,
+  // Puppeteer and Playwright, in the words of a browser: `page.goto: net::ERR_… at http://…`
+  /^(?:Error: )?(?:[\w.]{1,40}: )?(?:net::ERR_[A-Z_]{1,80}|NS_ERROR_[A-Z_]{1,80}) at \S{1,2000}\s*(?:\n|$)/,
+]
+
+/** `# navigate_page response`, which some servers put above their answer. */
+const heading = /^# \w{1,100} response\n+/
+
+/** Whether the text of an answer is one of a failure. */
+export function tellsFailure({ content }: ToolOutcome): boolean {
+  const [first] = content
+  if (first?.type !== 'text') return false
+  const text = first.text.slice(0, 3000).trimStart().replace(heading, '')
+  return wordings.some((wording) => wording.test(text))
 }

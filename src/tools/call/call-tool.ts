@@ -1,20 +1,21 @@
-import { type Diagnostic, messageOf } from '../../base/index.ts'
+import { type Diagnostic, messageOf, SkillrailError } from '../../base/index.ts'
 import { ToolCallError } from '../errors.ts'
 import type { JsonObject, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
 import { attemptCall, type AttemptsResult } from './attempts.ts'
-import { checkOutput } from './check-output.ts'
-import { checkParameters } from './check-parameters.ts'
-import type { CallAtGate, CallContext, CallRecord } from './context.ts'
-import { definitionOf, discoverOnce, findNamedTool } from './find-tool.ts'
-import { outcomeText } from './outcome-value.ts'
-import { refuseForbidden } from './permission.ts'
-import { isReplaySafe } from './replay-safety.ts'
-import type { CallReport } from './report.ts'
-import type { ToolRequest } from './request.ts'
-import { stepCaller } from './step-caller.ts'
-import { suggestRecovery } from './suggest-recovery.ts'
-import { suggestTools } from './suggest-tools.ts'
-import { unknownParameters } from './unknown-parameters.ts'
+import { checkParameters, unknownParameters } from './check-parameters.ts'
+import type {
+  CallAtGate,
+  CallContext,
+  CallRecord,
+  CallReport,
+  StepCaller,
+  ToolRequest,
+} from './context.ts'
+import { definitionOf, discoverOnce, findNamedTool, suggestTools } from './find-tool.ts'
+import { outcomeText, outcomeValue } from './content.ts'
+import { isReplaySafe, refuseForbidden } from './permission.ts'
+import type { SchemaChecker } from './schema-checker.ts'
+import { suggestRecovery } from './failure-text.ts'
 
 /**
  * Calls a tool. The only way from Skillrail to a tool of a server: resolve, refuse what is
@@ -195,4 +196,67 @@ async function reportOf(
 
 function schemaDiagnostic(tool: ToolDefinition, message: string): Diagnostic {
   return { code: 'input-schema-unusable', severity: 'warning', message, path: tool.id }
+}
+
+/** Calls prerequisites on the same path as every call, but for the gate. */
+export function stepCaller(
+  context: CallContext,
+  call: (request: ToolRequest, context: CallContext) => Promise<CallReport>,
+): StepCaller {
+  return async (tool, params, signal = context.signal) => {
+    const inner: CallContext = { ...context, gate: undefined, signal }
+    try {
+      const report = await call({ tool, params }, inner)
+      if (report.status === 'success') {
+        return { ok: true, text: outcomeText(report.outcome), value: outcomeValue(report.outcome) }
+      }
+      return { ok: false, error: report.failure.message, suggestion: report.report.suggestion }
+    } catch (error) {
+      if (signal.aborted || !(error instanceof SkillrailError)) throw error
+      return { ok: false, error: error.message, suggestion: error.hint }
+    }
+  }
+}
+
+/** From this many bytes on an answer is checked with an eye on the clock. */
+const largeAnswer = 65_536
+
+/**
+ * What is wrong with an answer: parts that cannot be used, and what breaks the output schema that its
+ * tool promised. It is a warning: the answer is there, and a person decides what it is worth.
+ */
+async function checkOutput(
+  tool: ToolDefinition,
+  outcome: ToolOutcome,
+  schemas: SchemaChecker,
+): Promise<Diagnostic[]> {
+  const found = [...brokenParts(tool, outcome), ...(await schemaBreaches(tool, outcome, schemas))]
+  return found.map(([code, message]) => ({ code, severity: 'warning', message, path: tool.id }))
+}
+
+type Finding = readonly [code: string, message: string]
+
+function brokenParts(tool: ToolDefinition, { problems = [] }: ToolOutcome): Finding[] {
+  return problems.map(({ code, message }) => [code, `the answer of ${tool.id}: ${message}`])
+}
+
+async function schemaBreaches(
+  { id, outputSchema }: ToolDefinition,
+  { structured, size }: ToolOutcome,
+  schemas: SchemaChecker,
+): Promise<Finding[]> {
+  if (outputSchema === undefined) return []
+  if (structured === undefined) {
+    return [['output-not-structured', `${id} promises structured content and sent none`]]
+  }
+  const verdict = await schemas.check(outputSchema, structured, size > largeAnswer)
+  if (!verdict.checked) {
+    return [['output-schema-unusable', `the answer of ${id} was not checked: ${verdict.reason}`]]
+  }
+  const wrong = verdict.problems.map(
+    ({ path, message }) => `${path.join('.') || 'the whole'} ${message}`,
+  )
+  if (wrong.length === 0) return []
+  const breaches = wrong.slice(0, 5).join('; ')
+  return [['output-schema-mismatch', `the answer of ${id} breaks its own schema: ${breaches}`]]
 }

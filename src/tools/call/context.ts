@@ -1,10 +1,18 @@
-import type { Runtime } from '../../base/index.ts'
+import type { Diagnostic, Runtime } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { PlannedStep, WorkflowMode } from '../../workflow/index.ts'
-import type { JsonObject, ToolDefinition, ToolProgress, ToolServer, ToolSummary } from '../model.ts'
-import type { FailureKind, RetrySettings } from './retry-policy.ts'
+import type {
+  CallFailure,
+  JsonObject,
+  ToolDefinition,
+  ToolOutcome,
+  ToolProgress,
+  ToolServer,
+  ToolSummary,
+} from '../model.ts'
+import type { FailureKind, RetrySettings } from './attempts.ts'
 import type { SchemaChecker } from './schema-checker.ts'
-import type { ToolRanking } from './suggest-tools.ts'
+import type { ToolRanking } from './find-tool.ts'
 
 /** Everything that a call needs besides the call. */
 export interface CallContext {
@@ -101,7 +109,7 @@ export type StepCaller = (
   signal?: AbortSignal,
 ) => Promise<StepAnswer>
 
-export type StepAnswer =
+type StepAnswer =
   | { ok: true; text: string; value: JsonValue }
   | { ok: false; error: string; suggestion?: string | undefined }
 
@@ -114,4 +122,51 @@ export interface CallRecord {
   size: number
   params: JsonObject
   error?: string | undefined
+}
+
+/** The failure report of the seed. */
+export interface FailureReport {
+  tool: string
+  attempts: number
+  /** `Attempt 1: …`, one for each attempt. */
+  errors: readonly string[]
+  suggestion: string
+}
+
+interface CallFacts {
+  tool: ToolDefinition
+  /** Canonical category, where the index knows one. */
+  category?: string | undefined
+  params: JsonObject
+  attempts: number
+  durationMs: number
+  /** Remarks for the reader of the answer, such as that a retry was needed. */
+  notes: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** What came of a call that was made. */
+export type CallReport = CallFacts &
+  (
+    | { status: 'success'; outcome: ToolOutcome }
+    | {
+        status: 'error'
+        /** The answer, where it was one of a failure. */
+        outcome?: ToolOutcome | undefined
+        failure: {
+          kind: FailureKind
+          message: string
+          delivered: CallFailure['delivered']
+          suggestions: readonly string[]
+        }
+        report: FailureReport
+      }
+  )
+
+export interface ToolRequest {
+  /** An id or a name; see `resolveTool`. */
+  tool: string
+  params: JsonObject
+  /** What the user wrote; keywords of workflows see nothing else. */
+  requestText?: string | undefined
 }

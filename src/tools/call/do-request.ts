@@ -1,16 +1,32 @@
+import type { JsonObject, ToolDefinition } from '../model.ts'
+import type { PlannedCall } from '../parameters/plan-request.ts'
 import type { Route } from '../route/route.ts'
-import { checkBatch, runBatch, type StepOptions } from './batch.ts'
-import { checkChain, runToolChain } from './chain.ts'
-import type { ToolStep } from './directive-text.ts'
-import type { CallIndex } from './context.ts'
-import { fillMissing, unsaid } from './fill-missing.ts'
-import { definitionOf, findTool } from './find-tool.ts'
+import type { CallContext, CallIndex, CallReport } from './context.ts'
+import { decideRequest, planParts, type Proposal, proposeTool } from './decide-request.ts'
+import { isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
+import { ToolRequestError } from './errors.ts'
+import { fillMissing, runPlan, unsaid } from './run-plan.ts'
+import {
+  definitionOf,
+  discoverOnce,
+  findTool,
+  looseNote,
+  passthroughNotFound,
+  resolveLoosely,
+} from './find-tool.ts'
 import { foreseeSteps } from './foresee.ts'
-import { type Proposal, proposeTool } from './propose.ts'
-import type { RequestAnswer, RequestWorld } from './request-world.ts'
-import { runPlan } from './run-plan.ts'
-import { requireNamedPaths, requireYes } from './safety.ts'
-import { type RequestMeaning, understandRequest } from './understand-request.ts'
+import { parsePassthrough } from './passthrough.ts'
+import { requireNamedPaths, requireYes } from './consent.ts'
+import {
+  type BatchResult,
+  type ChainResult,
+  checkBatch,
+  checkChain,
+  runBatch,
+  runToolChain,
+  type StepListener,
+  type StepOptions,
+} from './steps.ts'
 
 /**
  * Carries a request in words out. What may change something needs a yes; what is not sure is asked
@@ -116,3 +132,186 @@ function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallI
   )
   return [...new Set([tool, ...near.map((one) => one.tool)])].slice(0, 3)
 }
+
+/** What a request in words asks for. */
+export type RequestMeaning =
+  | { kind: 'batch'; steps: readonly ToolStep[] }
+  | { kind: 'chain'; steps: readonly ToolStep[] }
+  /** The text names the tool. */
+  | { kind: 'named'; proposal: Proposal }
+  | { kind: 'routed'; proposal: Proposal; route: Route; chosen: boolean }
+  | { kind: 'unsure'; route: Route; reason: string }
+
+/**
+ * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
+ * text, else the router and the plan for what it found. Calls no tool; may ask a person which one.
+ *
+ * @throws {ToolRequestError} for what is broken or JSON alone, {@link ToolNotFoundError} for an id alone that no
+ * server has
+ */
+export async function understandRequest(
+  request: string,
+  world: RequestWorld,
+): Promise<RequestMeaning> {
+  if (isOnlyJson(request)) {
+    throw new ToolRequestError({
+      code: 'request-json',
+      message: 'The request is JSON alone, and says in no word of its own what is to be done.',
+      hint: "To call one tool: skillrail tools call TOOL '{…}'. To call several: BATCH: […] or CHAIN: […].",
+    })
+  }
+  const directive = readDirective(request)
+  switch (directive.kind) {
+    case 'broken': {
+      const code = `${directive.directive}-syntax`
+      throw new ToolRequestError({ code, message: directive.message })
+    }
+    case 'batch':
+    case 'chain':
+      return directive
+    case 'none':
+      return (await readNamed(request, world)) ?? (await readRouted(request, world))
+  }
+}
+
+/** No routing; parameters in JSON after the id, else from the words. */
+async function readNamed(
+  request: string,
+  world: RequestWorld,
+): Promise<RequestMeaning | undefined> {
+  const { context } = world
+  let found = parsePassthrough(request, context.index)
+  const isKnown =
+    found.kind === 'tool' ? hasDefinition(found.tool.id, world) : found.kind !== 'unknown'
+  if (!isKnown && (await discoverOnce(context))) {
+    found = parsePassthrough(request, context.index)
+  }
+  if (found.kind === 'none' || found.kind === 'unknown') {
+    const loose = parsePassthrough(request, context.index, resolveLoosely)
+    if (loose.kind === 'tool') context.note(looseNote(loose.written, loose.tool))
+    if (loose.kind !== 'none') found = loose
+  }
+  switch (found.kind) {
+    case 'none':
+      return undefined
+    case 'unknown':
+      throw passthroughNotFound(found.written, context.index.tools, context.rank)
+    case 'broken': {
+      const message = `${found.written} cannot be called: ${found.message}`
+      throw new ToolRequestError({ code: 'passthrough-syntax', message })
+    }
+    case 'tool': {
+      const { tool, written, params } = found
+      const words = request.replace(written, ' ')
+      const fromWords =
+        params === undefined ? proposeTool(words, tool.id, context.index) : undefined
+      const plain = plainCall(tool.id, tool.name, params ?? {})
+      return {
+        kind: 'named',
+        proposal: fromWords ?? { tool: tool.id, steps: [plain], missing: [], parts: 1 },
+      }
+    }
+  }
+}
+
+async function readRouted(request: string, world: RequestWorld): Promise<RequestMeaning> {
+  const { context, person } = world
+  let routeOf = await world.router(context.index)
+  let decided = decideRequest(request, routeOf, planParts(context.index))
+  const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, world))
+  if (!isKnown && (await discoverOnce(context))) {
+    routeOf = await world.router(context.index)
+    decided = decideRequest(request, routeOf, planParts(context.index))
+  }
+  const { route, proposal: answer } = decided
+  if (answer !== undefined) return { kind: 'routed', proposal: answer, route, chosen: false }
+  if (route.candidates.length === 0) {
+    return { kind: 'unsure', route, reason: 'No tool fits this request.' }
+  }
+  const chosen = await person?.choose(route.candidates)
+  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, context.index)
+  if (proposal !== undefined) return { kind: 'routed', proposal, route, chosen: true }
+  return { kind: 'unsure', route, reason: 'It is not clear which tool is meant.' }
+}
+
+/** Without the schema, as after a refresh by somebody else, no parameters can be read. */
+function hasDefinition(tool: string, { context }: RequestWorld): boolean {
+  return context.index.definition(tool) !== undefined
+}
+
+function plainCall(tool: string, name: string, params: PlannedCall['params']): PlannedCall {
+  const none = { bindings: [], missing: [], trace: [], after: [] }
+  return { name, tool, params, ...none, reason: 'asked for' }
+}
+
+/** A call of a plan that a person is asked about. */
+export interface ProposedCall {
+  tool: ToolDefinition
+  params: JsonObject
+  /** Parameters that the answer of an earlier step gives. */
+  bindings: readonly { parameter: string; from: string }[]
+  readOnly: boolean
+  /** Why a yes in advance is not enough; undefined where it is. */
+  unusual?: string | undefined
+}
+
+/** What a request in words needs besides a call's context. */
+export interface RequestWorld {
+  context: CallContext
+  /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
+  router: (index: CallIndex) => Promise<(text: string) => Route>
+  /** The user said yes to everything in advance (`--yes`). */
+  yes: boolean
+  /** What to do about a missing yes; default: to say it at a terminal, or in advance. */
+  toAllow?: string | undefined
+  /** Asks a person; undefined where nobody can be asked. */
+  person?:
+    | {
+        /** Asks once about the whole plan: everything that is called, in order. */
+        confirm(plan: readonly ProposedCall[]): Promise<boolean>
+        /** The id of the chosen tool; undefined for none of them. */
+        choose(candidates: Route['candidates']): Promise<string | undefined>
+        /**
+         * The text for a missing parameter, empty or undefined for none. `problem` says why the text
+         * that was given before does not do.
+         */
+        provide(
+          tool: ToolDefinition,
+          parameter: string,
+          problem: string | undefined,
+        ): Promise<string | undefined>
+      }
+    | undefined
+  /** Keeps that a person confirmed this tool for this request. */
+  learn?: ((request: string, tool: string) => Promise<void>) | undefined
+  onStep?: StepListener | undefined
+  /** Makes the value of an answer in a batch or a chain. */
+  toValue?: StepOptions['toValue']
+}
+
+/** What came of a request. */
+export type RequestAnswer =
+  | { kind: 'batch'; results: readonly BatchResult[] }
+  | { kind: 'chain'; result: ChainResult }
+  | {
+      kind: 'called'
+      /** In order; the last one failed where `status` is `error`. */
+      calls: readonly { call: PlannedCall; report: CallReport }[]
+      status: 'success' | 'error' | 'cancelled'
+      /** Tools that a cancellation stopped or did not let begin. */
+      cancelled?: readonly string[] | undefined
+      /** Candidates that proved wrong before, and why. */
+      tried: readonly { tool: string; why: string }[]
+      route?: Route | undefined
+    }
+  | {
+      kind: 'unsure'
+      /** What it was about, in a sentence. */
+      reason: string
+      route?: Route | undefined
+      tool?: string | undefined
+      missing?: readonly string[] | undefined
+      /** The command to complete, where parameters are missing. */
+      complete?: string | undefined
+      tried: readonly { tool: string; why: string }[]
+    }

@@ -1,13 +1,12 @@
 import { readsOnly } from '../cache/reads-only.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { foreseenProblems } from './check-parameters.ts'
+import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'
 import type { DirectiveKind, ToolStep } from './directive-text.ts'
 import { ToolRefusedError } from './errors.ts'
 import { definitionOf, findNamedTool } from './find-tool.ts'
 import { refuseForbidden } from './permission.ts'
-import { referencedNames, referencePaths } from './references.ts'
-import { unknownParameters } from './unknown-parameters.ts'
+import { referencedNames, referencePaths } from './steps.ts'
 
 /** A call that was not made, with what can be said against it beforehand. */
 export interface ForeseenCall {

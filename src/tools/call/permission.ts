@@ -1,7 +1,8 @@
-import type { ToolSummary } from '../model.ts'
+import { readsOnly } from '../cache/reads-only.ts'
+import type { ToolDefinition, ToolSummary } from '../model.ts'
+import type { RetrySettings } from './attempts.ts'
 import type { CallContext } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
-import { matchesName } from './name-pattern.ts'
 
 /**
  * Refuses a tool that its server's configuration does not allow, and one that is held back.
@@ -27,4 +28,35 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
 export function refuseHeld(tool: ToolSummary, context: CallContext): void {
   const held = context.hold?.(tool)
   if (held !== undefined) throw new ToolRefusedError({ code: 'tool-held-back', ...held })
+}
+
+/**
+ * Whether a call may be made again after it may have had its effect: the user's word first, then
+ * the hints of a trusted server, then a verb that only reads.
+ */
+export function isReplaySafe(
+  tool: Pick<ToolDefinition, 'id' | 'name' | 'annotations'>,
+  trusted: boolean,
+  settings: Pick<RetrySettings, 'replaySafe' | 'neverReplay'>,
+): boolean {
+  if (settings.neverReplay.some((pattern) => matchesName(pattern, tool.id))) return false
+  if (settings.replaySafe.some((pattern) => matchesName(pattern, tool.id))) return true
+  if (trusted && tool.annotations?.idempotentHint === true) return true
+  return readsOnly(tool, trusted)
+}
+
+/** Whether the name is the pattern, in which `*` stands for any characters. Linear. */
+function matchesName(pattern: string, name: string): boolean {
+  const [first = '', ...rest] = pattern.split('*')
+  const last = rest.pop()
+  if (last === undefined) return name === first
+  if (!name.startsWith(first) || name.length < first.length + last.length) return false
+  let from = first.length
+  const end = name.length - last.length
+  for (const part of rest) {
+    const found = name.indexOf(part, from)
+    if (found < 0 || found + part.length > end) return false
+    from = found + part.length
+  }
+  return name.endsWith(last)
 }

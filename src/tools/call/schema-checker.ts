@@ -1,9 +1,9 @@
+import type * as Vm from 'node:vm'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { messageOf } from '../../base/index.ts'
+import { isObject, messageOf } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { schemaSentence } from './schema-sentence.ts'
-import { runWithin } from './time-limit.ts'
+import { schemaSentence } from './check-parameters.ts'
 
 /** One way in which a value is not what its schema says. */
 export interface SchemaProblem {
@@ -13,7 +13,7 @@ export interface SchemaProblem {
   message: string
 }
 
-export type SchemaVerdict =
+type SchemaVerdict =
   | { checked: true; problems: readonly SchemaProblem[] }
   /** The schema itself is at fault; its server has the last word then. */
   | { checked: false; reason: string }
@@ -24,7 +24,7 @@ export interface SchemaChecker {
   check(schema: JsonObject, value: JsonValue, isLarge?: boolean): Promise<SchemaVerdict>
 }
 
-export interface SchemaLimits {
+interface SchemaLimits {
   /** Characters of a schema as JSON; default 1,000,000. */
   mostCharacters?: number | undefined
   /** Milliseconds for compiling, and for each check; default 1,000. */
@@ -162,4 +162,43 @@ async function importLibraries(): Promise<Libraries> {
   const draft7 = (): Compiler => formats.default(new Ajv(options), { mode: 'fast' })
   const draft2020 = (): Compiler => formats.default(new Ajv2020(options), { mode: 'fast' })
   return { draft7First: [draft7, draft2020], draft2020First: [draft2020, draft7] }
+}
+
+type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
+
+/**
+ * Runs synchronous work that others wrote the rules of, and stops it after `limitMs`, also inside a
+ * regular expression. A watchdog and nothing else: the work runs with all the rights that it has.
+ */
+export function runWithin<T>(limitMs: number, work: () => T): BoundedAnswer<T> {
+  const { script, context } = (watchdog ??= createWatchdog())
+  let answer: BoundedAnswer<T> = { inTime: false }
+  context['work'] = (): void => {
+    answer = { inTime: true, value: work() }
+  }
+  try {
+    script.runInContext(context, { timeout: limitMs })
+  } catch (error) {
+    if (!isTimeout(error)) throw error
+  } finally {
+    context['work'] = undefined
+  }
+  return answer
+}
+
+interface Watchdog {
+  script: Vm.Script
+  context: Vm.Context
+}
+
+let watchdog: Watchdog | undefined
+
+function createWatchdog(): Watchdog {
+  const vm = process.getBuiltinModule('node:vm')
+  return { script: new vm.Script('work()'), context: vm.createContext({ work: undefined }) }
+}
+
+/** By its code alone: it is an error of the context, and no instance of ours. */
+function isTimeout(error: unknown): boolean {
+  return isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }

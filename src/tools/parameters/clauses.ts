@@ -1,4 +1,4 @@
-import { readJsonIn } from '../call/json-in-text.ts'
+import { readJsonIn } from '../call/directive-text.ts'
 import { findSlots } from './slots.ts'
 
 /** Verbs with which a new clause of a request begins. */

@@ -1,6 +1,6 @@
 import { compareText } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
-import { resolveName } from '../call/resolve-tool.ts'
+import { resolveName } from '../call/find-tool.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { choiceRule } from './choice-rule.ts'
 import { customaryRule, impliedChoice } from './customary-rule.ts'

@@ -1,5 +1,5 @@
 import { nearest } from '../../base/index.ts'
-import { blankObjects, jsonObjectsIn } from '../call/json-in-text.ts'
+import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
 import type { MappedValue } from './map-parameters.ts'
 import type { Parameter } from './parameter.ts'
 import { maxRequestLength } from './slots.ts'

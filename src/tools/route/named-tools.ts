@@ -1,7 +1,7 @@
 import { withoutEnd } from '../../base/index.ts'
-import { blankObjects, readJsonIn } from '../call/json-in-text.ts'
-import { resolveName, resolveTool } from '../call/resolve-tool.ts'
-import { behindColon, isWholeWord, writtenNames } from '../call/written-names.ts'
+import { blankObjects, readJsonIn } from '../call/directive-text.ts'
+import { resolveName, resolveTool } from '../call/find-tool.ts'
+import { behindColon, isWholeWord, writtenNames } from '../call/passthrough.ts'
 import { maxRequestLength } from '../parameters/slots.ts'
 import type { RoutedTool } from './routed-tool.ts'
 

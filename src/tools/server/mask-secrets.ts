@@ -1,5 +1,5 @@
 import { isSecretKey, redactValue } from '../../base/index.ts'
-import { tellsFailure } from '../call/told-failure.ts'
+import { tellsFailure } from '../call/attempts.ts'
 import type { ServerTransport } from '../config/model.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
 

@@ -5,8 +5,8 @@ import {
   readDirective,
   type DirectiveReading,
 } from '../../../src/tools/index.ts'
-import { endOfJson, jsonObjectsIn } from '../../../src/tools/call/json-in-text.ts'
-import { writtenNames } from '../../../src/tools/call/written-names.ts'
+import { endOfJson, jsonObjectsIn } from '../../../src/tools/call/directive-text.ts'
+import { writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'directive'

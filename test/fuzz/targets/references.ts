@@ -1,9 +1,5 @@
 import type { JsonValue } from '../../../src/skill/index.ts'
-import {
-  bindParameters,
-  referencePaths,
-  referencedNames,
-} from '../../../src/tools/call/references.ts'
+import { bindParameters, referencePaths, referencedNames } from '../../../src/tools/call/steps.ts'
 import { isObject } from '../../../src/base/index.ts'
 import { parseReferences, valueAt } from '../../../src/workflow/references.ts'
 import { demand, partsOf, same } from '../target.ts'

@@ -7,8 +7,8 @@ import {
   ToolCallError,
   ToolNotAllowedError,
 } from '../../../src/tools/index.ts'
-import { classifyError, classifyOutcome } from '../../../src/tools/call/classify.ts'
-import { suggestRecovery } from '../../../src/tools/call/suggest-recovery.ts'
+import { classifyError, classifyOutcome } from '../../../src/tools/call/attempts.ts'
+import { suggestRecovery } from '../../../src/tools/call/failure-text.ts'
 import { failed } from './_fake.ts'
 
 it.each<[string, FailureKind]>([

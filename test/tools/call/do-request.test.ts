@@ -401,7 +401,7 @@ it('takes a path that only an earlier answer gave for one the request does not n
     {},
     list,
   )
-  const { requireYes } = await import('../../../src/tools/call/safety.ts')
+  const { requireYes } = await import('../../../src/tools/call/consent.ts')
   const tool = definitionOf(list[0] ?? { name: '' })
   await expect(
     requireYes([{ tool, params: { path: '/etc/x' } }], 'write it', given),

@@ -1,9 +1,5 @@
 import { expect, it } from 'vitest'
-import {
-  firstFitting,
-  onlyFitting,
-  prepareFits,
-} from '../../../src/tools/call/fitting-candidate.ts'
+import { firstFitting, onlyFitting, prepareFits } from '../../../src/tools/call/decide-request.ts'
 import { catalogue } from '../parameters/catalogue.ts'
 
 const definitions = Object.values(catalogue)

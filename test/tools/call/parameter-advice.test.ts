@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { callTool, InvalidParametersError, type JsonObject } from '../../../src/tools/index.ts'
-import { unknownParameters } from '../../../src/tools/call/unknown-parameters.ts'
+import { unknownParameters } from '../../../src/tools/call/check-parameters.ts'
 import { definitionOf, fakeWorld } from './_fake.ts'
 
 const issue: JsonObject = {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexDefinitions, parsePassthrough, resolveTool } from '../../../src/tools/index.ts'
-import { isRespelt } from '../../../src/tools/call/resolve-tool.ts'
+import { isRespelt } from '../../../src/tools/call/find-tool.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { JsonValue } from '../../../src/skill/index.ts'
-import { referencedNames } from '../../../src/tools/call/references.ts'
+import { referencedNames } from '../../../src/tools/call/steps.ts'
 import { bindParameters, type JsonObject } from '../../../src/tools/index.ts'
 
 const variables = new Map<string, JsonValue>([

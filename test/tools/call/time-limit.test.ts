@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { runWithin } from '../../../src/tools/call/time-limit.ts'
+import { runWithin } from '../../../src/tools/call/schema-checker.ts'
 
 describe('work within a limit', () => {
   it('gives what it returns', () => {

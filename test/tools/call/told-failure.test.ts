@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { callTool } from '../../../src/tools/index.ts'
-import { classifyOutcome } from '../../../src/tools/call/classify.ts'
+import { classifyOutcome } from '../../../src/tools/call/attempts.ts'
 import { fakeWorld, text } from './_fake.ts'
 
 it.each([

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { unnamedPath } from '../../../src/tools/call/unnamed-path.ts'
+import { unnamedPath } from '../../../src/tools/call/consent.ts'
 import type { JsonObject } from '../../../src/tools/index.ts'
 
 const secret = '/home/u/.bashrc'

@@ -1,9 +1,8 @@
 import { isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
-import { isList } from './_json.ts'
-import { outcomeText, outcomeValue } from './outcome-value.ts'
-import type { SavedFile } from './save-content.ts'
+import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
+import { isList } from './directive-text.ts'
 
 /** What a summary is made of. */
 export interface CallFacts {
@@ -94,7 +93,7 @@ const identifyingKeys = [
   'sha',
 ] as const
 
-export interface KeyIds {
+interface KeyIds {
   /** The key that all of them have; undefined where the items are plain values. */
   key: string | undefined
   ids: readonly string[]

@@ -1,0 +1,199 @@
+import { fileURLToPath } from 'node:url'
+import { isObject, safeText } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import { readsOnly } from '../cache/reads-only.ts'
+import type { JsonObject, ToolDefinition } from '../model.ts'
+import { isList } from './directive-text.ts'
+import type { ProposedCall, RequestWorld } from './do-request.ts'
+import { ToolRefusedError } from './errors.ts'
+
+/** What decides whether a call may be made. */
+export type ConsentWorld = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+
+/** A call that waits for its yes. */
+export interface CallToAllow {
+  tool: ToolDefinition
+  params: JsonObject
+  bindings?: ProposedCall['bindings'] | undefined
+}
+
+/**
+ * Lets the calls of a plan pass that were not asked for by their names: those that only read do; a
+ * plan with any other needs a yes to the whole, before its first call. Where the request does not
+ * name a path that is written to, the yes in advance does not count: an earlier answer may have put
+ * it there.
+ *
+ * @returns whether somebody said yes
+ * @throws {ToolRefusedError} without a yes, with all that would have been called
+ */
+export async function requireYes(
+  calls: readonly CallToAllow[],
+  request: string,
+  world: ConsentWorld,
+): Promise<boolean> {
+  const plan = calls.map((call) => proposed(call, request, world))
+  if (plan.every(({ readOnly }) => readOnly)) return false
+  if (world.yes && plan.every(({ unusual }) => unusual === undefined)) return true
+  const answer = await world.person?.confirm(plan)
+  if (answer === true) return true
+  throw refusal(plan, answer, world.toAllow)
+}
+
+function proposed(
+  { tool, params, bindings = [] }: CallToAllow,
+  request: string,
+  { context }: ConsentWorld,
+): ProposedCall {
+  const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
+  const path = readOnly ? undefined : unnamedPath(params, request)
+  const unusual = path === undefined ? undefined : `The request does not name the path ${path}.`
+  return { tool, params, bindings, readOnly, unusual }
+}
+
+/**
+ * Looks at a call again once the answers of earlier steps are in its parameters: the yes was to what
+ * the plan says, and a path that only an answer names needs one of its own.
+ *
+ * @throws {ToolRefusedError} without a yes
+ */
+export async function requireNamedPaths(
+  tool: ToolDefinition,
+  params: JsonObject,
+  request: string,
+  world: ConsentWorld,
+): Promise<void> {
+  if (unnamedPath(params, request) !== undefined)
+    await requireYes([{ tool, params }], request, world)
+}
+
+function refusal(
+  plan: readonly ProposedCall[],
+  answer: boolean | undefined,
+  toAllow: string | undefined,
+): ToolRefusedError {
+  const lines = plan.map((call) => ({ ...call, tool: call.tool.id }))
+  const [only, ...others] = lines
+  const isOne = only !== undefined && others.length === 0
+  const what = isOne ? `${only.tool} ${JSON.stringify(only.params)}` : planText(lines)
+  if (answer === false) {
+    const message = isOne ? `not called: ${what}` : `nothing of this was called:\n${what}`
+    return new ToolRefusedError({ code: 'tool-declined', message })
+  }
+  const unusual = plan.flatMap((call) => call.unusual ?? [])
+  const why = unusual.length === 0 ? 'It may change something.' : unusual.join(' ')
+  return new ToolRefusedError({
+    code: 'tool-needs-yes',
+    message: isOne ? `${what} needs a yes. ${why}` : `this plan needs a yes. ${why}\n${what}`,
+    hint: toAllow ?? (unusual.length === 0 ? anyWay : 'Say it at a terminal.'),
+  })
+}
+
+const anyWay = 'Say it at a terminal, or in advance with --yes.'
+
+/** What is called with all of its parameters, as a person has to see it before a yes. */
+export function proposalText(plan: readonly ProposedCall[]): string {
+  const [only, ...others] = plan
+  if (only !== undefined && others.length === 0) {
+    const { tool, params, unusual } = only
+    const lines = [`Tool: ${tool.id}`, `Params: ${JSON.stringify(params, null, 2)}`]
+    return safeText([...lines, ...(unusual === undefined ? [] : [unusual])].join('\n'))
+  }
+  const lines = plan.map(({ unusual, tool, ...call }) => ({
+    ...call,
+    tool: tool.id,
+    facts: unusual === undefined ? [] : [unusual],
+  }))
+  return safeText(`Plan:\n${planText(lines)}`)
+}
+
+/** One line of a plan. */
+export interface PlanLine {
+  /** Id of the tool. */
+  tool: string
+  params: JsonObject
+  /** The variable that keeps the answer. */
+  outputAs?: string | undefined
+  /** Why it is called. */
+  reason?: string | undefined
+  /** Parameters that the answer of an earlier step gives. */
+  bindings?: readonly { parameter: string; from: string }[] | undefined
+  readOnly: boolean
+  /** What else there is to know. */
+  facts?: readonly string[] | undefined
+}
+
+/**
+ * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, as a person has to see
+ * them before a yes. From a request, so it is not yet safe to print.
+ */
+export function planLine(line: PlanLine): string {
+  const { tool, params, outputAs, reason, bindings = [], readOnly, facts = [] } = line
+  const kept = outputAs === undefined ? '' : ` → $${outputAs}`
+  const why = reason === undefined ? [] : [reason]
+  const taken = bindings.map(({ parameter, from }) => `${parameter} from the answer of ${from}`)
+  const may = readOnly ? 'reads' : 'may change something'
+  return `${tool} ${JSON.stringify(params)}${kept} (${[...why, ...taken, may, ...facts].join('; ')})`
+}
+
+/** The lines of a plan, numbered. */
+export function planText(lines: readonly PlanLine[]): string {
+  return lines.map((line, index) => `${index + 1}. ${planLine(line)}`).join('\n')
+}
+
+/**
+ * The first path in the parameters, at any depth, that the request does not name. A path is known by
+ * the name of its parameter, or by its scheme `file:`; the members of a list have the list's name.
+ */
+export function unnamedPath(params: JsonObject, request: string): string | undefined {
+  return pathsIn('', params).find((path) => !isNamed(path, request))
+}
+
+/** Words at the end of a parameter's name, as `output_file`, `outputFiles` and `saveTo` have them. */
+const pathParameter =
+  /(?:^|_)(?:path|file|file_?name|file_?path|path_?name|director(?:y|ie)|dir|folder|(?:save|write|export|download)_?(?:to|as))s?$/
+
+/** These may be paths; `target` of a click is the id of an element. */
+const placeParameter = /(?:^|_)(?:destination|dest|target|output|out)s?$/
+
+function pathsIn(name: string, value: JsonValue): string[] {
+  if (typeof value === 'string') return isPath(name, value) ? [value] : []
+  if (isList(value)) return value.flatMap((item) => pathsIn(name, item))
+  if (!isObject(value)) return []
+  return Object.entries(value).flatMap(([key, member]) =>
+    // `files: { "src/a.ts": "its content" }`
+    isPathParameter(name) && looksLikePath(key) ? [key] : pathsIn(key, member),
+  )
+}
+
+function isPath(name: string, value: string): boolean {
+  if (/^file:/i.test(value) || isPathParameter(name)) return true
+  return placeParameter.test(inSnakeCase(name)) && looksLikePath(value)
+}
+
+function isPathParameter(name: string): boolean {
+  return pathParameter.test(inSnakeCase(name))
+}
+
+function inSnakeCase(name: string): string {
+  return name
+    .replaceAll(/([a-z\d])([A-Z])/g, '$1_$2')
+    .replaceAll('-', '_')
+    .toLowerCase()
+}
+
+function looksLikePath(text: string): boolean {
+  return /[/\\.]/.test(text)
+}
+
+function isNamed(path: string, request: string): boolean {
+  return request.includes(path) || request.includes(filePath(path) ?? path)
+}
+
+/** The path of a `file:` address. */
+function filePath(address: string): string | undefined {
+  try {
+    return fileURLToPath(address)
+  } catch {
+    return undefined
+  }
+}

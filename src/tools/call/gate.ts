@@ -1,0 +1,344 @@
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import {
+  type Diagnostic,
+  readRegularFile,
+  type Runtime,
+  type Settings,
+  sha256,
+} from '../../base/index.ts'
+import { type AcceptedPart, type ActingPart, openTrustStore } from '../../trust/index.ts'
+import {
+  afterCall,
+  type GatedCall,
+  matchWorkflows,
+  planGate,
+  type PlannedStep,
+  readWorkflows,
+  runGate,
+  type SessionStore,
+  type StepStatus,
+  type WorkflowDefinition,
+  workflowFiles,
+  workflowsPath,
+  workflowTool,
+  type WorkflowTool,
+} from '../../workflow/index.ts'
+import { canonicalCategory } from '../category/canonical.ts'
+import { acceptingHint, type FileTrust, fileTrust } from '../config/file-trust.ts'
+import type { ServerBlock } from '../config/model.ts'
+import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
+import { ToolRefusedError } from './errors.ts'
+
+interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' | 'runtime'> {
+  project: string
+  runtime: Runtime
+  workspaceTrust: Settings['workspaceTrust']
+  /** What was wrong with the files of workflows. */
+  diagnostics: readonly Diagnostic[]
+  /** Where it was read already. */
+  trust?: WorkflowTrust | undefined
+}
+
+/**
+ * The gate that everything which calls a project's tools stands behind: its workflows act only as
+ * far as the project is trusted, and while one of them cannot be read nothing is called, since it
+ * may be the one that forbids the call.
+ */
+export function projectGate(options: ProjectGateOptions): CallGate {
+  const { project, runtime, workspaceTrust, workflows, diagnostics } = options
+  const problem = diagnostics.find(({ severity }) => severity === 'error')
+  if (problem !== undefined) return closedGate(problem, project)
+  const trust = options.trust ?? workflowTrust(project, runtime, workspaceTrust, workflows)
+  const gate = workflowGate({ ...options, blockOf: trust.blockOf })
+  const requireAccepted = (call: CallToForesee): void => {
+    refuseWithoutGone(call, trust.gone(), options.index().tools.map(workflowTool))
+  }
+  return {
+    ...gate,
+    async pass(call, callStep) {
+      requireAccepted(call)
+      await gate.pass(call, callStep)
+    },
+    async foresee(call) {
+      requireAccepted(call)
+      return await gate.foresee?.(call)
+    },
+  }
+}
+
+function closedGate(problem: Diagnostic, project: string): CallGate {
+  const refuse = (): Promise<never> => Promise.reject(refusal(problem, project))
+  return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
+}
+
+/** A file of the tool cache that cannot be read at all is made anew by a refresh. */
+function refusal({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
+  const at = line === undefined ? path : `${path}:${line}`
+  const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
+  if (!isUnreadable || path === workflowsPath(project)) {
+    return new ToolRefusedError({
+      code: 'workflows-unreadable',
+      message: `nothing is called, because a workflow of this project cannot be read (${at})`,
+      hint: 'skillrail workflow check says what is wrong, and where.',
+    })
+  }
+  return new ToolRefusedError({
+    code: 'workflows-unreadable',
+    message: `nothing is called, because the tool cache ${at} cannot be read and may hold a workflow that comes first`,
+    hint: 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.',
+  })
+}
+
+export interface WorkflowGateOptions {
+  workflows: readonly WorkflowDefinition[]
+  session: SessionStore
+  /** Read at every call: discovery may replace it. */
+  index: () => CallIndex
+  /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
+  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  skipPrerequisites?: boolean | undefined
+  /**
+   * Why the workflows of a file may make no calls, such as a project's that was never trusted. A call
+   * that they stand before is then refused, neither carried out nor let pass.
+   */
+  blockOf: (path: string) => { message: string; hint: string } | undefined
+  note: (line: string) => void
+  runtime: Pick<Runtime, 'elapsed'>
+}
+
+/** The gate of the project's workflows, as every call passes it. */
+export function workflowGate(options: WorkflowGateOptions): CallGate {
+  const { workflows, session, index, ask, skipPrerequisites, note, runtime } = options
+  return {
+    async pass(call, callStep) {
+      const tools = index().tools.map(workflowTool)
+      await runGate(gatedCall(call), {
+        workflows,
+        tools,
+        session,
+        caller: (tool, params, { signal }) => callStep(tool.id, params, signal),
+        permit: (workflow) => requireTrusted(workflow, options),
+        ask,
+        skipPrerequisites,
+        note,
+        runtime,
+        signal: call.signal,
+      })
+    },
+    async foresee(call) {
+      const { state } = await session.read()
+      const plan = planGate(gatedCall(call), workflows, state, index().tools.map(workflowTool))
+      const { workflow } = plan
+      const open = plan.steps.filter(({ status }) => openStatuses.has(status))
+      if (workflow === undefined || open.length === 0) return undefined
+      const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
+      if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, options)
+      const prerequisites = acts ? open.map(foreseenStep) : []
+      return { workflow: workflow.name, mode: workflow.mode, prerequisites }
+    },
+    lacks(call) {
+      const binding = workflows.filter(({ mode }) => mode !== 'suggest')
+      const tools = index().tools.map(workflowTool)
+      return matchWorkflows(gatedCall(call), binding, tools).notInstalled.length > 0
+    },
+    async after(call, text) {
+      await afterCall(gatedCall(call), session, workflows, text)
+    },
+  }
+}
+
+/** @throws {ToolRefusedError} where the file of a workflow may make no calls. */
+export function requireTrusted(
+  workflow: WorkflowDefinition,
+  { blockOf }: Pick<WorkflowGateOptions, 'blockOf'>,
+): void {
+  const block = blockOf(workflow.path)
+  if (block === undefined) return
+  const message = `Workflow '${workflow.name}' must run first and may not: ${block.message}`
+  throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
+}
+
+/** What is not done yet. */
+const openStatuses: ReadonlySet<StepStatus> = new Set(['run', 'waits', 'blocked'])
+
+function foreseenStep({ step, tool, id, params, required }: PlannedStep): ForeseenStep {
+  return { step, tool, id, params, required }
+}
+
+/** A call as workflows see it: its category is one of the tool. */
+export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall {
+  const { tool, category, params, request, instance } = call
+  const { id, server, name } = tool
+  return { tool: { id, server, name, category }, params, request, instance }
+}
+
+/**
+ * @throws {ToolRefusedError} for a call that a workflow stood before which is gone, and for every call
+ *   where nobody knows what is gone.
+ */
+export function refuseWithoutGone(
+  call: CallToForesee,
+  { accepted, loaded, workflows, unknown }: GoneWorkflows,
+  installed: readonly WorkflowTool[],
+): void {
+  if (unknown !== undefined) {
+    throw new ToolRefusedError({
+      code: 'workflow-not-trusted',
+      message: `nothing is called, because ${unknown} held workflows when the workspace was trusted and has changed since`,
+      hint: acceptingHint,
+    })
+  }
+  const gated = gatedCall(call)
+  const removed = workflows.find((workflow) => {
+    const { matched, notInstalled } = matchWorkflows(gated, [workflow], installed)
+    return matched !== undefined || notInstalled.length > 0
+  })
+  const standing = removed ?? overtaken()
+  if (standing === undefined) return
+  throw new ToolRefusedError({
+    code: 'workflow-not-trusted',
+    message: `Workflow '${standing.name}' must run first: what was read from ${standing.path} is not what was accepted when the workspace was trusted`,
+    hint: acceptingHint,
+  })
+
+  /** The one that stood first as accepted, where another has come before it. */
+  function overtaken(): WorkflowDefinition | undefined {
+    const first = matchWorkflows(gated, accepted, installed).matched
+    if (first === undefined || first.mode === 'suggest') return undefined
+    return isSameWorkflow(first, matchWorkflows(gated, loaded, installed).matched)
+      ? undefined
+      : first
+  }
+}
+
+/**
+ * How far the workflows of a project are those that were accepted. Everything is read once, when it
+ * is asked for.
+ */
+export interface WorkflowTrust {
+  /**
+   * Why the workflows of a file may make no calls; undefined: they may. The file may have held other
+   * bytes when it was loaded than it holds now, so what was loaded is compared too.
+   */
+  blockOf(path: string): ServerBlock | undefined
+  gone(): GoneWorkflows
+}
+
+/**
+ * What a project's workflows were when its workspace was trusted, and are not any more. Nothing where
+ * the caller vouches for the workspace, or nobody does.
+ */
+export interface GoneWorkflows {
+  /** Everything that was accepted, in its order, as it was then. */
+  accepted: readonly WorkflowDefinition[]
+  /** Everything that was read now. */
+  loaded: readonly WorkflowDefinition[]
+  /** Definitions that would act, and were removed, changed or hidden behind another of their name. */
+  workflows: readonly WorkflowDefinition[]
+  /** A file that is not as accepted, and whose accepted text was not kept. */
+  unknown: string | undefined
+}
+
+/** @param loaded every workflow of the project, as it was read. */
+export function workflowTrust(
+  project: string,
+  runtime: Runtime,
+  workspaceTrust: Settings['workspaceTrust'],
+  loaded: readonly WorkflowDefinition[],
+): WorkflowTrust {
+  let files: FileTrust | undefined
+  const asLoaded = new Map<string, boolean>()
+  let texts: AcceptedTexts | undefined
+  let gone: GoneWorkflows | undefined
+  const trust = (): FileTrust => (files ??= fileTrust(project, runtime, workspaceTrust))
+  const acceptedTexts = (): AcceptedTexts =>
+    (texts ??= new Map(
+      trust()
+        .accepted.filter(isWorkflow)
+        .map((part) => {
+          const path = join(project, ...part.path.split('/'))
+          return [path, textOf(part, path)]
+        }),
+    ))
+  return {
+    blockOf(path) {
+      const block = trust().blockOf(path)
+      if (block !== undefined || workspaceTrust === 'trusted') return block
+      const known = asLoaded.get(path) ?? isAsLoaded(path, acceptedTexts().get(path), loaded)
+      asLoaded.set(path, known)
+      return known ? undefined : notAsLoaded(path)
+    },
+    gone: () => (gone ??= goneFrom(project, acceptedTexts(), loaded)),
+  }
+
+  /** As it lies there, where it is what was accepted; else as it was kept. */
+  function textOf(accepted: AcceptedPart, path: string): string | undefined {
+    const now = trust()
+      .now()
+      .find((part) => isWorkflow(part) && part.path === accepted.path)
+    const isHere = now?.digest === accepted.digest && now.problem === undefined
+    if (!isHere) return openTrustStore(runtime).acceptedText(accepted.digest)
+    return now.text ?? textOfLongFile(path, now)
+  }
+}
+
+/** The text of every file that was accepted, by path; undefined where nobody has it any more. */
+type AcceptedTexts = ReadonlyMap<string, string | undefined>
+
+function isWorkflow({ kind }: Pick<AcceptedPart, 'kind'>): boolean {
+  return kind === 'workflow'
+}
+
+const maxBytes = 16 * 1024 * 1024
+
+/** Of a file that is too long for a preview all bytes count. */
+function textOfLongFile(path: string, { digest }: ActingPart): string | undefined {
+  const file = readRegularFile(path, { maxBytes })
+  return file.ok && sha256(file.bytes) === digest ? file.text : undefined
+}
+
+function isAsLoaded(
+  path: string,
+  text: string | undefined,
+  loaded: readonly WorkflowDefinition[],
+): boolean {
+  if (text === undefined) return false
+  const { workflows } = readWorkflows([{ path, text }], { canonicalCategory })
+  const accepted = new Map(workflows.map((workflow) => [workflow.name, workflow]))
+  return loaded
+    .filter((workflow) => workflow.path === path)
+    .every((workflow) => isSameWorkflow(workflow, accepted.get(workflow.name)))
+}
+
+/** Whoever can change a project can also take a workflow away: what was accepted stays in force. */
+function goneFrom(
+  project: string,
+  texts: AcceptedTexts,
+  loaded: readonly WorkflowDefinition[],
+): GoneWorkflows {
+  const [unknown] = [...texts].find(([, text]) => text === undefined) ?? []
+  const files = workflowFiles(project).flatMap(({ path }) => {
+    const text = texts.get(path)
+    return text === undefined ? [] : [{ path, text }]
+  })
+  const accepted = readWorkflows(files, { canonicalCategory }).workflows
+  const inForce = new Map(loaded.map((workflow) => [workflow.name, workflow]))
+  const workflows = accepted
+    .filter(({ enabled, mode }) => enabled && mode !== 'suggest')
+    .filter((workflow) => !isSameWorkflow(workflow, inForce.get(workflow.name)))
+  return { accepted, loaded, workflows, unknown }
+}
+
+/** The line is left out: of a tool cache only the workflows are kept as text. */
+function isSameWorkflow(a: WorkflowDefinition, b: WorkflowDefinition | undefined): boolean {
+  return isDeepStrictEqual({ ...a, line: undefined }, { ...b, line: undefined })
+}
+
+function notAsLoaded(path: string): ServerBlock {
+  return {
+    reason: 'changed',
+    message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
+    hint: 'Start again, so that the file is read anew. To see what it holds: skillrail trust',
+  }
+}
