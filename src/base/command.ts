@@ -42,8 +42,15 @@ export interface Progress<E> {
   /**
    * `line` goes to stderr as a line of its own. `stdout` is printed at once; what all events print there
    * is the beginning of the final rendering, of which only the rest is printed at the end.
+   * `diagnostics` go to stderr, without `--json`.
    */
-  event(event: E): { line?: string | undefined; stdout?: string | undefined } | undefined
+  event(event: E):
+    | {
+        line?: string | undefined
+        stdout?: string | undefined
+        diagnostics?: readonly Diagnostic[] | undefined
+      }
+    | undefined
   /** The last line of a terminal, redrawn ten times a second. */
   live?(): string
 }
@@ -123,6 +130,8 @@ export interface Screen {
  */
 export type OptionSpec =
   | { kind: 'flag'; flags: string; help: string }
+  /** `--pin` with its opposite `--no-pin`, whose help is `negated`; undefined where neither is given. */
+  | { kind: 'switch'; flags: string; help: string; negated: string }
   | { kind: 'text'; flags: string; help: string; default?: string }
   /** May be repeated. */
   | { kind: 'list'; flags: string; help: string }
@@ -140,21 +149,23 @@ export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
 type Given<S extends OptionSpec> = S extends { kind: 'flag' }
   ? boolean
-  : S extends { kind: 'list' }
-    ? readonly string[]
-    : S extends { kind: 'choice'; choices: readonly (infer C)[]; default: string }
-      ? C
-      : S extends { kind: 'choice'; choices: readonly (infer C)[] }
-        ? C | undefined
-        : S extends { kind: 'integer'; default: number }
-          ? number
-          : S extends { kind: 'integer' | 'seconds' }
-            ? number | undefined
-            : S extends { kind: 'optional' }
-              ? string | true | undefined
-              : S extends { default: string }
-                ? string
-                : string | undefined
+  : S extends { kind: 'switch' }
+    ? boolean | undefined
+    : S extends { kind: 'list' }
+      ? readonly string[]
+      : S extends { kind: 'choice'; choices: readonly (infer C)[]; default: string }
+        ? C
+        : S extends { kind: 'choice'; choices: readonly (infer C)[] }
+          ? C | undefined
+          : S extends { kind: 'integer'; default: number }
+            ? number
+            : S extends { kind: 'integer' | 'seconds' }
+              ? number | undefined
+              : S extends { kind: 'optional' }
+                ? string | true | undefined
+                : S extends { default: string }
+                  ? string
+                  : string | undefined
 
 /** The values of the options and, as `arguments`, the positional arguments. */
 export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K]> } & {

@@ -38,6 +38,7 @@ export function parseCommandLine(
     const option = optionOf(spec)
     if (option.attributeName() !== key) throw new Error(`${spec.flags} is declared as ${key}`)
     program.addOption(option)
+    if (spec.kind === 'switch') addOpposite(program, key, spec.negated)
   }
   for (const [syntax, help] of Object.entries(command.arguments ?? {})) {
     program.argument(syntax, help)
@@ -120,6 +121,22 @@ function optionOf(spec: OptionSpec): Option {
   return option
 }
 
+/** Of a switch and its opposite the last one would win without a word. */
+function addOpposite(program: Parser, name: string, help: string): void {
+  program.addOption(new Option(`--no-${name}`, help))
+  const given = new Set<string>()
+  for (const flag of [name, `no-${name}`]) {
+    program.on(`option:${flag}`, () => {
+      if (given.add(flag).size === 1) return
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `--${name} and --no-${name} do not go together`,
+        hint: `Give one of them; ${program.name()} --help says what each does.`,
+      })
+    })
+  }
+}
+
 /** The value that the command gets, checked. */
 function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
   const text = typeof given === 'string' ? given : undefined
@@ -127,6 +144,8 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
   switch (spec.kind) {
     case 'flag':
       return given === true
+    case 'switch':
+      return typeof given === 'boolean' ? given : undefined
     case 'list':
       return Array.isArray(given) ? given.map(String) : []
     case 'integer':

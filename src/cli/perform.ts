@@ -153,7 +153,7 @@ function showEvents({
   let hasLines = false
   return {
     onEvent(event) {
-      const { line, stdout } = progress?.event(event) ?? {}
+      const { line, stdout, diagnostics } = progress?.event(event) ?? {}
       if (line !== undefined) {
         if (timer !== undefined) output.live('')
         output.styled(line)
@@ -163,6 +163,7 @@ function showEvents({
         output.raw(stdout)
         printed += stdout
       }
+      if (diagnostics !== undefined && !silent) output.diagnostics(diagnostics)
     },
     close() {
       clearInterval(timer)

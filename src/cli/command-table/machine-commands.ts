@@ -36,7 +36,7 @@ export const machineCommands: readonly CommandEntry[] = [
     name: 'trust',
     group: 'Machine',
     summary: 'Say which projects’ skills may act',
-    load: () => import('../commands/trust.ts'),
+    load: () => import('../../trust/commands/trust.ts'),
   },
   {
     name: 'view',

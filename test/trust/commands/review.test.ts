@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadConfiguration } from '../../src/base/index.ts'
-import { standingOf } from '../../src/cli/_trust-standing.ts'
-import { trustReportLines } from '../../src/cli/_trust-report.ts'
-import { openTrustStore, type TrustStore } from '../../src/trust/index.ts'
-import { runtimeIn, temporaryDirectory, writeFiles } from '../trust/_project.ts'
+import { loadConfiguration } from '../../../src/base/index.ts'
+import { reviewWorkspace } from '../../../src/trust/commands/review.ts'
+import { trustReportLines } from '../../../src/trust/commands/report.ts'
+import { openTrustStore, type TrustStore } from '../../../src/trust/index.ts'
+import { runtimeIn, temporaryDirectory, writeFiles } from '../_project.ts'
 
 const skill = '.claude/skills/deploy'
 const document = '---\nname: deploy\ndescription: Deploys. Use when asked to.\n---\nDo it.\n'
@@ -21,20 +21,20 @@ function project() {
   const runtime = { ...runtimeIn(root), cwd: workspace }
   const { settings } = loadConfiguration(runtime)
   const store: TrustStore = openTrustStore(runtime)
-  const standing = (options: { pin?: boolean }) =>
-    standingOf({ runtime, settings }, store, undefined, options)
-  return { write, standing }
+  const review = (options: { pin?: boolean }) =>
+    reviewWorkspace({ runtime, settings }, store, undefined, options)
+  return { write, review }
 }
 
 it('accepts the text that was there when the report was made, and shows which text that is', async () => {
-  const { write, standing } = project()
-  const shown = standing({ pin: true })
+  const { write, review } = project()
+  const shown = review({ pin: true })
   const lines = trustReportLines(shown.report).join('\n')
   expect(lines).toContain('    text           guide.md (4 B)')
   write('guide.md', 'written while a person reads\n')
   write('scripts/late.sh', '#!/bin/sh\n')
   await shown.accept()
-  const { report } = standing({})
+  const { report } = review({})
   expect(report).toMatchObject({ state: 'changed', pinned: true })
   expect(report.changes.map(({ change, path }) => `${change} ${path}`)).toEqual([
     `changed ${skill}/guide.md`,
@@ -43,16 +43,16 @@ it('accepts the text that was there when the report was made, and shows which te
 })
 
 it('accepts no script that came while it was asked whether text may change again', async () => {
-  const { write, standing } = project()
-  await standing({ pin: true }).accept()
-  const shown = standing({ pin: false })
+  const { write, review } = project()
+  await review({ pin: true }).accept()
+  const shown = review({ pin: false })
   write('scripts/late.sh', '#!/bin/sh\n')
   await shown.accept()
-  expect(standing({}).report).toMatchObject({
+  expect(review({}).report).toMatchObject({
     state: 'changed',
     pinned: false,
     changes: [{ change: 'added', path: `${skill}/scripts/late.sh` }],
   })
   write('guide.md', 'two\n')
-  expect(standing({}).report.changes).toHaveLength(1)
+  expect(review({}).report.changes).toHaveLength(1)
 })

@@ -1,4 +1,6 @@
-import { type Diagnostic, safeLine, safeText } from '../base/index.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { amount, safeLine } from '../../base/text.ts'
+import type { LockStore } from '../lock-store.ts'
 import {
   type CurrentSkill,
   currentSkills,
@@ -6,13 +8,12 @@ import {
   type LockChange,
   lockDrift,
   type LockFileChange,
-  type LockReading,
-} from '../trust/index.ts'
-import { amount } from '../base/text.ts'
-import type { Standing } from './_trust-standing.ts'
-import { type KeptTexts, textChange } from './_text-change.ts'
+} from '../lock.ts'
+import type { TrustStore } from '../store.ts'
+import { diffLines, type KeptTexts, type TextChange, textChange } from './report.ts'
+import type { Review } from './review.ts'
 
-/** What the lock of a project says of its skills; also what `--json` prints. */
+/** How the skills of a project differ from its lock. */
 export interface LockReport {
   path: string
   state: 'none' | 'locked' | 'drifted' | 'unreadable'
@@ -26,70 +27,47 @@ interface LockedSkillReport extends Omit<LockChange, 'files'> {
   files: readonly LockedFileReport[]
 }
 
-interface LockedFileReport {
+/** Its note also says what else differs. */
+interface LockedFileReport extends TextChange {
   change: LockFileChange['change']
   path: string
-  /** A unified diff, where both texts are known. */
-  diff?: string | undefined
   /** Whether it may be executed now, where that is not as locked; `true` of an added one that may. */
   executable?: boolean | undefined
-  /** Why there is no diff, and what else differs. */
-  note?: string | undefined
 }
 
-export interface LockComparison {
-  report: LockReport
-  /** As they are now; empty where there is no lock to compare them with. */
-  current: readonly CurrentSkill[]
+/** As they were locked here, or else as they were accepted. */
+export function keptTexts(store: TrustStore, lock: LockStore): KeptTexts {
+  return {
+    acceptedText: (digest) => lock.lockedText(digest) ?? store.acceptedText(digest),
+    wasSecret: (digest) => lock.wasSecret(digest) || store.wasSecret(digest),
+  }
 }
 
-/** Reads the skills only where there is a lock. */
+/** Reads the skills only where there is a lock; `current` is empty where there is none. */
 export function compareWithLock(
-  standing: Pick<Standing, 'workspace' | 'lockable' | 'lock' | 'lockIsGone'>,
+  { workspace, lockable, lock, lockIsGone }: Review,
   kept: KeptTexts,
-): LockComparison {
-  const { workspace, lockable, lock, lockIsGone } = standing
-  if (lock.state !== 'read')
-    return { report: withoutSkills(workspace, lock, lockIsGone), current: [] }
+): { report: LockReport; current: readonly CurrentSkill[] } {
+  const { path, state } = lock
+  if (state !== 'read') {
+    const missing = lockIsGone ? [lockGone(path)] : heldAbove(workspace, path)
+    const diagnostics = state === 'unreadable' ? lock.diagnostics : missing
+    return { report: { path, state, withoutBits: 0, changes: [], diagnostics }, current: [] }
+  }
   const current = currentSkills(workspace, lockable)
   const changes = lockDrift(workspace, lock.skills, current).map((change) => ({
     ...change,
     files: change.files.map((file) => fileReport(change.path, file, kept)),
   }))
-  const state = changes.length === 0 ? 'locked' : 'drifted'
-  const withoutBits = current.filter(({ path, tree }) => {
-    const locked = lock.skills.get(path)
+  const withoutBits = current.filter(({ path: directory, tree }) => {
+    const locked = lock.skills.get(directory)
     return locked !== undefined && locked.executable === undefined && tree.executable !== undefined
   }).length
-  return { report: { path: lock.path, state, withoutBits, changes, diagnostics: [] }, current }
-}
-
-/** For a person, line by line; every word of the project made harmless. */
-export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
-  if (state === 'none' || state === 'unreadable') return []
-  const differ = `${amount(changes.length, 'skill')} ${changes.length === 1 ? 'differs' : 'differ'}`
-  const words = state === 'locked' ? 'every skill is as locked' : differ
-  const bits = `  It does not say which files of ${amount(withoutBits, 'skill')} may be executed: skillrail trust --lock adds that.`
-  return [
-    `Lock ${safeLine(path)}: ${words}`,
-    ...(withoutBits > 0 ? [bits] : []),
-    ...changes.flatMap(skillLines),
-  ]
-}
-
-function withoutSkills(
-  workspace: string,
-  lock: Exclude<LockReading, { state: 'read' }>,
-  isGone: boolean,
-): LockReport {
-  const { path, state } = lock
-  const diagnostics =
-    lock.state === 'unreadable'
-      ? lock.diagnostics
-      : isGone
-        ? [lockGone(path)]
-        : heldAbove(workspace, path)
-  return { path, state, withoutBits: 0, changes: [], diagnostics }
+  const isLocked = changes.length === 0
+  return {
+    report: { path, state: isLocked ? 'locked' : 'drifted', withoutBits, changes, diagnostics: [] },
+    current,
+  }
 }
 
 /** Without its lock nothing holds the text of a skill, and whoever changes that could delete it. */
@@ -129,14 +107,26 @@ function fileReport(
   const content = isSameContent ? {} : textChange(`${skill}/${path}`, file, before, kept)
   const bit = executable === undefined ? undefined : bitWords[`${executable}`]
   const notes = [bit, content.note].filter((note) => note !== undefined)
-  const note = notes.length === 0 ? undefined : notes.join('; ')
-  return { change, path, executable, ...content, note }
+  return { change, path, executable, ...content, note: notes.join('; ') || undefined }
 }
 
 const bitWords = {
   true: 'may be executed now',
   false: 'may not be executed any more',
 } as const
+
+/** The report as lines of text; every word of the project is made safe to print. */
+export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
+  if (state === 'none' || state === 'unreadable') return []
+  const differ = `${amount(changes.length, 'skill')} ${changes.length === 1 ? 'differs' : 'differ'}`
+  const words = state === 'locked' ? 'every skill is as locked' : differ
+  const bits = `  It does not say which files of ${amount(withoutBits, 'skill')} may be executed: skillrail trust --lock adds that.`
+  return [
+    `Lock ${safeLine(path)}: ${words}`,
+    ...(withoutBits > 0 ? [bits] : []),
+    ...changes.flatMap(skillLines),
+  ]
+}
 
 function skillLines({ change, name, path, problem, files }: LockedSkillReport): string[] {
   const note = problem === undefined ? '' : ` (${problem})`
@@ -145,6 +135,5 @@ function skillLines({ change, name, path, problem, files }: LockedSkillReport): 
 
 function fileLines({ change, path, diff, note }: LockedFileReport): string[] {
   const words = note === undefined ? path : `${path} (${note})`
-  const lines = diff === undefined || diff === '' ? [] : diff.split('\n').slice(2)
-  return [`    ${change}: ${safeLine(words)}`, ...lines.map((line) => `      ${safeText(line)}`)]
+  return [`    ${change}: ${safeLine(words)}`, ...diffLines(diff, '      ')]
 }

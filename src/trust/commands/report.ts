@@ -1,12 +1,12 @@
 import { relative, sep } from 'node:path'
-import { safeLine, safeText, isObject } from '../base/index.ts'
-import type { SkillInfo } from '../library/index.ts'
-import { formatAllowedTools } from '../skill/index.ts'
-import type { ActingPart, PartChange, WorkspaceAssessment } from '../trust/index.ts'
-import { amount, bytes } from '../base/text.ts'
-import { type KeptTexts, textChange } from './_text-change.ts'
+import { isObject } from '../../base/json.ts'
+import { amount, bytes, safeLine, safeText } from '../../base/text.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import type { SkillInfo } from '../../library/index.ts'
+import { formatAllowedTools } from '../../skill/index.ts'
+import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 
-/** Everything that a person decides on; also what `--json` prints, without the texts. */
+/** Everything that a person decides on. */
 export interface TrustReport {
   workspace: string
   state: WorkspaceAssessment['state']
@@ -26,7 +26,7 @@ interface SkillReport {
   fork?: string | undefined
   hooks?: unknown
   scripts: readonly PartReport[]
-  /** Where the text is held too. */
+  /** Where the text is pinned too. */
   texts?: readonly PartReport[] | undefined
 }
 
@@ -41,55 +41,50 @@ interface PartReport {
   servers?: readonly string[] | undefined
 }
 
-interface ChangeReport {
+interface ChangeReport extends TextChange {
   change: PartChange['change']
   kind: string
   path: string
-  /** Of a text that was kept: a unified diff. */
-  diff?: string | undefined
-  /** Why there is none. */
-  note?: string | undefined
 }
 
-export interface TrustReportInput {
+export function trustReport({
+  workspace,
+  pinned,
+  skills,
+  parts,
+  assessment: { state, changes },
+  kept,
+}: {
   workspace: string
   pinned: boolean
   skills: readonly SkillInfo[]
   parts: readonly ActingPart[]
   assessment: WorkspaceAssessment
   kept: KeptTexts
-}
-
-export function trustReport(input: TrustReportInput): TrustReport {
-  const { workspace, pinned, skills, parts, assessment, kept } = input
-  const byOwner = new Map<string, ActingPart[]>()
-  for (const part of parts) byOwner.set(part.owner, [...(byOwner.get(part.owner) ?? []), part])
+}): TrustReport {
+  const byOwner = Map.groupBy(parts, ({ owner }) => owner)
   return {
     workspace,
-    state: assessment.state,
+    state,
     pinned,
     skills: skills.map((skill) => {
       const path = relative(workspace, skill.realDirectory).split(sep).join('/')
       return skillReport(skill, path, byOwner.get(path) ?? [])
     }),
-    configuration: (byOwner.get('') ?? []).filter((part) => part.kind !== 'script').map(partReport),
-    changes: assessment.state === 'changed' ? assessment.changes.map(changeReport) : [],
+    configuration: (byOwner.get('') ?? []).filter(({ kind }) => kind !== 'script').map(partReport),
+    changes: state === 'changed' ? changes.map((change) => changeReport(change, kept)) : [],
   }
+}
 
-  function changeReport(change: PartChange): ChangeReport {
-    const { kind, path } = change.part
-    return { change: change.change, kind, path, ...contentOf(change) }
-  }
-
-  function contentOf(change: PartChange): { diff?: string | undefined; note?: string | undefined } {
-    if (change.change === 'removed') return {}
-    const { path } = change.part
-    const before =
-      change.change === 'added'
-        ? 'new'
-        : { digest: change.accepted.digest, verb: 'accepted' as const }
-    return textChange(path, change.part, before, kept)
-  }
+function changeReport(change: PartChange, kept: KeptTexts): ChangeReport {
+  const { kind, path } = change.part
+  const shown = { change: change.change, kind, path }
+  if (change.change === 'removed') return shown
+  const before =
+    change.change === 'added'
+      ? 'new'
+      : { digest: change.accepted.digest, verb: 'accepted' as const }
+  return { ...shown, ...textChange(path, change.part, before, kept) }
 }
 
 function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[]): SkillReport {
@@ -109,15 +104,8 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
   }
 }
 
-function partReport({
-  kind,
-  path,
-  size,
-  interpreter,
-  link,
-  problem,
-  text,
-}: ActingPart): PartReport {
+function partReport(part: ActingPart): PartReport {
+  const { kind, path, size, interpreter, link, problem, text } = part
   const servers = kind === 'mcp' && text !== undefined ? serversIn(text) : undefined
   return { kind, path, size, interpreter, link, problem, servers }
 }
@@ -151,12 +139,12 @@ function withoutPasswords(text: string): string {
   return text.replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
 }
 
-/** The report for a person, line by line; every word of the project made harmless. */
+/** The report as lines of text; every word of the project is made safe to print. */
 export function trustReportLines(report: TrustReport): string[] {
   const acting = report.skills.filter((skill) => skillLines(skill).length > 0)
   const plain = report.skills.length - acting.length
   const lines = [
-    `Workspace ${safeLine(report.workspace)}: ${standingWords(report, acting.length)}`,
+    `Workspace ${safeLine(report.workspace)}: ${stateText(report, acting.length)}`,
     ...acting.flatMap((skill) => [
       '',
       `  ${safeLine(skill.name)}  ${safeLine(skill.path)}`,
@@ -169,7 +157,11 @@ export function trustReportLines(report: TrustReport): string[] {
   return [...lines, ...report.changes.flatMap(changeLines)]
 }
 
-function standingWords(report: TrustReport, acting: number): string {
+export function trustedLine({ pinned }: { pinned: boolean }): string {
+  return `Trusted${pinned ? ', with its text' : ''}.`
+}
+
+function stateText(report: TrustReport, acting: number): string {
   const nothing = acting === 0 && report.configuration.length === 0
   if (nothing && report.state === 'untrusted') return 'not trusted, and nothing in it can act yet'
   return stateWords[report.state]
@@ -215,10 +207,43 @@ function serverLines(part: PartReport): string[] {
 }
 
 function changeLines({ change, kind, path, diff, note }: ChangeReport): string[] {
-  const lines = diff === undefined || diff === '' ? [] : diff.split('\n').slice(2)
   const words = note === undefined ? path : `${path} (${note})`
-  return [
-    `  ${change}: ${kind} ${safeLine(words)}`,
-    ...lines.map((line) => `    ${safeText(line)}`),
-  ]
+  return [`  ${change}: ${kind} ${safeLine(words)}`, ...diffLines(diff, '    ')]
+}
+
+/** Without the two lines that name the file. */
+export function diffLines(diff: string | undefined, indent: string): string[] {
+  const lines = diff === undefined || diff === '' ? [] : diff.split('\n').slice(2)
+  return lines.map((line) => `${indent}${safeText(line)}`)
+}
+
+/** The texts that were kept of what was accepted or locked, by their digests. */
+export interface KeptTexts {
+  acceptedText(digest: string): string | undefined
+  wasSecret(digest: string): boolean
+}
+
+/** A change of one file: a unified diff, or why there is none. */
+export interface TextChange {
+  diff?: string | undefined
+  note?: string | undefined
+}
+
+/** What changed in a file that still exists. */
+export function textChange(
+  path: string,
+  { text, link, problem }: Pick<ActingPart, 'text' | 'link' | 'problem'>,
+  before: { digest: string; verb: 'accepted' | 'locked' } | 'new',
+  kept: KeptTexts,
+): TextChange {
+  if (problem !== undefined) return { note: problem }
+  if (link !== undefined) return { note: `a link to ${link}` }
+  if (text === undefined) return { note: 'no text, or too long to be shown' }
+  if (before === 'new') return { diff: unifiedDiff(path, '', text) }
+  const known = kept.acceptedText(before.digest)
+  if (known !== undefined) return { diff: unifiedDiff(path, known, text) }
+  const why = kept.wasSecret(before.digest)
+    ? 'was not kept, since it seems to hold a secret'
+    : 'is not known here'
+  return { note: `no diff: the text that was ${before.verb} ${why}` }
 }

@@ -1,0 +1,281 @@
+import { resolve } from 'node:path'
+import { type Context, defineCommand, type Screen, type Values } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode, type ExitCode, UsageError } from '../../base/errors.ts'
+import { amount, safeLine } from '../../base/text.ts'
+import { findWorkspace } from '../decide.ts'
+import { openLockStore } from '../lock-store.ts'
+import type { Acceptance } from '../model.ts'
+import { openTrustStore, type TrustStore } from '../store.ts'
+import { compareWithLock, keptTexts, type LockReport, lockReportLines } from './lock-report.ts'
+import {
+  checkLines,
+  checkLock,
+  checkNotes,
+  type CheckResult,
+  lockExitCode,
+  lockLines,
+  type LockResult,
+  lockSkills,
+  type UnlockResult,
+  unlockSkills,
+} from './lock.ts'
+import { trustedLine, type TrustReport, trustReportLines } from './report.ts'
+import { agree, reviewWorkspace } from './review.ts'
+
+/** One kind for each way to use the command; an interim result is emitted before a question is asked. */
+type Result = TrustResult | ListResult | RevokeResult | LockResult | UnlockResult | CheckResult
+
+interface TrustResult extends TrustReport {
+  was: TrustReport['state']
+  accepted: boolean
+  /** Undefined where there is no lock. */
+  lock: LockReport | undefined
+  /** Nothing was left to accept. */
+  settled: boolean
+  dryRun: boolean
+}
+
+interface ListResult {
+  workspaces: readonly (Omit<Acceptance, 'parts'> & { parts: number })[]
+  diagnostics: readonly Diagnostic[]
+}
+
+interface RevokeResult {
+  workspace: string
+  revoked: boolean
+}
+
+const options = {
+  list: { kind: 'flag', flags: '--list', help: 'show the workspaces that are trusted' },
+  revoke: { kind: 'flag', flags: '--revoke', help: 'take the trust back' },
+  pin: {
+    kind: 'switch',
+    flags: '--pin',
+    help: 'hold on to the text of the skills too, not only to what acts',
+    negated: 'let the text change freely again',
+  },
+  lock: {
+    kind: 'flag',
+    flags: '--lock',
+    help: 'hold every skill to a lock file in the project, written as they are now',
+  },
+  check: {
+    kind: 'flag',
+    flags: '--check',
+    help: 'with --lock: compare with the lock files; write nothing',
+  },
+  unlock: { kind: 'flag', flags: '--unlock', help: 'remove the lock file' },
+  yes: { kind: 'flag', flags: '--yes', help: 'do not ask' },
+  dryRun: {
+    kind: 'flag',
+    flags: '--dry-run',
+    help: 'show what would be trusted and what changed; record nothing',
+  },
+} as const
+
+const optionNames = [
+  'list',
+  'revoke',
+  'pin',
+  'yes',
+  'dryRun',
+  'lock',
+  'check',
+  'unlock',
+] as const satisfies readonly (keyof typeof options)[]
+
+type Given = Values<typeof options>
+
+export const command = defineCommand<Result, Result>()({
+  arguments: { '[path]': 'a project, or a folder or a skill in it; default: this one' },
+  options,
+  examples: [
+    'trust',
+    'trust ../service --pin',
+    'trust --list',
+    'trust --lock',
+    'trust --lock --check   # in CI',
+  ],
+  async run(context, values) {
+    requireOneMode(values)
+    const [path] = values.arguments
+    const store = openTrustStore(context.runtime)
+    if (values.list) return listTrusted(context, store)
+    if (values.revoke) return await revoke(context, store, path)
+    if (values.unlock) return await unlockSkills(context, store, path)
+    if (values.check) return checkLock(context, store, path)
+    if (values.lock) return await lockSkills(context, store, path, values)
+    return await trustWorkspace(context, store, path, values)
+  },
+  progress: (screen) => ({
+    event: (result) => ({
+      stdout: renderResult(result, screen),
+      diagnostics: 'lock' in result ? result.lock?.diagnostics : undefined,
+    }),
+  }),
+  render: renderResult,
+  notes: (result) => ('installed' in result ? checkNotes(result) : []),
+  exitCode: exitCodeOf,
+})
+
+/** What each way to use the command goes with; every other option would have no effect. */
+const modes = [
+  { mode: 'list', allowed: [] },
+  { mode: 'revoke', allowed: ['yes'] },
+  { mode: 'unlock', allowed: ['yes'] },
+  { mode: 'check', allowed: ['lock', 'yes', 'dryRun'] },
+  { mode: 'lock', allowed: ['pin', 'yes', 'dryRun'] },
+] as const satisfies readonly {
+  mode: keyof typeof options
+  allowed: readonly (keyof typeof options)[]
+}[]
+
+/** @throws {UsageError} for an option, or a path, that would have no effect. */
+function requireOneMode(values: Given): void {
+  const [path] = values.arguments
+  if (values.list && path !== undefined) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--list shows every workspace that is trusted; ${path} would be left unheeded`,
+      hint: `skillrail trust ${path} --dry-run shows what is trusted there.`,
+    })
+  }
+  if (values.check && !values.lock) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: '--check belongs to --lock',
+      hint: 'skillrail trust --lock --check compares the skills with the lock files.',
+    })
+  }
+  const found = modes.find(({ mode }) => values[mode])
+  if (found === undefined) return
+  const allowed: readonly string[] = [found.mode, ...found.allowed]
+  const given = { ...values, pin: values.pin !== undefined }
+  const other = optionNames.find((name) => given[name] && !allowed.includes(name))
+  if (other === undefined) return
+  const flag = other === 'pin' && values.pin === false ? '--no-pin' : options[other].flags
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `${options[found.mode].flags} and ${flag} do not go together`,
+    hint: 'Give one of them; skillrail trust --help says what each does.',
+  })
+}
+
+async function trustWorkspace(
+  context: Context<Result>,
+  store: TrustStore,
+  path: string | undefined,
+  { pin, yes, dryRun }: Given,
+): Promise<TrustResult> {
+  const review = reviewWorkspace(context, store, path, { pin })
+  const { report, settled } = review
+  const lockStore = openLockStore(context.runtime, review.workspace)
+  const { report: lock, current } = compareWithLock(review, keptTexts(store, lockStore))
+  const isNone = lock.state === 'none' && lock.diagnostics.length === 0
+  const before: TrustResult = {
+    ...report,
+    was: report.state,
+    accepted: false,
+    lock: isNone ? undefined : lock,
+    settled,
+    dryRun,
+  }
+  context.emit(before)
+  const accepted = !settled && !dryRun && (await agreeToTrust(context, report, yes))
+  if (accepted) {
+    await review.accept()
+    if (lock.state === 'locked') await lockStore.keep(current)
+  }
+  if (lock.state === 'drifted') {
+    context.note(
+      'What differs from the lock is not trusted until it is locked: skillrail trust --lock',
+    )
+  }
+  if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
+  return accepted ? { ...before, state: 'trusted', accepted } : before
+}
+
+function agreeToTrust(
+  context: Context<Result>,
+  { state, workspace }: TrustReport,
+  yes: boolean,
+): Promise<boolean> {
+  return agree(context, {
+    question: state === 'changed' ? 'Accept these changes' : 'Trust this workspace',
+    yes,
+    message: `${workspace} was not trusted: nobody at a terminal agreed to it`,
+    hint: 'Look at what it may do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
+  })
+}
+
+function listTrusted(context: Context<Result>, store: TrustStore): ListResult {
+  const { acceptances, diagnostics } = store.read()
+  context.diagnose(diagnostics)
+  const workspaces = acceptances.map(({ parts, ...rest }) => ({ ...rest, parts: parts.length }))
+  return { workspaces, diagnostics }
+}
+
+async function revoke(
+  { runtime }: Context<Result>,
+  store: TrustStore,
+  path: string | undefined,
+): Promise<RevokeResult> {
+  const place = resolve(runtime.cwd, path ?? '.')
+  // A workspace that was deleted or moved is still in the record under the path it had.
+  const workspace = store.find(place)?.workspace ?? findWorkspace(place, runtime)
+  return { workspace, revoked: await store.revoke(workspace) }
+}
+
+function renderResult(result: Result, screen: Screen): string {
+  if ('workspaces' in result && result.workspaces.length > 0) {
+    return screen.table(result.workspaces.map(workspaceRow))
+  }
+  return linesOf(result)
+    .map((line) => `${line}\n`)
+    .join('')
+}
+
+function workspaceRow(entry: ListResult['workspaces'][number]): string[] {
+  const { workspace, acceptedAt, pinned, parts } = entry
+  return [
+    safeLine(workspace),
+    safeLine(acceptedAt.slice(0, 10)),
+    `${amount(parts, 'part')} that ${parts === 1 ? 'acts' : 'act'}`,
+    pinned ? 'pinned' : '',
+  ]
+}
+
+function linesOf(result: Result): string[] {
+  if ('written' in result) return lockLines(result)
+  if ('installed' in result) return checkLines(result)
+  if ('workspaces' in result) {
+    return result.diagnostics.length === 0 ? ['No workspace is trusted.'] : []
+  }
+  const workspace = safeLine(result.workspace)
+  if ('revoked' in result) {
+    return [`${workspace} ${result.revoked ? 'is no longer trusted' : 'was not trusted'}.`]
+  }
+  if ('removed' in result) {
+    const removed = `${safeLine(result.path)} was removed.`
+    return [result.removed ? removed : `There is no lock in ${workspace}.`]
+  }
+  return [
+    ...trustReportLines({ ...result, state: result.was }),
+    ...(result.lock === undefined ? [] : lockReportLines(result.lock)),
+    ...(result.accepted ? ['', trustedLine(result)] : []),
+  ]
+}
+
+function exitCodeOf(result: Result): ExitCode {
+  if ('written' in result) return lockExitCode(result)
+  if ('workspaces' in result) {
+    return result.diagnostics.length > 0 ? exitCode.badAnswer : exitCode.done
+  }
+  if ('ok' in result) return result.ok ? exitCode.done : exitCode.badAnswer
+  if (!('settled' in result)) return exitCode.done
+  const { settled, accepted, dryRun, lock } = result
+  if (!settled) return accepted || dryRun ? exitCode.done : exitCode.refused
+  const isAsLocked = lock === undefined || lock.state === 'none' || lock.state === 'locked'
+  return isAsLocked ? exitCode.done : exitCode.badAnswer
+}
