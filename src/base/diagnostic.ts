@@ -1,3 +1,5 @@
+import { safeLine } from './text.ts'
+
 export type Severity = 'error' | 'warning' | 'info'
 
 /**
@@ -19,6 +21,19 @@ export interface Diagnostic {
 
 export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error')
+}
+
+/** `path:line:column: severity: message [code]` and the hint on a line of its own. */
+export function diagnosticText(
+  diagnostic: Diagnostic,
+  style: (format: 'red' | 'yellow' | 'cyan' | 'dim', text: string) => string,
+): string {
+  const { path, line, column, severity, message, code, hint } = diagnostic
+  const place = [path, line, column].filter((part) => part !== undefined).join(':')
+  const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
+  const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
+  const first = `${head} ${style('dim', `[${code}]`)}`
+  return hint === undefined ? first : `${first}\n  ${safeLine(hint)}`
 }
 
 /** Total order for output: path, line, column, code, all by code point. */

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  constants,
   fsyncSync,
   mkdirSync,
   openSync,
@@ -158,4 +159,44 @@ export function makePrivateDirectory(path: string): void {
   const shared = parts.lastIndexOf(sharedDirectory)
   if (shared >= 0) makeDirectory(parts.slice(0, shared + 1).join(sep))
   makeDirectory(path, 0o700)
+}
+
+/**
+ * Writes what a user named: a file is replaced as a whole, a device or a pipe is written into. Throws
+ * the error of the system, or that nobody reads from the pipe.
+ */
+export async function writeNamedFile(path: string, text: string): Promise<void> {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined || found.isFile() || found.isDirectory()) {
+    return await writeFileAtomic(path, text)
+  }
+  const descriptor = openAtOnce(path, constants.O_WRONLY)
+  try {
+    writeAll(descriptor, Buffer.from(text))
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** Opens a file without waiting for the reader of a pipe, which could not be interrupted. */
+export function openAtOnce(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | (constants.O_NONBLOCK ?? 0), 0o644)
+  } catch (error) {
+    if (systemCode(error) !== 'ENXIO') throw error
+    throw new Error('nobody reads from it, or it is a socket', { cause: error })
+  }
+}
+
+/** Writes all of it, also into a full pipe that does not block. Throws the error of the system. */
+export function writeAll(descriptor: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length;) {
+    try {
+      written += writeSync(descriptor, bytes, written)
+    } catch (error) {
+      if (systemCode(error) !== 'EAGAIN') throw error
+      // Wait a millisecond for its reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
+    }
+  }
 }

@@ -1,8 +1,8 @@
 import { closeSync, constants, fstatSync } from 'node:fs'
 import { reasonOf, UsageError } from '../base/index.ts'
-import { openAtOnce } from './_named-file.ts'
+import { openAtOnce } from '../base/write-files.ts'
 import { requireWritable } from './_require-writable.ts'
-import { writeAll } from './sink.ts'
+import { writeAll } from '../base/write-files.ts'
 
 /** A file, a pipe or a device that gets lines while a run goes on. */
 export interface EventFile {

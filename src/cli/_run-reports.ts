@@ -8,7 +8,7 @@ import {
   type ShownRun,
 } from '../chain/index.ts'
 import { openEventFile } from './_event-file.ts'
-import { writeNamedFile } from './_named-file.ts'
+import { writeNamedFile } from '../base/write-files.ts'
 import { requireWritable } from './_require-writable.ts'
 import { findReportFormat } from './_report-format.ts'
 import type { CommandContext } from './command.ts'

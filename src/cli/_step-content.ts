@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { PlannedStep, StepContent } from '../chain/index.ts'
 import { activateSkill, discoverOptionsFrom, loadSkill, skillAt } from '../library/index.ts'
 import { matchPrompt, planInjection, renderInjection } from '../trigger/index.ts'
-import { argumentText } from './_argument-text.ts'
+import { argumentText } from '../skill/arguments.ts'
 import type { ChainProject } from './_chain-project.ts'
 
 /**

@@ -3,7 +3,7 @@ import { safeLine, safeText } from '../base/index.ts'
 import { type FixChange, validationRules } from '../skill/index.ts'
 import { printSarif } from './_sarif-report.ts'
 import type { CommandContext } from './command.ts'
-import { diagnosticText } from './output.ts'
+import { diagnosticText } from '../base/diagnostic.ts'
 
 /** What `validate` found out about one file. */
 export interface SkillVerdict {

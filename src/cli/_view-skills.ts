@@ -3,21 +3,18 @@ import { auditSkill } from '../audit/index.ts'
 import { readRegularFile, resolveInside, sha256 } from '../base/index.ts'
 import { planJson } from '../chain/index.ts'
 import {
-  currentTrust,
   type DiscoverOptions,
   type Discovery,
   discoverOptionsFrom,
   discoverSkills,
-  loadSkill,
   maxSkillBytes,
   type SkillInfo,
 } from '../library/index.ts'
 import { defaultChainPolicy, SkillLoadError, SkillNotFoundError } from '../skill/index.ts'
 import type { ViewWorld } from '../view/index.ts'
 import { openProject, planNamed } from './_chain-project.ts'
-import { listAnswer } from './_list-answer.ts'
-import { listedSkills } from './_listed-skills.ts'
-import { skillFacts } from './_skill-facts.ts'
+import { listSkills } from '../library/commands/list.ts'
+import { showSkill, skillFacts } from '../library/commands/show.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import type { CommandContext } from './command.ts'
 
@@ -27,7 +24,7 @@ type SkillPart = 'skills' | 'skill' | 'skillText' | 'audit' | 'match' | 'chains'
 export function skillWorld(context: CommandContext): Pick<ViewWorld, SkillPart> {
   const options = (): DiscoverOptions => discoverOptionsFrom(context.runtime, context.settings)
   return {
-    skills: () => skillList(options()),
+    skills: () => skillList(context),
     skill: (id) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
     skillText: (id) => textOf(findPath(id, discoverSkills(options()))),
     audit(id) {
@@ -60,11 +57,9 @@ function idOf(path: string): string {
   return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
 }
 
-function skillList(options: DiscoverOptions): ReturnType<ViewWorld['skills']> {
-  const discovery = listedSkills(options)
-  const { skills, diagnostics } = listAnswer(discovery, true)
-  const conflicts = new Set(discovery.conflicts.map(({ path }) => path))
-  const broken = discovery.broken.map(({ name, path, scope, diagnostics: found }) => ({
+function skillList(context: CommandContext): ReturnType<ViewWorld['skills']> {
+  const { skills, diagnostics, broken } = listSkills(context, { all: true })
+  const withoutUse = broken.map(({ name, path, scope, diagnostics: found }) => ({
     id: idOf(path),
     name,
     description: found.find(({ severity }) => severity === 'error')?.message ?? '',
@@ -78,34 +73,30 @@ function skillList(options: DiscoverOptions): ReturnType<ViewWorld['skills']> {
   const listed = skills.map((skill) => ({
     ...skill,
     id: idOf(skill.path),
-    standing: conflicts.has(skill.path)
-      ? ('conflict' as const)
-      : skill.shadowedBy === undefined
-        ? ('used' as const)
-        : ('shadowed' as const),
+    standing: skill.standing ?? ('used' as const),
   }))
-  return { skills: [...listed, ...broken], diagnostics }
+  return { skills: [...listed, ...withoutUse], diagnostics }
 }
 
 function skillAnswer(info: SkillInfo, options: DiscoverOptions): ReturnType<ViewWorld['skill']> {
-  const { resources } = loadSkill(info)
-  const trust = currentTrust(info, options)
-  const { name, description, path, tokens, fields, shadows, diagnostics } = info
+  const { trust, fields, ...skill } = showSkill(info, options)
   return {
-    id: idOf(path),
-    name,
-    description,
-    path,
-    trust: trust.level,
-    trustReason: trust.reason,
-    tokens,
-    facts: skillFacts(info, trust).filter(([label]) => label !== 'trust' && label !== 'trigger'),
+    id: idOf(skill.path),
+    name: skill.name,
+    description: skill.description,
+    path: skill.path,
+    trust,
+    trustReason: skill.trustReason,
+    tokens: skill.tokens,
+    facts: skillFacts({ ...skill, trust, fields }).filter(
+      ([label]) => label !== 'trust' && label !== 'trigger',
+    ),
     triggers: fields.triggers,
     isChain: fields.chain !== undefined,
-    resources: resources.files,
-    resourcesTruncated: resources.truncated,
-    shadows,
-    diagnostics,
+    resources: skill.resources,
+    resourcesTruncated: skill.resourcesTruncated,
+    shadows: skill.shadows,
+    diagnostics: skill.diagnostics,
   }
 }
 

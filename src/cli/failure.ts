@@ -1,6 +1,6 @@
 import { type Diagnostic, messageOf, safeText, SkillrailError } from '../base/index.ts'
 import { asFileError } from './_file-error.ts'
-import { diagnosticText } from './output.ts'
+import { diagnosticText } from '../base/diagnostic.ts'
 
 /** What `--json` prints instead of an answer. */
 export interface FailureReport {

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { columnsOf, cutToColumns, type Diagnostic, safeLine, safeText } from '../base/index.ts'
+import { diagnosticText } from '../base/diagnostic.ts'
+import { columnsOf, cutToColumns, type Diagnostic, safeText } from '../base/index.ts'
 import type { Sink } from './sink.ts'
 
 type StyleFormat = Parameters<typeof styleText>[0]
@@ -100,16 +101,6 @@ export function createOutput(options: OutputOptions): Output {
 /** Whether a variable of the environment says yes. */
 function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false'
-}
-
-/** `path:line:column: severity: message [code]` and the hint on a line of its own. */
-export function diagnosticText(diagnostic: Diagnostic, style: Output['style']): string {
-  const { path, line, column, severity, message, code, hint } = diagnostic
-  const place = [path, line, column].filter((part) => part !== undefined).join(':')
-  const colour = severity === 'error' ? 'red' : severity === 'warning' ? 'yellow' : 'cyan'
-  const head = `${safeLine(place)}: ${style(colour, severity)}: ${safeLine(message)}`
-  const first = `${head} ${style('dim', `[${code}]`)}`
-  return hint === undefined ? first : `${first}\n  ${safeLine(hint)}`
 }
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {

@@ -4,7 +4,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  openSync,
   realpathSync,
   statSync,
 } from 'node:fs'
@@ -16,11 +15,9 @@ import {
   messageOf,
   reasonOf,
   type Runtime,
-  systemCode,
   UsageError,
-  writeFileAtomic,
 } from '../base/index.ts'
-import { writeAll } from './sink.ts'
+import { openAtOnce, writeAll, writeNamedFile } from '../base/write-files.ts'
 
 /** Where the events and the reports of a command go: the options `--events` and `--report`. */
 export interface Reports {
@@ -208,7 +205,7 @@ function eventSink(
 function openEvents(path: string): number {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants
   try {
-    return openWithoutWaiting(path, O_WRONLY | O_APPEND | O_CREAT)
+    return openAtOnce(path, O_WRONLY | O_APPEND | O_CREAT)
   } catch (error) {
     throw new UsageError({
       code: 'file-not-writable',
@@ -239,29 +236,5 @@ function requireWritable(path: string, option: string, how: 'append' | 'replace'
       hint: 'Nothing was run. Name a file in a directory that can be written to.',
       cause: error,
     })
-  }
-}
-
-/** Replaces a file as a whole; writes into a device or a pipe. */
-async function writeNamedFile(path: string, text: string): Promise<void> {
-  const found = statSync(path, { throwIfNoEntry: false })
-  if (found === undefined || found.isFile() || found.isDirectory()) {
-    return await writeFileAtomic(path, text)
-  }
-  const descriptor = openWithoutWaiting(path, constants.O_WRONLY)
-  try {
-    writeAll(descriptor, Buffer.from(text))
-  } finally {
-    closeSync(descriptor)
-  }
-}
-
-/** Waiting for the reader of a pipe could not be interrupted. */
-function openWithoutWaiting(path: string, flags: number): number {
-  try {
-    return openSync(path, flags | (constants.O_NONBLOCK ?? 0), 0o644)
-  } catch (error) {
-    if (systemCode(error) !== 'ENXIO') throw error
-    throw new Error('nobody reads from it, or it is a socket', { cause: error })
   }
 }

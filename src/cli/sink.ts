@@ -1,5 +1,6 @@
-import { fstatSync, statSync, writeSync } from 'node:fs'
+import { fstatSync, statSync } from 'node:fs'
 import { messageOf, SkillrailError, systemCode } from '../base/index.ts'
+import { writeAll } from '../base/write-files.ts'
 
 /** Where words go. Writing returns when the system has them. */
 export interface Sink {
@@ -64,18 +65,5 @@ function writeWhole(descriptor: number, bytes: Buffer): boolean {
   } catch (error) {
     if (systemCode(error) === 'EPIPE' || descriptor === 2) return false
     throw unwritable(error)
-  }
-}
-
-/** Writes all of it, also into a full pipe that does not block. Throws the error of the system. */
-export function writeAll(descriptor: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length;) {
-    try {
-      written += writeSync(descriptor, bytes, written)
-    } catch (error) {
-      if (systemCode(error) !== 'EAGAIN') throw error
-      // Wait a millisecond for its reader.
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
-    }
   }
 }

@@ -90,6 +90,15 @@ export function quoteArgument(word: string): string {
   return `"${word.replace(/["\\$`]/g, String.raw`\$&`)}"`
 }
 
+/**
+ * Words of a command line as the text that a person would have typed after a skill's name. One word
+ * is that text itself; of several, those that would fall apart or be read differently are quoted.
+ */
+export function argumentText(words: readonly string[]): string {
+  const [only] = words
+  return words.length === 1 && only !== undefined ? only : words.map(quoteArgument).join(' ')
+}
+
 function isEscape(quote: string, next: string): boolean {
   if (quote === "'") return false
   return quote === '' || '"\\$`'.includes(next)

@@ -18,9 +18,15 @@ export interface CatalogOptions {
 export interface Catalog {
   text: string
   /** Names that did not fit at all, in the order given. */
-  omitted: string[]
+  omitted: readonly string[]
   /** Names whose description was cut, in the order given. */
-  shortened: string[]
+  shortened: readonly string[]
+}
+
+/** What a catalogue shows: descriptions are cut already. */
+interface CatalogContent {
+  skills: readonly CatalogEntry[]
+  omitted: readonly string[]
 }
 
 /** A description is never cut below this; a skill that still does not fit is left out. */
@@ -30,51 +36,49 @@ const leastDescription = 40
  * The skills that a model can choose from. The XML is the one of the reference library: names and
  * descriptions escaped, the location as it is.
  *
- * Within a budget all descriptions are cut to one length first. If that does not suffice, skills are
- * left out from the end, so that the order given is the order of importance, and the text says so.
+ * @throws RangeError if the budget is negative or no number.
+ */
+export function renderCatalog(skills: readonly CatalogEntry[], options: CatalogOptions): Catalog {
+  const { shortened, ...content } = fitCatalog(skills, options)
+  return { text: catalogText(content, options.format), omitted: content.omitted, shortened }
+}
+
+/**
+ * Fits skills into a budget: all descriptions are cut to one length first. If that does not suffice,
+ * skills are left out from the end, so that the order given is the order of importance.
  *
  * @throws RangeError if the budget is negative or no number.
  */
-export function renderCatalog(
+export function fitCatalog(
   skills: readonly CatalogEntry[],
   { format, tokenBudget }: CatalogOptions,
-): Catalog {
+): CatalogContent & Pick<Catalog, 'shortened'> {
   const budget = tokenBudget === undefined ? Infinity : tokenBudget * 4
   if (Number.isNaN(budget) || budget < 0) {
     throw new RangeError(`The token budget is ${tokenBudget}; it must be 0 or more.`)
   }
-  const whole = render(format, skills, [], Infinity)
-  if (whole.length <= budget) return { text: whole, omitted: [], shortened: [] }
-  const longest = Math.max(0, ...skills.map((skill) => skill.description.length))
-  const cut = largest(
-    leastDescription,
-    longest,
-    (length) => render(format, skills, [], length).length <= budget,
+  const contentOf = (kept: number, length: number): CatalogContent => ({
+    skills: skills.slice(0, kept).map(({ name, description, location }) => {
+      return { name, description: shorten(description, length), location }
+    }),
+    omitted: skills.slice(kept).map(({ name }) => name),
+  })
+  const fits = (kept: number, length: number): boolean =>
+    catalogText(contentOf(kept, length), format).length <= budget
+  const all = skills.length
+  const longest = Math.max(0, ...skills.map(({ description }) => description.length))
+  const length = fits(all, Infinity)
+    ? Infinity
+    : largest(leastDescription, longest, (candidate) => fits(all, candidate))
+  const kept =
+    length === undefined
+      ? (largest(0, all, (candidate) => fits(candidate, leastDescription)) ?? 0)
+      : all
+  const content = contentOf(kept, length ?? leastDescription)
+  const shortened = content.skills.filter(
+    ({ description }, index) => description !== skills[index]?.description,
   )
-  if (cut !== undefined) return finish(format, skills, [], cut)
-  const count = largest(
-    0,
-    skills.length,
-    (kept) =>
-      render(format, skills.slice(0, kept), skills.slice(kept), leastDescription).length <= budget,
-  )
-  const kept = count ?? 0
-  return finish(format, skills.slice(0, kept), skills.slice(kept), leastDescription)
-}
-
-function finish(
-  format: CatalogFormat,
-  skills: readonly CatalogEntry[],
-  left: readonly CatalogEntry[],
-  length: number,
-): Catalog {
-  return {
-    text: render(format, skills, left, length),
-    omitted: left.map((skill) => skill.name),
-    shortened: skills
-      .filter((skill) => shorten(skill.description, length) !== skill.description)
-      .map((skill) => skill.name),
-  }
+  return { ...content, shortened: shortened.map(({ name }) => name) }
 }
 
 /** The largest number for which a condition holds that holds up to some point and not after. */
@@ -92,24 +96,11 @@ function largest(low: number, high: number, holds: (value: number) => boolean): 
   return best
 }
 
-function render(
-  format: CatalogFormat,
-  skills: readonly CatalogEntry[],
-  left: readonly CatalogEntry[],
-  length: number,
-): string {
-  const shown = skills.map((skill) => ({
-    name: skill.name,
-    description: shorten(skill.description, length),
-    location: skill.location,
-  }))
-  if (format === 'json') {
-    const omitted = left.map((skill) => skill.name)
-    return JSON.stringify({ skills: shown, omitted }, undefined, 2)
-  }
-  const note = left.length === 0 ? [] : [omission(left)]
-  if (format === 'markdown') return [...shown.map(markdownItem), ...note].join('\n')
-  const lines = shown.flatMap((skill) => [
+export function catalogText({ skills, omitted }: CatalogContent, format: CatalogFormat): string {
+  if (format === 'json') return JSON.stringify({ skills, omitted }, undefined, 2)
+  const note = omitted.length === 0 ? [] : [omission(omitted)]
+  if (format === 'markdown') return [...skills.map(markdownItem), ...note].join('\n')
+  const lines = skills.flatMap((skill) => [
     '<skill>',
     '<name>',
     escapeLines(skill.name),
@@ -122,8 +113,8 @@ function render(
     '</location>',
     '</skill>',
   ])
-  const omitted = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
-  return ['<available_skills>', ...lines, ...omitted, '</available_skills>'].join('\n')
+  const left = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
+  return ['<available_skills>', ...lines, ...left, '</available_skills>'].join('\n')
 }
 
 function markdownItem({ name, description, location }: CatalogEntry): string {
@@ -140,8 +131,8 @@ function escapeLines(text: string): string {
 }
 
 /** Names as far as they are few; a budget is not for a list of what is missing. */
-function omission(left: readonly CatalogEntry[]): string {
-  const names = left.slice(0, 5).map((skill) => skill.name)
+function omission(left: readonly string[]): string {
+  const names = left.slice(0, 5)
   const more = left.length > names.length ? ` and ${left.length - names.length} more` : ''
   const count = left.length === 1 ? '1 skill is' : `${left.length} skills are`
   return `${count} not listed here: ${names.join(', ')}${more}.`

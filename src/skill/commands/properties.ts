@@ -1,28 +1,23 @@
-import { exitCode, readRegularFile } from '../../base/index.ts'
-import { discoverOptionsFrom, findSkill, maxSkillBytes } from '../../library/index.ts'
-import {
-  parseSkill,
-  type SkillDocument,
-  SkillLoadError,
-  SkillParseError,
-  type YamlNode,
-} from '../../skill/index.ts'
-import { defineCommand, type LoadedCommand } from '../command.ts'
+import { defineCommand } from '../../base/command.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { discoverOptionsFrom } from '../../library/discover.ts'
+import { findSkill } from '../../library/find-skill.ts'
+import { maxSkillBytes } from '../../library/model.ts'
+import { SkillLoadError, SkillParseError } from '../errors.ts'
+import type { JsonValue, SkillDocument } from '../model.ts'
+import { parseSkill } from '../parse.ts'
+import type { YamlNode } from '../read-yaml.ts'
 
-export const command: LoadedCommand = defineCommand({
-  configure(program) {
-    program
-      .argument('<skill>', 'a name, scope:name, a directory or a SKILL.md')
-      .addHelpText(
-        'after',
-        '\nPrints what the reference library calls read-properties, in its form.\n\nExample:\n  $ skillrail properties skills/pdf-processing\n',
-      )
+export const command = defineCommand<object>()({
+  arguments: { '<skill>': 'a name, scope:name, a directory or a SKILL.md' },
+  options: {},
+  details: 'Prints what the reference library calls read-properties, in its form.',
+  examples: ['properties skills/pdf-processing'],
+  async run({ runtime, settings }, { arguments: [reference = ''] }) {
+    const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
+    return propertiesOf(documentAt(path))
   },
-  async run(context, [reference = '']) {
-    const info = findSkill(reference, discoverOptionsFrom(context.runtime, context.settings))
-    context.output.json(propertiesOf(documentAt(info.path)))
-    return exitCode.done
-  },
+  render: (properties) => `${JSON.stringify(properties, null, 2)}\n`,
 })
 
 function documentAt(path: string): SkillDocument {
@@ -49,7 +44,7 @@ function propertiesOf({ fields, frontmatter }: SkillDocument): object {
   }
 }
 
-function asWritten(node: YamlNode): unknown {
+function asWritten(node: YamlNode): JsonValue {
   if (node.kind === 'scalar') return node.text
   if (node.kind === 'list') return node.items.map((item) => asWritten(item))
   return Object.fromEntries(node.entries.map(({ key, value }) => [key.text, asWritten(value)]))

@@ -1,0 +1,35 @@
+import { defineCommand } from '../../base/command.ts'
+import { safeText } from '../../base/text.ts'
+import { argumentText } from '../../skill/arguments.ts'
+import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
+import { currentTrust, discoverOptionsFrom } from '../discover.ts'
+import { findSkill, loadSkill } from '../find-skill.ts'
+
+export const command = defineCommand<Activation>()({
+  arguments: {
+    '<skill>': 'a name, scope:name, a directory or a SKILL.md',
+    '[arguments...]': 'what is put into the instructions',
+  },
+  options: {
+    source: {
+      kind: 'choice',
+      flags: '--source <source>',
+      help: 'user, model or code: who asks for it',
+      choices: ['user', 'model', 'code'],
+      default: 'user',
+    },
+  },
+  details:
+    'A single argument is taken as the text that was typed; options of the skill go behind --.',
+  examples: ['activate code-review src/index.ts'],
+  async run({ runtime, settings }, { arguments: [reference = '', ...words], source }) {
+    const search = discoverOptionsFrom(runtime, settings)
+    const info = findSkill(reference, search)
+    checkInvocation(info, source)
+    const skill = loadSkill(info)
+    const { level: trustLevel } = currentTrust(skill.info, search)
+    return activateSkill({ skill, source, arguments: argumentText(words), trustLevel })
+  },
+  render: ({ content }, { isTerminal }) => `${isTerminal ? safeText(content) : content}\n`,
+  notes: ({ diagnostics }) => diagnostics,
+})

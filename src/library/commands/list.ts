@@ -1,0 +1,229 @@
+import { type Context, defineCommand, type Note, type Screen } from '../../base/command.ts'
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { amount, cell, count } from '../../base/text.ts'
+import { findWorkspace, lockedTrust } from '../../trust/index.ts'
+import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
+import type { BrokenSkill, SkillInfo } from '../model.ts'
+
+interface ListResult {
+  skills: readonly ListedSkill[]
+  /** About places and broken skills. */
+  diagnostics: readonly Diagnostic[]
+  broken: readonly BrokenSkill[]
+  /** How many skills another one of the same name hides; they are in `skills` with `--all`. */
+  shadowed: number
+  /** How many skills are not trusted, though their place is. */
+  heldBack: number
+}
+
+interface ListedSkill extends Pick<
+  SkillInfo,
+  'name' | 'description' | 'path' | 'scope' | 'tokens' | 'diagnostics'
+> {
+  trust: SkillInfo['trustLevel']
+  shadows?: readonly string[] | undefined
+  /** The skill that is used instead. */
+  shadowedBy?: string | undefined
+  /** Whether another skill has its name, so that neither is used, or one that is used instead. */
+  standing?: 'conflict' | 'shadowed' | undefined
+  /** Where a shadowed skill lies. */
+  source?: string | undefined
+}
+
+export const command = defineCommand<ListResult>()({
+  options: {
+    all: {
+      kind: 'flag',
+      flags: '--all',
+      help: 'also skills that another one of the same name hides',
+    },
+    precedence: {
+      kind: 'choice',
+      flags: '--precedence <scope>',
+      help: 'project or user: whose skill wins',
+      choices: ['project', 'user'],
+    },
+  },
+  examples: ['list --all'],
+  run: async (context, values) => listSkills(context, values),
+  render: (result, screen) => (isEmpty(result) ? '' : screen.table(tableRows(result, screen))),
+  notes(result, { verbose }): readonly Note[] {
+    const found = [...result.diagnostics, ...result.skills.flatMap(ownDiagnostics)]
+    const shown = found.filter(
+      ({ severity }) => severity === 'error' || (severity === 'warning' && verbose),
+    )
+    const warnings = verbose ? 0 : found.filter(({ severity }) => severity === 'warning').length
+    return [
+      ...(isEmpty(result) ? ['There are no skills here. `skillrail new NAME` makes one.'] : []),
+      ...(shown.length > 0 ? [''] : []),
+      ...shown,
+      ...(isEmpty(result) ? [] : [`\n${summary(result, warnings)}`]),
+    ]
+  },
+})
+
+/**
+ * Lists what a search finds. A skill has its level by its place; where the project has a lock, by all of
+ * it, for which each file of a skill is read.
+ */
+export function listSkills(
+  { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
+  { all, precedence }: { all: boolean; precedence?: 'project' | 'user' | undefined },
+): ListResult {
+  const configured = discoverOptionsFrom(runtime, settings)
+  const options = precedence === undefined ? configured : { ...configured, precedence }
+  const { skills, conflicts, shadowed, broken, diagnostics } = discoverSkills(options)
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const trustOf = lockedTrust(runtime, { ...options, workspace })
+  let heldBack = 0
+  const asLocked = (info: SkillInfo): SkillInfo => {
+    if (trustOf === undefined || info.trustLevel !== 'trusted') return info
+    const { level, code, reason, hint } = trustOf(info)
+    if (level === 'trusted') return info
+    heldBack++
+    const message = `the skill is not trusted: ${reason}`
+    const held = { code, severity: 'warning' as const, message, path: info.path, hint }
+    return { ...info, trustLevel: level, diagnostics: [...info.diagnostics, held] }
+  }
+  const winners = new Map(
+    skills.flatMap(({ path, shadows }) => shadows.map((shadow) => [shadow, path] as const)),
+  )
+  const hidden = shadowed.map((info) => ({
+    ...listed(asLocked(info)),
+    shadowedBy: winners.get(info.path),
+    standing: 'shadowed' as const,
+    source: info.source,
+  }))
+  return {
+    skills: [
+      ...skills.map((info) => listed(asLocked(info))),
+      ...conflicts.map((info) => ({ ...listed(asLocked(info)), standing: 'conflict' as const })),
+      ...(all ? hidden : []),
+    ],
+    diagnostics,
+    broken,
+    shadowed: shadowed.length,
+    heldBack,
+  }
+}
+
+function listed(info: SkillInfo): ListedSkill {
+  const { name, description, path, scope, trustLevel, tokens, shadows, diagnostics } = info
+  return {
+    name,
+    description,
+    path,
+    scope,
+    trust: trustLevel,
+    tokens,
+    shadows: shadows.length > 0 ? shadows : undefined,
+    diagnostics,
+  }
+}
+
+function isEmpty({ skills, broken }: ListResult): boolean {
+  return skills.length + broken.length === 0
+}
+
+/** Those of a shadowed skill are for `--json`. */
+function ownDiagnostics({ standing, diagnostics }: ListedSkill): readonly Diagnostic[] {
+  return standing === 'shadowed' ? [] : diagnostics
+}
+
+function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: number): string {
+  const used = skills.filter(({ standing }) => standing === undefined)
+  const conflicts = skills.filter(({ standing }) => standing === 'conflict').length
+  const isAll = skills.length > used.length + conflicts
+  const unusable = broken.length + conflicts
+  const failing = used.filter(({ diagnostics }) => hasErrors(diagnostics)).length
+  return [
+    amount(used.length, 'skill'),
+    ...(unusable > 0 ? [`${unusable} that cannot be used`] : []),
+    ...(failing > 0 ? [`${failing} with errors`] : []),
+    ...(heldBack > 0 ? [`${heldBack} not as locked or accepted (skillrail trust shows it)`] : []),
+    ...(shadowed > 0 ? [`${shadowed} shadowed${isAll ? '' : ' (--all shows them)'}`] : []),
+    ...(warnings > 0 ? [`${amount(warnings, 'warning')} (--verbose shows them)`] : []),
+  ].join(', ')
+}
+
+interface Row {
+  name: string
+  scope: string
+  trust: string
+  tokens: string
+  note: string
+}
+
+/**
+ * The table with its head. What is left of the width goes to the description; a narrow terminal loses
+ * the description first, then the scope.
+ */
+function tableRows(result: ListResult, { width, style }: Screen): string[][] {
+  const rows = rowsOf(result)
+  const longestName = rows.reduce((most, { name }) => Math.max(most, name.length), 4)
+  const nameWidth = Math.min(longestName, Math.max(12, Math.floor(width / 3)))
+  const tokenWidth = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 6)
+  const fixed = nameWidth + 2 + 'project'.length + 2 + 'untrusted'.length + 2 + tokenWidth + 2
+  const noteWidth = width - fixed
+  const cellsOf = ({ name, scope, trust, tokens, note }: Row): string[] => [
+    cell(name, nameWidth),
+    ...(width >= fixed ? [scope] : []),
+    trust,
+    tokens.padStart(tokenWidth),
+    ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
+  ]
+  const head = cellsOf({
+    name: 'NAME',
+    scope: 'SCOPE',
+    trust: 'TRUST',
+    tokens: 'TOKENS',
+    note: 'DESCRIPTION',
+  })
+  return [
+    head.map((text) => style('dim', text)),
+    ...rows.map((row) => {
+      const colour = colours.get(row.trust)
+      return cellsOf(colour === undefined ? row : { ...row, trust: style(colour, row.trust) })
+    }),
+  ]
+}
+
+const colours: ReadonlyMap<string, 'green' | 'yellow' | 'red'> = new Map([
+  ['trusted', 'green'],
+  ['untrusted', 'yellow'],
+  ['broken', 'red'],
+  ['conflict', 'red'],
+])
+
+/** Skills, conflicts, broken ones, and with `--all` the shadowed ones. */
+function rowsOf({ skills, broken }: ListResult): Row[] {
+  const rowsWith = (wanted: ListedSkill['standing']): Row[] =>
+    skills.filter(({ standing }) => standing === wanted).map(rowOf)
+  return [
+    ...rowsWith(undefined),
+    ...rowsWith('conflict'),
+    ...broken.map(({ name, scope, diagnostics }) => ({
+      name,
+      scope,
+      trust: 'broken',
+      tokens: '-',
+      note: diagnostics.find(({ severity }) => severity === 'error')?.message ?? '',
+    })),
+    ...rowsWith('shadowed'),
+  ]
+}
+
+function rowOf({ name, scope, trust, tokens, standing, source, ...skill }: ListedSkill): Row {
+  const hides = skill.shadows === undefined ? '' : `[hides ${skill.shadows.length}] `
+  const notes = {
+    conflict: 'another skill here has this name',
+    shadowed: `${trust}, in ${source}`,
+  }
+  return {
+    name,
+    scope,
+    trust: standing ?? trust,
+    tokens: count(tokens.body),
+    note: standing === undefined ? hides + skill.description : notes[standing],
+  }
+}

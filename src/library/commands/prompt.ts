@@ -1,0 +1,65 @@
+import { type Context, defineCommand } from '../../base/command.ts'
+import { amount, safeLine, safeText } from '../../base/text.ts'
+import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
+import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
+import { findSkill } from '../find-skill.ts'
+import type { SkillInfo } from '../model.ts'
+
+interface PromptResult {
+  skills: readonly CatalogEntry[]
+  /** Names that did not fit into the budget. */
+  omitted: readonly string[]
+}
+
+export const command = defineCommand<PromptResult>()({
+  arguments: {
+    '[skill...]': 'names, directories or SKILL.md files (default: all a model may use)',
+  },
+  options: {
+    format: {
+      kind: 'choice',
+      flags: '--format <name>',
+      help: 'xml (as the reference library; the default), markdown or json',
+      choices: ['xml', 'markdown', 'json'],
+    },
+    budget: {
+      kind: 'integer',
+      flags: '--budget <tokens>',
+      help: 'estimated tokens it may cost: descriptions are cut first',
+      least: 0,
+      most: 999_999_999,
+    },
+  },
+  examples: ['prompt --format markdown --budget 2000'],
+  async run(context, { arguments: references, format = 'xml', budget: tokenBudget }) {
+    const entries = skillsFor(context, references).map(({ name, description, path }) => ({
+      // A control character is illegal in XML, and hidden text has no place in a catalogue.
+      name: safeLine(name),
+      description: safeText(description),
+      location: path,
+    }))
+    const { skills, omitted, shortened } = fitCatalog(entries, { format, tokenBudget })
+    if (shortened.length > 0) {
+      context.note(`The description of ${amount(shortened.length, 'skill')} was cut.`)
+    }
+    if (omitted.length > 0) context.note(`Left out: ${omitted.join(', ')}.`)
+    return { skills, omitted }
+  },
+  render(result, { isTerminal }) {
+    const text = catalogText(result, 'xml')
+    return `${isTerminal ? safeText(text) : text}\n`
+  },
+  formats: {
+    xml: (result) => `${catalogText(result, 'xml')}\n`,
+    markdown: (result) => `${catalogText(result, 'markdown')}\n`,
+  },
+})
+
+/** What was named, or every skill that the model may activate by itself. */
+function skillsFor(context: Context, references: readonly string[]): readonly SkillInfo[] {
+  const options = discoverOptionsFrom(context.runtime, context.settings)
+  if (references.length > 0) return references.map((reference) => findSkill(reference, options))
+  const { skills, diagnostics } = discoverSkills(options)
+  context.diagnose(diagnostics.filter(({ severity }) => severity === 'error'))
+  return skills.filter(({ fields }) => !fields.disableModelInvocation)
+}

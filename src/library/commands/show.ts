@@ -1,0 +1,232 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { contradiction } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { bytes, count, safeLine, safeText } from '../../base/text.ts'
+import { formatAllowedTools } from '../../skill/allowed-tools.ts'
+import { SkillLoadError } from '../../skill/errors.ts'
+import type { ChainDeclaration, SkillFile } from '../../skill/model.ts'
+import { currentTrust, type DiscoverOptions, discoverOptionsFrom } from '../discover.ts'
+import { findSkill, loadSkill } from '../find-skill.ts'
+import { maxSkillBytes, type SkillInfo } from '../model.ts'
+
+/** What is known about one skill. */
+export interface ShownSkill extends Pick<
+  SkillInfo,
+  | 'name'
+  | 'description'
+  | 'path'
+  | 'directory'
+  | 'realDirectory'
+  | 'scope'
+  | 'source'
+  | 'tokens'
+  | 'fields'
+  | 'shadows'
+  | 'diagnostics'
+> {
+  trust: string
+  trustReason: string
+  digest: string
+  resources: readonly SkillFile[]
+  resourcesTruncated: boolean
+}
+
+/** With `--body` and `--raw` only the text. */
+type ShowResult = ShownSkill | { body: string } | { text: string }
+
+export const command = defineCommand<ShowResult>()({
+  arguments: { '<skill>': 'a name, scope:name, a directory or a SKILL.md' },
+  options: {
+    body: {
+      kind: 'flag',
+      flags: '--body',
+      help: 'only the instructions, as they are before arguments are put in',
+    },
+    raw: { kind: 'flag', flags: '--raw', help: 'only the SKILL.md, as it is on the disk' },
+  },
+  examples: ['show code-review'],
+  async run({ runtime, settings }, { arguments: [reference = ''], body, raw }) {
+    if (body && raw) {
+      const hint = 'Give --body for the instructions, --raw for the file.'
+      throw contradiction('--body', '--raw', hint)
+    }
+    const options = discoverOptionsFrom(runtime, settings)
+    const info = findSkill(reference, options)
+    if (raw) return { text: rawText(info.path) }
+    return body ? { body: loadSkill(info).body } : showSkill(info, options)
+  },
+  render(result, screen) {
+    if ('text' in result) return wholeText(result.text, screen)
+    return 'body' in result ? wholeText(result.body, screen) : skillText(result, screen)
+  },
+  notes(result): readonly (string | Diagnostic)[] {
+    if (!('diagnostics' in result) || result.diagnostics.length === 0) return []
+    return ['', ...result.diagnostics]
+  },
+})
+
+/** Reads a skill and compares it with what was accepted. */
+export function showSkill(known: SkillInfo, options: DiscoverOptions): ShownSkill {
+  const { info, digest, resources } = loadSkill(known)
+  const { level, reason } = currentTrust(info, options)
+  const { name, description, path, directory, realDirectory, scope, source, tokens, fields } = info
+  return {
+    name,
+    description,
+    path,
+    directory,
+    scope,
+    source,
+    trust: level,
+    trustReason: reason,
+    tokens,
+    digest,
+    fields: { ...fields, metadata: { ...fields.metadata } },
+    resources: resources.files,
+    resourcesTruncated: resources.truncated,
+    shadows: info.shadows,
+    diagnostics: info.diagnostics,
+    realDirectory,
+  }
+}
+
+function rawText(path: string): string {
+  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+  if (reading.ok) return reading.text
+  throw new SkillLoadError({ code: reading.code, message: `${reading.message}.` })
+}
+
+/** As it is for a file or a pipe; made harmless for a terminal. */
+function wholeText(text: string, { isTerminal }: Screen): string {
+  const shown = isTerminal ? safeText(text) : text
+  return shown.endsWith('\n') ? shown : `${shown}\n`
+}
+
+function skillText(skill: ShownSkill, { style, table, width }: Screen): string {
+  const files = fileTree(skill.resources, skill.resourcesTruncated)
+  const lines = (texts: readonly string[]): string => texts.map((text) => `${text}\n`).join('')
+  return [
+    lines([style('bold', safeLine(skill.name)), ...wrapLines(safeLine(skill.description), width)]),
+    '\n',
+    table(skillFacts(skill).map(([label, value]) => [style('dim', label), value])),
+    '\n',
+    lines(skill.resources.length === 0 ? [style('dim', 'no files besides SKILL.md')] : []),
+    lines(files),
+  ].join('')
+}
+
+function wrapLines(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line]
+}
+
+type SkillFact = readonly [label: string, value: string]
+
+/** Everything known about a skill besides its description and its files; only what is there. */
+export function skillFacts(skill: ShownSkill): SkillFact[] {
+  const { fields, tokens, shadows } = skill
+  const facts: (readonly [string, string | undefined])[] = [
+    ['path', skill.path],
+    ['real path', skill.realDirectory === skill.directory ? undefined : skill.realDirectory],
+    ['scope', `${skill.scope} (${skill.source})`],
+    ['trust', `${skill.trust}: ${skill.trustReason}`],
+    ['tokens', `${count(tokens.metadata)} for the catalogue, ${count(tokens.body)} when activated`],
+    ['hides', shadows.length > 0 ? shadows.join(', ') : undefined],
+    ['license', fields.license],
+    ['compatibility', fields.compatibility],
+    ['allowed-tools', fields.allowedTools && formatAllowedTools(fields.allowedTools)],
+    ['invoked by', invokers(skill)],
+    ['arguments', argumentLine(skill)],
+    ['model', fields.model],
+    ['context', fields.context],
+    ['agent', fields.agent],
+    ['run', fields.run],
+    ['hooks', fields.hooks === undefined ? undefined : JSON.stringify(fields.hooks)],
+    ...chainFacts(fields.chain),
+    ...fields.triggers.map(({ match, inject }): SkillFact => ['trigger', `${match} → ${inject}`]),
+    ...Object.entries(fields.metadata)
+      .filter(([key]) => key !== 'chain' && key !== 'gates')
+      .map(([key, value]): SkillFact => ['metadata', `${key}: ${value}`]),
+  ]
+  return facts.flatMap(([label, value]): SkillFact[] =>
+    value === undefined || value === '' ? [] : [[label, safeLine(value)]],
+  )
+}
+
+function invokers({ fields }: ShownSkill): string {
+  if (fields.disableModelInvocation && !fields.userInvocable) return 'a program only'
+  if (fields.disableModelInvocation) return 'people, not the model'
+  return fields.userInvocable ? 'people and the model' : 'the model, not people'
+}
+
+function argumentLine({ fields }: ShownSkill): string | undefined {
+  const names = fields.arguments.map((name) => `$${name}`).join(' ')
+  return [names, fields.argumentHint].filter(Boolean).join('  ') || undefined
+}
+
+function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
+  if (chain === undefined) return []
+  const steps = chain.steps.map(({ name }) => name)
+  const gates = chain.gates.join(', ')
+  return [
+    ['chain', steps.join(chain.policy.async ? ' and ' : ' → ') || 'no steps'],
+    ...(gates === '' ? [] : [['gates', `waits for a person before ${gates}`] as const]),
+  ]
+}
+
+interface Branch {
+  directories: Map<string, Branch>
+  files: { name: string; note: string }[]
+}
+
+/** Files as a tree, one line each, with sizes. */
+function fileTree(files: readonly SkillFile[], truncated: boolean): string[] {
+  const root = newBranch()
+  for (const { path, size, executable } of files) {
+    const names = path.split('/')
+    const name = names.pop() ?? path
+    let branch = root
+    for (const directory of names) branch = descend(branch, directory)
+    const run = executable && process.platform !== 'win32' ? ', executable' : ''
+    branch.files.push({ name, note: bytes(size) + run })
+  }
+  const lines = linesOf(root, '')
+  return truncated ? [...lines, '… and more'] : lines
+}
+
+function newBranch(): Branch {
+  return { directories: new Map(), files: [] }
+}
+
+function descend(branch: Branch, name: string): Branch {
+  const known = branch.directories.get(name)
+  if (known !== undefined) return known
+  const made = newBranch()
+  branch.directories.set(name, made)
+  return made
+}
+
+function linesOf(branch: Branch, indent: string): string[] {
+  const directories = Array.from(branch.directories, ([name, below]) => ({
+    name: `${name}/`,
+    below,
+  }))
+  const entries: { name: string; note?: string; below?: Branch }[] = [
+    ...directories,
+    ...branch.files,
+  ]
+  return entries.flatMap(({ name, note, below }, index) => {
+    const last = index === entries.length - 1
+    const line = `${indent}${last ? '└── ' : '├── '}${safeLine(name)}${note === undefined ? '' : `  ${note}`}`
+    if (below === undefined) return [line]
+    return [line, ...linesOf(below, `${indent}${last ? '    ' : '│   '}`)]
+  })
+}

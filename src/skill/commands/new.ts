@@ -1,0 +1,65 @@
+import { lstatSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { defineCommand } from '../../base/command.ts'
+import { hasErrors } from '../../base/diagnostic.ts'
+import { SkillrailError, UsageError } from '../../base/errors.ts'
+import { writeFileAtomic } from '../../base/write-files.ts'
+import { newSkillText } from '../serialize.ts'
+import { validateSkill } from '../validate.ts'
+
+interface NewSkill {
+  name: string
+  /** Of the `SKILL.md`, relative to the working directory. */
+  path: string
+  written: boolean
+  text: string
+}
+
+export const command = defineCommand<NewSkill>()({
+  arguments: { '<name>': 'a-z, 0-9 and single hyphens' },
+  options: {
+    dir: {
+      kind: 'text',
+      flags: '--dir <dir>',
+      help: 'make the skill in this folder',
+      // The location that most clients read (Codex, Gemini CLI, OpenCode, VS Code, Cursor, Goose, pi).
+      default: join('.agents', 'skills'),
+    },
+    description: {
+      kind: 'text',
+      flags: '--description <text>',
+      help: 'what it does and when to use it',
+    },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'print the text and write nothing' },
+  },
+  examples: [
+    'new release-notes --description "Writes release notes from commits. Use when a version is tagged."',
+  ],
+  async run({ runtime, diagnose }, { arguments: [name = ''], dir, description, dryRun }) {
+    const directory = resolve(runtime.cwd, dir, name)
+    const file = join(directory, 'SKILL.md')
+    const path = relative(runtime.cwd, file)
+    const text = newSkillText(name, description)
+    const { diagnostics } = validateSkill(text, { path, directoryName: name })
+    if (hasErrors(diagnostics)) {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `a skill ${name} with this description would not be valid`,
+        diagnostics: diagnostics.filter(({ severity }) => severity === 'error'),
+      })
+    }
+    if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
+      throw new SkillrailError({
+        code: 'skill-exists',
+        message: `${relative(runtime.cwd, directory)} exists already; nothing was written`,
+        hint: 'Choose another name, or another folder with --dir.',
+      })
+    }
+    if (!dryRun) await writeFileAtomic(file, text)
+    diagnose(diagnostics)
+    return { name, path, written: !dryRun, text }
+  },
+  render: ({ path, written, text }) => (written ? `${path}\n` : text),
+  notes: ({ path, written }) =>
+    written ? [`Edit it, then check it with: skillrail validate ${dirname(path)}`] : [],
+})
