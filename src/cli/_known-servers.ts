@@ -5,7 +5,7 @@ import {
   type ServerDefinition,
 } from '../tools/index.ts'
 import { standingOf } from './_server-rows.ts'
-import { toolProject } from './_tool-project.ts'
+import { toolProject } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 
 /** A server in the answer of `tools servers --json`. */

@@ -1,4 +1,5 @@
 import { plainJson, type ToolWorld } from '../mcp/index.ts'
+import { contextOf } from './legacy.ts'
 import {
   type JsonObject,
   namedTool,
@@ -13,7 +14,7 @@ import { routingOf } from './_routing-from-index.ts'
 import { openCalls, type ToolCalls } from './_tool-calls.ts'
 import { cautionText } from './_tool-caution.ts'
 import { guardsOf } from './_tool-guards.ts'
-import { foundAmongAsked, toolProject } from './_tool-project.ts'
+import { foundAmongAsked, toolProject } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 
 /**
@@ -49,7 +50,7 @@ export function mcpTools(context: CommandContext): ToolWorld {
   return {
     async route(request, limit, signal) {
       const within = requestContext(context, signal)
-      return await foundAmongAsked(within, async () => {
+      return await foundAmongAsked(contextOf(within), async () => {
         const index = await indexWith(undefined, signal)
         const routing = await routingOf(request, index, project, within)
         return plainJson(routeJson(routeIn(routing, request, limit), undefined))
@@ -57,7 +58,7 @@ export function mcpTools(context: CommandContext): ToolWorld {
     },
     async describe(name, signal): Promise<JsonObject> {
       const within = requestContext(context, signal)
-      return await foundAmongAsked(within, async () => {
+      return await foundAmongAsked(contextOf(within), async () => {
         const index = await indexWith(name, signal)
         const { tool, note } = namedTool(name, index.tools)
         const definition = index.definition(tool.id)

@@ -4,7 +4,7 @@ import { forgetSessions, sessionPlace } from '../workflow/index.ts'
 import { injectionFor } from '../trigger/commands/injection.ts'
 import { mcpChains } from './_mcp-chains.ts'
 import { mcpTools } from './_mcp-tools.ts'
-import { toolProject } from './_tool-project.ts'
+import { toolProject } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 import { packageVersion } from '../base/runtime.ts'
 

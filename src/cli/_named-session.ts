@@ -1,4 +1,5 @@
 import { nearest } from '../base/index.ts'
+import { contextOf } from './legacy.ts'
 import {
   type CallLogReading,
   listSessions,
@@ -6,7 +7,7 @@ import {
   type SessionReading,
   type SessionStore,
 } from '../workflow/index.ts'
-import { openWorkflows, sessionOf } from './_workflow-project.ts'
+import { openWorkflows, sessionOf } from '../tools/commands/workflow-project.ts'
 import type { CommandContext } from './command.ts'
 
 /** A session as a command tells of it. */
@@ -26,11 +27,11 @@ export async function readSession(
   id: string | undefined,
 ): Promise<NamedSession> {
   const { project } = openWorkflows(context)
-  const session = sessionOf(context, project, id)
+  const session = sessionOf(contextOf(context), project, id)
   const [reading, log] = [await session.read(), await session.calls()]
   const left = reading.begun !== undefined || log.calls.length > 0
   const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
-  const own = [sessionOf(context, project, undefined).id, 'default']
+  const own = [sessionOf(contextOf(context), project, undefined).id, 'default']
   if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
   const { runtime } = context
   const known = (await listSessions({ project, runtime })).map((one) => one.id)

@@ -13,7 +13,7 @@ import {
   type Router,
 } from '../tools/index.ts'
 import { explanationTable } from './_route-explanation.ts'
-import { toolProject } from './_tool-project.ts'
+import { toolProject } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 
 /** A request with its route, and with what the tool would be called with. */

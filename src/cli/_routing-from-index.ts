@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../base/index.ts'
+import { contextOf } from './legacy.ts'
 import {
   heldTools,
   keepRouting,
@@ -8,8 +9,7 @@ import {
   type ToolDefinition,
   type ToolIndex,
 } from '../tools/index.ts'
-import { meaningIn } from './_meaning-in.ts'
-import { knownTools } from './_known-tools.ts'
+import { knownTools, meaningIn } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 
 export interface RoutingFromIndex {
@@ -27,7 +27,7 @@ export async function routingFromIndex(
   context: CommandContext,
 ): Promise<RoutingFromIndex> {
   const { runtime, settings, options, output } = context
-  const { index, project, diagnostics } = await knownTools(context)
+  const { index, project, diagnostics } = await knownTools(contextOf(context))
   const routing = await routingOf(request, index, project, context)
   if (!options.json) output.diagnostics(routing.diagnostics)
   if (settings.tools.embeddings === 'off' && diagnostics.length === 0) {
@@ -49,7 +49,7 @@ export async function routingOf(
     tools: index.tools.map(({ id }) => id),
     definition: (id) => index.definition(id),
     held: new Set(heldTools(index)),
-    meaning: await meaningIn(request, index, context),
+    meaning: await meaningIn(request, index, contextOf(context)),
     diagnostics,
   }
 }

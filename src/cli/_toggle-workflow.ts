@@ -1,6 +1,6 @@
 import { exitCode } from '../base/index.ts'
 import { checkDefinitionText, definitionText } from '../workflow/index.ts'
-import { openWorkflows, requireWorkflow } from './_workflow-project.ts'
+import { openWorkflows, requireWorkflow } from '../tools/commands/workflow-project.ts'
 import { acceptDefinition, writeWorkflow } from './_write-workflow.ts'
 import { defineCommand, type LoadedCommand } from './command.ts'
 

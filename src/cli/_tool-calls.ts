@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { contextOf } from './legacy.ts'
 import { exitCode, type ExitCode, safeLine, safeText } from '../base/index.ts'
 import {
   type CallContext,
@@ -16,11 +17,10 @@ import {
   type ToolIndex,
   projectGate,
 } from '../tools/index.ts'
-import { discoverTools } from './_discovery.ts'
+import { amongAskedServers, discoverTools, toolProject } from '../tools/commands/project-tools.ts'
 import { milliseconds } from '../base/option-values.ts'
 import { cautionText } from './_tool-caution.ts'
-import { amongAskedServers, toolProject } from './_tool-project.ts'
-import { openWorkflows, sessionOf } from './_workflow-project.ts'
+import { openWorkflows, sessionOf } from '../tools/commands/workflow-project.ts'
 import type { CommandContext } from './command.ts'
 
 /** What every command that calls tools understands. */
@@ -61,7 +61,7 @@ export async function withToolCalls(
   try {
     if (!context.options.json) output.diagnostics(remarksOn(pool.configuration))
     const calls = openCalls(context, options, project, pool)
-    return await amongAskedServers(context, () => work(calls))
+    return await amongAskedServers(contextOf(context), () => work(calls))
   } catch (error) {
     if (!signal.aborted) throw error
     if (context.options.json) output.json({ error: { code: 'cancelled', message: 'Cancelled.' } })
@@ -91,7 +91,7 @@ export function openCalls(
   const loaded = knownIndex(context, project, pool)
   let index = loaded
   let discovery: Promise<ToolIndex> | undefined
-  const session = sessionOf(context, project, options.session)
+  const session = sessionOf(contextOf(context), project, options.session)
   const { workflows, diagnostics } = openWorkflows(context)
   if (!context.options.json) output.diagnostics(diagnostics)
   const { retryWaits, replaySafe, neverReplay } = settings.tools
@@ -102,7 +102,7 @@ export function openCalls(
     rules: rulesOf(pool, milliseconds('--timeout', options.timeout)),
     async discover() {
       // Once for a request, however many of its calls miss something.
-      index = await (discovery ??= discoverTools(context, pool, loaded))
+      index = await (discovery ??= discoverTools(contextOf(context), pool, loaded))
       return index
     },
     hold({ id }) {

@@ -8,7 +8,7 @@ import {
   unaskedServers,
 } from '../tools/index.ts'
 import type { ViewWorld } from '../view/index.ts'
-import { serverConfiguration } from './_asked-servers.ts'
+import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
 import { knownServers } from './_known-servers.ts'
 import { explanationOf, routeIn, routeJson } from './_route-answer.ts'
 import { routingOf } from './_routing-from-index.ts'
@@ -16,7 +16,6 @@ import { addressOf } from './_server-rows.ts'
 import { cautionText } from './_tool-caution.ts'
 import { guardsOf } from './_tool-guards.ts'
 import { hintText } from './_tool-hints.ts'
-import { toolProject } from './_tool-project.ts'
 import type { CommandContext } from './command.ts'
 
 type ToolPart = 'tools' | 'tool' | 'route'

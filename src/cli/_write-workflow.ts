@@ -11,8 +11,12 @@ import {
   WorkflowInvalidError,
 } from '../workflow/index.ts'
 import { unifiedDiff } from '../base/unified-diff.ts'
-import { installedTools, openWorkflows, type WorkflowProject } from './_workflow-project.ts'
-import { trustOfWorkflows } from './_workflow-trust.ts'
+import {
+  installedTools,
+  openWorkflows,
+  trustOfWorkflows,
+  type WorkflowProject,
+} from '../tools/commands/workflow-project.ts'
 import type { CommandContext } from './command.ts'
 
 /** Writes one change, or shows it, and says what it was. */

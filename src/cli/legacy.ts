@@ -51,3 +51,29 @@ export function legacyContext(
     },
   }
 }
+
+/** The context that converted functions expect, made from the one of a command in the old form. */
+export function contextOf(context: CommandContext): Context {
+  const { runtime, settings, signal, options, output } = context
+  return {
+    runtime,
+    settings,
+    signal,
+    globals: options.again ?? { trustWorkspace: false },
+    get interactive() {
+      return context.interactive
+    },
+    diagnose: (diagnostics) => {
+      if (!options.json) output.diagnostics(diagnostics)
+    },
+    note: (text, level = 'note') => output[level](text),
+    emit: () => undefined,
+    async ask({ text, otherwise }, withdraw) {
+      const answer = await context.ask(text, withdraw)
+      withdraw?.throwIfAborted()
+      if (answer === undefined) throw otherwise()
+      return answer
+    },
+    stdin: () => context.readStandardInput(),
+  }
+}

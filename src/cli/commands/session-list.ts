@@ -1,6 +1,6 @@
 import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import { listSessions } from '../../workflow/index.ts'
-import { openWorkflows } from '../_workflow-project.ts'
+import { openWorkflows } from '../../tools/commands/workflow-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

@@ -1,8 +1,7 @@
 import { exitCode, safeLine, UsageError } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import { learnExample } from '../../tools/index.ts'
-import { knownTools } from '../_known-tools.ts'
-import { toolNamed } from '../_named-tool.ts'
-import { amongAskedServers } from '../_tool-project.ts'
+import { amongAskedServers, knownTools, toolNamed } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -21,9 +20,9 @@ export const command: LoadedCommand = defineCommand<Options>({
       )
   },
   async run(context, [request = '', name = ''], { wrong = false }) {
-    return await amongAskedServers(context, async () => {
-      const { index, project } = await knownTools(context)
-      const { tool: named } = await toolNamed(name, { index }, context)
+    return await amongAskedServers(contextOf(context), async () => {
+      const { index, project } = await knownTools(contextOf(context))
+      const { tool: named } = await toolNamed(name, { index }, contextOf(context))
       const tool = named.id
       const example = await learnExample(
         { project, runtime: context.runtime },

@@ -1,7 +1,7 @@
 import { exitCode } from '../../base/index.ts'
 import { forgetExamples, readLearned } from '../../tools/index.ts'
 import { amount } from '../../base/text.ts'
-import { toolProject } from '../_tool-project.ts'
+import { toolProject } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

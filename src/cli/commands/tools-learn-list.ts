@@ -1,7 +1,7 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { learnedPath, readLearned, weightOf } from '../../tools/index.ts'
 import { amount, cell } from '../../base/text.ts'
-import { toolProject } from '../_tool-project.ts'
+import { toolProject } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

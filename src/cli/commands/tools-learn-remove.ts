@@ -2,7 +2,7 @@ import { exitCode, safeLine, UsageError } from '../../base/index.ts'
 import { forgetExamples, type LearnedExample, readLearned } from '../../tools/index.ts'
 import { amount } from '../../base/text.ts'
 import { learnedTool } from '../_learned-tool.ts'
-import { toolProject } from '../_tool-project.ts'
+import { toolProject } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {

@@ -1,4 +1,5 @@
 import { exitCode, safeLine } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import {
   canonicalCategory,
   type ServerConfiguration,
@@ -9,10 +10,9 @@ import {
 } from '../../tools/index.ts'
 import { amount, cell } from '../../base/text.ts'
 import { CategoryNotFoundError } from '../_category-error.ts'
-import { listableTools } from '../_known-tools.ts'
+import { listableTools, serverConfiguration } from '../../tools/commands/project-tools.ts'
 import { printUnavailable } from '../_server-rows.ts'
 import { cautionMark } from '../_tool-caution.ts'
-import { serverConfiguration } from '../_asked-servers.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -33,7 +33,7 @@ export const command: LoadedCommand = defineCommand<Options>({
       .addHelpText('after', '\nExample:\n  $ skillrail tools list --category browser\n')
   },
   async run(context, _positionals, options) {
-    const { index, state, path, diagnostics } = await listableTools(context)
+    const { index, state, path, diagnostics } = await listableTools(contextOf(context))
     const configuration = serverConfiguration(context)
     requireKnown(options, index, configuration)
     const tools = select(index, options)

@@ -13,7 +13,7 @@ import {
 } from '../../tools/index.ts'
 import { amount } from '../../base/text.ts'
 import { printRefreshReport } from '../_refresh-report.ts'
-import { toolProject } from '../_tool-project.ts'
+import { toolProject } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 import type { Output } from '../output.ts'
 

@@ -1,8 +1,9 @@
 import { exitCode } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import { inputText } from '../_input-text.ts'
 import { wholeNumber } from '../../base/option-values.ts'
 import { explanationOf, printRoute, routeAnswer, routeJson } from '../_route-answer.ts'
-import { amongAskedServers } from '../_tool-project.ts'
+import { amongAskedServers } from '../../tools/commands/project-tools.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -24,7 +25,7 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, words, { explain = false, limit = '5' }) {
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
-    return await amongAskedServers(context, async () => {
+    return await amongAskedServers(contextOf(context), async () => {
       const most = wholeNumber('--limit', limit, { least: 1, most: 1000 })
       const answer = await routeAnswer(request, most, context)
       if (context.options.json) {

@@ -1,10 +1,10 @@
 import { exitCode, safeLine } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import { projectRouter, type Router, type ToolIndex, type ToolSummary } from '../../tools/index.ts'
 import { cell } from '../../base/text.ts'
 import { cautionMark } from '../_tool-caution.ts'
-import { knownTools } from '../_known-tools.ts'
+import { amongAskedServers, knownTools } from '../../tools/commands/project-tools.ts'
 import { wholeNumber } from '../../base/option-values.ts'
-import { amongAskedServers } from '../_tool-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -25,8 +25,8 @@ export const command: LoadedCommand = defineCommand<Options>({
   async run(context, words, options) {
     const { output } = context
     const limit = wholeNumber('--limit', options.limit ?? '10', { least: 1, most: 1000 })
-    return await amongAskedServers(context, async () => {
-      const { index, project, state, diagnostics } = await knownTools(context)
+    return await amongAskedServers(contextOf(context), async () => {
+      const { index, project, state, diagnostics } = await knownTools(contextOf(context))
       const { router } = projectRouter(index, { project, runtime: context.runtime })
       const found = search(index, router, words.join(' '), limit)
       if (context.options.json) {

@@ -11,7 +11,7 @@ import { requireServers, servedStatus, serveProject, stopServed } from '../../to
 import { contradiction } from '../../base/errors.ts'
 import { type DetachedSelf, detachedSelf } from '../_detached-self.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
-import { serverConfiguration } from '../_asked-servers.ts'
+import { serverConfiguration } from '../../tools/commands/project-tools.ts'
 import { packageVersion } from '../../base/runtime.ts'
 
 interface Options {

@@ -1,4 +1,5 @@
 import { exitCode, safeLine, safeText } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import {
   describeParameters,
   type ToolDefinition,
@@ -9,9 +10,7 @@ import type { WorkflowDefinition } from '../../workflow/index.ts'
 import { guardsOf } from '../_tool-guards.ts'
 import { hintText } from '../_tool-hints.ts'
 import { cautionText } from '../_tool-caution.ts'
-import { knownTools } from '../_known-tools.ts'
-import { toolNamed } from '../_named-tool.ts'
-import { amongAskedServers } from '../_tool-project.ts'
+import { amongAskedServers, knownTools, toolNamed } from '../../tools/commands/project-tools.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({
@@ -21,9 +20,9 @@ export const command: LoadedCommand = defineCommand({
       .addHelpText('after', '\nExample:\n  $ skillrail tools show github__list_issues\n')
   },
   async run(context, [name = '']) {
-    return await amongAskedServers(context, async () => {
-      const known = await knownTools(context)
-      const { tool, index } = await toolNamed(name, known, context)
+    return await amongAskedServers(contextOf(context), async () => {
+      const known = await knownTools(contextOf(context))
+      const { tool, index } = await toolNamed(name, known, contextOf(context))
       const definition = index.definition(tool.id)
       const guards = guardsOf(tool, index, known.project)
       if (context.options.json) {

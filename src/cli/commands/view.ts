@@ -3,7 +3,7 @@ import { openView, pageText } from '../../view/index.ts'
 import { listening } from '../_listening.ts'
 import { openAddress } from '../_open-address.ts'
 import { wholeNumber } from '../../base/option-values.ts'
-import { toolProject } from '../_tool-project.ts'
+import { toolProject } from '../../tools/commands/project-tools.ts'
 import { viewWorld } from '../_view-world.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

@@ -15,7 +15,7 @@ import {
   requireFlags,
   type WorkflowFlags,
 } from '../_workflow-flags.ts'
-import { openWorkflows, type WorkflowProject } from '../_workflow-project.ts'
+import { openWorkflows, type WorkflowProject } from '../../tools/commands/workflow-project.ts'
 import { acceptDefinition, writeWorkflow } from '../_write-workflow.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 

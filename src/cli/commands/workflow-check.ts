@@ -1,8 +1,11 @@
 import { exitCode, hasErrors } from '../../base/index.ts'
 import { checkWorkflows } from '../../workflow/index.ts'
 import { amount } from '../../base/text.ts'
-import { installedTools, openWorkflows } from '../_workflow-project.ts'
-import { untrustedWorkflows } from '../_workflow-trust.ts'
+import {
+  installedTools,
+  openWorkflows,
+  untrustedWorkflows,
+} from '../../tools/commands/workflow-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

@@ -7,7 +7,7 @@ import {
 } from '../../workflow/index.ts'
 import { editedFile, editText } from '../_edit-text.ts'
 import { addWorkflowFlags, applyFlags, hasFlags, type WorkflowFlags } from '../_workflow-flags.ts'
-import { openWorkflows, requireWorkflow } from '../_workflow-project.ts'
+import { openWorkflows, requireWorkflow } from '../../tools/commands/workflow-project.ts'
 import { acceptDefinition, writeWorkflow } from '../_write-workflow.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 

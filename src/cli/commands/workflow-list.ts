@@ -1,7 +1,6 @@
 import { exitCode, hasErrors, safeLine } from '../../base/index.ts'
 import { listLines, noWorkflowsText } from '../../workflow/index.ts'
-import { openWorkflows } from '../_workflow-project.ts'
-import { untrustedWorkflows } from '../_workflow-trust.ts'
+import { openWorkflows, untrustedWorkflows } from '../../tools/commands/workflow-project.ts'
 import { defineCommand, type LoadedCommand } from '../command.ts'
 
 export const command: LoadedCommand = defineCommand({

@@ -1,4 +1,5 @@
 import { exitCode, isObject, safeLine, UsageError } from '../../base/index.ts'
+import { contextOf } from '../legacy.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import {
   forbiddenParameters,
@@ -16,9 +17,12 @@ import {
   type PlannedStep,
   workflowTool,
 } from '../../workflow/index.ts'
-import { openWorkflows, sessionOf } from '../_workflow-project.ts'
-import { foundAmongAsked } from '../_tool-project.ts'
-import { untrustedWorkflows } from '../_workflow-trust.ts'
+import {
+  openWorkflows,
+  sessionOf,
+  untrustedWorkflows,
+} from '../../tools/commands/workflow-project.ts'
+import { foundAmongAsked } from '../../tools/commands/project-tools.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 
 interface Options {
@@ -45,13 +49,13 @@ export const command: LoadedCommand = defineCommand<Options>({
     const { index, message } = loadToolIndex({ project, runtime: context.runtime })
     const { tools: summaries } = index ?? { tools: [] }
     if (index === undefined && message !== undefined) context.output.note(message)
-    const named = await foundAmongAsked(context, () => namedTool(name, summaries))
+    const named = await foundAmongAsked(contextOf(context), () => namedTool(name, summaries))
     const tool = workflowTool(named.tool)
     const tools = summaries.map(workflowTool)
     const remarks = remarksOn(index?.definition(tool.id), params)
     const notes = named.note === undefined ? remarks : [named.note, ...remarks]
     const { state, diagnostics: damaged } = await sessionOf(
-      context,
+      contextOf(context),
       project,
       options.session,
     ).read()

@@ -1,6 +1,6 @@
 import { exitCode, safeLine } from '../../base/index.ts'
 import { listLines, WorkflowNotConfirmedError } from '../../workflow/index.ts'
-import { openWorkflows, requireWorkflow } from '../_workflow-project.ts'
+import { openWorkflows, requireWorkflow } from '../../tools/commands/workflow-project.ts'
 import { writeWorkflow } from '../_write-workflow.ts'
 import { type CommandContext, defineCommand, type LoadedCommand } from '../command.ts'
 import { lifted } from '../_toggle-workflow.ts'

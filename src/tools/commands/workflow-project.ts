@@ -1,11 +1,69 @@
-import type { Diagnostic } from '../base/index.ts'
-import { acceptingHint, type WorkflowTrust, workflowTrust } from '../tools/index.ts'
-import type { WorkflowDefinition } from '../workflow/index.ts'
-import type { WorkflowProject } from './_workflow-project.ts'
-import type { CommandContext } from './command.ts'
+import { type Diagnostic, nearest } from '../../base/index.ts'
+import type { ToolContext } from './project-tools.ts'
+import { findWorkspace } from '../../trust/index.ts'
+import {
+  loadWorkflows,
+  openSession,
+  type SessionStore,
+  type WorkflowDefinition,
+  WorkflowNotFoundError,
+  type WorkflowReading,
+  type WorkflowTool,
+  workflowTool,
+} from '../../workflow/index.ts'
+import {
+  acceptingHint,
+  canonicalCategory,
+  loadToolIndex,
+  type WorkflowTrust,
+  workflowTrust,
+} from '../index.ts'
+
+/** The workflows of the project that a command works in. */
+export interface WorkflowProject extends WorkflowReading {
+  /** Real path. */
+  project: string
+}
+
+export function openWorkflows(context: Pick<ToolContext, 'runtime'>): WorkflowProject {
+  const project = findWorkspace(context.runtime.cwd, context.runtime)
+  return { project, ...loadWorkflows(project, { canonicalCategory }) }
+}
+
+/** @throws {WorkflowNotFoundError} */
+export function requireWorkflow({ workflows }: WorkflowReading, name: string): WorkflowDefinition {
+  const found = workflows.find((workflow) => workflow.name === name)
+  if (found !== undefined) return found
+  throw new WorkflowNotFoundError(
+    name,
+    nearest(
+      name,
+      workflows.map((workflow) => workflow.name),
+    ),
+  )
+}
+
+/** The tools that the last refresh found; undefined where there was none. */
+export function installedTools(
+  context: Pick<ToolContext, 'runtime'>,
+  project: string,
+): { tools: readonly WorkflowTool[] | undefined; message?: string | undefined } {
+  const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+  return { tools: index?.tools.map(workflowTool), message }
+}
+
+export function sessionOf(
+  context: Pick<ToolContext, 'runtime' | 'settings' | 'note'>,
+  project: string,
+  id: string | undefined,
+): SessionStore {
+  const { runtime, settings, note } = context
+  const lifetimeMs = settings.tools.sessionHours * 3_600_000
+  return openSession({ project, runtime, id, lifetimeMs, note: (line) => note(line) })
+}
 
 export function trustOfWorkflows(
-  { runtime, settings }: CommandContext,
+  { runtime, settings }: Pick<ToolContext, 'runtime' | 'settings'>,
   { project, workflows }: WorkflowProject,
 ): WorkflowTrust {
   return workflowTrust(project, runtime, settings.workspaceTrust, workflows)
@@ -18,7 +76,7 @@ export function trustOfWorkflows(
  * @param asked those that it is asked of, by default all of the project.
  */
 export function untrustedWorkflows(
-  context: CommandContext,
+  context: Pick<ToolContext, 'runtime' | 'settings'>,
   project: WorkflowProject,
   asked: readonly WorkflowDefinition[] = project.workflows,
 ): Diagnostic[] {

@@ -1,0 +1,263 @@
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../base/index.ts'
+import { amount } from '../../base/text.ts'
+import type { Context } from '../../base/command.ts'
+import { findWorkspace } from '../../trust/index.ts'
+import {
+  configuredEmbedding,
+  discoverOnce,
+  indexDefinitions,
+  loadToolIndex,
+  meaningOf,
+  namedTool,
+  NoServersError,
+  openProjectServers,
+  prepareRouter,
+  type ProjectServers,
+  readServerConfiguration,
+  remarksOn,
+  requireServers,
+  resolveName,
+  type RouteOptions,
+  type ServerConfiguration,
+  ServersNotTrustedError,
+  ToolError,
+  type ToolIndex,
+  type ToolIndexLoading,
+  type ToolRanking,
+  type ToolSummary,
+  unaskedServers,
+} from '../index.ts'
+
+/** What the functions for tools need of a command's context. */
+export type ToolContext = Pick<
+  Context,
+  'runtime' | 'settings' | 'signal' | 'interactive' | 'note' | 'diagnose' | 'ask'
+>
+
+/** Real path of the workspace whose tools are meant. */
+export function toolProject({ runtime }: Pick<ToolContext, 'runtime'>): string {
+  return findWorkspace(runtime.cwd, runtime)
+}
+
+/**
+ * Does the work of a command that looks for tools. Whatever it does not find may be at a server that
+ * was not asked: then it says so, and servers that are not trusted make the exit code 4, which beats 3.
+ */
+export async function amongAskedServers(
+  context: ToolContext,
+  work: () => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const code = await foundAmongAsked(context, work)
+  if (code !== exitCode.notFound) return code
+  return sayUnasked(context)
+}
+
+/** The same for a part of a command that ends with what it found, or with an error. */
+export async function foundAmongAsked<T>(
+  context: ToolContext,
+  find: () => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await find()
+  } catch (error) {
+    throw withUnasked(error, context)
+  }
+}
+
+/** What servers are configured for a project; nothing is started. */
+export function serverConfiguration(
+  context: Pick<ToolContext, 'runtime' | 'settings'>,
+): ServerConfiguration {
+  const { runtime, settings } = context
+  const project = toolProject(context)
+  return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
+}
+
+/** Says which servers were not asked; the exit code of a command that found nothing. */
+export function sayUnasked(context: ToolContext): ExitCode {
+  const unasked = unaskedServers(serverConfiguration(context))
+  if (unasked === undefined) return exitCode.notFound
+  context.note(`${unasked.message}.`, 'failure')
+  if (unasked.hint !== undefined) context.note(unasked.hint, 'failure')
+  return unasked.exitCode
+}
+
+/** The same for an error that something was not found. */
+export function withUnasked(error: unknown, context: ToolContext): unknown {
+  if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) return error
+  const unasked = unaskedServers(serverConfiguration(context))
+  if (unasked === undefined || error.code === unasked.code) return error
+  // The next step is another one than to ask the servers again.
+  const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
+  return new UnaskedError([...found, `${unasked.message}.`].join('\n'), unasked)
+}
+
+/** What was looked for, and why it may have been missed. */
+class UnaskedError extends ToolError {
+  readonly #exitCode: ExitCode
+
+  constructor(message: string, { code, hint, diagnostics, exitCode: status }: SkillrailError) {
+    super({ code, message, hint, diagnostics })
+    this.#exitCode = status
+  }
+
+  override get exitCode(): ExitCode {
+    return this.#exitCode
+  }
+}
+
+export interface KnownTools extends ToolIndexLoading {
+  /** Real path of the workspace. */
+  project: string
+  index: ToolIndex
+  /** Asks the servers, where that was not done yet. */
+  discover(): Promise<ToolIndex>
+}
+
+/**
+ * The project's tools as its cache has them; without a usable cache the servers are asked. What is
+ * wrong with the cache is said on standard error.
+ *
+ * @throws {ServersNotTrustedError}, {NoServersError} without a cache where none may be asked
+ */
+export async function knownTools(context: ToolContext): Promise<KnownTools> {
+  const project = toolProject(context)
+  const loading = loadToolIndex({ project, runtime: context.runtime })
+  context.diagnose(loading.diagnostics)
+  let discovery: Promise<ToolIndex> | undefined
+  const discover = (): Promise<ToolIndex> =>
+    (discovery ??= askServers(context, project, loading.index))
+  const index = loading.index ?? (await discover())
+  if (loading.message !== undefined) context.note(loading.message)
+  return { ...loading, project, index, discover }
+}
+
+/** The same for a command that only lists: where no server may be asked, there are no tools. */
+export async function listableTools(
+  context: ToolContext,
+): Promise<Pick<KnownTools, 'index' | 'state' | 'path' | 'diagnostics'>> {
+  try {
+    return await knownTools(context)
+  } catch (error) {
+    if (!(error instanceof ServersNotTrustedError || error instanceof NoServersError)) throw error
+    const loading = loadToolIndex({ project: toolProject(context), runtime: context.runtime })
+    return { ...loading, index: indexDefinitions([]) }
+  }
+}
+
+/** The servers of the project: those that `tools serve` keeps, else own ones, started when needed. */
+function projectServers(context: ToolContext, project: string): ProjectServers {
+  const { runtime, settings } = context
+  const pool = openProjectServers({ project, runtime, settings })
+  context.diagnose(remarksOn(pool.configuration))
+  return pool
+}
+
+/**
+ * The tools as the servers list them now.
+ *
+ * @throws {ServersNotTrustedError}, {NoServersError} where none may be asked
+ */
+export async function askServers(
+  context: ToolContext,
+  project: string,
+  index: ToolIndex | undefined,
+): Promise<ToolIndex> {
+  const pool = projectServers(context, project)
+  try {
+    requireServers(pool.configuration)
+    return await discoverTools(context, pool, index)
+  } finally {
+    await pool.close()
+  }
+}
+
+/**
+ * The tool that a name means in this project. One that the cache does not know is looked for on the
+ * servers, once, where `discover` is given. Where it was not written as the tool's own, that is said.
+ *
+ * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ */
+export async function toolNamed(
+  name: string,
+  { index, discover }: Pick<KnownTools, 'index'> & Partial<Pick<KnownTools, 'discover'>>,
+  { note: print }: ToolContext,
+): Promise<{ tool: ToolSummary; index: ToolIndex }> {
+  const isKnown = resolveName(name, index).kind !== 'unknown'
+  const found = isKnown || discover === undefined ? index : await discover()
+  const { tool, note } = namedTool(name, found.tools, ranking(found))
+  if (note !== undefined) print(note)
+  return { tool, index: found }
+}
+
+/** The nearest in meaning, for a name that nobody knows. */
+function ranking(index: ToolIndex): ToolRanking {
+  let router: ReturnType<typeof prepareRouter> | undefined
+  return (text) => {
+    router ??= prepareRouter(index.tools, index)
+    return router.route(text, { limit: 5 }).candidates.map(({ tool }) => tool)
+  }
+}
+
+/**
+ * Asks the servers for their tools, once for as long as the pool lives. What takes long is said, and
+ * so is which servers could not be asked.
+ *
+ * Where a cache says what there was, a name that it does not know is hardly worth a long wait: a
+ * server that hangs, or that failed when it was last listed, is given up after a short one.
+ */
+export async function discoverTools(
+  { runtime, note, signal }: ToolContext,
+  pool: ProjectServers,
+  index: ToolIndex | undefined,
+): Promise<ToolIndex> {
+  const servers = pool.definitions.filter(({ disabled }) => !disabled)
+  const failed = new Set(
+    index?.servers.flatMap(({ name, unavailable }) => (unavailable === undefined ? [] : [name])),
+  )
+  const isKnown = index !== undefined && index.tools.length > 0
+  const slow = setTimeout(() => {
+    note(`Asking ${amount(servers.length, 'server')} for their tools …`)
+  }, patienceMs.silent)
+  try {
+    const found = await discoverOnce({
+      pool,
+      index,
+      trusted: new Set(servers.flatMap(({ name, trusted }) => (trusted ? [name] : []))),
+      refreshedAt: new Date(runtime.now()).toISOString(),
+      patienceMs: isKnown
+        ? (server) => (failed.has(server) ? patienceMs.failed : patienceMs.known)
+        : undefined,
+      signal,
+    })
+    for (const { unavailable } of found.servers) {
+      if (unavailable !== undefined && unavailable.notTrusted !== true) {
+        note(`Not asked: ${unavailable.message}`)
+      }
+    }
+    return found
+  } finally {
+    clearTimeout(slow)
+  }
+}
+
+const patienceMs = { silent: 1500, failed: 3000, known: 5000 } as const
+
+/** What the user configured may fail; the words then decide alone. */
+export async function meaningIn(
+  request: string,
+  { tools }: ToolIndex,
+  { runtime, settings, signal, note }: ToolContext,
+): Promise<RouteOptions['meaning']> {
+  if (settings.tools.embeddings === 'off' || tools.length === 0) return undefined
+  try {
+    const embedding = await configuredEmbedding(settings, runtime)
+    if (embedding === undefined) return undefined
+    return await meaningOf(request, tools, embedding, { signal })
+  } catch (error) {
+    signal.throwIfAborted()
+    const hint = error instanceof Error && 'hint' in error ? ` ${String(error.hint)}` : ''
+    note(`Routed by words alone: ${messageOf(error)}.${hint}`)
+    return undefined
+  }
+}
