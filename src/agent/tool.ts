@@ -139,29 +139,8 @@ export function wireName(name: string): string {
   return `${allowed.slice(0, longestWireName - digest.length - 1)}_${digest}`
 }
 
-/**
- * The tools of a conversation are the same at nearly every step; they get what they got before.
- *
- * @throws {ToolNameError} when two tools would have one name, or one has none.
- */
+/** @throws {ToolNameError} when two tools would have one name, or one has none. */
 export function toWireNames(tools: readonly AgentTool[]): WireNames {
-  const [first] = tools
-  if (first === undefined) return namesOf(tools)
-  const before = known.get(first)
-  if (before !== undefined && sameTools(before.tools, tools)) return before.names
-  const names = namesOf(tools)
-  known.set(first, { tools: [...tools], names })
-  return names
-}
-
-/** By the first tool of a list, the last list that began with it. */
-const known = new WeakMap<AgentTool, { tools: readonly AgentTool[]; names: WireNames }>()
-
-function sameTools(before: readonly AgentTool[], now: readonly AgentTool[]): boolean {
-  return before.length === now.length && before.every((tool, index) => tool === now[index])
-}
-
-function namesOf(tools: readonly AgentTool[]): WireNames {
   const byWireName = new Map<string, AgentTool>()
   for (const tool of tools) {
     if (tool.name === '') throw new ToolNameError('A tool has an empty name.')

@@ -103,18 +103,8 @@ function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
   }
 }
 
-/** Every name by which a tool may be called; asked for every entry of every list. */
-function spellings(tool: AgentTool): readonly string[] {
-  const known = spelled.get(tool)
-  if (known !== undefined) return known
-  const all = spellingsOf(tool)
-  spelled.set(tool, all)
-  return all
-}
-
-const spelled = new WeakMap<AgentTool, readonly string[]>()
-
-function spellingsOf({ name, aliases = [], origin }: AgentTool): string[] {
+/** Every name by which a tool may be called. */
+function spellings({ name, aliases = [], origin }: AgentTool): string[] {
   const own = [name, ...aliases].map(canonical)
   if (origin.kind !== 'mcp') return own
   const [bare = ''] = own

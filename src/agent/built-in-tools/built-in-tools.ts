@@ -2,25 +2,25 @@ import { nearest, type Runtime } from '../../base/index.ts'
 import { AgentUsageError } from '../errors.ts'
 import { editTool, writeTool } from './writing.ts'
 import { listTool, readTool, searchTool } from './reading.ts'
-import type { Ground } from './paths.ts'
+import type { Workspace } from './paths.ts'
 import { shellTool } from './shell.ts'
 import type { AgentTool } from '../types.ts'
 
-export interface BuiltInToolOptions extends Ground {
+export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>
   /** Names of environment variables that commands get besides the few that programs need. */
   environment?: readonly string[] | undefined
 }
 
 function allBuiltIns(options: BuiltInToolOptions): AgentTool[] {
-  const { runtime, environment = [], ...ground } = options
+  const { runtime, environment = [], ...workspace } = options
   return [
-    readTool(ground),
-    listTool(ground),
-    searchTool(ground),
-    writeTool(ground),
-    editTool(ground),
-    shellTool({ project: ground.project, runtime, environment }),
+    readTool(workspace),
+    listTool(workspace),
+    searchTool(workspace),
+    writeTool(workspace),
+    editTool(workspace),
+    shellTool({ project: workspace.project, runtime, environment }),
   ]
 }
 
@@ -35,11 +35,11 @@ export function createBuiltInTools(
   names: readonly string[],
   options: BuiltInToolOptions,
 ): AgentTool[] {
-  const hands = allBuiltIns(options)
+  const tools = allBuiltIns(options)
   const wanted = new Set(
-    names.flatMap((name) => (name === 'all' ? hands : builtInNamed(name, hands))),
+    names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools))),
   )
-  return hands.filter((hand) => wanted.has(hand))
+  return tools.filter((tool) => wanted.has(tool))
 }
 
 /** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
@@ -49,20 +49,17 @@ export function requireBuiltIns(names: readonly string[]): void {
 
 /** What built-in tools there are, for questions about their names: they belong to no project. */
 export function knownBuiltIns(): readonly AgentTool[] {
-  anywhere ??= allBuiltIns({ project: '', runtime: { env: {}, platform: process.platform } })
-  return anywhere
+  return allBuiltIns({ project: '', runtime: { env: {}, platform: process.platform } })
 }
 
-let anywhere: readonly AgentTool[] | undefined
-
-function builtInNamed(name: string, hands: readonly AgentTool[]): AgentTool {
-  const hand = hands.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
-  if (hand !== undefined) return hand
-  const meant = nearest(name.toLowerCase(), hands.flatMap(namesOf))
+function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
+  const tool = tools.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
+  if (tool !== undefined) return tool
+  const meant = nearest(name.toLowerCase(), tools.flatMap(namesOf))
   throw new AgentUsageError({
     code: 'tool-unknown',
     message: `There is no built-in tool called ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
-    hint: `The built-in tools are ${hands.map((tool) => tool.name).join(', ')}.`,
+    hint: `The built-in tools are ${tools.map(({ name: other }) => other).join(', ')}.`,
   })
 }
 

@@ -3,37 +3,98 @@ import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isInside, systemCode } from '../../base/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import { AgentUsageError } from '../errors.ts'
+import type { AgentTool } from '../types.ts'
 
 /** Where a path of a call really leads. */
-export interface Place {
+export interface ResolvedPath {
   /** Absolute, links resolved as far as it exists. */
   real: string
   /** With `/`: from the project's directory, or absolute when it is outside. */
   shown: string
-  outside: boolean
 }
 
-/** The directory that the tools work in, and what else they may read without being asked for. */
-export interface Ground {
+/** The directory that the tools work in, and what else they may read without approval. */
+export interface Workspace {
   /** Absolute. */
   project: string
   /** Absolute: the directories of active trusted skills. */
   readable?: (() => readonly string[]) | undefined
 }
 
+interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'description'> {
+  patternKind: 'path' | 'tree'
+  access: 'read' | 'write'
+  /** The property of the input that has the path. */
+  key: 'file_path' | 'path'
+  properties: JsonObject
+  required: readonly string[]
+  effect?: (path: ResolvedPath, input: JsonObject) => string
+  execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<string>
+}
+
+/**
+ * A built-in tool that works on a path in the project. A path that leads out of it needs an approval,
+ * and is refused where nobody was asked, or where a link leads elsewhere than when they were.
+ */
+export function pathTool(workspace: Workspace, definition: PathToolDefinition): AgentTool {
+  const { name, aliases, description, patternKind, access, key, properties } = definition
+  const { effect } = definition
+  const resolveIn = (input: JsonObject): ResolvedPath & { free: boolean } => {
+    const path = resolvePath(textOf(input, key), workspace.project)
+    const readable = access === 'read' ? (workspace.readable?.() ?? []) : []
+    return {
+      ...path,
+      free: !path.outside || readable.some((one) => isInside(realPath(one), path.real)),
+    }
+  }
+  const asked = new WeakMap<JsonObject, string>()
+  return {
+    name,
+    aliases,
+    description,
+    inputSchema: {
+      type: 'object',
+      properties,
+      required: [...definition.required],
+      additionalProperties: false,
+    },
+    readOnly: access === 'read',
+    origin: { kind: 'built-in' },
+    patternText: (input) => resolveIn(input).shown,
+    patternKind,
+    alwaysAsk(input) {
+      const { real, shown, free } = resolveIn(input)
+      if (free) return access === 'write' ? activeFile(shown) : undefined
+      asked.set(input, real)
+      return `${shown} is outside of the project`
+    },
+    effect: effect && ((input) => effect(resolveIn(input), input)),
+    async execute(input, { signal }) {
+      const path = resolveIn(input)
+      if (path.free || asked.get(input) === path.real) {
+        return await definition.execute(path, input, signal)
+      }
+      throw new AgentUsageError({
+        code: 'path-outside',
+        message: `${path.shown} is outside of the project, and nobody was asked about it.`,
+      })
+    },
+  }
+}
+
 /** @throws {AgentUsageError} for a path that no file can have. */
-export function placeOf(path: string, { project }: Ground): Place {
+function resolvePath(path: string, project: string): ResolvedPath & { outside: boolean } {
   if (path.includes('\0')) {
     throw new AgentUsageError({ code: 'path-nul', message: 'The path contains a NUL character.' })
   }
   const root = realPath(project)
   const real = realPath(resolve(project, path === '' ? '.' : path))
   const outside = !isInside(root, real)
-  const way = outside ? real : relative(root, real)
-  return { real, shown: way === '' ? '.' : way.split(sep).join('/'), outside }
+  const shown = outside ? real : relative(root, real)
+  return { real, shown: shown === '' ? '.' : shown.split(sep).join('/'), outside }
 }
 
-/** A file that does not exist yet lies where the directory really is that it would be made in. */
+/** A file that does not exist yet is resolved by the directory that it would be created in. */
 function realPath(path: string): string {
   try {
     return realpathSync.native(path)
@@ -44,47 +105,8 @@ function realPath(path: string): string {
   }
 }
 
-/**
- * Keeps calls within the project: what leads out of it has to be asked for, and is not done where
- * nobody was asked, or where a link leads elsewhere than when they were.
- */
-interface Fence {
-  /** Why a call has to be asked for; undefined inside. */
-  alwaysAsk: (input: JsonObject) => string | undefined
-  /** @throws {AgentUsageError} for a place outside that was not asked for. */
-  enter: (input: JsonObject) => Place
-}
-
-export function createFence(
-  ground: Ground,
-  pathOf: (input: JsonObject) => string,
-  access: 'read' | 'write',
-): Fence {
-  const asked = new WeakMap<JsonObject, string>()
-  const isFree = (place: Place): boolean =>
-    !place.outside ||
-    (access === 'read' &&
-      (ground.readable?.() ?? []).some((directory) => isInside(realPath(directory), place.real)))
-  return {
-    alwaysAsk(input) {
-      const place = placeOf(pathOf(input), ground)
-      if (isFree(place)) return access === 'write' ? actingPlace(place) : undefined
-      asked.set(input, place.real)
-      return `${place.shown} is outside of the project`
-    },
-    enter(input) {
-      const place = placeOf(pathOf(input), ground)
-      if (isFree(place) || asked.get(input) === place.real) return place
-      throw new AgentUsageError({
-        code: 'path-outside',
-        message: `${place.shown} is outside of the project, and nobody was asked about it.`,
-      })
-    },
-  }
-}
-
-/** What git, agents and editors run or obey by themselves, in a package of a project as in its root. */
-const actingNames: ReadonlySet<string> = new Set([
+/** What git, agents and editors execute or obey by themselves, in any directory of a project. */
+const activeNames: ReadonlySet<string> = new Set([
   '.agents',
   '.claude',
   '.codex',
@@ -105,13 +127,12 @@ const actingNames: ReadonlySet<string> = new Set([
   'opencode.jsonc',
 ])
 
-/** A skill that may write in the project has not been given the right to make something act. */
-function actingPlace({ shown }: Place): string | undefined {
-  const acts = shown
-    .toLowerCase()
-    .split('/')
-    .some((name) => actingNames.has(name))
-  return acts ? `${shown} can make programs act by themselves` : undefined
+/** A skill that may write in the project may not make other programs execute something. */
+function activeFile(shown: string): string | undefined {
+  const names = shown.toLowerCase().split('/')
+  return names.some((name) => activeNames.has(name))
+    ? `${shown} can make programs act by themselves`
+    : undefined
 }
 
 /** A text of the input; the schema was checked before. */

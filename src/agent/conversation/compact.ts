@@ -27,7 +27,6 @@ export function createCompactor(limits: ConversationLimits = {}): Compactor {
     all: [],
     kept: [],
   }
-  let estimated: { messages: readonly ModelMessage[]; tokens: number } = { messages: [], tokens: 0 }
 
   /** The same beginning is sent at every step, which providers keep and charge less for. */
   function visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
@@ -41,19 +40,8 @@ export function createCompactor(limits: ConversationLimits = {}): Compactor {
     visible,
     fit(messages) {
       const candidate = visible(messages)
-      return tokensOf(candidate) <= budget ? candidate : shorten(messages, candidate)
+      return estimateMessages(candidate) <= budget ? candidate : shorten(messages, candidate)
     },
-  }
-
-  /** Messages do not change, so only those that came since the last time are estimated. */
-  function tokensOf(messages: readonly ModelMessage[]): number {
-    const known = estimated.messages
-    const isGrown = known.every((message, index) => message === messages[index])
-    const tokens = isGrown
-      ? estimated.tokens + estimateMessages(messages.slice(known.length))
-      : estimateMessages(messages)
-    estimated = { messages, tokens }
-    return tokens
   }
 
   async function shorten(

@@ -152,28 +152,13 @@ function settingsOf(settings: CallSettings): object {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
-/** The tools of a conversation are the same at every step; making them is a fifth of a step's cost. */
 function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
-  const known = sets.get(tools)
-  if (known !== undefined) return known
   const set: ToolSet = {}
-  for (const [name, offered] of tools) set[name] = sdkTool(offered)
-  sets.set(tools, set)
+  for (const [name, { description, inputSchema }] of tools) {
+    const schema = isSchema(inputSchema) ? inputSchema : {}
+    set[name] = tool({ description, inputSchema: jsonSchema(schema) })
+  }
   return set
-}
-
-const sets = new WeakMap<ReadonlyMap<string, AgentTool>, ToolSet>()
-
-const made = new WeakMap<AgentTool, ToolSet[string]>()
-
-function sdkTool(offered: AgentTool): ToolSet[string] {
-  const known = made.get(offered)
-  if (known !== undefined) return known
-  const { description, inputSchema } = offered
-  const schema = isSchema(inputSchema) ? inputSchema : {}
-  const fresh: ToolSet[string] = tool({ description, inputSchema: jsonSchema(schema) })
-  made.set(offered, fresh)
-  return fresh
 }
 
 /** A schema goes to the provider as it is; arguments are checked by the loop. */

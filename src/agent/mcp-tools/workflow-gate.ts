@@ -247,11 +247,9 @@ interface OwnTool {
  * `skill__tool` and `tool`, and a built-in one is also what skills call it.
  */
 export function namesAtGate(tool: AgentTool): readonly OwnTool[] {
-  const known = gated.get(tool)
-  if (known !== undefined) return known
   const { name, aliases = [], description, inputSchema } = tool
   const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
-  const own = [name, ...others].map((id): OwnTool => {
+  return [name, ...others].map((id): OwnTool => {
     // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
     const named = { id, server: '', name: id.replaceAll('.', '__'), description }
     const { properties, required } = inputSchema
@@ -261,11 +259,7 @@ export function namesAtGate(tool: AgentTool): readonly OwnTool[] {
       summary: { ...named, parameters: keysOf(properties), required: textsOf(required) },
     }
   })
-  gated.set(tool, own)
-  return own
 }
-
-const gated = new WeakMap<AgentTool, readonly OwnTool[]>()
 
 /** Those of the tools that are no server's, each under all of its names; the first of a name counts. */
 function ownTools(tools: readonly AgentTool[]): ReadonlyMap<string, OwnTool> {

@@ -100,7 +100,12 @@ describe('a call', () => {
       ask('write', { file_path: 'x', content: 'y' }),
     ])
     expect(answers).toEqual([true, 'not that', 'not that'])
-    expect(seen.map(({ effect }) => effect?.split('\n').at(-1))).toEqual(['a', 'b', '+y'])
+    const lines = seen.map(({ effect }) => effect?.split('\n') ?? [])
+    expect(lines.map((one) => one.findLast((line) => !line.startsWith('\\')))).toEqual([
+      'a',
+      'b',
+      '+y',
+    ])
     expect(seen[0]).toMatchObject({ agent: 'main', reason: 'not read-only' })
   })
 

@@ -225,7 +225,7 @@ describe('write and edit', () => {
   it('write whole files, with directories, and say what would change', async () => {
     const { place, hand } = hands()
     const input = { file_path: 'new/a.txt', content: 'one\ntwo\n' }
-    expect(hand('write').tool.effect?.(input)).toBe('makes new/a.txt\n@@ line 1 @@\n+one\n+two')
+    expect(hand('write').tool.effect?.(input)).toBe('makes new/a.txt\n@@ -1,0 +1,2 @@\n+one\n+two')
     expect(existsSync(join(place.project, 'new'))).toBe(false)
     expect(await hand('write').run(input)).toBe('Made new/a.txt (8 bytes).')
     const second = { ...input, content: 'one\n2\n' }
