@@ -10,16 +10,11 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     tests: ['test/trust/**/!(*-processes|large-skill|lock*).test.ts'],
   },
   lock: {
-    sources: ['src/trust/{*lock*,_installed-hash,_project-json,_skill-tree}.ts'],
+    sources: ['src/trust/{*lock*,project-json,skill-files}.ts'],
     tests: ['test/trust/{lock*,link-digests,outside-skill,removed-while-read}.test.ts'],
   },
   chain: {
-    sources: [
-      'src/chain/policy.ts',
-      'src/chain/check-policy.ts',
-      'src/chain/interpreter.ts',
-      'src/chain/state.ts',
-    ],
+    sources: ['src/chain/policy.ts', 'src/chain/interpreter.ts', 'src/chain/state.ts'],
     tests: ['test/chain/{interpreter,nested,state,plan}.test.ts'],
   },
   trigger: {

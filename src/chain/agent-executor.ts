@@ -5,14 +5,57 @@ import {
   agentPrompt,
   type AgentWishes,
   childEnvironment,
+  failedOutput,
   networkVariables,
+  type ReportedError,
   runAgent,
 } from '../exec/index.ts'
+import type { TaskCall } from './engine.ts'
 import type { Executor, StepRequest } from './executor.ts'
 import type { PlannedTask } from './plan-model.ts'
+import type { RunJournal } from './run-journal.ts'
 import type { RunStore } from './run-store.ts'
-import { cannotPrepare, lastOutput } from './script-executor.ts'
-import { runFiles, skillDirectory } from './step-files.ts'
+import { cannotPrepare, lastOutput, runFiles, skillDirectory } from './script-executor.ts'
+
+/**
+ * Steps that an agent does while it is driven through a run: handed out, then judged by what it
+ * reports. Time-outs hold between the two, however many processes come and go in between.
+ */
+export function drivenExecutor(
+  journal: RunJournal,
+  clock: Pick<Runtime, 'now'>,
+  onHandOut?: (call: TaskCall) => void,
+): Executor {
+  return {
+    kind: 'driven',
+    async execute({ call }) {
+      const handed = journal.handed.get(call.key)
+      const handedAt = handed === undefined ? clock.now() : Date.parse(handed)
+      const report = journal.reports.get(call.key)
+      const until = report === undefined ? clock.now() : Date.parse(report.at)
+      const workedMs = Math.max(0, until - handedAt)
+      const late = lateReport(call, workedMs)
+      if (late === undefined && report === undefined) {
+        onHandOut?.(call)
+        return { kind: 'pending', handedAt }
+      }
+      const output =
+        late === undefined && report !== undefined
+          ? report.output
+          : failedOutput('timeout', late?.message ?? '')
+      return { kind: 'output', output: { ...output, evidence: 'self-reported' }, workedMs }
+    },
+  }
+}
+
+/** What is wrong with a step that an agent has had for so long. */
+export function lateReport(
+  { timeoutMs }: Pick<TaskCall, 'timeoutMs'>,
+  workedMs: number,
+): ReportedError | undefined {
+  if (timeoutMs === 0 || workedMs <= timeoutMs) return undefined
+  return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
+}
 
 /** What an agent is told of a skill. */
 export interface StepContent {
@@ -70,7 +113,7 @@ export function agentExecutor(options: AgentExecutorOptions): Executor {
   }
 }
 
-function environmentOf(
+export function environmentOf(
   { call, runId, idempotencyKey }: StepRequest,
   options: AgentExecutorOptions,
 ): Record<string, string> {

@@ -1,13 +1,23 @@
-import type { StepStatus } from '../exec/index.ts'
-import type { CancelledStep, ChainResult, Engine, Outcome, Running } from './engine.ts'
-import { fillRest, type Halt } from './_halt.ts'
-import { cancelledStep, previousOutputs, stepResult } from './_outcome.ts'
+import { failedOutput, type StepOutput, type StepStatus } from '../exec/index.ts'
+import type {
+  AttemptResult,
+  CancelledStep,
+  ChainResult,
+  Engine,
+  Outcome,
+  Running,
+  RunResult,
+  StepResult,
+} from './engine.ts'
+import type { EngineCore, Entry } from './journal-core.ts'
 import { isChain, type PlannedChain, type PlannedStep } from './plan-model.ts'
-import { attemptStatus, skipsAfter, stopAfter } from './policy.ts'
-import type { AttemptResult, StepResult } from './result.ts'
+import { attemptStatus, skipsAfter, type Stop, stopAfter } from './policy.ts'
+import { type ShownRun, walkResult } from './result.ts'
+import type { RunJournal } from './run-journal.ts'
 import { addOutputs, type ChainState, emptyState } from './state.ts'
+import { cancelledStep, notExecuted, previousOutputs, stepResult } from './step-result.ts'
 
-export interface AttemptScope {
+interface AttemptScope {
   number: number
   prefix: string
   state: ChainState
@@ -15,14 +25,14 @@ export interface AttemptScope {
   runNested: RunChain
 }
 
-export type RunChain = (
+type RunChain = (
   chain: PlannedChain,
   engine: Engine,
   state: ChainState,
   prefix: string,
 ) => Promise<ChainResult>
 
-export interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
+interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   /** The status by the policy, also where `status` says that the run stands still. */
   decided: StepStatus
   ended: ChainResult['ended']
@@ -168,4 +178,123 @@ function endedBy(halt: Halt | undefined, results: readonly StepResult[]): ChainR
     return halt.kind
   }
   return results.some((result) => result.status === 'waiting') ? 'suspended' : undefined
+}
+
+/** Why nothing more of a chain starts. */
+type Halt =
+  | { kind: 'stopped'; step: string; stop: Stop; status: StepStatus }
+  | { kind: 'won'; step: string }
+  | { kind: 'skipped'; step: string; status: StepStatus }
+  | { kind: 'rejected'; step: string }
+  /** The chain was ended from above. */
+  | { kind: 'cancelled' }
+  | { kind: 'suspended' }
+
+/** Says of every step that has no result yet why it has none. */
+function fillRest(
+  steps: readonly PlannedStep[],
+  slots: Map<PlannedStep, StepResult>,
+  halt: Halt | undefined,
+): void {
+  for (const step of steps) {
+    if (!slots.has(step)) slots.set(step, restOf(step, halt))
+  }
+}
+
+function restOf(step: PlannedStep, halt: Halt | undefined): StepResult {
+  if (step.excluded === true) return notExecuted(step, 'not_run', 'left out of this run')
+  return notExecuted(step, halt?.kind === 'skipped' ? 'skipped' : 'not_run', reasonOf(halt))
+}
+
+function reasonOf(halt: Halt | undefined): string {
+  switch (halt?.kind) {
+    case 'stopped':
+      return halt.stop === 'succeeded'
+        ? `the chain had succeeded with ${halt.step}`
+        : `the chain had stopped after ${halt.step} (${halt.status})`
+    case 'won':
+      return `${halt.step} had won the race`
+    case 'skipped':
+      return `${halt.step} did not succeed (${halt.status})`
+    case 'rejected':
+      return `${halt.step} was rejected`
+    case 'cancelled':
+      return 'the chain was ended'
+    case 'suspended':
+    case undefined:
+      return 'not reached yet'
+  }
+}
+
+/** The time-out of one step: aborts its controller when it is over. */
+export interface TimeLimit {
+  seconds: number
+  over(): boolean
+  clear(): void
+}
+
+/** Longest delay a timer of the platform takes; longer limits are no limit in practice. */
+const maxTimerMs = 2_147_483_647
+
+export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): TimeLimit {
+  const fallback = entry.kind === 'task' ? (core.defaultTimeoutMs ?? 0) : 0
+  const ms = Math.min(entry.call.timeoutMs || fallback, maxTimerMs)
+  if (ms === 0) return noLimit
+  const counts = core.countsAbsence === true && entry.kind === 'chain'
+  const left = counts ? ms - (core.clock.now() - startedAt) : ms
+  let over = false
+  const end = (): void => {
+    over = true
+    entry.controller.abort()
+  }
+  // Nothing that was reported since then counts.
+  if (left <= 0) end()
+  const timer = over ? undefined : setTimeout(end, left)
+  return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
+}
+
+export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }
+
+/** The output of a step that was ended by its limit, perhaps while `scripts/verify` ran. */
+export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = false): StepOutput {
+  const where = inVerification ? ' while scripts/verify ran' : ''
+  return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended${where}`)
+}
+
+/**
+ * The result of a run that a process executes: what has begun and not ended is running, what has not
+ * begun is to come.
+ *
+ * @param now in milliseconds since the epoch.
+ */
+export function whileRunning(journal: RunJournal, result: RunResult, now: number): ShownRun {
+  const open = new Set(
+    walkResult(result)
+      .filter(({ key, step }) => step.status === 'cancelled' && !journal.done.has(key))
+      .map(({ step }) => step),
+  )
+  const shown = (step: StepResult): StepResult => {
+    const steps = step.steps?.map(shown)
+    const below = steps === undefined ? {} : { steps }
+    if (!open.has(step)) return { ...step, ...below }
+    const { reason: _reason, ...rest } = step
+    if (!hasBegun(step)) return { ...rest, ...below, status: 'not_run', reason: 'has not begun' }
+    const durationMs =
+      step.startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(step.startedAt)))
+    return { ...rest, ...below, status: 'running', durationMs }
+  }
+  const last = result.attempts.length - 1
+  return {
+    ...result,
+    status: 'running',
+    attempts: result.attempts.map((attempt, index) =>
+      index < last
+        ? attempt
+        : { ...attempt, status: 'running', steps: attempt.steps.map((step) => shown(step)) },
+    ),
+  }
+}
+
+function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
+  return startedAt !== null || steps.some(hasBegun)
 }

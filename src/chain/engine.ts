@@ -1,7 +1,6 @@
-import type { ReportedError, StepOutput } from '../exec/index.ts'
+import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/index.ts'
 import type { JsonValue } from '../skill/index.ts'
 import type { PlannedChain, PlannedTask } from './plan-model.ts'
-import type { AttemptResult, RunStatus, StepResult } from './result.ts'
 import type { ChainState } from './state.ts'
 
 /**
@@ -40,7 +39,7 @@ export interface Ended {
   outcome: Outcome
 }
 
-interface Call {
+export interface Call {
   key: string
   attempt: number
   /** What the step may see of those before it. */
@@ -112,3 +111,97 @@ export interface ChainResult {
   /** It did not come to its end: a person said no, or it was ended from above. */
   ended?: 'rejected' | 'cancelled' | 'suspended' | undefined
 }
+
+/**
+ * What became of a step that was planned. `skipped`: by `continue_on_success`; `not_run`: the chain
+ * had stopped, or has not come to it; `cancelled`: it was running then; `waiting`: for a person, or
+ * for a report; `running`: a process executes it while it is looked at.
+ */
+export type StepResultStatus =
+  | StepStatus
+  | 'skipped'
+  | 'not_run'
+  | 'cancelled'
+  | 'waiting'
+  | 'running'
+
+/** How a run stands. `interrupted` and `waiting` can go on. */
+export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
+
+/** One step in the result of a run. */
+export interface StepResult {
+  step: string
+  skill: string
+  status: StepResultStatus
+  result: string
+  errors: readonly ReportedError[]
+  metrics: Readonly<Record<string, JsonValue>>
+  /** Null for a step that did not run to its end. */
+  evidence: Evidence | null
+  /** ISO 8601, or null for a step that never started. */
+  startedAt: string | null
+  /** 0 also where nobody knows it: for a step that was cut off by a crash, or waits. */
+  durationMs: number
+  /** Why it was not executed, or what it waits for. */
+  reason?: string | undefined
+  /** The result was taken over from another run, with its times. */
+  reused?: true | undefined
+  /** The last lines that it printed. */
+  log?: string | undefined
+  /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
+  sandbox?: string | undefined
+  /** What can be done about its failure. */
+  hint?: string | undefined
+  /** The steps of a nested chain, in the attempt that decided. */
+  steps?: readonly StepResult[] | undefined
+  /** Every attempt of a nested chain that was repeated. */
+  attempts?: readonly AttemptResult[] | undefined
+}
+
+export interface AttemptResult {
+  /** From 1. */
+  attempt: number
+  status: RunStatus
+  steps: readonly StepResult[]
+  chain_state: ChainState
+  /** What is wrong with the attempts as a whole; only on the last one. */
+  errors?: readonly ReportedError[] | undefined
+}
+
+/** The result of a run: what `--json` prints. */
+export interface RunResult {
+  runId: string
+  skill: string
+  status: RunStatus
+  attempts: readonly AttemptResult[]
+  /** The step that won the race. */
+  winner?: string | undefined
+}
+
+/** What happens in a run while it happens; one NDJSON line each with `--events`. Times ISO 8601. */
+export type ChainEvent =
+  | { type: 'run-started'; runId: string; skill: string; steps: number; at: string }
+  | { type: 'step-started'; key: string; step: string; skill: string; chain: boolean; at: string }
+  | { type: 'step-output'; key: string; step: string; stream: 'stdout' | 'stderr'; text: string }
+  | {
+      type: 'step-finished'
+      key: string
+      step: string
+      skill: string
+      chain: boolean
+      status: StepResultStatus
+      result: string
+      /** The message of its first error. */
+      error?: string | undefined
+      /** The sandbox that it ran in, where it did. */
+      sandbox?: string | undefined
+      /** 0 for a cancelled step of which nobody knows it. */
+      durationMs: number
+      at: string
+      /** It was finished before; only its recorded result was read. */
+      replayed: boolean
+    }
+  | { type: 'step-suspended'; key: string; step: string; why: Suspension; at: string }
+  | { type: 'run-finished'; runId: string; status: RunStatus; at: string }
+
+export type EventListener = (event: ChainEvent) => void

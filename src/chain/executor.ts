@@ -1,7 +1,6 @@
 import type { StepOutput } from '../exec/index.ts'
-import type { TaskCall } from './engine.ts'
+import type { StepResult, TaskCall } from './engine.ts'
 import type { TaskExecutor } from './plan-model.ts'
-import type { StepResult } from './result.ts'
 
 /**
  * How steps of one kind are executed: a script, an agent's command line, a model. The engine picks

@@ -1,4 +1,7 @@
 import { sha256 } from '../base/index.ts'
+import { failedOutput } from '../exec/index.ts'
+import type { Outcome } from './engine.ts'
+import type { EngineCore, Entry } from './journal-core.ts'
 import type { ApprovalRecord } from './journal-records.ts'
 import type { ChainState } from './state.ts'
 
@@ -11,7 +14,7 @@ export interface GateFacts {
   stateDigest: string
 }
 
-export type GateAnswer = 'approved' | 'rejected' | 'waiting'
+type GateAnswer = 'approved' | 'rejected' | 'waiting'
 
 /** What was decided about exactly this gate; a decision about anything else does not count. */
 export function answerOfGate(gate: GateFacts, decision: ApprovalRecord | undefined): GateAnswer {
@@ -28,4 +31,37 @@ export function answerOfGate(gate: GateFacts, decision: ApprovalRecord | undefin
 
 export function stateDigest(state: ChainState): string {
   return sha256(JSON.stringify(state))
+}
+
+/** Undefined when the step may start. */
+export function passGate(core: EngineCore, entry: Entry): Outcome | undefined {
+  const { key, call } = entry
+  if (call.step.gate !== true) return undefined
+  const { journal } = core
+  const gate = { key, planDigest: journal.plan.digest, stateDigest: stateDigest(call.state) }
+  const answer = answerOfGate(gate, journal.approvals.get(key))
+  if (answer === 'approved') return undefined
+  const now = core.clock.now()
+  const at = new Date(now).toISOString()
+  if (answer === 'rejected') {
+    const output = failedOutput('gate-rejected', `${call.step.step} was rejected`)
+    return { kind: 'finished', output, startedAt: now, durationMs: 0, rejected: true }
+  }
+  if (core.yesGates === true && core.writer !== undefined) {
+    core.writer.append({ type: 'approval', ...gate, approved: true, by: 'caller', at })
+    return undefined
+  }
+  const known = journal.gates.get(key)
+  if (known?.stateDigest !== gate.stateDigest || known.planDigest !== gate.planDigest) {
+    const record = {
+      type: 'gate',
+      ...gate,
+      step: call.step.step,
+      attempt: call.attempt,
+      at,
+    } as const
+    core.writer?.append(record)
+    journal.gates.set(key, record)
+  }
+  return { kind: 'suspended', why: 'approval' }
 }

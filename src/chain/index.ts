@@ -1,7 +1,7 @@
 export { agentExecutor, type AgentExecutorOptions, type StepContent } from './agent-executor.ts'
-export { cancelRun } from './cancel-run.ts'
-export { recordDecision, waitingGate } from './decide-gate.ts'
-export { createDiskLookup, type DiskLookupOptions } from './disk-lookup.ts'
+export { cancelRun } from './decisions.ts'
+export { recordDecision, waitingGate } from './decisions.ts'
+export { createDiskLookup, type DiskLookupOptions } from './lookup.ts'
 export type {
   CancelledStep,
   ChainCall,
@@ -24,14 +24,15 @@ export {
   RunStateError,
   runNotFound,
 } from './errors.ts'
-export type { ChainEvent, EventListener } from './events.ts'
+export type { ChainEvent, EventListener } from './engine.ts'
 export type { Executor, StepAnswer, StepRequest } from './executor.ts'
 export { runChain } from './interpreter.ts'
-export { sandboxForeseen, sandboxHint } from './sandbox-words.ts'
+export { sandboxForeseen, sandboxHint } from './render-plan.ts'
 export type { Refusal, RunConfinement } from './script-executor.ts'
 export { createJournalEngine, type JournalEngine } from './journal-engine.ts'
-export type { JournalEngineOptions } from './journal-engine-options.ts'
-export type { ChainLookup, SkillFacts, SkillReport, StepResolution } from './lookup.ts'
+export type { JournalEngineOptions } from './journal-core.ts'
+export type { ChainLookup, SkillFacts, SkillReport } from './lookup.ts'
+export type { StepResolution } from './resolve.ts'
 export { type InstructionExecutor, planJson, type PlanOptions, planRun } from './plan.ts'
 export {
   allSteps,
@@ -45,24 +46,23 @@ export {
   type TaskExecutor,
 } from './plan-model.ts'
 export { renderPlan } from './render-plan.ts'
-export { renderPlanMermaid } from './render-plan-mermaid.ts'
-export { prunableRuns, type PruneChoice, removeRuns } from './prune-runs.ts'
+export { renderPlanMermaid } from './render-plan.ts'
+export { prunableRuns, type PruneChoice, removeRuns } from './run-store.ts'
 export { planChanged } from './plan-changed.ts'
-export { argumentsOf, keepsArguments, reusedResults } from './reuse.ts'
+export { reusedResults } from './reuse.ts'
+export { argumentsOf, keepsArguments } from './run-arguments.ts'
 export { holdSecret } from './run-arguments.ts'
 export { type RunLine, runLine, runLines } from './run-line.ts'
-export { parsePolicySetting } from './policy-table.ts'
+export { parsePolicySetting } from './policy.ts'
+export { lastAttempt, type ShownRun } from './result.ts'
+export { countSucceeded, decidingAttempt } from './step-result.ts'
 export {
   type AttemptResult,
-  countSucceeded,
-  decidingAttempt,
-  lastAttempt,
   type RunResult,
   type RunStatus,
-  type ShownRun,
   type StepResult,
   type StepResultStatus,
-} from './result.ts'
+} from './engine.ts'
 export {
   type NewRun,
   readResult,
@@ -71,10 +71,10 @@ export {
   type RunWorld,
   startRun,
 } from './run-chain.ts'
-export { renderReport, type ReportFormat, reportFormats } from './report/index.ts'
+export { renderReport, type ReportFormat, reportFormats } from './report/reports.ts'
 export type { RunJournal } from './run-journal.ts'
-export { statusOfRun } from './run-status.ts'
-export { whileRunning } from './while-running.ts'
+export { statusOfRun } from './result.ts'
+export { whileRunning } from './attempt.ts'
 export { openRunStore, type RunStore } from './run-store.ts'
 export {
   continueStepper,
@@ -94,8 +94,8 @@ export {
   type StyleText,
   type TimelineOptions,
 } from './timeline.ts'
-export { type CheckedSkill, executionRefusal, trustFact } from './trust-check.ts'
-export { skillDirectory } from './step-files.ts'
-export { type WalkedStep, walkResult } from './walk-result.ts'
-export { duration, stepDuration, timeOf } from './step-time.ts'
+export { type CheckedSkill, executionRefusal, trustFact } from './lookup.ts'
+export { skillDirectory } from './script-executor.ts'
+export { type WalkedStep, walkResult } from './result.ts'
+export { duration, stepDuration, timeOf } from './timeline.ts'
 export { addOutputs, type ChainState, emptyState, type PreviousOutput } from './state.ts'

@@ -1,9 +1,8 @@
 import { runAttempt } from './attempt.ts'
-import type { ChainResult, Engine } from './engine.ts'
-import { signatureOf } from './_outcome.ts'
+import type { AttemptResult, ChainResult, Engine } from './engine.ts'
 import type { PlannedChain } from './plan-model.ts'
 import { afterAttempt, type AttemptOutcome, notStable } from './policy.ts'
-import type { AttemptResult } from './result.ts'
+import { signatureOf } from './step-result.ts'
 import { type ChainState, emptyState } from './state.ts'
 
 /**

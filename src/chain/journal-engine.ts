@@ -1,9 +1,13 @@
-import type { CancelledStep, Ended, Engine, Running } from './engine.ts'
-import type { Announced, EngineCore, Entry } from './_journal-entry.ts'
-import { endWaiting, launch } from './_journal-launch.ts'
-import type { JournalEngineOptions } from './journal-engine-options.ts'
+import type { StepOutput } from '../exec/index.ts'
+import { lateReport } from './agent-executor.ts'
+import { noLimit, overdue, timeLimit, type TimeLimit } from './attempt.ts'
+import type { CancelledStep, Ended, Engine, FinishedOutcome, Outcome, Running } from './engine.ts'
+import type { StepAnswer } from './executor.ts'
+import { passGate } from './gates.ts'
+import type { Announced, EngineCore, Entry, JournalEngineOptions } from './journal-core.ts'
 import { recordedOutcome } from './journal-records.ts'
 import type { RunJournal } from './run-journal.ts'
+import { chainOutput, chainWaitsFor } from './step-result.ts'
 
 export interface JournalEngine extends Engine {
   /** Resolves when nothing that was started runs any more. */
@@ -37,7 +41,7 @@ export function createJournalEngine(options: JournalEngineOptions): JournalEngin
   }
 }
 
-function engineFor(core: EngineCore, scope: AbortSignal): Engine {
+export function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   const entries = new Map<string, Entry>()
 
   function announce(announced: Announced): Running {
@@ -122,4 +126,266 @@ function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
     core.writer?.append({ type: 'done', key, outcome })
   }
   return { startedAt, durationMs, ...(chain === undefined ? {} : { chain }) }
+}
+
+/** Starts what was announced, once. Its outcome is recorded before anybody sees it. */
+function launch(core: EngineCore, entry: Entry): void {
+  if (entry.ending !== undefined) return
+  if (entry.outcome !== undefined) {
+    entry.ending = Promise.resolve()
+    return
+  }
+  const ending = execute(core, entry)
+    .then((outcome) => settle(core, entry, outcome))
+    .catch((error: unknown) => {
+      fail(core, error)
+      entry.outcome = { kind: 'suspended', why: 'interrupted' }
+    })
+    .finally(() => core.launched.delete(ending))
+  core.launched.add(ending)
+  entry.ending = ending
+}
+
+/** Ends what was told to end while it waited: for a person, or for the report of an agent. */
+function endWaiting(core: EngineCore, entry: Entry): void {
+  if (entry.outcome !== undefined && entry.outcome.kind !== 'suspended') return
+  entry.outcome = undefined
+  entry.ending = undefined
+  launch(core, entry)
+}
+
+async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
+  const stopped = endedFromAbove(core, entry)
+  if (stopped !== undefined) return await endedBefore(core, entry, stopped)
+  const gate = passGate(core, entry)
+  if (gate !== undefined) return gate
+  if (entry.kind === 'task' && core.runner === undefined) return lookedAt(core, entry)
+  const startedAt = begin(core, entry)
+  const before = core.clock.elapsed()
+  const limit = core.runner === undefined ? noLimit : timeLimit(core, entry, startedAt)
+  const unlink = link(entry.scope, entry.controller)
+  try {
+    return entry.kind === 'task'
+      ? await executeTask(core, entry, startedAt, before, limit)
+      : await executeChain(core, entry, startedAt, limit)
+  } finally {
+    limit.clear()
+    unlink()
+  }
+}
+
+/** Not executed any more; what has begun, in an earlier process too, says so. */
+async function endedBefore(
+  core: EngineCore,
+  entry: Entry,
+  stopped: Extract<Outcome, { kind: 'cancelled' | 'suspended' }>,
+): Promise<Outcome> {
+  const { handed, started } = core.journal
+  const at = handed.get(entry.key) ?? started.get(entry.key)
+  if (stopped.kind === 'suspended' || at === undefined) return stopped
+  const startedAt = Date.parse(at)
+  if (entry.kind === 'chain') {
+    entry.controller.abort()
+    return await executeChain(core, entry, startedAt, noLimit)
+  }
+  const durationMs = handed.has(entry.key) ? Math.max(0, core.clock.now() - startedAt) : undefined
+  return { ...stopped, startedAt, durationMs }
+}
+
+async function executeTask(
+  core: EngineCore,
+  entry: Entry & { kind: 'task' },
+  startedAt: number,
+  before: number,
+  limit: TimeLimit,
+): Promise<Outcome> {
+  const { call, key, controller } = entry
+  const answer = await core.runner?.run(call, {
+    signal: controller.signal,
+    onOutput: (chunk, stream) => {
+      const text = core.onEvent === undefined ? '' : chunk.toString('utf8')
+      core.onEvent?.({ type: 'step-output', key, step: call.step.step, stream, text })
+    },
+  })
+  const durationMs = Math.round(core.clock.elapsed() - before)
+  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  if (answer === undefined) return { kind: 'suspended', why: 'interrupted' }
+  if (stopped !== undefined) return { ...stopped, startedAt, durationMs }
+  if (answer.kind === 'pending') return handOut(core, entry, answer)
+  const { log, promptDigest, workedMs = 0, endedInVerification, sandbox, hint } = answer
+  const output = limit.over() ? overdue(limit, endedInVerification) : answer.output
+  const worked = durationMs + workedMs
+  const said = { log, promptDigest, sandbox, hint }
+  return { kind: 'finished', output, startedAt, durationMs: worked, ...said }
+}
+
+async function executeChain(
+  core: EngineCore,
+  entry: Entry & { kind: 'chain' },
+  startedAt: number,
+  limit: TimeLimit,
+): Promise<Outcome> {
+  const { call, controller } = entry
+  const chain = await entry.body(core.engineFor(controller.signal))
+  const time = (): number => timeOfChain(core, startedAt)
+  const finished = (
+    output: StepOutput,
+    { log, sandbox, hint }: Pick<FinishedOutcome, 'log' | 'sandbox' | 'hint'> = {},
+  ): FinishedOutcome => {
+    const said = { log, sandbox, hint }
+    return { kind: 'finished', output, startedAt, durationMs: time(), ...said, chain }
+  }
+  const left = (): CancelledStep => ({ startedAt, durationMs: time(), chain })
+  if (core.interruption.signal.aborted) {
+    return { kind: 'suspended', why: 'interrupted', ...left() }
+  }
+  if (limit.over()) return finished(overdue(limit))
+  if (chain.ended === 'suspended') {
+    const why = chain.status === 'waiting' ? chainWaitsFor(chain) : 'interrupted'
+    const isLooked = core.runner === undefined && core.countsAbsence === true
+    const late = isLooked ? lateReport(call, core.clock.now() - startedAt) : undefined
+    return { kind: 'suspended', why, overdue: late, ...left() }
+  }
+  if (chain.ended === 'cancelled' || controller.signal.aborted) {
+    return { kind: 'cancelled', ...left() }
+  }
+  const output = chainOutput(chain)
+  if (chain.ended === 'rejected') return { ...finished(output), rejected: true }
+  if (call.step.verify !== undefined) {
+    // Nothing here can verify it, so it is not over.
+    if (core.runner === undefined) return { kind: 'suspended', why: 'interrupted', ...left() }
+    core.writer?.append()
+  }
+  const answer = await core.runner?.finishChain(call, output, { signal: controller.signal })
+  const stopped = limit.over() ? undefined : endedFromAbove(core, entry)
+  if (stopped !== undefined) return { ...stopped, ...left() }
+  if (limit.over()) {
+    const ended = answer?.kind === 'output' ? answer : undefined
+    return finished(overdue(limit, ended?.endedInVerification), ended)
+  }
+  return answer?.kind === 'output' ? finished(answer.output, answer) : finished(output)
+}
+
+/** Records a final outcome; nobody outside sees it before, and nothing else begins. */
+function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
+  const { key } = entry
+  entry.outcome = outcome
+  const at = new Date(core.clock.now()).toISOString()
+  if (outcome.kind !== 'finished' || core.writer === undefined) {
+    announceEnd(core, entry, outcome, at)
+    return
+  }
+  entry.order = core.order++
+  core.journal.done.set(key, { type: 'done', key, outcome, order: entry.order })
+  core.writer.defer(
+    { type: 'done', key, outcome },
+    { written: () => announceEnd(core, entry, outcome, at), failed: (error) => fail(core, error) },
+  )
+}
+
+/** The journal cannot be written: what runs is ended, and the run stops where it is. */
+function fail(core: EngineCore, error: unknown): void {
+  core.failure ??= { error }
+  core.interruption.abort()
+}
+
+function announceEnd(core: EngineCore, entry: Entry, outcome: Outcome, at: string): void {
+  const { key } = entry
+  const { step, skill } = entry.call.step
+  if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') {
+    core.onEvent?.({ type: 'step-suspended', key, step, why: outcome.why, at })
+    return
+  }
+  if (outcome.kind !== 'finished' && entry.started !== true) return
+  const done = outcome.kind === 'finished' ? outcome : undefined
+  core.onEvent?.({
+    type: 'step-finished',
+    key,
+    step,
+    skill,
+    chain: entry.kind === 'chain',
+    status: done?.output.status ?? 'cancelled',
+    result: done?.output.result ?? '',
+    error: done?.output.errors[0]?.message,
+    sandbox: done?.sandbox,
+    durationMs: outcome.durationMs ?? 0,
+    at,
+    replayed: false,
+  })
+}
+
+function endedFromAbove(
+  core: EngineCore,
+  entry: Entry,
+): Extract<Outcome, { kind: 'cancelled' | 'suspended' }> | undefined {
+  if (core.interruption.signal.aborted) return { kind: 'suspended', why: 'interrupted' }
+  const ended = entry.scope.aborted || entry.controller.signal.aborted
+  return ended ? { kind: 'cancelled' } : undefined
+}
+
+/** For a run that is only looked at: where a step stands that has no result. */
+function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
+  const handed = core.journal.handed.get(key)
+  if (handed !== undefined) {
+    const startedAt = Date.parse(handed)
+    const late = lateReport(call, core.clock.now() - startedAt)
+    return { kind: 'suspended', why: 'report', startedAt, overdue: late }
+  }
+  const started = core.journal.started.get(key)
+  const startedAt = started === undefined ? undefined : Date.parse(started)
+  const durationMs = startedAt === undefined ? undefined : timeUntilPause(core, startedAt)
+  return { kind: 'suspended', why: 'interrupted', startedAt, durationMs }
+}
+
+/** A run that is only looked at has stood still since its end was recorded. */
+function timeOfChain(core: EngineCore, startedAt: number): number {
+  const { pausedAt } = core.journal
+  if (core.runner !== undefined) return Math.max(0, core.clock.now() - startedAt)
+  return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
+}
+
+/** Undefined after a crash: nothing says when it was, nor of a step that a resume did not reach. */
+function timeUntilPause(core: EngineCore, startedAt: number): number | undefined {
+  const { pausedAt, resumedAt } = core.journal
+  if (pausedAt === undefined) return undefined
+  if (resumedAt !== undefined && startedAt < Date.parse(resumedAt)) return undefined
+  return Math.max(0, Date.parse(pausedAt) - startedAt)
+}
+
+function begin(core: EngineCore, entry: Entry): number {
+  const { key, kind } = entry
+  const known = core.journal.started.get(key)
+  const now = core.clock.now()
+  const at = new Date(now).toISOString()
+  const { step, skill } = entry.call.step
+  entry.started = true
+  // A nested chain goes on where it was; a step that was interrupted starts anew.
+  if (kind === 'chain' && known !== undefined) return Date.parse(known)
+  if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
+  if (core.runner === undefined) return now
+  core.writer?.append({ type: 'start', key, at })
+  core.journal.started.set(key, at)
+  core.onEvent?.({ type: 'step-started', key, step, skill, chain: kind === 'chain', at })
+  return now
+}
+
+function handOut(
+  core: EngineCore,
+  entry: Entry,
+  answer: Extract<StepAnswer, { kind: 'pending' }>,
+): Outcome {
+  const { handedAt } = answer
+  if (!core.journal.handed.has(entry.key)) {
+    const at = new Date(handedAt).toISOString()
+    core.writer?.append({ type: 'handed', key: entry.key, at })
+    core.journal.handed.set(entry.key, at)
+  }
+  return { kind: 'suspended', why: 'report', startedAt: handedAt }
+}
+
+function link(scope: AbortSignal, controller: AbortController): () => void {
+  const abort = (): void => controller.abort()
+  if (scope.aborted) abort()
+  scope.addEventListener('abort', abort, { once: true })
+  return () => scope.removeEventListener('abort', abort)
 }

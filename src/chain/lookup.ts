@@ -1,7 +1,26 @@
-import type { Diagnostic } from '../base/index.ts'
-import type { SkillRequest } from '../exec/index.ts'
-import type { ChainDeclaration } from '../skill/index.ts'
-import type { TrustLevel } from '../trust/index.ts'
+import { existsSync } from 'node:fs'
+import { basename, join, relative, sep } from 'node:path'
+import { type Diagnostic, isInside, readRegularFile, sha256 } from '../base/index.ts'
+import { findScripts, type ScriptSearch, type SkillRequest, skillRequests } from '../exec/index.ts'
+import {
+  besideChain,
+  type ChainDeclaration,
+  estimateTokens,
+  misplacedPolicy,
+  parseSkill,
+  type SkillDocument,
+  type SkillFields,
+  type YamlNode,
+} from '../skill/index.ts'
+import {
+  type NearestLock,
+  type SkillNotTrustedError,
+  type SkillScope,
+  type TrustLevel,
+  type TrustPolicy,
+  trustRefusal,
+} from '../trust/index.ts'
+import { resolveStep, type StepResolution } from './resolve.ts'
 
 /** Where planning learns about skills. The plan is a pure function of its answers. */
 export interface ChainLookup {
@@ -10,10 +29,6 @@ export interface ChainLookup {
   /** The skill in a directory; undefined `facts` where it cannot be read. */
   load(directory: string): SkillReport
 }
-
-export type StepResolution =
-  | { ok: true; directory: string }
-  | { ok: false; code: string; message: string; hint?: string | undefined }
 
 export interface SkillReport {
   facts: SkillFacts | undefined
@@ -46,4 +61,235 @@ export interface SkillFacts {
   /** What its fields ask of whoever executes it. */
   requests: readonly SkillRequest[]
   trust: { level: TrustLevel; reason: string; hint?: string | undefined }
+}
+
+export interface DiskLookupOptions {
+  /** The project: paths in plans are relative to it. */
+  workspace: string
+  /** The trust of a skill, with the command that would raise it. */
+  trustOf(skill: SkillDocument, directory: string): SkillFacts['trust']
+}
+
+/** Skills as they are on the disk; each is read once. */
+export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
+  const reports = new Map<string, SkillReport>()
+  return {
+    resolve: resolveStep,
+    load(directory) {
+      const known = reports.get(directory)
+      if (known !== undefined) return known
+      const report = loadSkill(directory, options)
+      reports.set(directory, report)
+      return report
+    },
+  }
+}
+
+const maxSkillBytes = 1_048_576
+
+function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
+  const file = existsSync(join(directory, 'SKILL.md')) ? 'SKILL.md' : 'skill.md'
+  const absolute = join(directory, file)
+  const path = displayPath(options.workspace, absolute)
+  const reading = readRegularFile(absolute, { maxBytes: maxSkillBytes })
+  if (!reading.ok) {
+    const { code, message } = reading
+    return { facts: undefined, diagnostics: [{ code, severity: 'error', message, path }] }
+  }
+  const { skill, diagnostics } = parseSkill(reading.text, { path })
+  if (skill === undefined) return { facts: undefined, diagnostics }
+  const { fields } = skill
+  const found = findScripts(directory, fields.run)
+  const verify = found.verify
+  const run = fields.chain === undefined ? found.run : none
+  const files = [file, pathOf(run), pathOf(verify)]
+  const isBroken = run.kind === 'broken' || isRefused(skill)
+  return {
+    facts: {
+      name: fields.name ?? basename(directory),
+      directory,
+      path,
+      chain: fields.chain,
+      warnings: unheeded(skill, diagnostics, pathOf(found.run)),
+      script: pathOf(run),
+      verify: pathOf(verify),
+      broken: isBroken || undefined,
+      refusedNames: diagnostics.some(({ code }) => code === 'chain-step-name') || undefined,
+      sandbox: fields.sandbox,
+      personOnly: fields.disableModelInvocation || undefined,
+      digest: skillDigest(directory, files, {
+        ...contentOf(run),
+        ...contentOf(verify),
+        // Last: what was parsed counts, also where it is its own script and differs by now.
+        [file]: reading.bytes,
+      }),
+      tokens: estimateTokens(skill.body),
+      requests: requestsOf(fields),
+      trust: options.trustOf(skill, directory),
+    },
+    diagnostics: [...diagnostics, ...broken([run, verify], path)],
+  }
+}
+
+function requestsOf(fields: SkillFields): SkillRequest[] {
+  const asked = { ...fields, 'allowed-tools': fields.allowedTools }
+  return skillRequests.filter((request) => asked[request] !== undefined)
+}
+
+/** Whether a field that says how the skill executes is given and could not be used. */
+function isRefused({ fields, frontmatter }: SkillDocument): boolean {
+  const metadata = valueOf(frontmatter, 'metadata')
+  const chain = valueOf(metadata, 'chain')
+  const run = valueOf(frontmatter, 'run') ?? valueOf(metadata, 'run')
+  return (
+    (fields.chain === undefined && isGiven(chain)) || (fields.run === undefined && isGiven(run))
+  )
+}
+
+function valueOf(map: YamlNode | undefined, name: string): YamlNode | undefined {
+  if (map?.kind !== 'map') return undefined
+  return map.entries.find(({ key }) => key.text === name)?.value
+}
+
+function isGiven(node: YamlNode | undefined): boolean {
+  return node !== undefined && (node.kind !== 'scalar' || node.text.trim() !== '')
+}
+
+const none: ScriptSearch = { kind: 'none' }
+
+function pathOf(search: ScriptSearch): string | undefined {
+  return search.kind === 'found' ? search.script.relative : undefined
+}
+
+function contentOf(search: ScriptSearch): Record<string, Buffer> {
+  if (search.kind !== 'found' || search.content === undefined) return {}
+  return { [search.script.relative]: search.content }
+}
+
+/** Where `scripts` as a whole is what is wrong, both searches say so. */
+function broken(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
+  const found = searches.flatMap((search) =>
+    search.kind === 'broken' ? [{ ...search.diagnostic, path }] : [],
+  )
+  return found.filter(
+    ({ message }, index) => found.findIndex((other) => other.message === message) === index,
+  )
+}
+
+function displayPath(workspace: string, path: string): string {
+  return isInside(workspace, path) ? relative(workspace, path).split(sep).join('/') : path
+}
+
+/**
+ * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that run
+ * for it. A file that is gone counts as changed, and so does one that a step has replaced by something
+ * that can be read for ever.
+ *
+ * @param files paths below the directory, in any order; undefined ones are left out.
+ * @param known contents that were read already, by the same paths.
+ */
+export function skillDigest(
+  directory: string,
+  files: readonly (string | undefined)[],
+  known: Readonly<Record<string, Uint8Array>> = {},
+): string {
+  const names = [...new Set(files.filter((file) => file !== undefined))].toSorted()
+  const parts = names.flatMap((name) => {
+    const content = Object.hasOwn(known, name)
+      ? known[name]
+      : digestedContent(`${directory}/${name}`)
+    const head = Buffer.from(`${name}\0${content?.length ?? 'unreadable'}\n`)
+    return content === undefined ? [head] : [head, content]
+  })
+  // One call for all: a hash that is fed is a stream, which costs more than such small files.
+  return sha256(Buffer.concat(parts))
+}
+
+function digestedContent(path: string): Uint8Array | undefined {
+  const reading = readRegularFile(path, { maxBytes: Number.MAX_SAFE_INTEGER, binary: true })
+  return reading.ok ? reading.bytes : undefined
+}
+
+export interface CheckedSkill {
+  name: string
+  scope: SkillScope
+  /** Real path. */
+  directory: string
+  /** The `SKILL.md`, absolute. */
+  path: string
+  fields: SkillFields
+}
+
+/**
+ * Why a skill may not be executed now, with everything of it that acts compared; or undefined.
+ *
+ * @param lockOf the lock of the policy's workspace; default: as it is now.
+ */
+export function executionRefusal(
+  skill: CheckedSkill,
+  policy: TrustPolicy,
+  lockOf?: () => NearestLock,
+): SkillNotTrustedError | undefined {
+  return trustRefusal({ ...skill, realDirectory: skill.directory }, policy, 'be executed', lockOf)
+}
+
+/** A refusal, or that there is none, as a fact for a plan. */
+export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts['trust'] {
+  if (refusal === undefined) return { level: 'trusted', reason: '' }
+  return { level: 'untrusted', reason: refusal.message, hint: refusal.hint }
+}
+
+/**
+ * What a skill says in vain, for whoever runs it.
+ *
+ * @param diagnostics of reading it.
+ * @param script its own, below its directory.
+ */
+export function unheeded(
+  skill: SkillDocument,
+  diagnostics: readonly Diagnostic[],
+  script: string | undefined,
+): Diagnostic[] {
+  return [
+    ...diagnostics.filter(({ code }) => saidOfRuns.has(code)),
+    ...misplacedPolicy(skill.frontmatter, skill.path),
+    ...(skill.fields.chain === undefined ? policyAlone(skill) : scriptBeside(skill, script)),
+  ]
+}
+
+export const saidOfRuns: ReadonlySet<string> = new Set(['chain-unknown-key', 'field-placement'])
+
+/** A chain beside a script, which its author may expect to run as well. */
+export function scriptBeside(
+  { path, fields }: SkillDocument,
+  script: string | undefined,
+): Diagnostic[] {
+  if (script === undefined) return []
+  return [
+    {
+      code: 'script-beside-chain',
+      severity: 'warning',
+      message: `the skill is a chain, so its own script ${script} does not run`,
+      path,
+      line: fields.chain?.line,
+      hint: 'Make the script a skill of its own and name it in the chain, or remove one of the two.',
+    },
+  ]
+}
+
+/** A policy below `metadata` without a chain. One whose chain is broken has an error already. */
+export function policyAlone({ path, frontmatter }: SkillDocument): Diagnostic[] {
+  const metadata = frontmatter.entries.find(({ key }) => key.text === 'metadata')?.value
+  const entries = metadata?.kind === 'map' ? metadata.entries : []
+  if (entries.some(({ key }) => key.text === 'chain')) return []
+  const alone = entries.filter(({ key }) => besideChain.has(key.text))
+  return alone.map(({ key }) => ({
+    code: 'policy-without-chain',
+    severity: 'warning',
+    message: `\`${key.text}\` has no effect without a \`chain\``,
+    path,
+    line: key.line,
+    column: key.column,
+    hint: 'Name the steps in `chain` beside it, or remove it.',
+  }))
 }

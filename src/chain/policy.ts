@@ -1,5 +1,6 @@
+import { type Diagnostic, nearest, UsageError } from '../base/index.ts'
 import type { ReportedError, StepStatus } from '../exec/index.ts'
-import type { ChainPolicy } from '../skill/index.ts'
+import type { ChainDeclaration, ChainPolicy } from '../skill/index.ts'
 
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
 export type Stop = 'failed' | 'succeeded'
@@ -58,11 +59,11 @@ export function afterAttempt(
 }
 
 /** How often a chain runs at most: `retry_until` without a `retry_count` gives up after 10. */
-export function attemptLimit(policy: ChainPolicy): number {
+function attemptLimit(policy: ChainPolicy): number {
   return policy.retryUntil !== 'none' && policy.retryCount === 1 ? 10 : policy.retryCount
 }
 
-export function worst(statuses: readonly StepStatus[]): StepStatus {
+function worst(statuses: readonly StepStatus[]): StepStatus {
   if (statuses.includes('critical')) return 'critical'
   return statuses.includes('failure') ? 'failure' : 'success'
 }
@@ -82,3 +83,118 @@ function isStable(attempts: readonly AttemptOutcome[]): boolean {
   if (before === undefined || last === undefined) return false
   return before.status === last.status && before.signature === last.signature
 }
+
+/**
+ * Reads `key=value` as given to `--set`: a policy key in the spelling of the metadata.
+ * Throws {@link UsageError} for an unknown key and for a value that the key does not allow.
+ */
+export function parsePolicySetting(text: string): Partial<ChainPolicy> {
+  const equals = text.indexOf('=')
+  const key = equals === -1 ? text : text.slice(0, equals)
+  const read = Object.hasOwn(readers, key) ? readers[key] : undefined
+  if (read === undefined) throw unknownKey(key)
+  const value = text.slice(equals + 1).trim()
+  const setting = equals === -1 ? undefined : read.parse(value)
+  if (setting === undefined) {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--set ${text}: ${key} must be ${read.allowed}`,
+    })
+  }
+  return setting
+}
+
+interface SettingReader {
+  allowed: string
+  parse(value: string): Partial<ChainPolicy> | undefined
+}
+
+const readers: Readonly<Record<string, SettingReader>> = {
+  async: flag((async) => ({ async })),
+  continue_on_error: flag((continueOnError) => ({ continueOnError })),
+  timeout: integer(0, (timeout) => ({ timeout })),
+  max_depth: integer(1, (maxDepth) => ({ maxDepth })),
+  parallel_limit: integer(1, (parallelLimit) => ({ parallelLimit })),
+  validate_on_load: flag((validateOnLoad) => ({ validateOnLoad })),
+  cleanup_after: flag((cleanupAfter) => ({ cleanupAfter })),
+  early_exit_on: {
+    allowed: 'none, failure, success or critical',
+    parse: (value) =>
+      value === 'none' || value === 'failure' || value === 'success' || value === 'critical'
+        ? { earlyExitOn: value }
+        : undefined,
+  },
+  continue_on_success: flag((continueOnSuccess) => ({ continueOnSuccess })),
+  pass_state: flag((passState) => ({ passState })),
+  retry_count: integer(1, (retryCount) => ({ retryCount })),
+  retry_until: {
+    allowed: 'none, stable or success',
+    parse: (value) =>
+      value === 'none' || value === 'stable' || value === 'success'
+        ? { retryUntil: value }
+        : undefined,
+  },
+  race_mode: flag((raceMode) => ({ raceMode })),
+}
+
+function flag(set: (value: boolean) => Partial<ChainPolicy>): SettingReader {
+  return {
+    allowed: 'true or false',
+    parse: (value) => (value === 'true' || value === 'false' ? set(value === 'true') : undefined),
+  }
+}
+
+function integer(minimum: number, set: (value: number) => Partial<ChainPolicy>): SettingReader {
+  return {
+    allowed: `a whole number from ${minimum}`,
+    parse: (value) =>
+      /^\d{1,9}$/.test(value) && Number(value) >= minimum ? set(Number(value)) : undefined,
+  }
+}
+
+function unknownKey(key: string): UsageError {
+  const names = Object.keys(readers)
+  const meant = nearest(key, names)
+  return new UsageError({
+    code: 'wrong-use',
+    message: `--set ${key}: there is no such setting of a chain`,
+    hint: meant === undefined ? `Known are ${names.join(', ')}.` : `Did you mean ${meant}?`,
+  })
+}
+
+/** Policies that contradict themselves. */
+export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {
+  const found = conflicts.flatMap(({ applies, ...finding }) => (applies(chain) ? [finding] : []))
+  const place = { path, line: chain.line }
+  return found.map((finding) => ({ ...finding, ...place }))
+}
+
+interface Conflict extends Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> {
+  applies: (chain: ChainDeclaration) => boolean
+}
+
+const conflicts: readonly Conflict[] = [
+  {
+    code: 'race-without-async',
+    severity: 'error',
+    message: 'race_mode needs async: true; steps in sequence cannot race',
+    hint: 'Set async: true, or remove race_mode.',
+    applies: ({ policy }) => policy.raceMode && !policy.async,
+  },
+  {
+    code: 'continue-on-success-with-async',
+    severity: 'error',
+    message: 'continue_on_success needs an order, and async: true has none',
+    hint: 'Remove one of the two.',
+    applies: ({ policy }) => policy.continueOnSuccess && policy.async,
+  },
+  {
+    code: 'race-ignores-stop-conditions',
+    severity: 'warning',
+    message:
+      'with race_mode the first success decides; continue_on_error: false and early_exit_on are ignored',
+    hint: 'Remove them.',
+    applies: ({ policy }) =>
+      policy.raceMode && (!policy.continueOnError || policy.earlyExitOn !== 'none'),
+  },
+]

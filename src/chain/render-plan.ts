@@ -1,6 +1,15 @@
 import { columnsOf, padToColumns, safeLine } from '../base/index.ts'
-import { isChain, type Plan, type PlannedStep } from './plan-model.ts'
-import { executionWords, policyWords, shortDigest, stepLabel } from './plan-words.ts'
+import type { ChainPolicy } from '../skill/index.ts'
+import {
+  executionWords,
+  isChain,
+  type Plan,
+  type PlannedStep,
+  type PlannedTask,
+  policyWords,
+  shortDigest,
+  stepLabel,
+} from './plan-model.ts'
 
 /** The plan as a tree: what runs, how, whether it is trusted, what it costs. */
 export function renderPlan(plan: Plan): string {
@@ -33,4 +42,144 @@ function flatten(
     { step, depth },
     ...(isChain(step) ? flatten(step.steps, depth + 1) : []),
   ])
+}
+
+/**
+ * The plan as a Mermaid flowchart: a chain is a box around its steps, and everything that the text
+ * of a plan says of a step stands in it. Names come from strangers: see {@link mermaidText}.
+ */
+export function renderPlanMermaid(plan: Plan): string {
+  const ids = new Map<PlannedStep, string>()
+  const idOf = (step: PlannedStep): string => {
+    const id = ids.get(step) ?? `s${ids.size + 1}`
+    ids.set(step, id)
+    return id
+  }
+
+  function draw(step: PlannedStep, indent: string): string[] {
+    if (!isChain(step)) return [`${indent}${idOf(step)}${quoted(taskLines(step))}`]
+    const title = [stepLabel(step), ...kindWords(step), ...executionWords(step)].join(', ')
+    return box(idOf(step), title, step, indent)
+  }
+
+  function box(
+    id: string,
+    title: string,
+    { steps, policy }: { steps: readonly PlannedStep[]; policy: ChainPolicy },
+    indent: string,
+  ): string[] {
+    return [
+      `${indent}subgraph ${id}${quoted([title])}`,
+      ...steps.flatMap((step) => draw(step, `${indent}  `)),
+      ...edges(policy, steps, `${indent}  `),
+      `${indent}end`,
+    ]
+  }
+
+  function edges(policy: ChainPolicy, steps: readonly PlannedStep[], indent: string): string[] {
+    if (policy.async) return []
+    return steps.slice(1).flatMap((step, index) => {
+      const before = steps[index]
+      return before === undefined ? [] : [`${indent}${idOf(before)} --> ${idOf(step)}`]
+    })
+  }
+
+  const { root } = plan
+  const title = [plan.skill, `plan ${shortDigest(plan.digest)}`, ...policyWords(root.policy)]
+  const drawn = box('s0', title.join(', '), root, '  ')
+  const leftOut = [...ids].flatMap(([step, id]) => (step.excluded === true ? [id] : []))
+  return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
+}
+
+/** What a node says, line by line. */
+function taskLines(step: PlannedTask): string[] {
+  const more = executionWords(step)
+  return [
+    stepLabel(step),
+    executorWords(step),
+    kindWords(step).join(', '),
+    ...(more.length === 0 ? [] : [more.join(', ')]),
+  ]
+}
+
+function kindWords(step: PlannedStep): string[] {
+  const digest = shortDigest(step.digest)
+  return [
+    ...(isChain(step) ? ['chain'] : []),
+    step.trust,
+    // What does not exist has none.
+    ...(digest === '' ? [] : [digest]),
+    `${step.tokens} tokens`,
+  ]
+}
+
+function executorWords({ executor, script, client, model }: PlannedTask): string {
+  switch (executor) {
+    case 'script':
+      return `script ${script ?? ''}`
+    case 'agent':
+      return `client ${client ?? ''}`
+    case 'model':
+      return `model ${model ?? ''}`
+    case 'driven':
+      return 'instructions, done by an agent that reports'
+    case 'missing':
+      return 'no such skill'
+    case 'none':
+      return 'instructions, and nothing executes them'
+  }
+}
+
+function classes(leftOut: readonly string[]): string[] {
+  if (leftOut.length === 0) return []
+  return [
+    '  classDef leftOut stroke-dasharray:4 4,opacity:0.5',
+    `  class ${leftOut.join(',')} leftOut`,
+  ]
+}
+
+function quoted(lines: readonly string[]): string {
+  return `["${lines.map(mermaidText).join('<br/>')}"]`
+}
+
+/**
+ * Text for a label in quotes. Letters, digits and what only separates them stay; everything else is
+ * an entity in Mermaid's own form (`#60;`), so that no name ends the label, is a tag, Markdown, a
+ * formula, an icon (`fa:…`) or a directive. The colon is one of these also because Mermaid looks for
+ * `style…:…#…;` in every line before it parses, and takes the last semicolon away.
+ */
+function mermaidText(text: string): string {
+  return safeLine(text).replace(special, (character) => `#${character.codePointAt(0)};`)
+}
+
+// A hyphen or a dot is Markdown where a space follows (a list), an underscore at the edge of a word.
+const special = /[^\p{L}\p{N}\p{M} _.,/=-]|[.-](?= )|^[=-]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
+
+/** What is there to a failure in the sandbox, and to a plan that runs something in one. */
+interface Remedy {
+  /** How to allow its skill more, where nobody trusts it. */
+  allowing: string | undefined
+  /** Whether there was a command line to grant something with. */
+  grants: boolean
+}
+
+/** What to do about a failure in the sandbox. */
+export function sandboxHint(sandbox: string, remedy: Remedy): string {
+  return withRemedy(`It ran in a sandbox (${sandbox})`, remedy)
+}
+
+/** What a plan says of steps that run in one. */
+export function sandboxForeseen(allowing: string | undefined): string {
+  return withRemedy('What is marked sandbox runs in one', { allowing, grants: true })
+}
+
+/** What a step that failed says, behind where it ran. */
+export function saidInside(said: string, sandbox: string | undefined): string {
+  return sandbox === undefined ? said : `in the sandbox: ${said}`
+}
+
+function withRemedy(what: string, { allowing, grants }: Remedy): string {
+  const but = grants ? ', but for what --grant gives' : ''
+  const kept = `${what}, which keeps the project, the network and your environment from it${but}.`
+  return allowing === undefined ? kept : `${kept} ${allowing}`
 }

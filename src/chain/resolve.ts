@@ -1,7 +1,6 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
 import { compareText, isInside, lookProblem, nearest, realRootOf } from '../base/index.ts'
-import type { StepResolution } from './lookup.ts'
 
 /**
  * Finds the skill that a chain calls by name: below the parent of the chain skill's directory, its
@@ -186,3 +185,7 @@ function isTextOutside(realRoot: string, directory: string): boolean {
       return isLink && !isInside(realpathSync.native(realRoot), realpathSync.native(path))
     })
 }
+
+export type StepResolution =
+  | { ok: true; directory: string }
+  | { ok: false; code: string; message: string; hint?: string | undefined }

@@ -1,4 +1,6 @@
-import { findSecrets, redactText } from '../base/index.ts'
+import { findSecrets, redactText, sha256 } from '../base/index.ts'
+import { RunStateError } from './errors.ts'
+import type { RunJournal } from './run-journal.ts'
 
 /** The arguments as they may be written to a disk. */
 export function redactedArguments(given: readonly string[]): string[] {
@@ -27,11 +29,41 @@ export function secretsIn(given: readonly string[]): string[] {
 }
 
 /** What is shorter stands in too many words. */
-const shortestSecret = 4
+export const shortestSecret = 4
 
 /** `--token abc` as two words is a secret like `--token=abc`. */
-function optionBefore(given: readonly string[], index: number): string {
+export function optionBefore(given: readonly string[], index: number): string {
   const before = given[index - 1]
   const isOption = before !== undefined && /^--?[A-Za-z]/.test(before) && !before.includes('=')
   return isOption ? `${before}=` : ''
+}
+
+/**
+ * The arguments of a run, for executing something of it again.
+ * @throws {RunStateError} when they held a secret and were not given again, and when others are given.
+ */
+export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
+  const chosen = given.length > 0 ? given : journal.run.arguments
+  if (sha256(JSON.stringify(chosen)) === journal.run.argumentsDigest) return chosen
+  const { runId } = journal.run
+  const kept = keepsArguments(journal)
+  if (given.length > 0) {
+    throw new RunStateError({
+      code: 'arguments-differ',
+      message: `the run ${runId} was started with other arguments, and goes on with those alone`,
+      hint: kept
+        ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
+        : 'They held a secret and are not kept: give exactly the same ones again, behind --.',
+    })
+  }
+  throw new RunStateError({
+    code: 'arguments-needed',
+    message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
+    hint: 'Give the same arguments again after the id of the run, behind --.',
+  })
+}
+
+/** Not where they held a secret: then they have to be given again. */
+export function keepsArguments({ run }: Pick<RunJournal, 'run'>): boolean {
+  return sha256(JSON.stringify(run.arguments)) === run.argumentsDigest
 }

@@ -1,12 +1,19 @@
 import { dirname } from 'node:path'
-import { type Diagnostic, type Runtime, type Settings, sha256 } from '../base/index.ts'
+import {
+  acquireFileLock,
+  type Diagnostic,
+  openJournal,
+  reasonOf,
+  type Runtime,
+  type Settings,
+  sha256,
+  StateFileError,
+} from '../base/index.ts'
 import { childEnvironment, endOrphans, runProcess } from '../exec/index.ts'
-import { cleanUp } from './_clean-up.ts'
-import { drivenExecutor } from './driven-executor.ts'
-import type { TaskCall } from './engine.ts'
-import { RunStateError } from './errors.ts'
-import type { EventListener } from './events.ts'
-import type { Executor } from './executor.ts'
+import type { EventListener, RunResult, TaskCall } from './engine.ts'
+import { RunBusyError, RunFilesError, RunStateError } from './errors.ts'
+import { type Executor } from './executor.ts'
+import { drivenExecutor } from './agent-executor.ts'
 import { runChain } from './interpreter.ts'
 import { createJournalEngine } from './journal-engine.ts'
 import {
@@ -15,20 +22,26 @@ import {
   journalVersion,
   type RunRecord,
 } from './journal-records.ts'
-import { allSteps, type Plan } from './plan-model.ts'
-import type { RecordWriter } from './record-writer.ts'
-import { argumentsOf } from './reuse.ts'
-import { redactedArguments } from './run-arguments.ts'
-import { type RunLine, runLine } from './run-line.ts'
-import { readRunJournal, type RunJournal } from './run-journal.ts'
-import type { RunStore } from './run-store.ts'
-import type { RunResult } from './result.ts'
-import { recordOf } from './_confinement-record.ts'
 import { planChanged } from './plan-changed.ts'
-import { type Refusal, type RunConfinement, scriptExecutor } from './script-executor.ts'
-import { runFiles } from './step-files.ts'
+import { allSteps, type Plan } from './plan-model.ts'
+import { argumentsOf, redactedArguments } from './run-arguments.ts'
+import {
+  createRecordWriter,
+  readRunJournal,
+  type RecordWriter,
+  type RunJournal,
+} from './run-journal.ts'
+import { type RunLine, runLine } from './run-line.ts'
+import { removeTree, type RunStore } from './run-store.ts'
+import {
+  recordOf,
+  type Refusal,
+  type RunConfinement,
+  runFiles,
+  type RunFiles,
+  scriptExecutor,
+} from './script-executor.ts'
 import { createStepRunner } from './step-runner.ts'
-import { saysHowToGoOn, withJournal } from './_with-journal.ts'
 
 /** What a run needs of the world; the same for a new one and a resumed one. */
 export interface RunWorld {
@@ -239,4 +252,89 @@ function interruptedKeys(journal: RunJournal): Set<string> {
 
 function isoNow(world: Pick<RunWorld, 'runtime'>): string {
   return new Date(world.runtime.now()).toISOString()
+}
+
+/**
+ * Opens the journal of a run under its lock, for as long as `work` takes; says what became of the file.
+ * @throws {RunBusyError} while another process has it.
+ */
+export async function withJournal(
+  runId: string,
+  { store, onProblem, line = runLine }: Pick<RunWorld, 'store' | 'onProblem' | 'line'>,
+  work: (writer: RecordWriter) => Promise<RunResult>,
+): Promise<RunResult> {
+  const path = store.pathOf(runId)
+  const lock = acquireFileLock(path)
+  if (!lock.ok) {
+    throw new RunBusyError({
+      code: 'run-busy',
+      message: `the run ${runId} is being executed by process ${lock.holder.pid} on ${lock.holder.host}`,
+      hint: `Wait for it, or end it: ${line('runs cancel', runId)}`,
+    })
+  }
+  try {
+    const journal = openJournal(path)
+    try {
+      const writer = createRecordWriter(journal)
+      const result = await work(writer).finally(() => writer.append())
+      const standing = journal.standing()
+      if (standing !== 'whole') onProblem?.(journalLost(path, runId, standing))
+      return result
+    } finally {
+      journal.close()
+    }
+  } finally {
+    lock.release()
+  }
+}
+
+/** An error that stops a run where it is, with the command that goes on. Any other stays what it is. */
+export function saysHowToGoOn(
+  error: unknown,
+  { run }: Pick<RunJournal, 'run'>,
+  line: RunLine = runLine,
+): unknown {
+  if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
+  const { code, message } = error
+  const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
+  const hint = `${error.hint ?? ''} Then go on: ${line(command, run.runId)}`.trim()
+  const facts = { code, message, hint, cause: error }
+  return error instanceof StateFileError ? new StateFileError(facts) : new RunFilesError(facts)
+}
+
+/** A step can delete and write what it likes; the run ends all the same. */
+export function journalLost(path: string, runId: string, standing: 'gone' | 'changed'): Diagnostic {
+  const isGone = standing === 'gone'
+  const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
+  const effect = isGone
+    ? 'it can neither be shown nor gone on with'
+    : 'what is shown of it may not be what it did'
+  return {
+    code: isGone ? 'journal-gone' : 'journal-changed',
+    severity: 'warning',
+    message: `the journal of the run ${runId} was ${what} while it ran: ${effect}`,
+    path,
+    hint: `One of its steps, or somebody else, ${isGone ? 'deletes or moves' : 'changes'} files below .skillrail/runs.`,
+  }
+}
+
+/**
+ * Removes the files of a run that has ended: those of its steps, or all.
+ *
+ * @returns what is wrong where some stay: the run has ended, and its result counts.
+ */
+export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnostic | undefined {
+  const path = all ? dirname(files.scratch) : files.steps
+  try {
+    removeTree(path)
+    return undefined
+  } catch (error) {
+    return {
+      code: 'run-files-left',
+      severity: 'warning',
+      message: `the files of the run ${runId} could not all be removed: ${reasonOf(error)}`,
+      path,
+      hint: 'A program that a step has left in the background may still write there. Delete them when it has ended.',
+    }
+  }
 }

@@ -1,25 +1,26 @@
 import {
   type Diagnostic,
   type JournalRecord,
+  type JournalWriter,
   readJournal,
   reasonOf,
   StateFileError,
   systemCode,
 } from '../base/index.ts'
+import type { JsonValue } from '../skill/index.ts'
+import type { RunStatus } from './engine.ts'
 import { runNotFound } from './errors.ts'
 import {
   type ApprovalRecord,
   type ChainRecord,
   type DoneRecord,
   type GateRecord,
+  isChainRecord,
   journalVersion,
   type ReportRecord,
   type RunRecord,
 } from './journal-records.ts'
-import { isChainRecord } from './_record-shape.ts'
 import type { Plan } from './plan-model.ts'
-import type { RunStatus } from './result.ts'
-import type { JsonValue } from '../skill/index.ts'
 
 /** A journal as read: what the run is, and everything recorded of it so far. */
 export interface RunJournal {
@@ -180,4 +181,44 @@ function foreign(path: string, reason: string): StateFileError {
     message: `${path} is no journal of a run: ${reason}`,
     hint: 'Move the file away; nothing was written to it.',
   })
+}
+
+/** Writes the records of a run in order, with as few waits for the disk as its promises allow. */
+export interface RecordWriter {
+  /** On the disk when it returns, and all that was deferred before it. Without records: only that. */
+  append(...records: readonly ChainRecord[]): void
+  /**
+   * On the disk before anything else is done: together with the next record, at the latest at the
+   * end of this turn of the event loop. So the result of a step and the start of the next one, which
+   * must be there before that acts, share one wait. `written` is called then.
+   */
+  defer(record: ChainRecord, ended: { written(): void; failed(error: unknown): void }): void
+}
+
+export function createRecordWriter(journal: Pick<JournalWriter, 'append'>): RecordWriter {
+  let deferred: { record: ChainRecord; written(): void }[] = []
+
+  function append(...records: readonly ChainRecord[]): void {
+    const waiting = deferred
+    deferred = []
+    if (waiting.length + records.length === 0) return
+    const all = [...waiting.map((item) => item.record), ...records]
+    journal.append(...all.map((record) => ({ ...record })))
+    for (const item of waiting) item.written()
+  }
+
+  return {
+    append,
+    defer(record, { written, failed }) {
+      deferred.push({ record, written })
+      if (deferred.length > 1) return
+      setImmediate(() => {
+        try {
+          append()
+        } catch (error) {
+          failed(error)
+        }
+      })
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import { shellWord } from '../base/index.ts'
 
 /** Those that execute something need to be allowed again what the one before was. */
-const commands = {
+export const commands = {
   'runs resume': 'executes',
   'runs approve': 'executes',
   'runs retry': 'executes',

@@ -1,14 +1,17 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import {
+  acquireFileLock,
   compareText,
   type Diagnostic,
   lockHolder,
   lookProblem,
+  reasonOf,
   SkillrailError,
+  systemCode,
   UsageError,
 } from '../base/index.ts'
-import { removeTree } from './_remove-tree.ts'
+import { statusOfRun } from './result.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 
 /** The runs of a project: one journal each below `.skillrail/runs`. */
@@ -104,4 +107,95 @@ function checkedId(runId: string): string {
 function unreadable(path: string, error: unknown): Diagnostic {
   if (!(error instanceof SkillrailError)) throw error
   return { code: error.code, severity: 'error', message: error.message, path, hint: error.hint }
+}
+
+export interface PruneChoice {
+  /** Only runs whose last record is older. */
+  olderThanMs?: number | undefined
+  /** The newest so many runs stay. */
+  keep?: number | undefined
+  /** Also runs that could still go on; never one that a process executes. */
+  unfinished?: boolean | undefined
+  now: number
+}
+
+/** The runs that a choice would delete, the newest first. */
+export function prunableRuns(store: RunStore, choice: PruneChoice): RunJournal[] {
+  const { runs } = store.list()
+  return runs
+    .slice(choice.keep ?? 0)
+    .filter(
+      (run) =>
+        choice.olderThanMs === undefined ||
+        choice.now - Date.parse(run.updatedAt) > choice.olderThanMs,
+    )
+    .filter((run) => mayGo(run, choice.unfinished === true))
+}
+
+/**
+ * Deletes runs, each under its lock: one that a process has taken up since it was chosen stays, and
+ * is left out of the answer. What cannot be deleted is a problem of that run alone.
+ */
+export function removeRuns(
+  store: RunStore,
+  runIds: readonly string[],
+): { removed: string[]; diagnostics: Diagnostic[] } {
+  const diagnostics: Diagnostic[] = []
+  const removed = runIds.filter((runId) => {
+    try {
+      return removeAlone(store, runId)
+    } catch (error) {
+      const reason = reasonOf(error)
+      const message = `the run ${runId} could not be removed: ${reason}`
+      const hint = 'Give yourself the right to delete its files, or end what uses them.'
+      const path = store.pathOf(runId)
+      diagnostics.push({ code: 'run-not-removed', severity: 'error', message, path, hint })
+      return false
+    }
+  })
+  return { removed, diagnostics }
+}
+
+function removeAlone(store: RunStore, runId: string): boolean {
+  const lock = acquireFileLock(store.pathOf(runId))
+  if (!lock.ok) return false
+  try {
+    store.remove(runId)
+    return true
+  } finally {
+    lock.release()
+  }
+}
+
+function mayGo(run: RunJournal, unfinished: boolean): boolean {
+  const status = statusOfRun(run, run.path)
+  if (status === 'running') return false
+  return unfinished || status === 'success' || status === 'failure' || status === 'critical'
+}
+
+/**
+ * Deletes a directory with everything in it, also where a step has taken away the right to do so, as
+ * those do that keep what they have downloaded read-only. Links are not followed.
+ * @throws the system error where something of it stays.
+ */
+export function removeTree(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true })
+  } catch (error) {
+    const code = systemCode(error)
+    if (code !== 'EACCES' && code !== 'EPERM') throw error
+    openDirectories(directory)
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** What a link leads to is somebody else's. */
+function openDirectories(directory: string): void {
+  const stats = lstatSync(directory)
+  if (!stats.isDirectory()) return
+  const mode = stats.mode & 0o7777
+  if ((mode & 0o700) !== 0o700) chmodSync(directory, mode | 0o700)
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (entry.isDirectory()) openDirectories(join(directory, entry.name))
+  }
 }

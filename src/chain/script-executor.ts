@@ -1,3 +1,5 @@
+import { dirname, join, resolve } from 'node:path'
+import { sha256 } from '../base/index.ts'
 import {
   capturedText,
   type Confinement,
@@ -15,9 +17,9 @@ import {
 } from '../exec/index.ts'
 import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
+import type { ConfinementRecord } from './journal-records.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { stateText } from './state.ts'
-import { executionFiles, type RunFiles, skillDirectory } from './step-files.ts'
 
 export interface ScriptWorld {
   workspace: string
@@ -90,7 +92,7 @@ export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: strin
   })
 }
 
-export interface Verification {
+interface Verification {
   output: StepOutput
   log: string
   /** It was ended from outside, by a time-out or with the chain. */
@@ -217,4 +219,55 @@ function unverified(output: StepOutput, message: string): StepOutput {
 
 function failed(code: string, message: string): StepAnswer {
   return { kind: 'output', output: failedOutput(code, message) }
+}
+
+/** Where the files of a run are: beside its journal. */
+export interface RunFiles {
+  /** `SKILLRAIL_SCRATCH`: shared by the steps of the run. */
+  scratch: string
+  /** Files of single executions, removed when they end. */
+  steps: string
+}
+
+export function runFiles(runsDirectory: string, runId: string): RunFiles {
+  const base = join(runsDirectory, runId)
+  return { scratch: join(base, 'scratch'), steps: join(base, 'steps') }
+}
+
+/**
+ * Beginning of the paths of one execution's files. Keys contain characters that no file name may
+ * have; the process makes it new, so that nothing an interrupted execution left is taken for ours.
+ */
+function executionFiles(files: RunFiles, key: string): string {
+  const name = sha256(key).slice(7, 23)
+  return join(files.steps, `${name}-${process.pid}`)
+}
+
+/** The directory of a planned skill. A plan belongs to one workspace, so it is resolved once. */
+export function skillDirectory(workspace: string, step: PlannedStep): string {
+  const known = directories.get(step)
+  if (known?.workspace === workspace) return known.directory
+  const directory = dirname(resolve(workspace, step.path))
+  directories.set(step, { workspace, directory })
+  return directory
+}
+
+const directories = new WeakMap<PlannedStep, { workspace: string; directory: string }>()
+
+/** What a journal keeps of a confinement; nothing where there is none. */
+export function recordOf(confinement: RunConfinement | undefined): {
+  confinement?: ConfinementRecord
+} {
+  if (confinement === undefined) return {}
+  if (confinement === 'off') return { confinement: { sandbox: 'off' } }
+  const { read, write, network, environment } = confinement.grants
+  return {
+    confinement: {
+      sandbox: confinement.sandbox.name,
+      read,
+      write,
+      network,
+      environment: Object.keys(environment),
+    },
+  }
 }

@@ -6,10 +6,15 @@ import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer } from './executor.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { secretsIn } from './run-arguments.ts'
-import { lastOutput, type Refusal, type ScriptWorld, verifyStep } from './script-executor.ts'
-import { sandboxHint } from './sandbox-words.ts'
-import { skillDigest } from './skill-digest.ts'
-import { skillDirectory } from './step-files.ts'
+import {
+  lastOutput,
+  type Refusal,
+  type ScriptWorld,
+  skillDirectory,
+  verifyStep,
+} from './script-executor.ts'
+import { sandboxHint } from './render-plan.ts'
+import { skillDigest } from './lookup.ts'
 
 /** Executes single steps for an engine: everything about a step that is not the chain's policy. */
 export interface StepRunner {

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { redactValue } from '../base/index.ts'
 import type { ReportedError, StepOutput } from '../exec/index.ts'
-import type { TaskCall } from './engine.ts'
+import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
-import type { RunResult } from './result.ts'
-import { readResult, type Resumption, resumeRun, type RunWorld, startRun } from './run-chain.ts'
-import type { RunJournal } from './run-journal.ts'
+import { type WalkedStep, walkResult } from './result.ts'
+import { readResult, resumeRun, type Resumption, type RunWorld, startRun } from './run-chain.ts'
 import { type RunLine, runLine } from './run-line.ts'
+import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
 import type { ChainState } from './state.ts'
-import { type WalkedStep, walkResult } from './walk-result.ts'
 
 /** Where a run stands that an agent is driven through. */
 export type StepperAnswer = (

@@ -1,5 +1,5 @@
 import type { ChainResult, Engine, Outcome, Running } from '../../src/chain/index.ts'
-import { chainOutput } from '../../src/chain/_outcome.ts'
+import { chainOutput } from '../../src/chain/step-result.ts'
 import type { StepStatus } from '../../src/exec/index.ts'
 
 export interface SimulatedStep {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createDiskLookup } from '../../src/chain/index.ts'
 import { resolveStep } from '../../src/chain/resolve.ts'
-import { skillDigest } from '../../src/chain/skill-digest.ts'
+import { skillDigest } from '../../src/chain/lookup.ts'
 
 let project: string
 beforeEach(() => {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../base/index.ts'
 import { ChainError } from '../errors.ts'
 
@@ -14,7 +15,7 @@ export interface ServerAddress {
 /** The server did not answer, or not as expected. */
 export class RestateServerError extends ChainError {}
 
-export interface ServerAnswer {
+interface ServerAnswer {
   status: number
   /** The JSON document; undefined where there was none. */
   body: unknown
@@ -80,4 +81,111 @@ function parsed(text: string): unknown {
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined
   return messageOf(cause ?? error)
+}
+
+/** Rows of the tables that the admin interface has about invocations. */
+export async function select(
+  address: ServerAddress,
+  query: string,
+): Promise<Record<string, unknown>[]> {
+  for (let left = attempts; ; left--) {
+    const answer = await ask(address, 'admin', '/query', {
+      method: 'POST',
+      body: { query },
+      signal: AbortSignal.timeout(10_000),
+    })
+    const { body, status } = answer
+    if (status === 200 && typeof body === 'object' && body !== null && 'rows' in body) {
+      return Array.isArray(body.rows) ? body.rows : []
+    }
+    if (status < 500 || left <= 1) throw refusal('answer a query', answer)
+    await sleep(pauseMs)
+  }
+}
+
+/** A server that has just started takes requests before its tables can be read. */
+const attempts = 10
+const pauseMs = 300
+
+/** Older servers do not know the retry policy that our service declares. */
+const oldest = [1, 5] as const
+/** The newest that the tests ran with. */
+const tried = [1, 7] as const
+
+type VersionVerdict =
+  | { kind: 'known'; version: string }
+  /** Nobody has tried it with this skillrail. */
+  | { kind: 'newer'; version: string; message: string }
+  | { kind: 'refused'; code: 'restate-too-old' | 'restate-version-unknown'; message: string }
+
+/** What the version that a server told means; undefined when it told none. */
+export function judgeVersion(version: string | undefined): VersionVerdict {
+  const [, major, minor] = /^v?(\d+)\.(\d+)(?:\.|$)/.exec(version ?? '') ?? []
+  if (version === undefined || major === undefined || minor === undefined) {
+    const told =
+      version === undefined
+        ? 'tells no version of Restate'
+        : `tells the version ${JSON.stringify(version.slice(0, 40))}`
+    return {
+      kind: 'refused',
+      code: 'restate-version-unknown',
+      message: `what answers there ${told}; Restate ${oldest.join('.')} or newer is needed`,
+    }
+  }
+  const own = [Number(major), Number(minor)] as const
+  if (isBefore(own, oldest)) {
+    return {
+      kind: 'refused',
+      code: 'restate-too-old',
+      message: `the server is Restate ${version}; at least ${oldest.join('.')} is needed`,
+    }
+  }
+  if (own[0] === tried[0]) return { kind: 'known', version }
+  const message = `the server is Restate ${version}; this skillrail was tried with ${tried.join('.')}`
+  return { kind: 'newer', version, message }
+}
+
+/** Asks the admin interface of a server what it is. */
+export async function askVersion(address: ServerAddress): Promise<VersionVerdict> {
+  const signal = AbortSignal.timeout(5000)
+  const { status, body } = await ask(address, 'admin', '/version', { signal })
+  const told = typeof body === 'object' && body !== null && 'version' in body ? body.version : ''
+  return judgeVersion(status === 200 && typeof told === 'string' && told !== '' ? told : undefined)
+}
+
+/**
+ * Refuses a server that cannot be worked with, before anything is handed to it.
+ * @throws {RestateServerError} with its version and the one that is needed.
+ */
+export async function requireVersion(address: ServerAddress): Promise<void> {
+  const verdict = await askVersion(address)
+  if (verdict.kind !== 'refused') return
+  throw new RestateServerError({
+    code: verdict.code,
+    message: `${address.adminUrl}: ${verdict.message}`,
+    hint: 'Name the admin interface with --admin-url, or upgrade the server (docs/scale.md).',
+  })
+}
+
+function isBefore(a: readonly [number, number], b: readonly [number, number]): boolean {
+  return a[0] < b[0] || (a[0] === b[0] && a[1] < b[1])
+}
+
+export type Sdk = typeof import('@restatedev/restate-sdk')
+
+/**
+ * Loads Restate's SDK, an optional peer.
+ * @throws {ChainError} with the command that installs it.
+ */
+export async function loadSdk(): Promise<Sdk> {
+  try {
+    return await import('@restatedev/restate-sdk')
+  } catch (error) {
+    throw new ChainError({
+      code: 'restate-sdk-missing',
+      message: `a worker needs the package @restatedev/restate-sdk, which cannot be loaded: ${messageOf(error).split('\n')[0]}`,
+      hint: 'npm i @restatedev/restate-sdk',
+      cause: error,
+    })
+  }
 }

@@ -1,7 +1,8 @@
-import type { Context, InvocationPromise, RestatePromise } from '@restatedev/restate-sdk'
+import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
 import { failedOutput } from '../../exec/index.ts'
 import type {
   CancelledStep,
+  ChainCall,
   Ended,
   Engine,
   FinishedOutcome,
@@ -10,9 +11,16 @@ import type {
   SuspendedOutcome,
   TaskCall,
 } from '../engine.ts'
-import { invokeChain, nestedOutcome } from './nested.ts'
-import type { NestedAnswer, RunFacts } from './protocol.ts'
-import type { Sdk } from './sdk.ts'
+import type { Sdk } from './client.ts'
+import {
+  handlerNames,
+  type NestedAnswer,
+  type NestedRequest,
+  type Pass,
+  type PausedChain,
+  type RunFacts,
+  serviceName,
+} from './protocol.ts'
 import { passGate, type Standstill } from './standstill.ts'
 import type { StepExecution } from './step-execution.ts'
 
@@ -224,4 +232,98 @@ function leftOf(outcome: Outcome): CancelledStep {
 function kept<T>(value: T | undefined, failure: Error | undefined): T {
   if (failure !== undefined || value === undefined) throw failure ?? new Error('no value')
   return value
+}
+
+/** Calls a nested chain, an invocation of its own. */
+function invokeChain(
+  context: Context,
+  facts: RunFacts,
+  call: ChainCall,
+  paused: PausedChain | undefined,
+): InvocationPromise<NestedAnswer> {
+  const { step, key, attempt, state } = call
+  return context.genericCall({
+    service: serviceName,
+    method: handlerNames.chain,
+    name: key,
+    inputSerde: jsonSerde<NestedRequest>(),
+    outputSerde: jsonSerde<NestedAnswer>(),
+    parameter: {
+      version: facts.version,
+      runId: facts.runId,
+      arguments: facts.arguments,
+      requireVerified: facts.requireVerified,
+      defaultTimeoutMs: facts.defaultTimeoutMs,
+      planDigest: facts.planDigest,
+      yesGates: facts.yesGates,
+      ...(facts.approvals === undefined ? {} : { approvals: facts.approvals }),
+      known: below(facts.known, `${key}/`),
+      step,
+      key,
+      attempt,
+      state,
+      ...(paused === undefined ? {} : { paused }),
+    },
+  })
+}
+
+function nestedOutcome(answer: NestedAnswer): Outcome {
+  const { chain, output, log, startedAt, durationMs } = answer
+  if (chain.ended === 'suspended') {
+    return { kind: 'suspended', why: 'approval', startedAt, durationMs, chain }
+  }
+  if (output === undefined) return { kind: 'cancelled', startedAt, durationMs, chain }
+  const rejected = chain.ended === 'rejected' ? { rejected: true as const } : {}
+  return { kind: 'finished', output, log, startedAt, durationMs, chain, ...rejected }
+}
+
+function jsonSerde<T>(): Serde<T> {
+  return {
+    contentType: 'application/json',
+    serialize: (value) => Buffer.from(JSON.stringify(value)),
+    deserialize: (data) => JSON.parse(Buffer.from(data).toString('utf8')),
+  }
+}
+
+function below(known: RunFacts['known'], prefix: string): RunFacts['known'] {
+  return Object.fromEntries(Object.entries(known).filter(([key]) => key.startsWith(prefix)))
+}
+
+export function emptyPass(): Pass {
+  return { answered: [], left: {}, decided: {} }
+}
+
+/** The engine, answering what it was asked before as it answered then; the pass grows by the rest. */
+export function remembering(engine: Engine, pass: Pass): Engine {
+  const answered = new Map(pass.answered)
+  const isNew = ({ key }: Running): boolean => !answered.has(key) && !(key in pass.left)
+
+  return {
+    task: (call) => (isNew(call) ? engine.task(call) : { key: call.key }),
+    chain: (call, body) => (isNew(call) ? engine.chain(call, body) : { key: call.key }),
+    async firstOf(running) {
+      const keys = new Set(running.map(({ key }) => key))
+      for (const [key, outcome] of answered) if (keys.has(key)) return { key, outcome }
+      const ended = await engine.firstOf(running.filter((handle) => isNew(handle)))
+      if (ended.outcome.kind !== 'suspended') {
+        answered.set(ended.key, ended.outcome)
+        pass.answered.push([ended.key, ended.outcome])
+      }
+      return ended
+    },
+    async cancel(running) {
+      const fresh = running.filter((handle) => isNew(handle))
+      const left = fresh.length === 0 ? [] : await engine.cancel(fresh)
+      for (const [index, { key }] of fresh.entries()) pass.left[key] = left[index] ?? {}
+      return running.map(({ key }) => pass.left[key] ?? {})
+    },
+    async record(key, decide) {
+      const known = pass.decided[key]
+      const value = decide()
+      if (known !== undefined && known === value) return value
+      const recorded = await engine.record(key, () => value)
+      pass.decided[key] = recorded
+      return recorded
+    },
+  }
 }

@@ -1,10 +1,18 @@
 import type { StepOutput } from '../../exec/index.ts'
-import type { ChainResult, FinishedOutcome } from '../engine.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type {
+  AttemptResult,
+  CancelledStep,
+  ChainResult,
+  FinishedOutcome,
+  Outcome,
+  RunResult,
+  StepResult,
+} from '../engine.ts'
+import type { GateFacts } from '../gates.ts'
 import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
-import type { RunResult } from '../result.ts'
 import type { ChainState } from '../state.ts'
-import type { PausedChain } from './standstill.ts'
 
 /** The one service that workers offer; its handlers are the names below. */
 export const serviceName = 'skillrail'
@@ -17,7 +25,7 @@ export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } a
 export const protocolVersion = 1
 
 /** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
-export const maxAnswerBytes: number = 24 * 1024 * 1024
+const maxAnswerBytes: number = 24 * 1024 * 1024
 
 /** What every part of a run needs to know. All of this is JSON and is kept by the server. */
 export interface RunFacts {
@@ -101,4 +109,90 @@ export interface WorkerReport {
   skills: readonly { name: string; digest: string }[]
   /** Agent clients that it gives steps to. */
   clients?: readonly string[] | undefined
+}
+
+/** Characters of a result that are kept where the whole answer would be too large. */
+const keptCharacters = 1000
+
+/**
+ * The answer of a run within the size that the server takes: what the steps printed goes first, then
+ * long results are cut. What was done stays told in any case.
+ */
+export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
+  const mended = [answer, mend(answer, withoutLog), mend(answer, short)]
+  const fitting = mended.find((candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit)
+  return fitting ?? mend(answer, short)
+}
+
+function mend(answer: RunAnswer, change: (step: StepResult) => StepResult): RunAnswer {
+  const attempts = answer.result.attempts.map((attempt) => mendAttempt(attempt, change))
+  return { ...answer, result: { ...answer.result, attempts } }
+}
+
+function mendAttempt(
+  attempt: AttemptResult,
+  change: (step: StepResult) => StepResult,
+): AttemptResult {
+  const state = attempt.chain_state
+  const previous = state.previous_outputs.map((output) => ({
+    ...output,
+    result: cut(output.result),
+  }))
+  return {
+    ...attempt,
+    steps: attempt.steps.map((step) => mendStep(step, change)),
+    chain_state: change === short ? { ...state, previous_outputs: previous } : state,
+  }
+}
+
+function mendStep(step: StepResult, change: (step: StepResult) => StepResult): StepResult {
+  const { steps, attempts, ...rest } = change(step)
+  return {
+    ...rest,
+    ...(steps === undefined ? {} : { steps: steps.map((inner) => mendStep(inner, change)) }),
+    ...(attempts === undefined
+      ? {}
+      : { attempts: attempts.map((attempt) => mendAttempt(attempt, change)) }),
+  }
+}
+
+function withoutLog(step: StepResult): StepResult {
+  const { log, ...rest } = step
+  return log === undefined ? step : rest
+}
+
+function short(step: StepResult): StepResult {
+  return { ...withoutLog(step), result: cut(step.result) }
+}
+
+function cut(text: string): string {
+  if (text.length <= keptCharacters) return text
+  return `${text.slice(0, keptCharacters)}… (cut: the answer was too large for the server)`
+}
+
+/** A gate that was reached, and nobody has decided about. */
+export interface OpenGate extends GateFacts {
+  step: string
+  attempt: number
+}
+
+/** A nested chain that waits for a person: what it needs to go on where it stood. */
+export interface PausedChain {
+  pass: Pass
+  /** Its own, and those further down. */
+  gates: readonly OpenGate[]
+  /** Chains below it that wait, by key. */
+  chains: readonly (readonly [key: string, chain: PausedChain])[]
+  startedAt: number
+}
+
+/**
+ * What the interpreter was answered on its way through a chain, as JSON. With it the chain is gone
+ * through again after a pause, up to where it stood, without asking the engine below.
+ */
+export interface Pass {
+  /** By key, in the order in which they were answered. */
+  answered: [key: string, outcome: Outcome][]
+  left: Record<string, CancelledStep>
+  decided: Record<string, JsonValue>
 }

@@ -1,22 +1,26 @@
 import { sha256 } from '../../base/index.ts'
+import type { RunResult } from '../engine.ts'
 import { RunStateError } from '../errors.ts'
 import { type ChainRecord, journalVersion } from '../journal-records.ts'
-import { allSteps, type Plan } from '../plan-model.ts'
 import { planChanged } from '../plan-changed.ts'
-import { argumentsOf } from '../reuse.ts'
-import type { RunResult } from '../result.ts'
-import { redactedArguments } from '../run-arguments.ts'
+import { allSteps, type Plan } from '../plan-model.ts'
+import { argumentsOf, redactedArguments } from '../run-arguments.ts'
 import type { NewRun, Resumption, RunWorld } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
-import { RestateServerError, type ServerAddress } from './client.ts'
-import { followRun } from './follow-run.ts'
+import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
 import { protocolVersion, type RunAnswer, type RunFacts } from './protocol.ts'
-import { knownResults } from './result-records.ts'
-import { alone, recordsOfAnswer, recordsOfWait, submittedRun, waitingRun } from './server-runs.ts'
-import { requireVersion } from './server-version.ts'
-import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
+import {
+  alone,
+  followRun,
+  knownResults,
+  recordsOfAnswer,
+  recordsOfWait,
+  submittedRun,
+  waitingRun,
+} from './server-runs.ts'
 import { answerWaiting, untilWaiting, type Waiting } from './waiting.ts'
+import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
 
 /**
  * Starts a run on a server and waits for its end. Its journal is kept here as for any run; when this

@@ -1,7 +1,6 @@
 import type { Outcome } from '../engine.ts'
-import type { ServerAddress } from './client.ts'
+import { select, type ServerAddress } from './client.ts'
 import type { NestedAnswer } from './protocol.ts'
-import { select } from './query.ts'
 
 /** What the server's own journal of an invocation says of steps. */
 export type ServerEntry =
@@ -43,7 +42,7 @@ export async function lastValue(
 }
 
 /** As the admin interface of Restate 1.7 writes an entry: runs and calls only. */
-function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
+export function parseRow(row: Record<string, unknown>): ServerEntry | undefined {
   const { entry_json: text, appended_at: at, name: key } = row
   if (typeof text !== 'string' || typeof at !== 'string') return undefined
   const { Command: command, Notification: notification } = JSON.parse(text)

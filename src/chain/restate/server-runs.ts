@@ -1,15 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { acquireFileLock, openJournal, readJournal } from '../../base/index.ts'
+import type {
+  AttemptResult,
+  EventListener,
+  FinishedOutcome,
+  RunResult,
+  StepResult,
+} from '../engine.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
-import type { ChainRecord, ServerRecord } from '../journal-records.ts'
-import { allSteps } from '../plan-model.ts'
-import { createRecordWriter, type RecordWriter } from '../record-writer.ts'
-import type { RunJournal } from '../run-journal.ts'
+import {
+  type ApprovalRecord,
+  type ChainRecord,
+  type DoneRecord,
+  recordedOutcome,
+  type ServerRecord,
+} from '../journal-records.ts'
+import { allSteps, isChain, type Plan, type PlannedStep } from '../plan-model.ts'
+import { createRecordWriter, type RecordWriter, type RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import type { RunStore } from '../run-store.ts'
-import type { ServerAddress } from './client.ts'
+import { emptyState } from '../state.ts'
+import { select, type ServerAddress } from './client.ts'
 import type { RunAnswer } from './protocol.ts'
-import { select } from './query.ts'
-import { recordsOf } from './result-records.ts'
+import { readServerJournal, type ServerEntry } from './server-journal.ts'
 import { cancelInvocation, keyOf, lookAtRun, type SubmittedRun } from './submit.ts'
 import { lookAtWaiting, type Waiting } from './waiting.ts'
 
@@ -17,7 +30,7 @@ import { lookAtWaiting, type Waiting } from './waiting.ts'
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
 
 /** The server's part in a run; undefined for one that is executed here. */
-export function serverOf(journal: RunJournal, token?: string): ServerAddress | undefined {
+function serverOf(journal: RunJournal, token?: string): ServerAddress | undefined {
   const { server } = journal.run
   return server === undefined ? undefined : addressOf(server, token)
 }
@@ -187,4 +200,222 @@ function withWriter(path: string, work: (writer: RecordWriter) => void): void {
 
 function addressOf({ url, adminUrl }: ServerRecord, token: string | undefined): ServerAddress {
   return { url, adminUrl, ...(token === undefined ? {} : { token }) }
+}
+
+/**
+ * The records that a run on a server leaves in its journal when it has ended, as if it had been
+ * executed here: what shows, repeats or continues a run needs to know of one kind only. Results are
+ * in the order in which they came.
+ */
+export function recordsOf(
+  result: RunResult,
+  now: Date,
+  approvals: readonly ApprovalRecord[] = [],
+): ChainRecord[] {
+  const decided = new Map(approvals.map(({ key, approved }) => [key, approved]))
+  const rejected = [...decided.keys()].filter((key) => decided.get(key) === false)
+  const dones = result.attempts
+    .flatMap((attempt) => below(attempt, ''))
+    .map((written) => (endedBy(rejected, written) ? withRejection(written) : written))
+    .toSorted((a, b) => endOf(a) - endOf(b))
+  const starts = dones.flatMap(({ record }) => {
+    const { startedAt } = record.outcome
+    if (startedAt === undefined) return []
+    return [{ type: 'start', key: record.key, at: new Date(startedAt).toISOString() } as const]
+  })
+  return [
+    ...starts,
+    ...dones.flatMap(({ record, open }) => (open ? [] : [record])),
+    { type: 'status', status: result.status, at: now.toISOString() },
+  ]
+}
+
+interface Written {
+  record: DoneRecord
+  /** It was running when the whole run was ended, and has no result that counts. */
+  open: boolean
+}
+
+/** A step that a person rejected, or a chain around it. */
+function endedBy(rejected: readonly string[], { record }: Written): boolean {
+  const { key } = record
+  return rejected.some((gate) => gate === key || gate.startsWith(`${key}/`))
+}
+
+function withRejection(written: Written): Written {
+  const { record } = written
+  if (record.outcome.kind !== 'finished') return written
+  return { ...written, record: { ...record, outcome: { ...record.outcome, rejected: true } } }
+}
+
+function below(attempt: AttemptResult, prefix: string): Written[] {
+  const ended = attempt.status === 'cancelled' || attempt.status === 'interrupted'
+  return attempt.steps.flatMap((step) => {
+    const label = step.step.slice(step.step.lastIndexOf('/') + 1)
+    const key = `${prefix}${attempt.attempt}:${label}`
+    const inner = attemptsOf(step).flatMap((below_) => below(below_, `${key}/`))
+    const outcome = outcomeOf(step)
+    if (outcome === undefined) return inner
+    const open = (ended || step.status === 'waiting') && outcome.kind === 'cancelled'
+    return [...inner, { record: { type: 'done', key, outcome }, open }]
+  })
+}
+
+function attemptsOf(step: StepResult): readonly AttemptResult[] {
+  if (step.attempts !== undefined) return step.attempts
+  if (step.steps === undefined) return []
+  const status = step.status === 'cancelled' ? 'cancelled' : 'success'
+  return [{ attempt: 1, status, steps: step.steps, chain_state: emptyState }]
+}
+
+function outcomeOf(step: StepResult): DoneRecord['outcome'] | undefined {
+  if (step.startedAt === null) return undefined
+  const startedAt = Date.parse(step.startedAt)
+  const attempts = attemptsOf(step)
+  const { status, durationMs } = step
+  const isFinal = status === 'success' || status === 'failure' || status === 'critical'
+  const chain =
+    attempts.length === 0
+      ? {}
+      : { chain: { status: isFinal ? status : ('cancelled' as const), attempts } }
+  if (!isFinal) return { kind: 'cancelled', startedAt, durationMs, ...chain }
+  const { result, errors, metrics, log } = step
+  const evidence = step.evidence ?? 'exit-code'
+  const output = { status, result, errors, metrics, evidence }
+  return { kind: 'finished', output, startedAt, durationMs, log, ...chain }
+}
+
+function endOf({ record }: Written): number {
+  const { startedAt = 0, durationMs = 0 } = record.outcome
+  return startedAt + durationMs
+}
+
+/** What a further part of a run, or a repetition of it, starts with. */
+export function knownResults(
+  records: Iterable<DoneRecord>,
+): Readonly<Record<string, FinishedOutcome>> {
+  const known: Record<string, FinishedOutcome> = {}
+  for (const record of records) {
+    const outcome = recordedOutcome(record)
+    // A chain is put together again from what is below it.
+    if (outcome.kind === 'finished' && outcome.chain === undefined) known[record.key] = outcome
+  }
+  return known
+}
+
+/** How often the server is asked what has happened. */
+const intervalMs = 250
+
+/**
+ * Tells the steps of a run on a server as they begin and end, read off the journal that the server
+ * keeps, beginning with the entry `from`. Progress is a courtesy: a server that does not tell it ends the telling, not the run.
+ */
+export async function followRun(
+  address: ServerAddress,
+  { id, from }: { id: string; from: number },
+  plan: Plan,
+  listener: EventListener,
+  over: AbortSignal,
+): Promise<void> {
+  const steps = new Map(allSteps(plan.root).map((step) => [step.step, step]))
+  const root = { id, next: from, open: new Map() }
+  try {
+    for (;;) {
+      // Once more when it is over, for what ended in between.
+      const last = over.aborted
+      await advance(root, { address, steps, listener })
+      if (last) return
+      await sleep(intervalMs, undefined, { signal: over }).catch(() => undefined)
+    }
+  } catch {
+    // The result of the run says everything again.
+  }
+}
+
+/** An invocation: the run itself or a nested chain. */
+interface Followed {
+  id: string
+  /** First entry that was not read yet. */
+  next: number
+  /** What has begun and not ended, by the number that its end will have. */
+  open: Map<number, Open>
+}
+
+interface Open {
+  key: string
+  step: PlannedStep
+  nested: Followed | undefined
+}
+
+interface Telling {
+  address: ServerAddress
+  steps: ReadonlyMap<string, PlannedStep>
+  listener: EventListener
+}
+
+async function advance(followed: Followed, telling: Telling): Promise<void> {
+  const { entries, next } = await readServerJournal(telling.address, followed.id, followed.next)
+  followed.next = next
+  for (const entry of entries) {
+    if (entry.kind === 'begun') begin(followed, entry, telling)
+    else await end(followed, entry, telling)
+  }
+  for (const { nested } of followed.open.values()) {
+    if (nested !== undefined) await advance(nested, telling)
+  }
+}
+
+function begin(
+  followed: Followed,
+  { key, completion, nested, at }: ServerEntry & { kind: 'begun' },
+  { steps, listener }: Telling,
+): void {
+  const step = steps.get(nameOf(key))
+  if (step === undefined) return
+  followed.open.set(completion, {
+    key,
+    step,
+    nested: nested === undefined ? undefined : { id: nested, next: 0, open: new Map() },
+  })
+  const chain = isChain(step)
+  listener({ type: 'step-started', key, step: step.step, skill: step.skill, chain, at })
+}
+
+async function end(
+  followed: Followed,
+  entry: ServerEntry & { kind: 'ended' },
+  telling: Telling,
+): Promise<void> {
+  const open = followed.open.get(entry.completion)
+  if (open === undefined) return
+  followed.open.delete(entry.completion)
+  const { step, key, nested } = open
+  if (nested !== undefined) await advance(nested, telling)
+  telling.listener({
+    type: 'step-finished',
+    key,
+    step: step.step,
+    skill: step.skill,
+    chain: isChain(step),
+    ...told(entry.value),
+    at: entry.at,
+    replayed: false,
+  })
+}
+
+/** `1:unit` and `2:nested/1:unit` are keys of the steps `unit` and `nested/unit`. */
+function nameOf(key: string): string {
+  return key.replace(/(^|\/)\d+:/g, '$1')
+}
+
+function told(value: (ServerEntry & { kind: 'ended' })['value']): {
+  status: FinishedOutcome['output']['status'] | 'cancelled'
+  result: string
+  error: string | undefined
+  durationMs: number
+} {
+  const output = value !== undefined && 'output' in value ? value.output : undefined
+  const durationMs = value !== undefined && 'durationMs' in value ? (value.durationMs ?? 0) : 0
+  const error = output?.errors[0]?.message
+  return { status: output?.status ?? 'cancelled', result: output?.result ?? '', error, durationMs }
 }

@@ -1,18 +1,19 @@
 import { hostname } from 'node:os'
-import type { Context } from '@restatedev/restate-sdk'
+import type { Context, Serde } from '@restatedev/restate-sdk'
 import type { Runtime } from '../../base/index.ts'
 import type { StepOutput } from '../../exec/index.ts'
-import type { ChainResult } from '../engine.ts'
-import type { EventListener } from '../events.ts'
+import { chainOutput } from '../step-result.ts'
+import type { ChainResult, EventListener } from '../engine.ts'
 import { runChain } from '../interpreter.ts'
-import { chainOutput } from '../_outcome.ts'
+import type { ApprovalRecord } from '../journal-records.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
-import { fitAnswer } from './answer-size.ts'
-import { waitForPerson } from './decision.ts'
-import { createRestateEngine } from './engine.ts'
-import { emptyPass, remembering } from './pass.ts'
+import type { Sdk } from './client.ts'
+import { createRestateEngine, emptyPass, remembering } from './engine.ts'
+import { isAbout, openGates, standstillOf } from './standstill.ts'
 import {
+  type Decision,
+  fitAnswer,
   handlerNames,
   type NestedAnswer,
   type NestedRequest,
@@ -21,14 +22,13 @@ import {
   type RunFacts,
   type RunRequest,
   serviceName,
+  type WaitingNotice,
   type WorkerReport,
 } from './protocol.ts'
-import type { Sdk } from './sdk.ts'
-import { isAbout, openGates, standstillOf } from './standstill.ts'
 import { type Acceptance, createStepExecution, type StepExecution } from './step-execution.ts'
 
 /** What the service needs of the worker that offers it. */
-export interface ServiceWorld {
+interface ServiceWorld {
   sdk: Sdk
   runtime: Runtime
   accept(step: PlannedStep): Acceptance
@@ -43,7 +43,7 @@ export interface ServiceWorld {
   onEvent?: ((runId: string, ...event: Parameters<EventListener>) => void) | undefined
 }
 
-export type Service = ReturnType<Sdk['service']>
+type Service = ReturnType<Sdk['service']>
 
 /** The interpreter as a Restate service. */
 export function createService(world: ServiceWorld): Service {
@@ -215,4 +215,61 @@ function now(world: ServiceWorld): number {
 
 function isoNow(world: ServiceWorld): string {
   return new Date(now(world)).toISOString()
+}
+
+/** The entry of the server's journal by which a run says that it waits, and for what. */
+const waitingEntry = 'waiting'
+
+/**
+ * Lets a run wait for a person: it says what for, and goes on when somebody answers, however many
+ * workers and servers have come and gone by then.
+ * @returns `cancelled` when the run is ended while it waits.
+ */
+async function waitForPerson(
+  sdk: Sdk,
+  context: Context,
+  notice: () => Omit<WaitingNotice, 'awakeable'>,
+): Promise<Decision | 'cancelled'> {
+  try {
+    const { id, promise } = context.awakeable(decisionSerde)
+    await context.run(waitingEntry, (): WaitingNotice => ({ ...notice(), awakeable: id }))
+    return await promise
+  } catch (error) {
+    if (error instanceof sdk.CancelledError) return 'cancelled'
+    // Somebody refused the promise itself: no decision about any gate.
+    if (error instanceof sdk.TerminalError) return { approvals: [] }
+    throw error
+  }
+}
+
+/** Whatever else reaches the promise decides nothing; it must not stop the run for ever. */
+export function readDecision(text: string): Decision {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (!isRecord(value)) return { approvals: [] }
+    const given = Array.isArray(value['approvals']) ? value['approvals'] : []
+    const yesGates = value['yesGates'] === true ? { yesGates: true as const } : {}
+    return { approvals: given.filter((item) => isApproval(item)), ...yesGates }
+  } catch {
+    return { approvals: [] }
+  }
+}
+
+const decisionSerde: Serde<Decision> = {
+  contentType: 'application/json',
+  serialize: (value) => Buffer.from(JSON.stringify(value)),
+  deserialize: (data) => readDecision(Buffer.from(data).toString('utf8')),
+}
+
+function isApproval(value: unknown): value is ApprovalRecord {
+  return (
+    isRecord(value) &&
+    value['type'] === 'approval' &&
+    typeof value['approved'] === 'boolean' &&
+    ['key', 'planDigest', 'stateDigest', 'at'].every((name) => typeof value[name] === 'string')
+  )
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

@@ -1,25 +1,8 @@
 import { failedOutput } from '../../exec/index.ts'
 import type { FinishedOutcome, SuspendedOutcome, TaskCall } from '../engine.ts'
-import { answerOfGate, type GateFacts, stateDigest } from '../gates.ts'
+import { answerOfGate, stateDigest } from '../gates.ts'
 import type { ApprovalRecord } from '../journal-records.ts'
-import type { Pass } from './pass.ts'
-import type { RunFacts } from './protocol.ts'
-
-/** A gate that was reached, and nobody has decided about. */
-export interface OpenGate extends GateFacts {
-  step: string
-  attempt: number
-}
-
-/** A nested chain that waits for a person: what it needs to go on where it stood. */
-export interface PausedChain {
-  pass: Pass
-  /** Its own, and those further down. */
-  gates: readonly OpenGate[]
-  /** Chains below it that wait, by key. */
-  chains: readonly (readonly [key: string, chain: PausedChain])[]
-  startedAt: number
-}
+import type { OpenGate, PausedChain, RunFacts } from './protocol.ts'
 
 /** What one way through a chain came to a stand at; by key. */
 export interface Standstill {

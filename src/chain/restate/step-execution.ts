@@ -1,12 +1,11 @@
 import type { Runtime } from '../../base/index.ts'
 import { endOrphans, failedOutput } from '../../exec/index.ts'
-import type { FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
+import { overdue } from '../attempt.ts'
+import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'
-import type { EventListener } from '../events.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
-import { overdue } from '../_time-limit.ts'
-import type { Sdk } from './sdk.ts'
+import type { Sdk } from './client.ts'
 
 /** Whether this worker may and can execute a step. */
 export type Acceptance =
@@ -16,7 +15,7 @@ export type Acceptance =
   /** Another worker may have it. */
   | { kind: 'elsewhere'; reason: string }
 
-export interface StepExecutionOptions {
+interface StepExecutionOptions {
   sdk: Sdk
   runId: string
   runner: StepRunner

@@ -40,9 +40,10 @@ export async function submitRun(
 }
 
 /** How long a server may be away while we wait for it. */
-const absenceMs = 120_000
+export const absenceMs = 120_000
+
 /** One request never waits longer, whatever stands between us and the server. */
-const attachMs = 60_000
+export const attachMs = 60_000
 
 /**
  * Waits for the end of a run; a server that is restarted is waited for.
@@ -106,11 +107,11 @@ export function keyOf({ runId, part }: SubmittedRun): string {
   return part === 1 ? runId : `${runId}.${part}`
 }
 
-function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
+export function placeOf(run: SubmittedRun, what: 'attach' | 'output'): string {
   return `/restate/invocation/${serviceName}/${handlerNames.run}/${encodeURIComponent(keyOf(run))}/${what}`
 }
 
-function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
+export function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): RunAnswer {
   if (!isAnswer(body)) throw refusal('answer with a run', { status: 200, body })
   if (body.planDigest === planDigest) return body
   throw new ChainError({
@@ -120,15 +121,15 @@ function answerOf(body: unknown, { runId }: SubmittedRun, planDigest: string): R
   })
 }
 
-function isAnswer(body: unknown): body is RunAnswer {
+export function isAnswer(body: unknown): body is RunAnswer {
   return isRecord(body) && typeof body['planDigest'] === 'string' && isRecord(body['result'])
 }
 
 /** An invocation that failed for good is told as an error with a code of its own. */
-function isVerdict(body: unknown): boolean {
+export function isVerdict(body: unknown): boolean {
   return isRecord(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
 }
 
-function isRecord(value: unknown): value is Record<string, unknown> {
+export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }

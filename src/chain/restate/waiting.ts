@@ -19,9 +19,6 @@ export async function lookAtWaiting(
   return isNotice(last?.value) ? { ...last.value, next: last.next } : undefined
 }
 
-/** How often the server is asked. */
-const intervalMs = 300
-
 /** Resolves when the run waits for a person, and not for the answer that was just given. */
 export async function untilWaiting(
   address: ServerAddress,
@@ -52,7 +49,7 @@ export async function answerWaiting(
   if (answer.status >= 300) throw refusal('take the decision', answer)
 }
 
-function isNotice(value: unknown): value is WaitingNotice {
+export function isNotice(value: unknown): value is WaitingNotice {
   return (
     typeof value === 'object' &&
     value !== null &&
@@ -63,3 +60,5 @@ function isNotice(value: unknown): value is WaitingNotice {
     'result' in value
   )
 }
+
+const intervalMs = 300

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
 import { emptyState, type StepResult } from '../../../src/chain/index.ts'
-import { fitAnswer } from '../../../src/chain/restate/answer-size.ts'
-import type { RunAnswer } from '../../../src/chain/restate/protocol.ts'
+import { fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
 
 const long = 'x'.repeat(5000)
 

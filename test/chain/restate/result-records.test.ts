@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { openJournal, systemRuntime } from '../../../src/base/index.ts'
 import { openRunStore, readResult, type RunResult } from '../../../src/chain/index.ts'
-import { recordsOf } from '../../../src/chain/restate/result-records.ts'
+import { recordsOf } from '../../../src/chain/restate/server-runs.ts'
 import { runCommand } from '../_command.ts'
 import { makeProject } from '../_project.ts'
 

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { judgeVersion } from '../../../src/chain/restate/server-version.ts'
+import { judgeVersion } from '../../../src/chain/restate/client.ts'
 import { makeProject } from '../_project.ts'
 
 it.each([

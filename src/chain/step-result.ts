@@ -1,7 +1,13 @@
 import type { StepOutput } from '../exec/index.ts'
-import type { CancelledStep, ChainResult, Outcome, SuspendedOutcome, Suspension } from './engine.ts'
+import type {
+  CancelledStep,
+  ChainResult,
+  Outcome,
+  StepResult,
+  SuspendedOutcome,
+  Suspension,
+} from './engine.ts'
 import type { PlannedStep } from './plan-model.ts'
-import { countSucceeded, decidingAttempt, type StepResult } from './result.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
 
 /** What the result of a run says of a step with this outcome. */
@@ -103,37 +109,54 @@ export function signatureOf(steps: readonly StepResult[]): string {
   return JSON.stringify(steps.map((step) => outline(step)))
 }
 
-const suspensions: Record<Suspension, string> = {
+export const suspensions: Record<Suspension, string> = {
   approval: 'waits for the approval of a person',
   report: 'waits for its report',
   interrupted: 'the run was interrupted',
 }
 
-function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
+export function suspensionReason({ why, chain, overdue }: SuspendedOutcome): string {
   if (overdue !== undefined) return `its time is over: ${overdue.message}`
   if (why !== 'approval' || chain === undefined) return suspensions[why]
   const [inner] = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
   return inner === undefined ? suspensions[why] : `waits for approval of ${inner.step}`
 }
 
-function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
+export function waitingLeaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => {
     if (step.steps !== undefined) return waitingLeaves(step.steps)
     return step.status === 'waiting' ? [step] : []
   })
 }
 
-function outline(step: StepResult): unknown[] {
+export function outline(step: StepResult): unknown[] {
   const { status, result, errors, steps = [] } = step
   return [step.step, status, result, errors, steps.map((below) => outline(below))]
 }
 
-function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
+export function below(chain: ChainResult | undefined): Pick<StepResult, 'steps' | 'attempts'> {
   if (chain === undefined) return {}
   const steps = chain.attempts.at(-1)?.steps ?? []
   return chain.attempts.length > 1 ? { steps, attempts: chain.attempts } : { steps }
 }
 
-function isoTime(milliseconds: number): string {
+export function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString()
+}
+
+/** The last attempt, but where every attempt has to pass the last one that failed as the whole did. */
+export function decidingAttempt<Attempt extends { status: string; errors?: unknown }>(result: {
+  status: string
+  attempts: readonly Attempt[]
+}): Attempt | undefined {
+  const last = result.attempts.at(-1)
+  if (last?.errors !== undefined) return last
+  return result.attempts.findLast((attempt) => attempt.status === result.status) ?? last
+}
+
+/** `2 of 3 steps succeeded`. */
+export function countSucceeded(steps: readonly { status: string }[]): string {
+  if (steps.length === 0) return 'no steps'
+  const succeeded = steps.filter(({ status }) => status === 'success').length
+  return `${succeeded} of ${steps.length} ${steps.length === 1 ? 'step' : 'steps'} succeeded`
 }

@@ -1,11 +1,30 @@
-import { safeText } from '../../base/index.ts'
+import { cutToColumns, safeLine, safeText } from '../../base/index.ts'
 import type { ReportedError } from '../../exec/index.ts'
-import type { ShownAttempt, ShownRun, StepResult } from '../result.ts'
-import { spanOf } from '../step-time.ts'
-import { saidOf } from '../timeline.ts'
+import type { StepResult } from '../engine.ts'
+import { type ShownAttempt, type ShownRun } from '../result.ts'
+import { decidingAttempt } from '../step-result.ts'
+import { firstFailed, saidOf, spanOf, statusMarks, stepDuration, stepLabel } from '../timeline.ts'
+import { htmlReport } from './html.ts'
+
+/** The formats of `--report`. */
+export const reportFormats = ['json', 'junit', 'github', 'html'] as const
+
+export type ReportFormat = (typeof reportFormats)[number]
+
+/** The result of a run as one document. */
+export function renderReport(format: ReportFormat, result: ShownRun): string {
+  return renderers[format](result)
+}
+
+const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
+  json: (result) => `${JSON.stringify(result, null, 2)}\n`,
+  junit: junitReport,
+  github: githubReport,
+  html: htmlReport,
+}
 
 /** JUnit XML as test reporters of CI services read it: a suite for each attempt, a case for each step. */
-export function junitReport(result: ShownRun): string {
+function junitReport(result: ShownRun): string {
   const counts = result.attempts.map((attempt) => countsOf(attempt))
   const suites = result.attempts.flatMap((attempt) => suite(result, attempt))
   return [
@@ -115,4 +134,77 @@ function text(value: string): string {
 
 function attribute(value: string): string {
   return text(value).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
+}
+
+/** Markdown for the summary of a job in GitHub Actions. */
+function githubReport(result: ShownRun): string {
+  const several = result.attempts.length > 1
+  const rows = reportRows(result).map(({ step, depth, attempt }) => {
+    const name = `${'&nbsp;&nbsp;'.repeat(depth)}${cell(stepLabel(step))}${several ? ` (attempt ${attempt})` : ''}`
+    const time = stepDuration(step)
+    return `| ${statusMarks[step.status].mark} ${step.status} | ${name} | ${time} | ${cell(saidOf(step))} |`
+  })
+  const lines = [
+    `## ${cell(result.skill)}: ${result.status}`,
+    '',
+    '| | step | time | result |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+    ...(decidingAttempt(result)?.errors ?? []).flatMap((error) => [
+      cell(`${error.code}: ${error.message}`),
+      '',
+    ]),
+    ...failure(result),
+    `Run \`${result.runId}\``,
+    '',
+  ]
+  return lines.join('\n')
+}
+
+function failure(result: ShownRun): string[] {
+  const failed = firstFailed(result)
+  if (failed === undefined) return []
+  const log = safeText(failed.log ?? failed.result)
+    .split('\n')
+    .slice(-30)
+  return [
+    `Failed first: **${cell(failed.step)}**`,
+    '',
+    ...(failed.hint === undefined ? [] : [escaped(safeLine(failed.hint)), '']),
+    // Indented code cannot be ended by what a step printed, as a fence could.
+    ...log.map((line) => `    ${line}`),
+    '',
+  ]
+}
+
+/** A cell is one line, and nothing in it is markup, a formula, an emoji or a mention. */
+function cell(text: string): string {
+  return escaped(cutToColumns(safeLine(text), 300))
+}
+
+function escaped(line: string): string {
+  return line
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replace(/[\\`*_[\]|!#~@$]|:(?=[\w+-]+:)/g, (character) => `&#${character.charCodeAt(0)};`)
+}
+
+/** A step of a report with its place in the tree. */
+interface ReportRow {
+  step: StepResult
+  depth: number
+  attempt: number
+}
+
+/** Every step of every attempt, chains before their steps. */
+function reportRows(result: ShownRun): ReportRow[] {
+  return result.attempts.flatMap((attempt) => below(attempt.steps, 0, attempt.attempt))
+}
+
+function below(steps: readonly StepResult[], depth: number, attempt: number): ReportRow[] {
+  return steps.flatMap((step) => [
+    { step, depth, attempt },
+    ...below(step.steps ?? [], depth + 1, attempt),
+  ])
 }

@@ -1,0 +1,53 @@
+import type { Runtime } from '../base/index.ts'
+import type { ChainCall, ChainResult, Engine, EventListener, Outcome, TaskCall } from './engine.ts'
+import type { RecordWriter, RunJournal } from './run-journal.ts'
+import type { StepRunner } from './step-runner.ts'
+
+export interface JournalEngineOptions {
+  /** Everything recorded so far. */
+  journal: RunJournal
+  /** Undefined for looking only. */
+  writer?: RecordWriter | undefined
+  /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
+  runner?: StepRunner | undefined
+  clock: Pick<Runtime, 'now' | 'elapsed'>
+  /** Interrupts the run: what runs is ended and has no result, so that a resume repeats it. */
+  signal?: AbortSignal | undefined
+  onEvent?: EventListener | undefined
+  /** The caller of the run approves every gate in advance. */
+  yesGates?: boolean | undefined
+  /** Bound of a single skill whose chain sets none; 0 is no limit. */
+  defaultTimeoutMs?: number | undefined
+  /** The time-out of a nested chain also counts while no process of ours runs. */
+  countsAbsence?: boolean | undefined
+}
+
+/** What the engines of all levels of a run share. */
+export interface EngineCore extends JournalEngineOptions {
+  interruption: AbortController
+  launched: Set<Promise<void>>
+  /** The journal could not be written: the run stops where it is. */
+  failure: { error: unknown } | undefined
+  /** Position of the next record of a result. */
+  order: number
+  engineFor(scope: AbortSignal): Engine
+}
+
+export interface EntryBase {
+  key: string
+  /** Aborted when the chain above is ended. */
+  scope: AbortSignal
+  controller: AbortController
+  outcome: Outcome | undefined
+  order: number
+  /** Present once it was launched. */
+  ending?: Promise<void> | undefined
+  /** Whether it really began: not where a gate or a stop kept it back. */
+  started?: boolean | undefined
+}
+
+export type Announced =
+  | { kind: 'task'; call: TaskCall }
+  | { kind: 'chain'; call: ChainCall; body: (engine: Engine) => Promise<ChainResult> }
+
+export type Entry = EntryBase & Announced
