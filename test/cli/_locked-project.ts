@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 /** A project with one skill that runs a script, and a home of its own. */
 export function lockedProject() {
@@ -19,7 +19,8 @@ export function lockedProject() {
   write(`${skill}/SKILL.md`, `---\n${head}\n---\nDo it.\n`)
   write(`${skill}/scripts/run.sh`, '#!/bin/sh\necho done\n')
   const home = join(root, 'home')
-  const cli = (...args: string[]) => runCli(args, { cwd: workspace, home, env: { NO_COLOR: '1' } })
+  const cli = (...args: string[]) =>
+    runInProcess(args, { cwd: workspace, home, env: { NO_COLOR: '1' } })
   const json = async (...args: string[]): Promise<unknown> =>
     JSON.parse((await cli(...args, '--json')).stdout)
   const directory = join(workspace, skill)

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
 import { emptyWorld } from '../agent/_agent-world.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let server: ModelServer | undefined
 
@@ -23,7 +23,7 @@ async function run(
   })
   server = await startModelServer(['Hello.'])
   const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
-  const result = await runCli([...args, ...model], { cwd, home })
+  const result = await runInProcess([...args, ...model], { cwd, home })
   return { ...result, prompts: server.prompts().length }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { emptyWorld } from '../agent/_agent-world.ts'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let server: ModelServer | undefined
 
@@ -25,7 +25,7 @@ async function bump(
   place.executable('project/.skillrail/skills/bump/scripts/version.sh', '#!/bin/sh\necho "$1.1"\n')
   place.write({ 'project/VERSION': '1.0\n' })
   server = await startModelServer(script)
-  const result = await runCli(
+  const result = await runInProcess(
     `agent BumpIt --skill bump --tools read,edit,shell --model openai-compatible:test --base-url ${server.url}/v1`
       .split(' ')
       .concat(args),

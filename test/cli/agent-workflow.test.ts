@@ -4,7 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { serverProject } from '../fixtures/server-project.ts'
 import { toolResults } from '../model-server/read-request.ts'
 import { type ModelServer, startModelServer } from '../model-server/server.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let server: ModelServer | undefined
 
@@ -34,7 +34,7 @@ async function write(
   project.configure({ things: project.things })
   project.workflows(workflows)
   const model = ['--model', 'openai-compatible:test', '--base-url', `${server.url}/v1`]
-  const result = await runCli(
+  const result = await runInProcess(
     ['agent', 'Write it.', ...model, '--tools', tools, '--yes', ...flags],
     { cwd: root, home },
   )

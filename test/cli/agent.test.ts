@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
 import { type ModelServer, type Script, startModelServer } from '../model-server/server.ts'
 import { until } from '../patience.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let server: ModelServer | undefined
 
@@ -30,7 +30,7 @@ async function project(script: Script): Promise<Place> {
     root,
     home,
     run: (args, env) =>
-      runCli(
+      runInProcess(
         ['agent', '--model', 'openai-compatible:test', '--base-url', `${model.url}/v1`, ...args],
         { cwd: root, home, env },
       ),
@@ -224,7 +224,7 @@ it.each([
   [['agent', 'Go.', '--model', 'ollama:x', '--base-url', 'ftp://a/v1'], 2, 'It looks like http://'],
 ])('refuses %j with %i', async (args, code, sentence) => {
   const home = mkdtempSync(join(tmpdir(), 'agent-command-'))
-  const result = await runCli(args, { cwd: home, home })
+  const result = await runInProcess(args, { cwd: home, home })
   expect(result.stderr).toContain(sentence)
   expect(result).toMatchObject({ code, stdout: '' })
 })

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { startModelServer } from '../model-server/server.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 interface Place {
   cwd: string
@@ -27,7 +27,7 @@ function place(): Place {
       mkdirSync(dirname(join(root, path)), { recursive: true })
       writeFileSync(join(root, path), text)
     },
-    cli: (args, env) => runCli(args, { cwd, home, env }),
+    cli: (args, env) => runInProcess(args, { cwd, home, env }),
   }
 }
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let root: string
 
@@ -31,7 +31,7 @@ function skill(name: string, body: string, more = ''): string {
 }
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: join(root, 'project'), home: join(root, 'home') })
+  return runInProcess(args, { cwd: join(root, 'project'), home: join(root, 'home') })
 }
 
 describe('skillrail audit', () => {

@@ -5,7 +5,7 @@ import { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
 import { commands } from '../../src/cli/commands.ts'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 const server = 'http://127.0.0.1:1'
 const trusting = ['--trust-workspace']
@@ -62,7 +62,7 @@ it.each([
   ['--quiet and --verbose contradict', ['list', '-q', '-v']],
 ])('%s: %j', async (sentence, args) => {
   const { home, project } = world()
-  const { code, stdout, stderr } = await runCli(args, { cwd: project, home })
+  const { code, stdout, stderr } = await runInProcess(args, { cwd: project, home })
   expect(stdout + stderr).toContain(sentence)
   expect(code).toBe(2)
   expect(readdirSync(home)).toEqual([])
@@ -96,15 +96,15 @@ it.each(commands.map((entry) => [entry.name, entry] as const))(
 it('what means something goes through, and what changes nothing is said', async () => {
   const { home, project } = world()
   const run = ['run', 'hello', '--dry-run', '--engine', 'restate', '--url', server, ...trusting]
-  expect(await runCli(run, { cwd: project, home })).toMatchObject({ code: 0 })
+  expect(await runInProcess(run, { cwd: project, home })).toMatchObject({ code: 0 })
   const plan = ['chain', 'plan', 'hello', '--format', 'text', '--json', ...trusting]
-  expect(await runCli(plan, { cwd: project, home })).toMatchObject({ code: 0 })
+  expect(await runInProcess(plan, { cwd: project, home })).toMatchObject({ code: 0 })
   const free = ['run', 'hello', '--unsafe-no-sandbox', ...trusting]
-  const { code, stderr } = await runCli(free, { cwd: project, home })
+  const { code, stderr } = await runInProcess(free, { cwd: project, home })
   expect(stderr).toContain('--unsafe-no-sandbox changes nothing: no script of this plan')
   expect(code).toBe(0)
   const templates = ['workflow', 'add', '--template', '--json']
-  expect(await runCli(templates, { cwd: project, home })).toMatchObject({ code: 0 })
+  expect(await runInProcess(templates, { cwd: project, home })).toMatchObject({ code: 0 })
 })
 
 function world(): { home: string; project: string } {

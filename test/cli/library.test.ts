@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let root: string
 let project: string
@@ -60,11 +60,11 @@ function write(files: Readonly<Record<string, string>>): void {
 }
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: project, home })
+  return runInProcess(args, { cwd: project, home })
 }
 
 function inColumns(columns: number, ...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: project, home, env: { COLUMNS: String(columns) } })
+  return runInProcess(args, { cwd: project, home, env: { COLUMNS: String(columns) } })
 }
 
 describe('list', () => {
@@ -130,7 +130,7 @@ describe('list', () => {
 
   it('says how to begin where there are no skills', async () => {
     mkdirSync(join(root, 'bare'), { recursive: true })
-    const { code, stdout, stderr } = await runCli(['list'], {
+    const { code, stdout, stderr } = await runInProcess(['list'], {
       cwd: join(root, 'bare'),
       home: join(root, 'bare'),
     })
@@ -378,7 +378,7 @@ describe('doctor', () => {
 
   it('ends with 1 when a directory that is needed cannot be written', async () => {
     write({ 'state-file': '' })
-    const { code, stdout } = await runCli(['doctor'], {
+    const { code, stdout } = await runInProcess(['doctor'], {
       cwd: project,
       home,
       env: { XDG_STATE_HOME: join(root, 'state-file') },
@@ -390,7 +390,7 @@ describe('doctor', () => {
 
   it('reports a broken configuration', async () => {
     write({ 'other/.git/HEAD': '', 'other/.skillrail/config.json': '{' })
-    const { stdout } = await runCli(['doctor'], { cwd: join(root, 'other'), home })
+    const { stdout } = await runInProcess(['doctor'], { cwd: join(root, 'other'), home })
     expect(stdout).toMatch(/^! configuration +.*config\.json\n +1 problem, printed above\.$/m)
   })
 })

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { commands } from '../../src/cli/commands.ts'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
+import { runCli } from './run-cli.ts'
 
 let root: string
 
@@ -15,7 +16,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: join(root, 'project'), home: join(root, 'home') })
+  return runInProcess(args, { cwd: join(root, 'project'), home: join(root, 'home') })
 }
 
 it('without arguments lists every command with its summary', async () => {
@@ -72,8 +73,8 @@ it('reports a broken configuration file with its line and goes on', async () => 
 
 it('works in the directory given by -C, before or after the command', async () => {
   const away = { cwd: root, home: join(root, 'home') }
-  const before = await runCli(['-C', 'project', 'list', '--json'], away)
-  const after = await runCli(['list', '--json', '-C', 'project'], away)
+  const before = await runInProcess(['-C', 'project', 'list', '--json'], away)
+  const after = await runInProcess(['list', '--json', '-C', 'project'], away)
   expect(before.code).toBe(0)
   expect(after.stdout).toBe(before.stdout)
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { exitCode } from '../../src/base/index.ts'
 import { milliseconds, wholeNumber } from '../../src/base/option-values.ts'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 const huge = '9'.repeat(400)
 
@@ -63,7 +63,7 @@ it.each(['1.001', '0.0005'])('a run takes whatever is a time: %s', async (time) 
   writeFileSync(join(skill, 'SKILL.md'), '---\nname: wait\ndescription: Waits.\n---\n')
   writeFileSync(join(skill, 'scripts/run.sh'), '#!/bin/sh\nexec sleep 30\n', { mode: 0o755 })
   const args = ['run', 'wait', '--max-time', time]
-  const { code, stderr } = await runCli(args, { cwd: home, home })
+  const { code, stderr } = await runInProcess(args, { cwd: home, home })
   expect(stderr).toContain(`The run was ended after ${time} s (--max-time).`)
   expect(code).toBe(exitCode.budget)
 })
@@ -94,7 +94,7 @@ it.each([
   [['prompt', '--budget'], 'a whole number from 0 to'],
 ])('%j takes no 1e3', async (args, wanted) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
-  const { code, stdout, stderr } = await runCli([...args, '1e3'], { cwd: home, home })
+  const { code, stdout, stderr } = await runInProcess([...args, '1e3'], { cwd: home, home })
   expect(stderr).toContain(`${args.at(-1)} is 1e3; ${wanted}`)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
@@ -110,7 +110,7 @@ it.each([
 ])('the part %j of a hook is none', async (part, sentence) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const args = ['hook', 'claude', '--part', part]
-  const { code, stdout, stderr } = await runCli(args, { cwd: home, home, stdin: '{}' })
+  const { code, stdout, stderr } = await runInProcess(args, { cwd: home, home, stdin: '{}' })
   expect(stderr).toContain(sentence)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, writeFileSync } fro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
 
@@ -10,7 +10,7 @@ let project: string
 let home: string
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(['--trust-workspace', ...args], { cwd: project, home })
+  return runInProcess(['--trust-workspace', ...args], { cwd: project, home })
 }
 
 function entry(tools: readonly object[]): object {
@@ -182,7 +182,7 @@ describe('the commands about known tools', () => {
   })
 
   it('a workspace that is not trusted starts no server', async () => {
-    const { code, stdout, stderr } = await runCli(['tools', 'refresh', '--dry-run'], {
+    const { code, stdout, stderr } = await runInProcess(['tools', 'refresh', '--dry-run'], {
       cwd: project,
       home: realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-tools-home-'))),
     })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
 
@@ -11,7 +11,7 @@ let home: string
 let toolsFile: string
 
 const skillrail = (...args: string[]): Promise<CliResult> =>
-  runCli(['--trust-workspace', ...args], { cwd: project, home })
+  runInProcess(['--trust-workspace', ...args], { cwd: project, home })
 
 /** What the server lists from now on. */
 function list(description: string, properties: object): void {

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let base: string
 let project: string
@@ -97,7 +97,7 @@ describe('skillrail tools route', () => {
   it('goes on with words where the configured meaning cannot be had', async () => {
     const env = { SKILLRAIL_TOOLS_EMBEDDINGS: 'local' }
     const args = ['tools', 'route', 'take a screenshot']
-    const { code, stdout, stderr } = await runCli(args, { cwd: project, home: base, env })
+    const { code, stdout, stderr } = await runInProcess(args, { cwd: project, home: base, env })
     expect(code).toBe(0)
     expect(stdout).toContain('tool: devtools__take_screenshot')
     expect(stderr).toContain('Routed by words alone')
@@ -162,5 +162,5 @@ describe('skillrail tools learn', () => {
 })
 
 function run(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: project, home: base })
+  return runInProcess(args, { cwd: project, home: base })
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newMarker, processesWith, serverProgram } from '../tools/server/_servers.ts'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 let root: string
 let home: string
@@ -20,7 +20,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(root, { recursive: true }))
 
-const cli = (...args: string[]): ReturnType<typeof runCli> => runCli(args, { cwd: project, home })
+const cli = (...args: string[]): ReturnType<typeof runInProcess> =>
+  runInProcess(args, { cwd: project, home })
 const server = (...habits: string[]): object => ({
   command: process.execPath,
   args: [serverProgram, marker, ...habits],

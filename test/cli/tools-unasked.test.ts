@@ -2,14 +2,15 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 const server = new URL('../fixtures/programs/tool-lister.ts', import.meta.url).pathname
 
 let project: string
 let home: string
 
-const skillrail = (...args: string[]): Promise<CliResult> => runCli(args, { cwd: project, home })
+const skillrail = (...args: string[]): Promise<CliResult> =>
+  runInProcess(args, { cwd: project, home })
 
 function configuration(name: string): string {
   const tools = [{ name: `list_${name}`, inputSchema: { type: 'object' } }]

@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let root: string
 let skill: string
@@ -36,7 +36,7 @@ function writeSkill(
 }
 
 function skillrail(args: readonly string[], stdin?: string): Promise<CliResult> {
-  return runCli(args, { cwd: join(root, 'project'), home: join(root, 'home'), stdin })
+  return runInProcess(args, { cwd: join(root, 'project'), home: join(root, 'home'), stdin })
 }
 
 describe('skillrail inject', () => {

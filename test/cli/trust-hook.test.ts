@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { lockedProject } from './_locked-project.ts'
-import { runCli } from './run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 
 it('the hook gives no text of a skill that drifted, where the project gives it by path too', async () => {
   const { cli, home, workspace, write } = lockedProject()
@@ -17,7 +17,7 @@ it('the hook gives no text of a skill that drifted, where the project gives it b
   const hook = async (): Promise<string> => {
     const prompt = { hook_event_name: 'UserPromptSubmit', prompt: 'ship it' }
     const stdin = JSON.stringify({ session_id: 's', cwd: workspace, ...prompt })
-    return (await runCli(['hook', 'claude'], { cwd: workspace, home, stdin })).stdout
+    return (await runInProcess(['hook', 'claude'], { cwd: workspace, home, stdin })).stdout
   }
   await cli('trust', '--lock', '--yes')
   expect(await hook()).toContain('On Fridays only.')

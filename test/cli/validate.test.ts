@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let root: string
 
@@ -22,7 +22,7 @@ beforeAll(() => {
 afterAll(() => rmSync(root, { recursive: true, force: true }))
 
 function skillrail(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd: join(root, 'project'), home: join(root, 'home') })
+  return runInProcess(args, { cwd: join(root, 'project'), home: join(root, 'home') })
 }
 
 function write(path: string, text: string | Uint8Array): string {
@@ -55,7 +55,7 @@ describe('skillrail validate', () => {
     ]) {
       expect(await skillrail('validate', path)).toEqual({ code: 0, stdout: line, stderr: '' })
     }
-    const inside = await runCli(['validate'], {
+    const inside = await runInProcess(['validate'], {
       cwd: join(root, 'project/skills/good'),
       home: join(root, 'home'),
     })

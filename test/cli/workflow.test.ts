@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { type CliResult, runCli } from './run-cli.ts'
+import { type CliResult, runInProcess } from '../run-in-process.ts'
 
 let home = ''
 let cwd = ''
@@ -13,7 +13,7 @@ let shared = ''
 beforeAll(async () => {
   shared = mkdtempSync(join(tmpdir(), 'project-'))
   mkdirSync(join(shared, '.git'))
-  await runCli(['workflow', 'add', 'there', ...flags], { cwd: shared, home: shared })
+  await runInProcess(['workflow', 'add', 'there', ...flags], { cwd: shared, home: shared })
 })
 
 beforeEach(() => {
@@ -23,7 +23,7 @@ beforeEach(() => {
 })
 
 function cli(...args: string[]): Promise<CliResult> {
-  return runCli(args, { cwd, home })
+  return runInProcess(args, { cwd, home })
 }
 
 function file(): Record<string, { enabled?: boolean; mode?: string; description?: string }> {
@@ -97,7 +97,7 @@ it.each([
   [['plan', 'go'], 3, 'Tool not found: go'],
   [['plan', 'go', '[]'], 2, 'the parameters must be a JSON object'],
 ])('answers %j with exit code %i', async (args, code, text) => {
-  const result = await runCli(['workflow', ...args], { cwd: shared, home: shared })
+  const result = await runInProcess(['workflow', ...args], { cwd: shared, home: shared })
   expect(result.code).toBe(code)
   expect(result.stderr).toContain(text)
   expect(result.stdout).toBe('')
@@ -434,7 +434,7 @@ describe('sessions', () => {
       )
     }
     const own = { cwd, home, env: { SKILLRAIL_SESSION: 'fresh' } }
-    expect((await runCli(['session', 'show'], own)).stdout).toContain(
+    expect((await runInProcess(['session', 'show'], own)).stdout).toContain(
       'Session fresh, not begun yet',
     )
     const over = await cli('session', 'show', '--session', 'nightly')

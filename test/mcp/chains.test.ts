@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { runCli } from '../cli/run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { type Connected, modern } from './_project.ts'
 import { servedProject } from './_served-project.ts'
 
@@ -92,7 +92,7 @@ it('stops at a gate, names what a person types, and goes on only after that', as
   expect((await ask(agent, 'chain_report', forced)).text).toContain('waits for no report')
   const { tools } = await agent.client.listTools()
   expect(tools.map(({ name }) => name).filter((name) => /approve|reject/.test(name))).toEqual([])
-  const piped = await runCli(['runs', 'approve', run], {
+  const piped = await runInProcess(['runs', 'approve', run], {
     cwd: project.project,
     home: project.home,
   })
@@ -161,9 +161,12 @@ describe('a chain with a step that only a person may start', () => {
   })
 
   it('is run by a person', async () => {
-    const run = await runCli(['chain', 'start', 'within', '--trust-workspace', '--json'], place())
+    const run = await runInProcess(
+      ['chain', 'start', 'within', '--trust-workspace', '--json'],
+      place(),
+    )
     expect(JSON.parse(run.stdout)).toMatchObject({ next: [{ step: 'look' }] })
-    expect((await runCli(['run', 'loud', '--trust-workspace'], place())).code).toBe(0)
+    expect((await runInProcess(['run', 'loud', '--trust-workspace'], place())).code).toBe(0)
   })
 
   it('goes no further when the step became one meanwhile', async () => {
@@ -301,9 +304,9 @@ it('shows nothing of runs that a person carries out or alone may start: there ar
   project.skill('slow', 'run: scripts/a.mjs\n', 'Slow.', { 'scripts/a.mjs': '' })
   project.skill('own', 'metadata:\n  chain: [slow]\n  gates: slow\n', 'Asks first.')
   const agent = await project.start({ args: [trust, '--yes'] })
-  const carried = JSON.parse((await runCli(['run', 'own', trust, '--json'], place)).stdout)
+  const carried = JSON.parse((await runInProcess(['run', 'own', trust, '--json'], place)).stdout)
   const begun = async (skill: string): Promise<string> =>
-    JSON.parse((await runCli(['chain', 'start', skill, trust, '--json'], place)).stdout).runId
+    JSON.parse((await runInProcess(['chain', 'start', skill, trust, '--json'], place)).stdout).runId
   const nobody = '0'.repeat(14)
   for (const run of [carried.runId, await begun('mine'), await begun('within')]) {
     for (const [name, more] of [
@@ -324,10 +327,13 @@ it('shows a run that is driven step by step, and leaves it alone when a person h
   const agent = await project.start()
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
   expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'waiting' })
-  await runCli(['runs', 'cancel', run], place)
+  await runInProcess(['runs', 'cancel', run], place)
   expect((await ask(agent, 'chain_next', { run })).text).toContain('stopped by a person')
   expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'cancelled' })
-  const typed = await runCli(['chain', 'start', 'gated', '--trust-workspace', '--json'], place)
+  const typed = await runInProcess(
+    ['chain', 'start', 'gated', '--trust-workspace', '--json'],
+    place,
+  )
   const { runId } = JSON.parse(typed.stdout)
   expect(await ask(agent, 'chain_next', { run: runId })).toMatchObject({ next: [{ step: 'look' }] })
 })

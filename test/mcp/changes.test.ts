@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { runCli } from '../cli/run-cli.ts'
+import { runInProcess } from '../run-in-process.ts'
 import { until } from '../patience.ts'
 import { type Connected, isRunning } from './_project.ts'
 import { servedProject } from './_served-project.ts'
@@ -10,8 +10,8 @@ const project = servedProject('test')
 const start = async (args: readonly string[] = []): Promise<Connected> =>
   await project.start({ args: ['--yes', ...args] })
 
-const cli = (...args: string[]): ReturnType<typeof runCli> =>
-  runCli(args, { cwd: project.project, home: project.home })
+const cli = (...args: string[]): ReturnType<typeof runInProcess> =>
+  runInProcess(args, { cwd: project.project, home: project.home })
 
 const echo = { tool: 'things__get_echo', params: { message: 'hi' } }
 const create = { tool: 'things__create_thing', params: { name: 'x' } }

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type CliResult, runCli } from '../../cli/run-cli.ts'
+import { type CliResult, runInProcess } from '../../run-in-process.ts'
 import { serverProject } from '../../fixtures/server-project.ts'
 
 export interface ToolProject {
@@ -24,10 +24,10 @@ export function toolProject(): ToolProject {
     root,
     home,
     calls,
-    runUntrusted: (words) => runCli(words, { cwd: root, home }),
+    runUntrusted: (words) => runInProcess(words, { cwd: root, home }),
     run: (words, stdin, waits = '0,0') => {
       const env = { SKILLRAIL_TOOLS_RETRY_WAITS: waits }
-      return runCli(['--trust-workspace', ...words], { cwd: root, home, stdin, env })
+      return runInProcess(['--trust-workspace', ...words], { cwd: root, home, stdin, env })
     },
   }
 }

@@ -1,4 +1,4 @@
-import { type CliResult, runCli } from '../../cli/run-cli.ts'
+import { type CliResult, runInProcess } from '../../run-in-process.ts'
 import { serverProject } from '../../fixtures/server-project.ts'
 
 export interface ScriptedTool {
@@ -33,12 +33,12 @@ export function scriptedProject(tools?: Readonly<Record<string, ScriptedTool>>):
     configure,
     calls,
     run: (words, env = {}) =>
-      runCli(['--trust-workspace', ...words], {
+      runInProcess(['--trust-workspace', ...words], {
         cwd: root,
         home,
         env: { SKILLRAIL_TOOLS_RETRY_WAITS: '0,0', ...env },
       }),
-    runAsIs: (words) => runCli(words, { cwd: root, home }),
+    runAsIs: (words) => runInProcess(words, { cwd: root, home }),
   }
   if (tools !== undefined) project.configure({ things: project.server('things', tools) })
   return project
