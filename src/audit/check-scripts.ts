@@ -14,7 +14,7 @@ interface ScriptCandidate {
 export function checkScript({ file, head, executable }: ScriptCandidate, findings: Findings): void {
   const extension = posix.extname(file).slice(1).toLowerCase()
   const shebang = /^#![ \t]{0,8}([^\n\r]{1,200})/.exec(head)?.[1]?.trim()
-  const known = Object.hasOwn(languages, extension) ? languages[extension] : undefined
+  const known = languages.get(extension)
   if (shebang === undefined && known === undefined && (!executable || prose.has(extension))) return
   const language = known ?? (shebang === undefined ? 'unknown language' : programOf(shebang))
   const start =
@@ -30,7 +30,7 @@ export function checkScript({ file, head, executable }: ScriptCandidate, finding
 
 /** Whether a name promises a script. */
 export function isNamedLikeScript(file: string): boolean {
-  return Object.hasOwn(languages, posix.extname(file).slice(1).toLowerCase())
+  return languages.has(posix.extname(file).slice(1).toLowerCase())
 }
 
 function programOf(shebang: string): string {
@@ -40,38 +40,33 @@ function programOf(shebang: string): string {
   return words.slice(1).find((word) => !word.startsWith('-') && !word.includes('=')) ?? first
 }
 
-const languages: Readonly<Record<string, string>> = {
-  applescript: 'AppleScript',
-  bash: 'shell',
-  bat: 'batch file',
-  cjs: 'JavaScript',
-  cmd: 'batch file',
-  cs: 'C#',
-  cts: 'TypeScript',
-  fish: 'fish',
-  go: 'Go',
-  js: 'JavaScript',
-  jsx: 'JavaScript',
-  kts: 'Kotlin',
-  lua: 'Lua',
-  mjs: 'JavaScript',
-  mts: 'TypeScript',
-  php: 'PHP',
-  pl: 'Perl',
-  ps1: 'PowerShell',
-  psm1: 'PowerShell',
-  py: 'Python',
-  r: 'R',
-  rb: 'Ruby',
-  rs: 'Rust',
-  sh: 'shell',
-  swift: 'Swift',
-  tcl: 'Tcl',
-  ts: 'TypeScript',
-  tsx: 'TypeScript',
-  vbs: 'VBScript',
-  zsh: 'shell',
-}
+/** By their extensions. */
+const languages = new Map(
+  Object.entries({
+    AppleScript: 'applescript',
+    'batch file': 'bat cmd',
+    'C#': 'cs',
+    fish: 'fish',
+    Go: 'go',
+    JavaScript: 'cjs js jsx mjs',
+    Kotlin: 'kts',
+    Lua: 'lua',
+    Perl: 'pl',
+    PHP: 'php',
+    PowerShell: 'ps1 psm1',
+    Python: 'py',
+    R: 'r',
+    Ruby: 'rb',
+    Rust: 'rs',
+    shell: 'bash sh zsh',
+    Swift: 'swift',
+    Tcl: 'tcl',
+    TypeScript: 'cts mts ts tsx',
+    VBScript: 'vbs',
+  }).flatMap(([language, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, language] as const),
+  ),
+)
 
 /** Some file systems set the run bit of every file. */
 const prose: ReadonlySet<string> = new Set(
@@ -353,68 +348,32 @@ interface EncodedRun {
 }
 
 /** Shorter ones are digests, identifiers and paths. */
-const shortest = { base64: 200, hexadecimal: 160, escapes: 20 } as const
+const longRuns = /(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{160,}/g
+const shortestBase64 = 200
 
-/** Long stretches of encoded data, in one pass. Pictures in `data:` addresses are left out. */
+/** `\x41\x42…` and `\u0041…`. */
+const escapes = /(?:\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2})){20,}/gi
+
+/** Long stretches of encoded data. Pictures in `data:` addresses are left out. */
 function encodedRuns(text: string): EncodedRun[] {
-  return [...alphabetRuns(text), ...escapeRuns(text)].toSorted((a, b) => a.offset - b.offset)
-}
-
-function alphabetRuns(text: string): EncodedRun[] {
   const runs: EncodedRun[] = []
-  let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    if (at < text.length && isBase64(text.charCodeAt(at))) continue
-    const length = at - start
-    if (length >= shortest.hexadecimal) {
-      const what = kindOf(text.slice(start, at))
-      const isPicture = /data:(?:image|font|audio|video)\/[\w.+-]{1,40};base64,$/.test(
-        text.slice(Math.max(0, start - 80), start),
-      )
-      if (what !== undefined && !isPicture) runs.push({ offset: start, length, what })
-    }
-    start = at + 1
+  for (const { index, 0: run } of text.matchAll(longRuns)) {
+    const what = encodingOf(run)
+    const before = text.slice(Math.max(0, index - 80), index)
+    const isPicture = /data:(?:image|font|audio|video)\/[\w.+-]{1,40};base64,$/.test(before)
+    if (what !== undefined && !isPicture) runs.push({ offset: index, length: run.length, what })
   }
-  return runs
-}
-
-function isBase64(code: number): boolean {
-  return (
-    (code >= 48 && code <= 57) || // 0-9
-    (code >= 65 && code <= 90) || // A-Z
-    (code >= 97 && code <= 122) || // a-z
-    code === 43 || // +
-    code === 47 // /
-  )
+  for (const { index, 0: run } of text.matchAll(escapes)) {
+    runs.push({ offset: index, length: run.length, what: 'escapes' })
+  }
+  return runs.toSorted((a, b) => a.offset - b.offset)
 }
 
 /** Paths have no capitals and digits at once at this length, and rulers are one character. */
-function kindOf(run: string): EncodedRun['what'] | undefined {
+function encodingOf(run: string): EncodedRun['what'] | undefined {
   if (/^(?:[0-9a-f]*|[0-9A-F]*)$/.test(run)) {
     return /[1-9]/.test(run) && /[a-f]/i.test(run) ? 'hexadecimal digits' : undefined
   }
-  if (run.length < shortest.base64) return undefined
+  if (run.length < shortestBase64) return undefined
   return /[0-9]/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) ? 'base64' : undefined
-}
-
-/** `\x41\x42…` and `\u0041…`. */
-function escapeRuns(text: string): EncodedRun[] {
-  const runs: EncodedRun[] = []
-  const escape = /\\(?:x[0-9a-f]{2}|u[0-9a-f]{4}|u\{[0-9a-f]{1,6}\}|[0-3][0-7]{2})/gi
-  let run = { offset: 0, end: -1, count: 0 }
-  const finish = (): void => {
-    if (run.count < shortest.escapes) return
-    runs.push({ offset: run.offset, length: run.end - run.offset, what: 'escapes' })
-  }
-  for (const { index, 0: written } of text.matchAll(escape)) {
-    if (index === run.end) {
-      run.end += written.length
-      run.count++
-    } else {
-      finish()
-      run = { offset: index, end: index + written.length, count: 1 }
-    }
-  }
-  finish()
-  return runs
 }

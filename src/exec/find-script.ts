@@ -104,37 +104,7 @@ function scriptsNamed(directory: string, entries: readonly Dirent[], stem: strin
   })
 }
 
-/**
- * A script is looked at when a run is planned and again right before it is started. One that is the
- * same file, untouched, needs no second look: a change of its content, its rights or its place
- * changes the time that the system keeps for it.
- */
-const seen = new Map<string, { identity: string; script: Script }>()
-
 function openScript(directory: string, relative: string): ScriptSearch {
-  const path = `${directory}/${relative}`
-  const identity = identityOf(path)
-  const known = seen.get(path)
-  if (known !== undefined && known.identity === identity) {
-    return { kind: 'found', script: known.script }
-  }
-  const search = lookAt(directory, relative)
-  if (search.kind === 'found' && identity !== undefined) {
-    seen.set(path, { identity, script: search.script })
-  }
-  return search
-}
-
-function identityOf(path: string): string | undefined {
-  try {
-    const { dev, ino, ctimeMs, size } = statSync(path)
-    return `${dev} ${ino} ${ctimeMs} ${size}`
-  } catch {
-    return undefined
-  }
-}
-
-function lookAt(directory: string, relative: string): ScriptSearch {
   const inside = resolveInside(directory, relative)
   if (!inside.ok) {
     const reason = inside.code === 'path-missing' ? problemAt(join(directory, relative)) : undefined

@@ -1,4 +1,4 @@
-import { deepestJson, messageOf, tooDeepAt } from '../base/index.ts'
+import { deepestJson, isObject, messageOf, tooDeepAt } from '../base/index.ts'
 import { type JsonValue, readYaml } from '../skill/index.ts'
 import { lastOutputBlock, plainValue } from './output-block.ts'
 import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
@@ -65,8 +65,8 @@ function contradicted(output: StepOutput, code: number, subject: string): StepOu
 export function parseOutput(text: string): StepOutput {
   const value = parseValue(text)
   if (typeof value === 'string') return malformed(value)
-  const root = isMap(value.value) ? value.value : undefined
-  const fields = root !== undefined && isMap(root['output']) ? root['output'] : root
+  const root = isObject(value.value) ? value.value : undefined
+  const fields = root !== undefined && isObject(root['output']) ? root['output'] : root
   if (fields === undefined) return malformed('it is no mapping')
   const output = readFields(fields)
   return typeof output === 'string' ? malformed(output) : output
@@ -168,7 +168,7 @@ function readErrors(value: unknown): readonly ReportedError[] | string {
 }
 
 function readError(item: unknown): ReportedError {
-  if (!isMap(item)) return { code: 'reported', message: asText(item) }
+  if (!isObject(item)) return { code: 'reported', message: asText(item) }
   const { code, message } = { code: item['code'], message: item['message'] }
   return {
     code: typeof code === 'string' && code !== '' ? code : 'reported',
@@ -178,7 +178,7 @@ function readError(item: unknown): ReportedError {
 
 function readMetrics(value: unknown): Readonly<Record<string, JsonValue>> | string {
   if (value === undefined || value === null || value === '') return {}
-  if (!isMap(value)) return 'its metrics are no mapping'
+  if (!isObject(value)) return 'its metrics are no mapping'
   if (Object.keys(value).length > maxEntries) return `it has more than ${maxEntries} metrics`
   const metrics: Record<string, JsonValue> = {}
   for (const [name, metric] of Object.entries(value)) {
@@ -197,10 +197,6 @@ function asText(value: unknown): string {
 function shortened(text: string, limit: number): string {
   if (text.length <= limit) return text
   return `${text.slice(0, limit)}… (${text.length - limit} more characters)`
-}
-
-function isMap(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function malformed(problem: string): StepOutput {

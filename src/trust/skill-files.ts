@@ -449,29 +449,26 @@ function extensionOf(path: string): string {
   return posix.extname(path).slice(1).toLowerCase()
 }
 
-const interpreters: ReadonlyMap<string, string> = new Map([
-  ['bash', 'bash'],
-  ['bat', 'cmd'],
-  ['cjs', 'node'],
-  ['cmd', 'cmd'],
-  ['cts', 'node'],
-  ['fish', 'fish'],
-  ['js', 'node'],
-  ['jsx', 'node'],
-  ['lua', 'lua'],
-  ['mjs', 'node'],
-  ['mts', 'node'],
-  ['php', 'php'],
-  ['pl', 'perl'],
-  ['ps1', 'pwsh'],
-  ['py', 'python3'],
-  ['r', 'Rscript'],
-  ['rb', 'ruby'],
-  ['sh', 'sh'],
-  ['ts', 'node'],
-  ['tsx', 'node'],
-  ['zsh', 'zsh'],
-])
+/** By the extensions of their files. */
+const interpreters: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    bash: 'bash',
+    cmd: 'bat cmd',
+    fish: 'fish',
+    lua: 'lua',
+    node: 'cjs cts js jsx mjs mts ts tsx',
+    perl: 'pl',
+    php: 'php',
+    pwsh: 'ps1',
+    python3: 'py',
+    Rscript: 'r',
+    ruby: 'rb',
+    sh: 'sh',
+    zsh: 'zsh',
+  }).flatMap(([program, extensions]) =>
+    extensions.split(' ').map((extension) => [extension, program] as const),
+  ),
+)
 
 /** Files that another program loads and executes, or unpacks into such files. */
 const loadable: ReadonlySet<string> = new Set(
