@@ -12,7 +12,7 @@ export async function generators() {
     { path: 'docs/reference/settings.md', text: settingsPage() },
     { path: 'docs/reference/frontmatter.md', text: frontmatterPage() },
     { path: 'docs/reference/validation.md', text: validationPage() },
-    { path: 'docs/prd-coverage.md', ...prdCoverage() },
+    { path: 'docs/internals/prd-coverage.md', ...prdCoverage() },
   ]
 }
 

@@ -6,7 +6,7 @@ import { readRows } from './rows.ts'
 import { serversPage } from './servers-page.ts'
 
 /** Where the tables are kept, when `SKILLRAIL_WRITE` is set. */
-const path = 'docs/servers.md'
+const path = 'docs/internals/servers.md'
 
 /** Prints the tables of all suites at their end, and writes them into the documentation. */
 export class ServersReporter implements Reporter {
