@@ -141,6 +141,8 @@ export type OptionSpec =
   | { kind: 'seconds'; flags: string; help: string }
   /** `--events [file]`: `true` without a value. */
   | { kind: 'optional'; flags: string; help: string }
+  /** `--write [file...]`: `true` without a value. */
+  | { kind: 'optionalList'; flags: string; help: string }
 
 /** What the value of any option can be. */
 export type OptionValue = boolean | number | string | readonly string[] | undefined
@@ -163,9 +165,11 @@ type Given<S extends OptionSpec> = S extends { kind: 'flag' }
               ? number | undefined
               : S extends { kind: 'optional' }
                 ? string | true | undefined
-                : S extends { default: string }
-                  ? string
-                  : string | undefined
+                : S extends { kind: 'optionalList' }
+                  ? readonly string[] | true | undefined
+                  : S extends { default: string }
+                    ? string
+                    : string | undefined
 
 /** The values of the options and, as `arguments`, the positional arguments. */
 export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K]> } & {

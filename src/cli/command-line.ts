@@ -165,6 +165,8 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
       return text
     case 'optional':
       return given === true ? true : text
+    case 'optionalList':
+      return Array.isArray(given) ? given.map(String) : given === true ? true : undefined
     default:
       return spec satisfies never
   }

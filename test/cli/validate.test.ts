@@ -81,7 +81,7 @@ skills/bytes/SKILL.md: error: The file is not UTF-8 text. [file-not-utf8]
     const { code, stdout } = await skillrail('validate', 'skills', '--json')
     expect(code).toBe(1)
     const document = JSON.parse(stdout)
-    expect(Object.keys(document)).toEqual(['skills', 'summary'])
+    expect(Object.keys(document)).toEqual(['skills', 'summary', 'directory'])
     expect(document.summary).toEqual({ checked: 4, valid: 2, invalid: 2, errors: 3, warnings: 0 })
     const [bad, bytes, , er] = document.skills
     expect(Object.keys(bad)).toEqual(['path', 'name', 'valid', 'diagnostics'])

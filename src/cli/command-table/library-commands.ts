@@ -42,7 +42,7 @@ export const libraryCommands: readonly CommandEntry[] = [
     name: 'validate',
     group: 'Author',
     summary: 'Check skills against the specification, and mend what is safe',
-    load: () => import('../commands/validate.ts'),
+    load: () => import('../../skill/commands/validate.ts'),
   },
   {
     name: 'audit',
@@ -90,6 +90,6 @@ export const libraryCommands: readonly CommandEntry[] = [
     name: 'index',
     group: 'Triggers',
     summary: 'Write the index of skills into CLAUDE.md, AGENTS.md and the like',
-    load: () => import('../commands/index-file.ts'),
+    load: () => import('../../library/commands/index-file.ts'),
   },
 ]

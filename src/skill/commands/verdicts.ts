@@ -1,14 +1,34 @@
 import { isUtf8 } from 'node:buffer'
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import type { Diagnostic } from '../base/index.ts'
-import { readSkillBytes } from './_read-skill-bytes.ts'
-import { findSkillFiles, listSkillFiles } from '../library/index.ts'
-import { SkillNotFoundError, validateSkill, type ValidationProfile } from '../skill/index.ts'
-import type { SkillVerdict } from './_validate-report.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { messageOf } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import { writeFileAtomicSync } from '../../base/write-files.ts'
+import { listSkillFiles } from '../../library/skill-files.ts'
+import { findSkillFiles } from '../../library/walk.ts'
+import { SkillNotFoundError } from '../errors.ts'
+import { type FixChange, fixSkill } from '../fix.ts'
+import type { ValidationProfile } from '../model.ts'
+import { validateSkill } from '../validate.ts'
+
+/** What `validate` says about one file. */
+export interface SkillVerdict {
+  path: string
+  name: string | null
+  valid: boolean
+  diagnostics: readonly Diagnostic[]
+  changes?: readonly FixChange[] | undefined
+  /** With `--dry-run`. */
+  diff?: string | undefined
+}
+
+/** Nobody writes larger instructions; the limit keeps a wrong file from filling the memory. */
+const maxBytes = 16 * 1024 * 1024
 
 /** A file to validate, or what was found in the place of one. */
-export interface ValidationTarget {
+interface ValidationTarget {
   /** Absolute. */
   file: string
   /** As it is shown: relative to the working directory where it lies below it. */
@@ -62,18 +82,22 @@ function* targetsAt(
 /** What the file says and whether it is valid. Never throws for what is in the file. */
 export function validateTarget(target: ValidationTarget, profile: ValidationProfile): SkillVerdict {
   if (target.problem !== undefined) return unreadable(target, target.problem)
-  const reading = readSkillBytes(target.file)
+  const reading = readRegularFile(target.file, { maxBytes, binary: true })
   if (!reading.ok) return unreadable(target, fileProblem(target.path, reading))
   return validateContent(target, reading.bytes, profile)
 }
 
-export function validateContent(
+function validateContent(
   { file, path }: ValidationTarget,
   content: string | Uint8Array,
   profile: ValidationProfile,
 ): SkillVerdict {
   const directory = dirname(file)
-  const { name, valid, diagnostics } = validateSkill(content, {
+  const {
+    name = null,
+    valid,
+    diagnostics,
+  } = validateSkill(content, {
     path,
     directoryName: basename(directory),
     profile,
@@ -83,12 +107,12 @@ export function validateContent(
 }
 
 /** The text of a target, or the verdict on a file that has none. */
-export function readTarget(
+function readTarget(
   target: ValidationTarget,
   profile: ValidationProfile,
 ): { text: string } | { text?: undefined; verdict: SkillVerdict } {
   if (target.problem !== undefined) return { verdict: unreadable(target, target.problem) }
-  const reading = readSkillBytes(target.file)
+  const reading = readRegularFile(target.file, { maxBytes, binary: true })
   if (reading.ok && isUtf8(reading.bytes))
     return { text: new TextDecoder('utf8', { ignoreBOM: true }).decode(reading.bytes) }
   if (reading.ok) return { verdict: validateContent(target, reading.bytes, profile) }
@@ -97,7 +121,7 @@ export function readTarget(
 
 function unreadable({ path }: ValidationTarget, problem: Diagnostic): SkillVerdict {
   const diagnostics = [problem]
-  return { path, name: undefined, valid: problem.severity !== 'error', diagnostics }
+  return { path, name: null, valid: problem.severity !== 'error', diagnostics }
 }
 
 function fileProblem(
@@ -133,4 +157,43 @@ function noSkill(path: string): SkillNotFoundError {
     message: `${path} holds no SKILL.md, nor does a folder below it`,
     hint: 'skillrail new NAME makes a skill.',
   })
+}
+
+interface FixOptions {
+  profile: ValidationProfile
+  dryRun: boolean
+}
+
+/** Fixes one file, or shows how; the verdict is the one of the fixed text. */
+export function fixTarget(target: ValidationTarget, { profile, dryRun }: FixOptions): SkillVerdict {
+  const reading = readTarget(target, profile)
+  if (reading.text === undefined) return reading.verdict
+  const { text, changes } = fixSkill(reading.text)
+  const verdict = validateContent(target, text, profile)
+  if (changes.length === 0) return verdict
+  if (dryRun) return { ...verdict, changes, diff: unifiedDiff(target.path, reading.text, text) }
+  const failure = write(target.file, text)
+  return failure === undefined ? { ...verdict, changes } : notWritten(verdict, failure, changes)
+}
+
+/** Through a link to the file itself, which keeps its mode. */
+function write(file: string, text: string): string | undefined {
+  try {
+    const real = realpathSync(file)
+    writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
+    return undefined
+  } catch (error) {
+    return messageOf(error)
+  }
+}
+
+function notWritten(
+  verdict: SkillVerdict,
+  failure: string,
+  changes: readonly FixChange[],
+): SkillVerdict {
+  const { path } = verdict
+  const message = `The file was not written, so ${changes.length} changes are missing: ${failure}`
+  const problem = { code: 'fix-not-written', severity: 'error' as const, message, path }
+  return { ...verdict, valid: false, diagnostics: [...verdict.diagnostics, problem] }
 }

@@ -1,0 +1,126 @@
+import { existsSync, realpathSync, statSync } from 'node:fs'
+import { isAbsolute, join, resolve } from 'node:path'
+import { defineCommand } from '../../base/command.ts'
+import { exitCode } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { amount, count, safeText } from '../../base/text.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import { writeFileAtomicSync } from '../../base/write-files.ts'
+import { estimateTokens } from '../../skill/catalog.ts'
+import { skillsFor } from '../../trigger/commands/skills.ts'
+import {
+  tierZeroBlock,
+  tierZeroFiles,
+  tierZeroLine,
+  tierZeroMarkers,
+  writeBlock,
+} from '../../trigger/index.ts'
+
+interface IndexResult {
+  /** One line a skill. */
+  skills: readonly ReturnType<typeof tierZeroLine>[]
+  tokens: number
+  /** Empty where only the block was asked for. */
+  files: readonly ReportedFile[]
+  /** The block. */
+  text: string
+  /** Whether a file that is out of date is a failure. */
+  check: boolean
+}
+
+interface ReportedFile {
+  /** As it was given. */
+  path: string
+  /** `stale`: it would change; `written`: it was; `broken`: it cannot be read or its markers are damaged. */
+  state: 'current' | 'stale' | 'written' | 'broken'
+  problem?: string | undefined
+  /** With `--dry-run`, where it would change. */
+  diff?: string | undefined
+}
+
+export const command = defineCommand<IndexResult>()({
+  options: {
+    write: {
+      kind: 'optionalList',
+      flags: '--write [file...]',
+      help: 'into these files (default: CLAUDE.md, AGENTS.md, … that exist)',
+    },
+    check: {
+      kind: 'flag',
+      flags: '--check',
+      help: 'write nothing; end with 1 when a file is out of date',
+    },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
+    all: {
+      kind: 'flag',
+      flags: '--all',
+      help: 'also the user’s own skills; by default only the project’s',
+    },
+  },
+  examples: ['index', 'index --write AGENTS.md CLAUDE.md', 'index --check'],
+  async run(context, { write, check, dryRun, all }) {
+    const skills = skillsFor(context, [])
+      .skills.filter(({ info }) => all || info.scope === 'project')
+      .filter(({ info }) => info.scope === 'project' || info.trustLevel === 'trusted')
+      .filter(({ info }) => !info.fields.disableModelInvocation)
+      .map(({ name, info }) => tierZeroLine(name, info.fields))
+    const text = tierZeroBlock(skills)
+    const tokens = estimateTokens(text)
+    const isWanted = write !== undefined || check || dryRun
+    const targets = isWanted ? indexTargets(context.runtime.cwd, write) : []
+    const files = targets.map((path): ReportedFile => {
+      const file = isAbsolute(path) ? path : resolve(context.runtime.cwd, path)
+      const { before, after, problem } = planFile(file, text)
+      if (problem !== undefined) return { path, state: 'broken', problem }
+      if (after === before) return { path, state: 'current' }
+      if (dryRun) return { path, state: 'stale', diff: unifiedDiff(path, before, after) }
+      if (check) return { path, state: 'stale' }
+      writeThroughLink(file, after)
+      return { path, state: 'written' }
+    })
+    context.note(`${amount(skills.length, 'skill')}, ${count(tokens)} tokens`)
+    return { skills, tokens, files, text, check }
+  },
+  exitCode({ files, check }) {
+    const isBad = files.some(({ state }) => state === 'broken' || (check && state === 'stale'))
+    return isBad ? exitCode.badAnswer : exitCode.done
+  },
+  render({ files, text }) {
+    if (files.length === 0) return text
+    return files.map((file) => `${fileText(file)}\n`).join('')
+  },
+})
+
+function fileText({ path, state, problem, diff }: ReportedFile): string {
+  if (diff !== undefined) return safeText(diff)
+  return `${state} ${path}${problem === undefined ? '' : `: ${problem}`}`
+}
+
+/** The files that are named; else those of the table that exist; else `AGENTS.md`. */
+function indexTargets(cwd: string, named: true | readonly string[] | undefined): readonly string[] {
+  if (Array.isArray(named) && named.length > 0) return named
+  const present = tierZeroFiles.filter((name) => existsSync(join(cwd, name)))
+  return present.length > 0 ? present : ['AGENTS.md']
+}
+
+const mostBytes = 4 * 1024 * 1024
+
+function planFile(
+  file: string,
+  block: string,
+): { before: string; after: string; problem?: string | undefined } {
+  const reading = readRegularFile(file, { maxBytes: mostBytes })
+  if (!reading.ok && reading.code !== 'file-missing') {
+    return { before: '', after: '', problem: reading.message }
+  }
+  const before = reading.ok ? reading.text : ''
+  const written = writeBlock(before, block, tierZeroMarkers)
+  if ('problem' in written) return { before, after: before, problem: written.problem }
+  return { before, after: written.text }
+}
+
+function writeThroughLink(file: string, text: string): void {
+  const isThere = existsSync(file)
+  const real = isThere ? realpathSync(file) : file
+  writeFileAtomicSync(real, text, { mode: isThere ? statSync(real).mode & 0o777 : 0o644 })
+}

@@ -1,0 +1,133 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import { type Diagnostic, diagnosticText } from '../../base/diagnostic.ts'
+import { exitCode } from '../../base/errors.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { sarifLog } from '../../base/sarif.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { validationRules } from '../rules.ts'
+import { fixTarget, type SkillVerdict, validateTarget, validationTargets } from './verdicts.ts'
+
+interface ValidateResult {
+  skills: readonly SkillVerdict[]
+  summary: { checked: number; valid: number; invalid: number; errors: number; warnings: number }
+  /** The working directory, which the paths of a SARIF log are relative to. */
+  directory: string
+}
+
+export const command = defineCommand<ValidateResult>()({
+  arguments: { '[path...]': 'skills, SKILL.md files, or folders with skills (default: here)' },
+  options: {
+    profile: {
+      kind: 'choice',
+      flags: '--profile <name>',
+      help: 'spec: the written specification; reference: skills-ref',
+      choices: ['spec', 'reference'],
+      default: 'spec',
+    },
+    format: {
+      kind: 'choice',
+      flags: '--format <name>',
+      help: 'text, json, sarif, or github for annotations of a run',
+      choices: ['text', 'json', 'github', 'sarif'],
+    },
+    fix: {
+      kind: 'flag',
+      flags: '--fix',
+      help: 'mend what is safe: byte order mark, CRLF, quoting, blanks, allowed-tools',
+    },
+    dryRun: {
+      kind: 'flag',
+      flags: '--dry-run',
+      help: 'with --fix, show the changes and write nothing',
+    },
+  },
+  examples: ['validate skills/pdf-processing', 'validate --fix --dry-run .agents/skills'],
+  async run({ runtime, signal }, { arguments: paths, profile, fix, dryRun }) {
+    const skills: SkillVerdict[] = []
+    for (const target of validationTargets(runtime.cwd, paths)) {
+      if (signal.aborted) return undefined
+      skills.push(
+        fix || dryRun ? fixTarget(target, { profile, dryRun }) : validateTarget(target, profile),
+      )
+      // Lets a signal in: the work itself is synchronous.
+      if (skills.length % 500 === 0) await new Promise((done) => setImmediate(done))
+    }
+    return { skills, summary: summaryOf(skills), directory: runtime.cwd }
+  },
+  exitCode: ({ summary }) => (summary.invalid === 0 ? exitCode.done : exitCode.badAnswer),
+  render: ({ skills, summary }, screen) =>
+    [...skills.flatMap((verdict) => verdictLines(verdict, screen)), summaryLine(summary, screen)]
+      .map((line) => `${line}\n`)
+      .join(''),
+  formats: {
+    github: ({ skills }) =>
+      skills.flatMap(({ diagnostics }) => diagnostics.map(annotation)).join(''),
+    sarif({ skills, directory }) {
+      const tool = { name: 'Skillrail', version: packageVersion(), rules: validationRules }
+      const found = skills.flatMap(({ diagnostics }) => diagnostics)
+      return `${JSON.stringify(sarifLog(tool, found, directory), null, 2)}\n`
+    },
+  },
+})
+
+function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
+  const summary = { checked: skills.length, valid: 0, invalid: 0, errors: 0, warnings: 0 }
+  for (const { valid, diagnostics } of skills) {
+    summary[valid ? 'valid' : 'invalid']++
+    for (const { severity } of diagnostics) {
+      if (severity === 'error') summary.errors++
+      if (severity === 'warning') summary.warnings++
+    }
+  }
+  return summary
+}
+
+function verdictLines(verdict: SkillVerdict, { quiet, style }: Screen): string[] {
+  const { path, diagnostics, changes = [], diff } = verdict
+  const shown = diagnostics.filter(({ severity }) => !quiet || severity === 'error')
+  const fixes = changes.map(({ line, message }) => {
+    const verb = diff === undefined ? 'fixed' : 'would fix'
+    return `${safeLine(path)}:${line}: ${style('green', verb)}: ${message}`
+  })
+  return [
+    ...(diff === undefined ? [] : [safeText(diff.replaceAll('\r\n', '^M\n'))]),
+    ...(quiet ? [] : fixes),
+    ...shown.map((diagnostic) => diagnosticText(diagnostic, style)),
+  ]
+}
+
+function summaryLine(
+  { checked, invalid, errors, warnings }: ValidateResult['summary'],
+  { style }: Screen,
+): string {
+  const verdict =
+    invalid === 0
+      ? style('green', checked === 1 ? 'valid' : 'all valid')
+      : style('red', `${invalid} invalid`)
+  const found = `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`
+  return `${plural(checked, 'skill')} checked, ${verdict}: ${found}`
+}
+
+function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
+const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const
+
+/** A workflow command of GitHub Actions, which shows a diagnostic at its line. */
+function annotation({ severity, path, line, column, code, message, hint }: Diagnostic): string {
+  const properties = [`file=${property(path)}`]
+  if (line !== undefined) properties.push(`line=${line}`)
+  if (column !== undefined) properties.push(`col=${column}`)
+  properties.push(`title=${property(code)}`)
+  const text = hint === undefined ? message : `${message}\n${hint}`
+  return `::${annotations[severity]} ${properties.join(',')}::${data(safeText(text))}\n`
+}
+
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}
+
+function property(text: string): string {
+  return data(safeLine(text)).replaceAll(':', '%3A').replaceAll(',', '%2C')
+}
