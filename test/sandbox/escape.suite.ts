@@ -61,7 +61,7 @@ it.skipIf(probe.ok)(`refuses where no sandbox works: ${probe.ok ? '' : probe.rea
 afterAll(() => {
   const tried = [...outcomes.values()].every(({ size }) => size === attempts.length)
   if (!probe.ok || !tried || outcomes.size < 2) return
-  const page = fileURLToPath(new URL('../../docs/security.md', import.meta.url))
+  const page = fileURLToPath(new URL('../../docs/internals/attacks.md', import.meta.url))
   const version = execFileSync(probe.program, ['--version'], { encoding: 'utf8' }).trim()
   const versions = `${version}, Linux ${release().replace(/-.*/, '')}, ${process.arch}`
   writeFileSync(page, withEscapeTable(readFileSync(page, 'utf8'), outcomes, versions))

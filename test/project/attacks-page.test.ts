@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 
 const root = new URL('../..', import.meta.url).pathname
-const page = readFileSync(join(root, 'docs/security.md'), 'utf8')
+const page = readFileSync(join(root, 'docs/internals/attacks.md'), 'utf8')
 const rows = [...page.matchAll(/\| `(test\/\S+\.ts)`: (.+?) +\|$/gm)].map(
   ([, file = '', title = '']) => ({
     file,
