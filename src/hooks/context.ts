@@ -101,39 +101,27 @@ function bytesOf(text: string): number {
   return Buffer.byteLength(text)
 }
 
+/** Cuts at line ends, and a line that is longer than a share between characters. */
 function splitAtLineEnds(text: string, room: number, measure: Measure): string[] {
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const parts = lines.flatMap((line) => (measure(line) > room ? pack(line, room, measure) : [line]))
+  return pack(parts, room, measure)
+}
+
+/** Joins parts in order, as many as fit into each piece. */
+function pack(parts: Iterable<string>, room: number, measure: Measure): string[] {
   const pieces: string[] = []
   let piece = ''
   let used = 0
-  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
-    for (const part of measure(line) > room ? cutLine(line, room, measure) : [line]) {
-      const size = measure(part)
-      if (used + size > room) {
-        pieces.push(piece)
-        piece = ''
-        used = 0
-      }
-      piece += part
-      used += size
-    }
-  }
-  return piece === '' ? pieces : [...pieces, piece]
-}
-
-/** A line that is longer than a share, cut between characters. */
-function cutLine(line: string, room: number, measure: Measure): string[] {
-  const parts: string[] = []
-  let part = ''
-  let used = 0
-  for (const character of line) {
-    const size = measure(character)
+  for (const part of parts) {
+    const size = measure(part)
     if (used + size > room) {
-      parts.push(part)
-      part = ''
+      pieces.push(piece)
+      piece = ''
       used = 0
     }
-    part += character
+    piece += part
     used += size
   }
-  return [...parts, part]
+  return piece === '' ? pieces : [...pieces, piece]
 }

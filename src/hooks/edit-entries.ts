@@ -9,7 +9,6 @@ import {
   nodeAt,
   readRoot,
   removeMember,
-  replaceValue,
   type TextStyle,
   treeOf,
   withInnerText,
@@ -38,15 +37,8 @@ export function withEntry(
   if (text === undefined || text.trim() === '') return newFile(registration, entry)
   const { list, frame = {} } = registration
   const items = itemsOf(readRoot(text, registration.list, path), list)
-  const ours = items.flatMap((item, index) => (isOurs(item) ? [index] : []))
-  const [only] = ours
-  if (ours.length === 1 && only !== undefined && isWholly(items[only])) {
-    if (JSON.stringify(items[only]) === JSON.stringify(entry)) return text
-    return edit(text, (body, tree, style) => {
-      const node = nodeAt(tree, [...list, only])
-      return node === undefined ? body : replaceValue(body, node, entry, style)
-    })
-  }
+  const ours = items.filter(isOurs)
+  if (ours.length === 1 && JSON.stringify(ours[0]) === JSON.stringify(entry)) return text
   const everything = { found: list.length, blanks: null, frame: [] }
   const cleared = ours.length === 0 ? text : withoutEntries(text, registration, path, everything)
   const framed = Object.entries(frame).reduce((rest, [key, value]) => {

@@ -178,15 +178,6 @@ export function removeMember(text: string, container: Node, index: number): stri
     .reduce((rest, cut) => rest.slice(0, cut.start) + rest.slice(cut.end), text)
 }
 
-/** The text with another value in the place of one. */
-export function replaceValue(text: string, node: Node, value: unknown, style: TextStyle): string {
-  const written = text.slice(node.offset, endOf(node))
-  const layout = written.includes('\n')
-    ? { ...style, margin: marginAt(text, node.offset) }
-    : undefined
-  return text.slice(0, node.offset) + renderMember({ value }, layout) + text.slice(endOf(node))
-}
-
 /** Whether nothing is between the brackets, no comment either. */
 export function isBlank(text: string, container: Node): boolean {
   return innerText(text, container).trim() === ''
