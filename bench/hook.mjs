@@ -1,5 +1,6 @@
 // What the installed hook costs a prompt: the command as a client calls it, launcher included, with
-// every SKILL.md stat-checked, for a prompt that matches nothing and one that runs RE2, in multiples of `node -e 0` of the same Node.
+// every SKILL.md stat-checked, in multiples of `node -e 0` of the same Node. A prompt matches nothing,
+// a trigger of plain text, or a pattern, for which RE2 is loaded.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -18,7 +19,8 @@ const cases = [
 if (!existsSync(generator)) {
   console.log(`skipped: ${generator} is not there`)
 } else {
-  for (const [skills, quiet, matching] of cases) measure(skills, { quiet, matching })
+  for (const [skills, quiet, matching] of cases)
+    measure(skills, { nothing: quiet, text: matching, pattern: matching })
 }
 
 function measure(skills, limits) {
@@ -41,8 +43,12 @@ function measure(skills, limits) {
     const [name] = readdirSync(directory)
       .toSorted()
       .slice(skills / 2)
-    const inputs = { quiet: 'hello with care', matching: `/${name} amend --now with care` }
-    for (const [kind, prompt] of Object.entries(inputs)) {
+    const prompts = {
+      nothing: ['hello with care', undefined],
+      text: [`/${name} program with care`, 'guide'],
+      pattern: [`/${name} amend --now with care`, 'api'],
+    }
+    for (const [kind, [prompt, file]] of Object.entries(prompts)) {
       const input = JSON.stringify({
         session_id: 'bench',
         cwd: project,
@@ -54,15 +60,15 @@ function measure(skills, limits) {
         env: { ...process.env, ...env },
         input,
       })
-      if (answer.includes('<!-- injected: references/api.md -->') !== (kind === 'matching'))
-        throw new Error(`a wrong answer to ${prompt}`)
+      const injected = /<!-- injected: references\/(\w+)/.exec(answer.toString())?.[1]
+      if (injected !== file) throw new Error(`a wrong answer to ${prompt}`)
       const commands = { base: [process.execPath, '-e', '0'], hook: [hook, 'claude'] }
       const options = { base: 'base', rounds: 21, cwd: project, env, input }
       const { cpu, ratio } = interleave(commands, options).find((row) => row.name === 'hook')
       const limit = limits[kind]
       const verdict = ratio <= limit ? `at most ${limit}` : `OVER ${limit}`
       console.log(
-        `${String(skills).padStart(6)} skills  ${kind.padEnd(8)}  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
+        `${String(skills).padStart(6)} skills  ${kind.padEnd(7)}  ${cpu.toFixed(1).padStart(6)} ms  ${ratio.toFixed(2)} x node -e 0  (${verdict})`,
       )
     }
   } finally {
