@@ -183,7 +183,7 @@ async function journal() {
     },
   }
   // The digest of a file that is not there is part of the plan, so that nothing counts as changed.
-  const { skillDigest } = await load('chain/skill-digest')
+  const { skillDigest } = await load('chain/lookup')
   for (const step of plan.root.steps) step.digest = skillDigest(join(base, 's'), ['SKILL.md'])
   const output = { status: 'success', result: '', errors: [], metrics: {}, evidence: 'exit-code' }
   const world = {

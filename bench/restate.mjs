@@ -58,7 +58,7 @@ async function engines(server) {
   const { systemRuntime } = await load('base/index')
   const { defaultChainPolicy } = await load('skill/index')
   const { startWorker } = await load('chain/restate/index')
-  const { skillDigest } = await load('chain/skill-digest')
+  const { skillDigest } = await load('chain/lookup')
   mkdirSync(join(base, 's'))
   writeFileSync(join(base, 's/SKILL.md'), '---\nname: s\n---\n')
   const output = { status: 'success', result: '', errors: [], metrics: {}, evidence: 'exit-code' }

@@ -21,7 +21,7 @@ export interface GrantProblem {
   hint: string
 }
 
-interface GrantWorld {
+interface GrantContext {
   cwd: string
   home: string
   env: Readonly<Record<string, string | undefined>>
@@ -35,7 +35,7 @@ interface GrantWorld {
  */
 export function parseGrants(
   texts: readonly string[],
-  world: GrantWorld,
+  context: GrantContext,
 ): { grants: Grants; problems: readonly GrantProblem[] } {
   const read: string[] = []
   const write: string[] = []
@@ -43,7 +43,7 @@ export function parseGrants(
   const problems: GrantProblem[] = []
   let network = false
   for (const grant of texts) {
-    const reading = readGrant(grant, world)
+    const reading = readGrant(grant, context)
     switch (reading.kind) {
       case 'read':
         read.push(reading.path)
@@ -71,7 +71,7 @@ type GrantReading =
   | { kind: 'env'; name: string; value: string }
   | { kind: 'problem'; message: string; hint: string }
 
-function readGrant(text: string, world: GrantWorld): GrantReading {
+function readGrant(text: string, context: GrantContext): GrantReading {
   const colon = text.indexOf(':')
   const kind = text.slice(0, Math.max(colon, 0))
   const value = text.slice(colon + 1)
@@ -79,11 +79,11 @@ function readGrant(text: string, world: GrantWorld): GrantReading {
   switch (kind) {
     case 'read':
     case 'write':
-      return readPath(kind, value, world)
+      return readPath(kind, value, context)
     case 'net':
       return readNetwork(value)
     case 'env':
-      return readVariable(value, world)
+      return readVariable(value, context)
     default:
       return problem('there is no such kind of grant', forms)
   }
@@ -91,9 +91,9 @@ function readGrant(text: string, world: GrantWorld): GrantReading {
 
 const forms = 'Forms: read:PATH, write:PATH, net:*, env:NAME.'
 
-function readPath(kind: 'read' | 'write', value: string, world: GrantWorld): GrantReading {
+function readPath(kind: 'read' | 'write', value: string, context: GrantContext): GrantReading {
   if (value.includes('\0')) return problem('a path has no NUL character', forms)
-  const { cwd, home } = world
+  const { cwd, home } = context
   const given = value === '~' || value.startsWith('~/') ? join(home, value.slice(1)) : value
   let path: string
   try {
@@ -101,7 +101,7 @@ function readPath(kind: 'read' | 'write', value: string, world: GrantWorld): Gra
   } catch (error) {
     return problem(`the path cannot be used: ${messageOf(error)}`, 'Name one that is there.')
   }
-  const reason = whyForbidden(kind, path, world.guarded)
+  const reason = whyForbidden(kind, path, context.guarded)
   return reason === undefined ? { kind, path } : problem(reason, 'Name something smaller.')
 }
 
@@ -149,7 +149,7 @@ function readNetwork(value: string): GrantReading {
   )
 }
 
-function readVariable(name: string, { env }: GrantWorld): GrantReading {
+function readVariable(name: string, { env }: GrantContext): GrantReading {
   if (!/^[A-Za-z_]\w*$/.test(name)) return problem('this is no name of a variable', forms)
   if (ownVariables.test(name)) {
     return problem('the sandbox sets or leaves out this variable itself', 'Grant another one.')
