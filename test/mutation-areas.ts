@@ -29,7 +29,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     sources: [
       'src/workflow/{run-gate,match,plan,plan-step,scope,keywords,after-call,session-state,resolve-params,tool-names}.ts',
     ],
-    tests: ['test/workflow/**/!(session-processes).test.ts'],
+    tests: ['test/workflow/**/*.test.ts'],
   },
   arguments: {
     sources: ['src/skill/arguments.ts'],

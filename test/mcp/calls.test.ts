@@ -405,7 +405,7 @@ it.each(eras)(
     const args = [program, at('script.json'), at('record')]
     const scripted = { command: process.execPath, args, env: { API_TOKEN: secret } }
     project.write('.mcp.json', JSON.stringify({ mcpServers: { scripted } }))
-    const one = await project.start({ client })
+    const one = await project.start({ client, env: { SKILLRAIL_TOOLS_RETRY_WAITS: '0,0' } })
     for (const tool of ['get_value', 'get_text', 'get_told']) {
       for (const [name, input] of [
         ['call_tool', { tool }],
