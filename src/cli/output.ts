@@ -104,15 +104,19 @@ function isSet(value: string | undefined): boolean {
 }
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const lengths = rows.map((row) => row.map(visibleLength))
   const widths: number[] = []
-  for (const row of rows) {
-    row.forEach((cell, column) => {
-      widths[column] = Math.max(widths[column] ?? 0, visibleLength(cell))
+  for (const row of lengths) {
+    row.forEach((length, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, length)
     })
   }
-  return rows.map((row) =>
+  return rows.map((row, index) =>
     row
-      .map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - visibleLength(cell) + 2))
+      .map((cell, column) => {
+        const missing = (widths[column] ?? 0) - (lengths[index]?.[column] ?? 0)
+        return cell + ' '.repeat(missing + 2)
+      })
       .join('')
       .trimEnd(),
   )

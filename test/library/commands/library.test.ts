@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runInProcess } from '../run-in-process.ts'
+import { type CliResult, runInProcess } from '../../run-in-process.ts'
 
 let root: string
 let project: string

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type CliResult, runInProcess } from '../run-in-process.ts'
+import { type CliResult, runInProcess } from '../../run-in-process.ts'
 
 let root: string
 
