@@ -2,6 +2,7 @@ import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Zod from 'zod'
 import {
+  compareDiagnostics,
   deepestJson,
   type Diagnostic,
   hasErrors,
@@ -96,7 +97,8 @@ export function readDefinition(
   // A list of its own keeps the search for errors linear in the number of workflows.
   const reader: NodeReader = { placeOf, path, diagnostics: [] }
   const definition = definitionAt(reader, name, node)
-  for (const diagnostic of reader.diagnostics) all.push(diagnostic)
+  // In the order of the file, whichever check found them.
+  all.push(...reader.diagnostics.toSorted(compareDiagnostics))
   return hasErrors(reader.diagnostics) ? undefined : definition
 }
 

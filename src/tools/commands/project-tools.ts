@@ -1,32 +1,22 @@
-import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../base/index.ts'
-import { amount } from '../../base/text.ts'
 import type { Context } from '../../base/command.ts'
-import { findWorkspace } from '../../trust/index.ts'
-import {
-  configuredEmbedding,
-  discoverOnce,
-  indexDefinitions,
-  loadToolIndex,
-  meaningOf,
-  namedTool,
-  NoServersError,
-  openProjectServers,
-  prepareRouter,
-  type ProjectServers,
-  readServerConfiguration,
-  remarksOn,
-  requireServers,
-  resolveName,
-  type RouteOptions,
-  type ServerConfiguration,
-  ServersNotTrustedError,
-  ToolError,
-  type ToolIndex,
-  type ToolIndexLoading,
-  type ToolRanking,
-  type ToolSummary,
-  unaskedServers,
-} from '../index.ts'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../base/errors.ts'
+import { amount } from '../../base/text.ts'
+import { findWorkspace } from '../../trust/decide.ts'
+import { discoverOnce } from '../cache/discover.ts'
+import { indexDefinitions } from '../cache/index-definitions.ts'
+import { loadToolIndex, type ToolIndexLoading } from '../cache/load.ts'
+import type { ToolIndex } from '../cache/model.ts'
+import { namedTool, resolveName, type ToolRanking } from '../call/find-tool.ts'
+import type { ServerConfiguration } from '../config/model.ts'
+import { readServerConfiguration } from '../config/read-configuration.ts'
+import { ToolError } from '../errors.ts'
+import type { ToolSummary } from '../model.ts'
+import { configuredEmbedding } from '../route/configured-embedding.ts'
+import { meaningOf } from '../route/meaning.ts'
+import { prepareRouter, type RouteOptions } from '../route/router.ts'
+import { NoServersError, ServersNotTrustedError } from '../server/errors.ts'
+import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
+import { remarksOn, requireServers, unaskedServers } from '../server/unasked-servers.ts'
 
 /** What the functions for tools need of a command's context. */
 export type ToolContext = Pick<

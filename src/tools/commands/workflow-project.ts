@@ -1,23 +1,16 @@
-import { type Diagnostic, nearest } from '../../base/index.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { nearest } from '../../base/text.ts'
+import { findWorkspace } from '../../trust/decide.ts'
+import { WorkflowNotFoundError } from '../../workflow/errors.ts'
+import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../../workflow/model.ts'
+import { loadWorkflows } from '../../workflow/read-workflows.ts'
+import { openSession, type SessionStore } from '../../workflow/session.ts'
+import { workflowTool } from '../../workflow/tool-names.ts'
+import { loadToolIndex } from '../cache/load.ts'
+import { type WorkflowTrust, workflowTrust } from '../call/gate.ts'
+import { canonicalCategory } from '../category/canonical.ts'
+import { acceptingHint } from '../config/file-trust.ts'
 import type { ToolContext } from './project-tools.ts'
-import { findWorkspace } from '../../trust/index.ts'
-import {
-  loadWorkflows,
-  openSession,
-  type SessionStore,
-  type WorkflowDefinition,
-  WorkflowNotFoundError,
-  type WorkflowReading,
-  type WorkflowTool,
-  workflowTool,
-} from '../../workflow/index.ts'
-import {
-  acceptingHint,
-  canonicalCategory,
-  loadToolIndex,
-  type WorkflowTrust,
-  workflowTrust,
-} from '../index.ts'
 
 /** The workflows of the project that a command works in. */
 export interface WorkflowProject extends WorkflowReading {

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { messageOf, SkillrailError, UsageError } from '../base/index.ts'
-import { failureText } from './failure.ts'
-import type { CommandContext } from './command.ts'
+import { diagnosticText } from '../../base/diagnostic.ts'
+import { messageOf, SkillrailError, UsageError } from '../../base/errors.ts'
+import type { ToolContext } from './project-tools.ts'
+
+type EditContext = Pick<ToolContext, 'runtime' | 'interactive' | 'note'>
 
 /** Lines before the text that the editor shows and that are no part of it. */
 const remark = '// '
@@ -19,7 +21,7 @@ export const editedFile = 'workflow.json'
  * @throws {UsageError} where there is no terminal and no editor was named.
  */
 export async function editText<T>(
-  context: CommandContext,
+  context: EditContext,
   text: string,
   options: { editor?: string | undefined; accept: (text: string) => T },
 ): Promise<T> {
@@ -37,18 +39,26 @@ export async function editText<T>(
       return accepted
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
-      context.output.note(failureText(error, false).trimEnd())
+      const said = errorText(error)
+      context.note(said)
       if (edited === withoutRemarks(before)) throw givenUp(path, error)
-      const said = failureText(error, false).trimEnd().split('\n')
-      const lines = [...said, 'Lines are counted from the one below this.']
+      const lines = [...said.split('\n'), 'Lines are counted from the one below this.']
       writeFileSync(path, `${lines.map((line) => remark + line).join('\n')}\n${edited}`)
     }
   }
 }
 
-function editorOf({ runtime, output }: CommandContext, named: string | undefined): string {
+function errorText({ message, diagnostics, hint }: SkillrailError): string {
+  return [
+    `skillrail: ${message}`,
+    ...diagnostics.map((found) => `  ${diagnosticText(found, (_format, text) => text)}`),
+    ...(hint === undefined ? [] : [hint]),
+  ].join('\n')
+}
+
+function editorOf({ runtime, interactive }: EditContext, named: string | undefined): string {
   if (named !== undefined) return named
-  if (!output.isTerminal) {
+  if (!interactive) {
     throw new UsageError({
       code: 'no-terminal',
       message: 'there is no terminal to open an editor at',

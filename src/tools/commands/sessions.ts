@@ -1,0 +1,234 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
+import { exitCode } from '../../base/errors.ts'
+import { amount, nearest, safeLine } from '../../base/text.ts'
+import type { CallLogReading, LoggedCall } from '../../workflow/call-log.ts'
+import { SessionNotFoundError } from '../../workflow/errors.ts'
+import type { ScopeValues } from '../../workflow/model.ts'
+import { completedCount, type SessionState } from '../../workflow/session-file.ts'
+import {
+  listSessions,
+  type SessionReading,
+  type SessionStore,
+  type SessionSummary,
+} from '../../workflow/session.ts'
+import type { ToolContext } from './project-tools.ts'
+import { openWorkflows, sessionOf } from './workflow-project.ts'
+
+const sessionOption = {
+  kind: 'text',
+  flags: '--session <id>',
+  help: 'another session than the one of this shell',
+} as const
+
+interface SessionList {
+  sessions: readonly SessionSummary[]
+}
+
+export const list = defineCommand<SessionList>()({
+  options: {},
+  examples: ['session list'],
+  run: sessionsOf,
+  exitCode: ({ sessions }) =>
+    hasErrors(sessions.flatMap(({ diagnostics }) => diagnostics))
+      ? exitCode.badAnswer
+      : exitCode.done,
+  render({ sessions }, screen) {
+    if (sessions.length === 0) return ''
+    const rows = sessions.map(({ id, startedAt, completed, calls, current, isOver }) => {
+      const words = [current ? 'this one' : '', isOver ? 'over' : '']
+      const state = words.filter((word) => word !== '').join(', ')
+      return [id, safeLine(startedAt ?? '-'), String(completed), String(calls), state]
+    })
+    return screen.table([['SESSION', 'BEGUN', 'PREREQUISITES', 'CALLS', ''], ...rows])
+  },
+  notes: ({ sessions }) => [
+    ...sessions.flatMap(({ diagnostics }) => diagnostics),
+    ...(sessions.length === 0 ? ['There are no sessions here.'] : []),
+  ],
+})
+
+/** Every session of the project. */
+export async function sessionsOf({
+  runtime,
+  settings,
+}: Pick<ToolContext, 'runtime' | 'settings'>): Promise<SessionList> {
+  const { project } = openWorkflows({ runtime })
+  const lifetimeMs = settings.tools.sessionHours * 3_600_000
+  return { sessions: await listSessions({ project, runtime, lifetimeMs }) }
+}
+
+/** A prerequisite that a session has completed. */
+interface ListedCompletion {
+  workflow: string
+  tool: string
+  scope: ScopeValues
+  at: string
+  result: string
+}
+
+interface SessionDetails {
+  id: string
+  path: string
+  logPath: string
+  startedAt?: string | undefined
+  isOver: boolean
+  completed: readonly ListedCompletion[]
+  /** Oldest first. */
+  calls: readonly LoggedCall[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export const show = defineCommand<SessionDetails>()({
+  options: {
+    session: sessionOption,
+    calls: {
+      kind: 'integer',
+      flags: '--calls <number>',
+      help: 'how many of the latest calls',
+      least: 0,
+      most: 999_999,
+      default: 20,
+    },
+  },
+  examples: ['session show'],
+  async run(context, { session, calls }) {
+    const { allCalls: _all, ...details } = await showSession(context, session, calls)
+    return details
+  },
+  exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
+  render: sessionText,
+  notes: ({ diagnostics }) => diagnostics,
+})
+
+/** One session with its latest calls. */
+export async function showSession(
+  context: SessionContext,
+  id: string | undefined,
+  most: number,
+): Promise<SessionDetails & { allCalls: number }> {
+  const { session, reading, log } = await readSession(context, id)
+  return {
+    id: session.id,
+    path: session.path,
+    logPath: session.logPath,
+    startedAt: reading.begun ?? log.calls[0]?.at,
+    isOver: reading.isOver,
+    completed: completions(reading.state),
+    calls: most === 0 ? [] : log.calls.slice(-most),
+    diagnostics: [...reading.diagnostics, ...log.diagnostics],
+    allCalls: log.calls.length,
+  }
+}
+
+function completions(state: SessionState): ListedCompletion[] {
+  return Array.from(state.completed, ([workflow, tools]) =>
+    Array.from(tools, ([tool, runs]) => runs.map((item) => ({ workflow, tool, ...item }))),
+  ).flat(2)
+}
+
+function sessionText(
+  { id, path, startedAt, isOver, completed, calls }: SessionDetails,
+  screen: Screen,
+): string {
+  const over = isOver ? '; it is over, and the next call begins a new one' : ''
+  const begun = startedAt === undefined ? 'not begun yet' : `begun ${safeLine(startedAt)}${over}`
+  const steps = completed.map(({ workflow, tool, scope, at, result }) => [
+    `  ${safeLine(workflow)}`,
+    safeLine(tool),
+    safeLine(JSON.stringify(scope)),
+    safeLine(at),
+    safeLine(result).slice(0, 60),
+  ])
+  const rows = calls.map(({ at, tool, durationMs, outcome, size }) => [
+    `  ${safeLine(at)}`,
+    safeLine(tool),
+    safeLine(outcome),
+    `${durationMs} ms`,
+    `${size} bytes`,
+  ])
+  return [
+    `Session ${id}, ${begun}\n${safeLine(path)}\n`,
+    steps.length === 0 ? 'No prerequisite has run.\n' : screen.table(steps),
+    rows.length === 0 ? '' : `Calls:\n${screen.table(rows)}`,
+  ].join('')
+}
+
+interface Clearing {
+  id: string
+  path: string
+  workflows: readonly string[]
+  prerequisites: number
+  /** Calls of the log that is deleted. */
+  calls: number
+  cleared: boolean
+  /** Set with `--dry-run`. */
+  dryRun?: true | undefined
+  /** Calls of a log that stays. */
+  callsKept?: number | undefined
+  diagnostics?: readonly Diagnostic[] | undefined
+}
+
+export const clear = defineCommand<Clearing>()({
+  options: {
+    session: sessionOption,
+    log: { kind: 'flag', flags: '--log', help: 'delete its log of calls too' },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'say what would be forgotten' },
+  },
+  examples: ['session clear'],
+  async run(context, { session: id, log: withLog, dryRun }) {
+    const { session, reading, log } = await readSession(context, id)
+    return {
+      id: session.id,
+      path: session.path,
+      workflows: [...reading.state.completed.keys()],
+      prerequisites: completedCount(reading.state),
+      calls: withLog ? log.calls.length : 0,
+      cleared: dryRun ? false : await session.clear({ log: withLog }),
+      ...(dryRun ? { dryRun, diagnostics: reading.diagnostics } : {}),
+      ...(withLog || log.calls.length === 0 ? {} : { callsKept: log.calls.length }),
+    }
+  },
+  render({ id, workflows, prerequisites, calls, dryRun }) {
+    const forgotten = `${amount(prerequisites, 'finished prerequisite')} of ${safeLine(workflows.join(', '))}`
+    const first =
+      prerequisites === 0
+        ? `Nothing to clear in session ${id}: no prerequisite has finished.`
+        : dryRun === true
+          ? `Session ${id} would forget ${forgotten}.`
+          : `Session ${id} cleared: ${forgotten} will run again.`
+    const deleted = dryRun === true ? 'would be' : 'is'
+    return calls === 0
+      ? `${first}\n`
+      : `${first}\nIts log of ${amount(calls, 'call')} ${deleted} deleted.\n`
+  },
+  notes: ({ callsKept = 0, diagnostics = [] }) => [
+    ...diagnostics,
+    ...(callsKept === 0
+      ? []
+      : [`Its log of ${amount(callsKept, 'call')} stays; --log deletes it.`]),
+  ],
+})
+
+type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
+
+/**
+ * The session of this shell, or the one that was named: that one must have left something.
+ *
+ * @throws {SessionNotFoundError} for a name that nothing here has.
+ */
+async function readSession(
+  context: SessionContext,
+  id: string | undefined,
+): Promise<{ session: SessionStore; reading: SessionReading; log: CallLogReading }> {
+  const { project } = openWorkflows(context)
+  const session = sessionOf(context, project, id)
+  const [reading, log] = [await session.read(), await session.calls()]
+  const left = reading.begun !== undefined || log.calls.length > 0
+  const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
+  const own = [sessionOf(context, project, undefined).id, 'default']
+  if (left || isDamaged || own.includes(session.id)) return { session, reading, log }
+  const { runtime } = context
+  const known = (await listSessions({ project, runtime })).map((one) => one.id)
+  throw new SessionNotFoundError(session.id, known, nearest(session.id, known))
+}

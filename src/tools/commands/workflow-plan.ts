@@ -1,0 +1,126 @@
+import { defineCommand, type Note, type Screen } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { UsageError } from '../../base/errors.ts'
+import { isObject } from '../../base/json.ts'
+import { safeLine } from '../../base/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { multipleLine, notInstalledLine } from '../../workflow/messages.ts'
+import type { JsonObject, WorkflowMode } from '../../workflow/model.ts'
+import { type GatePlan, planGate, type PlannedStep } from '../../workflow/plan.ts'
+import { workflowTool } from '../../workflow/tool-names.ts'
+import { loadToolIndex } from '../cache/load.ts'
+import { forbiddenParameters, unknownParameters } from '../call/check-parameters.ts'
+import { namedTool } from '../call/find-tool.ts'
+import type { ToolDefinition } from '../model.ts'
+import { foundAmongAsked } from './project-tools.ts'
+import { openWorkflows, sessionOf, untrustedWorkflows } from './workflow-project.ts'
+
+interface Result extends Omit<GatePlan, 'workflow'> {
+  tool: string
+  workflow?: string | undefined
+  mode?: WorkflowMode | undefined
+  notes: readonly string[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export const command = defineCommand<Result>()({
+  arguments: {
+    '<tool>': 'its id, or its name where only one server has it',
+    '[params]': 'its parameters as a JSON object (default: "{}")',
+  },
+  options: {
+    request: {
+      kind: 'text',
+      flags: '--request <text>',
+      help: 'what the user asked for; keywords see it',
+    },
+    session: { kind: 'text', flags: '--session <id>', help: 'the session that counts' },
+  },
+  examples: [
+    'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
+  ],
+  async run(context, { arguments: [name = '', text = '{}'], request, session }) {
+    const params = readParams(text)
+    const opened = openWorkflows(context)
+    const { project, workflows, diagnostics } = opened
+    const { index, message } = loadToolIndex({ project, runtime: context.runtime })
+    const { tools: summaries } = index ?? { tools: [] }
+    if (index === undefined && message !== undefined) context.note(message)
+    const named = await foundAmongAsked(context, () => namedTool(name, summaries))
+    const tool = workflowTool(named.tool)
+    const remarks = remarksOn(index?.definition(tool.id), params)
+    const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
+    const tools = summaries.map(workflowTool)
+    const plan = planGate({ tool, params, request }, workflows, state, tools)
+    const acting = plan.open === 0 || plan.workflow === undefined ? [] : [plan.workflow]
+    const { workflow, ...rest } = plan
+    return {
+      tool: tool.id,
+      workflow: workflow?.name,
+      mode: workflow?.mode,
+      ...rest,
+      notes: named.note === undefined ? remarks : [named.note, ...remarks],
+      diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
+    }
+  },
+  render: planText,
+  notes: planNotes,
+})
+
+function planText({ tool, workflow, mode, why, steps }: Result, screen: Screen): string {
+  if (workflow === undefined) return `Nothing comes before ${safeLine(tool)}.\n`
+  const reason = why === undefined ? '' : ` (${why.by} ${why.value})`
+  const rows = steps.map((step) => [
+    `  ${step.step}. ${safeLine(step.tool)}`,
+    step.status,
+    detail(step),
+  ])
+  return `${safeLine(`Workflow '${workflow}' [${mode ?? ''}]${reason}`)}\n${screen.table(rows)}`
+}
+
+function planNotes(result: Result): Note[] {
+  const { diagnostics, notes, notInstalled, keywordOnly, workflow, also } = result
+  return [
+    ...diagnostics,
+    ...notes,
+    ...notInstalled.map(notInstalledLine),
+    ...keywordOnly.map(
+      ({ workflow: name, keyword }) =>
+        `Workflow '${name}' has the keyword '${keyword}', but not this tool's category`,
+    ),
+    ...(workflow === undefined || also.length === 0 ? [] : [multipleLine(workflow, also)]),
+  ]
+}
+
+function detail({ status, id = '', params, reason, at }: PlannedStep): string {
+  if (status === 'valid') return `since ${at ?? ''}`
+  const call = safeLine(`${id} ${JSON.stringify(params)}`)
+  if (status === 'run') return reason === undefined ? call : `${call}, since ${safeLine(reason)}`
+  return safeLine(reason ?? '')
+}
+
+/**
+ * Parameters of the call that mean nothing to the tool, misspelt perhaps.
+ *
+ * @throws {UsageError} for those that its schema forbids, as the call itself would
+ */
+function remarksOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
+  if (definition === undefined) return []
+  const forbidden = forbiddenParameters(definition, params)
+  if (forbidden.length === 0) return unknownParameters(definition, params)
+  throw new UsageError({ code: 'invalid-parameters', message: forbidden.join('\n') })
+}
+
+function readParams(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (isObject<JsonValue>(value)) return value
+  } catch {
+    // Reported below like any other text that is no object.
+  }
+  throw new UsageError({
+    code: 'wrong-use',
+    message: 'the parameters must be a JSON object',
+    hint: 'Example: \'{"database": "shop"}\'',
+  })
+}
