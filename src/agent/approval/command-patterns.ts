@@ -17,7 +17,14 @@ export function commandFits(
   return (
     commands !== undefined &&
     commands.every((words) =>
-      wanted.some((pattern) => pattern !== 'all' && fits(textsOf(words), pattern)),
+      wanted.some(
+        (pattern) =>
+          pattern !== 'all' &&
+          fits(
+            words.map(({ text }) => text),
+            pattern,
+          ),
+      ),
     )
   )
 }
@@ -52,39 +59,45 @@ function readPattern(text: string): (WordPattern | 'all')[] {
 }
 
 /** Word by word; a word `*` of the pattern stands for any number of words. */
-function fits(words: readonly string[], pattern: WordPattern): boolean {
-  const { open, colon } = pattern
-  // The places in the pattern that the words until now can have come to.
-  let places = skipStars(new Set([0]), pattern.words)
-  for (const [index, word] of words.entries()) {
-    if (open && places.has(pattern.words.length)) return true
-    const next = new Set<number>()
-    for (const place of places) {
-      const wanted = pattern.words[place]
-      if (wanted === undefined) continue
-      if (wanted === '*') next.add(place)
-      else if (wordFits(word, wanted)) next.add(place + 1)
-      else if (colon && index > 0 && isLast(place, pattern) && word.startsWith(`${wanted}:`)) {
-        next.add(place + 1)
-      }
-    }
-    if (next.size === 0) return false
-    places = skipStars(next, pattern.words)
+function fits(words: readonly string[], { words: wanted, open, colon }: WordPattern): boolean {
+  const all = open ? [...wanted, '*'] : wanted
+  const places = placesAfter(words, all, '*', (word, part, index, place) => {
+    if (wordFits(word, part)) return true
+    return colon && index > 0 && place === wanted.length - 1 && word.startsWith(`${part}:`)
+  })
+  return places.has(all.length)
+}
+
+/**
+ * The places in a pattern that items can have reached, where a part `star` stands for any number of
+ * items; empty where the items do not fit.
+ */
+export function placesAfter(
+  items: readonly string[],
+  pattern: readonly string[],
+  star: string,
+  fitsPart: (item: string, part: string, index: number, place: number) => boolean,
+): ReadonlySet<number> {
+  let places = skipStars([0], pattern, star)
+  for (const [index, item] of items.entries()) {
+    const next = [...places].flatMap((place) => {
+      const part = pattern[place]
+      if (part === undefined) return []
+      if (part === star) return [place]
+      return fitsPart(item, part, index, place) ? [place + 1] : []
+    })
+    places = skipStars(next, pattern, star)
   }
-  return places.has(pattern.words.length)
+  return places
 }
 
-function textsOf(words: readonly ShellWord[]): string[] {
-  return words.map(({ text }) => text)
-}
-
-function isLast(place: number, { words }: WordPattern): boolean {
-  return place === words.length - 1
-}
-
-function skipStars(places: ReadonlySet<number>, words: readonly string[]): Set<number> {
+function skipStars(
+  places: readonly number[],
+  pattern: readonly string[],
+  star: string,
+): Set<number> {
   const all = new Set(places)
-  for (const place of all) if (words[place] === '*') all.add(place + 1)
+  for (const place of all) if (pattern[place] === star) all.add(place + 1)
   return all
 }
 

@@ -1,7 +1,7 @@
-import { type AllowedTool, formatAllowedTools, parseAllowedTools } from '../../skill/index.ts'
+import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
 import type { JsonObject } from '../../tools/index.ts'
 import type { AgentTool } from '../types.ts'
-import { commandFits, commandMayFit, wordFits } from './command-patterns.ts'
+import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 
 /**
  * Whether a list such as `Read Bash(git:*) mcp__github__*` allows a call. A pattern that cannot be
@@ -66,11 +66,7 @@ export function callFits(
 
 /** The pattern of every entry that names the tool; undefined for one that names all its calls. */
 function entriesFor(list: readonly AllowedTool[], tool: AgentTool): (string | undefined)[] {
-  return list.flatMap((entry) =>
-    toolSelectors([formatAllowedTools([entry])]).flatMap(({ selects, pattern }) =>
-      selects(tool) ? [pattern] : [],
-    ),
-  )
+  return list.map(selector).flatMap(({ selects, pattern }) => (selects(tool) ? [pattern] : []))
 }
 
 /** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
@@ -141,37 +137,14 @@ export function pathMayHold(path: string, patterns: readonly string[]): boolean 
     const onDisk = wanted.startsWith('/')
     if (path.startsWith('/') !== onDisk) return !onDisk
     const parts = wanted.split('/')
-    return [...placesAfter(names, parts)].some((place) => place < parts.length)
+    return [...placesAfter(names, parts, '**', wordFits)].some((place) => place < parts.length)
   })
 }
 
 /** Whether a path with `/` fits a pattern of directories and names. */
 export function globFits(path: string, pattern: string): boolean {
   const wanted = pattern.split('/')
-  return placesAfter(path.split('/'), wanted).has(wanted.length)
-}
-
-/** The places in a pattern that the names of a path can have come to; none where they do not fit. */
-function placesAfter(names: readonly string[], wanted: readonly string[]): ReadonlySet<number> {
-  let places = skipDirectories(new Set([0]), wanted)
-  for (const name of names) {
-    const next = new Set<number>()
-    for (const place of places) {
-      const part = wanted[place]
-      if (part === undefined) continue
-      if (part === '**') next.add(place)
-      else if (wordFits(name, part)) next.add(place + 1)
-    }
-    if (next.size === 0) return next
-    places = skipDirectories(next, wanted)
-  }
-  return places
-}
-
-function skipDirectories(places: ReadonlySet<number>, wanted: readonly string[]): Set<number> {
-  const all = new Set(places)
-  for (const place of all) if (wanted[place] === '**') all.add(place + 1)
-  return all
+  return placesAfter(path.split('/'), wanted, '**', wordFits).has(wanted.length)
 }
 
 /** `./src` and `/src` are the project's, `//etc` is the disk's. */

@@ -6,9 +6,9 @@ import { toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import { readModelName } from '../resolve-model.ts'
 import { wireName } from '../tool.ts'
-import type { FieldPlace } from './agent-file.ts'
+import type { FieldPlaces } from './agent-file.ts'
 import type { SubagentConfig } from './config.ts'
-import { findCycle, forWhom, notForModels, referenceGraph, splitSkill } from './skills.ts'
+import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 import { readMcpName } from './select-tools.ts'
 
 /** A definition, with the file that it comes from. */
@@ -16,7 +16,7 @@ export interface DefinedAgent {
   config: SubagentConfig
   path: string
   /** Where its fields are, for diagnostics with a line. */
-  places?: ReadonlyMap<string, FieldPlace> | undefined
+  places?: FieldPlaces | undefined
 }
 
 /**
@@ -59,8 +59,7 @@ export function checkReferences(
         hint: forWhom,
       }))
     const found = [...missing, ...personal]
-    const graph = referenceGraph(skills, (name) => configs.get(name), config)
-    const cycle = findCycle(graph, { kind: 'agent', name: config.name })
+    const cycle = findCycle(config, skills, (name) => configs.get(name))
     if (cycle === undefined) return found
     const circle: Diagnostic = {
       code: 'agent-cycle',

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../base/index.ts'
 import type { Activation } from '../../library/index.ts'
-import { AgentUsageError, SubagentDelegationError } from '../errors.ts'
+import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import { Child } from './child.ts'
@@ -20,7 +20,7 @@ import {
 } from './discover-agents.ts'
 import type { SubagentParent } from './parent.ts'
 import { SubagentRegistry } from './registry.ts'
-import { forkName, forkOf, referenceGraph, type ReferenceNode, refuseCycle } from './skills.ts'
+import { findCycle, forkName, forkOf } from './skills.ts'
 
 /**
  * Makes subagents and hands tasks to them. Each has a conversation, tools and usage of its own; what
@@ -161,7 +161,7 @@ export class SubagentManager {
     const agent = activation.effects.fork?.agent
     refuseNesting(this.#parent, agent ?? forkName(activation.name))
     const named = agent === undefined ? undefined : await this.#required(agent)
-    await this.#refuseCycle({ kind: 'skill', name: activation.name }, activation)
+    await this.#refuseCycle(activation)
     const { config, task } = forkOf(activation, named)
     return await this.#begin(config, task, options, activation)
   }
@@ -244,7 +244,7 @@ export class SubagentManager {
     refuseNesting(this.#parent, config.name)
     requireTask(task, config.name)
     if (forked === undefined && (config.skills?.length ?? 0) > 0) {
-      await this.#refuseCycle({ kind: 'agent', name: config.name }, config)
+      await this.#refuseCycle(config)
     }
     try {
       await this.#parent.ready?.(signal)
@@ -263,12 +263,16 @@ export class SubagentManager {
     })
   }
 
-  async #refuseCycle(start: ReferenceNode, given: SubagentConfig | Activation): Promise<void> {
+  /** @throws {SubagentConfigError} for a skill or a subagent that leads back to itself. */
+  async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
     const skills = (await this.#parent.skills()?.list()) ?? []
-    refuseCycle(
-      referenceGraph(skills, (name) => this.#registry.get(name), given),
-      start,
-    )
+    const cycle = findCycle(start, skills, (name) => this.#registry.get(name))
+    if (cycle === undefined) return
+    throw new SubagentConfigError({
+      code: 'subagent-cycle',
+      message: `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`,
+      hint: 'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.',
+    })
   }
 
   #start(

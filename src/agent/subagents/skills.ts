@@ -1,6 +1,5 @@
 import type { Activation, InvocationSource, SkillInfo, SkillManager } from '../../library/index.ts'
 import { formatAllowedTools, SkillInvocationError, SkillNotFoundError } from '../../skill/index.ts'
-import { SubagentConfigError } from '../errors.ts'
 import type { SubagentConfig } from './config.ts'
 
 /** A name of `skills`, with the arguments behind it. */
@@ -78,12 +77,6 @@ function withoutSkills(name: string, subagent: string): SkillNotFoundError {
   })
 }
 
-/** What a skill with `context: fork` is carried out by, and what that is told. */
-interface Fork {
-  config: SubagentConfig
-  task: string
-}
-
 /**
  * Turns a skill into a task for a subagent: the one that it names, or a copy of its parent without
  * delegation. Either way with the tools that the skill allows, as far as the parent has them.
@@ -91,21 +84,24 @@ interface Fork {
  * @param named the definition that `agent` of the skill names; undefined where it names none.
  * @throws {SkillInvocationError} for a skill that may not fork.
  */
-export function forkOf(activation: Activation, named: SubagentConfig | undefined): Fork {
-  const { name, effects } = activation
-  if (effects.fork === undefined) throw mayNotFork(activation)
+export function forkOf(
+  { name, effects, content, arguments: given, trustLevel }: Activation,
+  named: SubagentConfig | undefined,
+): { config: SubagentConfig; task: string } {
+  if (effects.fork === undefined) throw mayNotFork(name, trustLevel === 'untrusted')
   const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
-  const model = effects.model ?? named?.model
-  const config: SubagentConfig =
-    named === undefined
-      ? {
-          name: forkName(name),
-          description: `Carries out the skill ${name}.`,
-          tools: ['*'],
-          model,
-        }
-      : { ...named, tools: withAllowed(named.tools, allowed), model }
-  return { config, task: forkTask(activation) }
+  const config: SubagentConfig = named ?? {
+    name: forkName(name),
+    description: `Carries out the skill ${name}.`,
+  }
+  const tools = named === undefined ? ['*'] : [...(named.tools ?? []), ...allowed]
+  // Without the first sentence a model describes the skill instead of doing it.
+  const task = [
+    `Carry out the skill "${name}" now: follow its instructions to the end with the tools that you have, then answer with the result. Do not describe or repeat the instructions.`,
+    `Arguments: ${given.trim() === '' ? '(none)' : given}`,
+    content,
+  ].join('\n\n')
+  return { config: { ...config, tools, model: effects.model ?? named?.model }, task }
 }
 
 /** What a fork without `agent` is called in events and usage. */
@@ -113,24 +109,7 @@ export function forkName(skill: string): string {
   return `fork-${skill}`.slice(0, 64)
 }
 
-function withAllowed(
-  tools: SubagentConfig['tools'],
-  allowed: readonly string[],
-): SubagentConfig['tools'] {
-  return [...(tools ?? []), ...allowed]
-}
-
-/** Without this a model describes the skill in place of doing it. */
-function forkTask({ name, content, arguments: given }: Activation): string {
-  return [
-    `Carry out the skill "${name}" now: follow its instructions to the end with the tools that you have, then answer with the result. Do not describe or repeat the instructions.`,
-    `Arguments: ${given.trim() === '' ? '(none)' : given}`,
-    content,
-  ].join('\n\n')
-}
-
-function mayNotFork({ name, trustLevel }: Activation): SkillInvocationError {
-  const untrusted = trustLevel === 'untrusted'
+function mayNotFork(name: string, untrusted: boolean): SkillInvocationError {
   return new SkillInvocationError({
     code: untrusted ? 'fork-untrusted' : 'fork-undeclared',
     message: untrusted
@@ -142,87 +121,49 @@ function mayNotFork({ name, trustLevel }: Activation): SkillInvocationError {
   })
 }
 
+type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
+
 /**
- * Who refers to whom among skills and subagents.
+ * The way from a subagent or a skill back to itself, as `agent:NAME` and `skill:NAME`: a skill forks to
+ * a subagent that has the skill from the start. The first and the last label are the same; undefined
+ * where there is no cycle.
  *
- * @param given the definition or the skill at the beginning, which may be in no registry.
- */
-export function referenceGraph(
-  skills: readonly SkillInfo[],
-  configOf: (name: string) => SubagentConfig | undefined,
-  given?: SubagentConfig | Activation,
-): ReferenceGraph {
-  return {
-    agentOf: (name) => {
-      if (given !== undefined && 'effects' in given && given.name === name) {
-        return given.effects.fork?.agent
-      }
-      const fields = skills.find((skill) => skill.name === name)?.fields
-      return fields?.context === 'fork' ? fields.agent : undefined
-    },
-    skillsOf: (name) => {
-      const own =
-        given === undefined || 'effects' in given || given.name !== name ? undefined : given
-      return ((own ?? configOf(name))?.skills ?? []).map((entry) => splitSkill(entry).name)
-    },
-  }
-}
-
-/** What the search for circles needs to know of skills and subagents. */
-interface ReferenceGraph {
-  /** The subagent that a skill forks to; undefined for one that does not, or is unknown. */
-  agentOf: (skill: string) => string | undefined
-  /** The skills that a subagent has from the start. */
-  skillsOf: (agent: string) => readonly string[]
-}
-
-/** Where a search begins or has come to. */
-export interface ReferenceNode {
-  kind: 'skill' | 'agent'
-  name: string
-}
-
-/**
- * A way from a skill or a subagent back to itself: a skill that forks to a subagent which has that
- * skill from the start. The first and the last name are the same; undefined where there is none.
+ * @param start may be in no registry.
  */
 export function findCycle(
-  graph: ReferenceGraph,
-  start: ReferenceNode,
+  start: SubagentSkills | { name: string; effects: Pick<Activation['effects'], 'fork'> },
+  skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
+  configOf: (name: string) => SubagentSkills | undefined,
 ): readonly string[] | undefined {
   const path: string[] = []
   const seen = new Set<string>()
-  return visit(start)
+  return visit('effects' in start ? 'skill' : 'agent', start.name)
 
-  function visit(node: ReferenceNode): readonly string[] | undefined {
-    const label = `${node.kind}:${node.name}`
+  function visit(kind: 'skill' | 'agent', name: string): readonly string[] | undefined {
+    const label = `${kind}:${name}`
     const before = path.indexOf(label)
     if (before !== -1) return [...path.slice(before), label]
     if (seen.has(label)) return undefined
     seen.add(label)
     path.push(label)
-    for (const next of nextOf(graph, node)) {
-      const cycle = visit(next)
+    for (const next of kind === 'agent' ? skillsOf(name) : agentOf(name)) {
+      const cycle = visit(kind === 'agent' ? 'skill' : 'agent', next)
       if (cycle !== undefined) return cycle
     }
     path.pop()
     return undefined
   }
-}
 
-/** @throws {SubagentConfigError} that names the way. */
-export function refuseCycle(graph: ReferenceGraph, start: ReferenceNode): void {
-  const cycle = findCycle(graph, start)
-  if (cycle === undefined) return
-  throw new SubagentConfigError({
-    code: 'subagent-cycle',
-    message: `Skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}.`,
-    hint: 'Take the skill out of the `skills` of the subagent, or let the skill fork to another one.',
-  })
-}
+  function skillsOf(name: string): string[] {
+    const config = !('effects' in start) && start.name === name ? start : configOf(name)
+    return (config?.skills ?? []).map((entry) => splitSkill(entry).name)
+  }
 
-function nextOf(graph: ReferenceGraph, { kind, name }: ReferenceNode): ReferenceNode[] {
-  if (kind === 'agent') return graph.skillsOf(name).map((skill) => ({ kind: 'skill', name: skill }))
-  const agent = graph.agentOf(name)
-  return agent === undefined ? [] : [{ kind: 'agent', name: agent }]
+  function agentOf(name: string): string[] {
+    const fields = skills.find((skill) => skill.name === name)?.fields
+    const declared = fields?.context === 'fork' ? fields.agent : undefined
+    const isStart = 'effects' in start && start.name === name
+    const agent = isStart ? start.effects.fork?.agent : declared
+    return agent === undefined ? [] : [agent]
+  }
 }

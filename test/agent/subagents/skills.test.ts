@@ -290,11 +290,13 @@ describe('circles between skills and subagents', () => {
       ['agent:b', 'skill:c', 'agent:b'],
     ],
   ])('finds %s', (_, agents, skills, cycle) => {
-    const graph = {
-      agentOf: (skill: string) => agents[skill],
-      skillsOf: (agent: string) => skills[agent] ?? [],
-    }
-    expect(findCycle(graph, { kind: 'skill', name: 'a' })).toEqual(cycle)
+    const start = { name: 'a', effects: { fork: { agent: agents['a'] } } }
+    const forking = Object.entries(agents).map(([name, agent]) => ({
+      name,
+      fields: { context: 'fork' as const, agent },
+    }))
+    const found = findCycle(start, forking, (name) => ({ name, skills: skills[name] }))
+    expect(found).toEqual(cycle)
   })
 })
 
