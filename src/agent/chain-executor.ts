@@ -16,7 +16,7 @@ import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-t
 import type { ModelObject } from './resolve-model.ts'
 import { openSession, type SessionPart } from './session.ts'
 import { scriptTools } from './skills/script-tools.ts'
-import type { AgentEvent, AgentTool, CallSettings, LoopOutcome, TokenUsage } from './types.ts'
+import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
 import { createUsageLedger } from './usage.ts'
 
 export interface ModelExecutorOptions {
@@ -24,11 +24,15 @@ export interface ModelExecutorOptions {
   modelNamed(name: string): Promise<ModelObject>
   /** Reads the skill of a step, whose digest was just compared with the plan's. */
   contentOf(step: PlannedTask, arguments_: readonly string[]): StepContent
-  /** Where the model's tools work: the scripts of the skill, and the built-in ones. */
-  world: StepWorld
+  /** The directory that the model's tools work in. */
+  project: string
+  runtime: Runtime
+  /** Names of environment variables that tools get besides the few that programs need. */
+  environment: readonly string[]
+  /** Names of the built-in tools that the model gets besides the scripts of the skill. */
+  builtIns: readonly string[]
   /** Default 50. */
   maxTurns?: number | undefined
-  callSettings?: CallSettings | undefined
 }
 
 /**
@@ -38,7 +42,7 @@ export interface ModelExecutorOptions {
  * @throws {AgentUsageError} for a built-in tool that there is not.
  */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
-  requireBuiltIns(options.world.builtIns ?? [])
+  requireBuiltIns(options.builtIns)
   return {
     kind: 'model',
     async execute(request) {
@@ -77,10 +81,9 @@ async function ask(
   const session = openSession({
     agent: step.step,
     model: () => model,
-    parts: [await stepTools(step, content, options.world)],
+    parts: [await stepTools(step, content, options)],
     maxTurns: options.maxTurns,
     usage,
-    callSettings: options.callSettings,
   })
   const log: string[] = []
   const onEvent = (event: AgentEvent): void => {
@@ -111,39 +114,28 @@ function logLine(event: AgentEvent): string | undefined {
   return undefined
 }
 
-/** What the tools of a chain's step work with. */
-interface StepWorld {
-  /** The directory that they work in. */
-  project: string
-  runtime: Runtime
-  /** Names of environment variables that they get besides the few that programs need. */
-  environment?: readonly string[] | undefined
-  /** Names of the built-in tools that the model gets; default none. */
-  builtIns?: readonly string[] | undefined
-}
-
 /**
- * The tools of a step: the scripts of its skill, which is trusted, and the built-in ones. Nobody can be asked
- * while a chain runs, so of the built-in ones it may use what changes nothing and what `allowed-tools`
- * approves.
+ * The tools of a step: the scripts of its skill, which is trusted, and the built-in ones. Nobody can
+ * be asked while a chain runs, so of the built-in ones it may use what changes nothing and what
+ * `allowed-tools` approves.
  */
 async function stepTools(
   step: PlannedTask,
   { wishes }: StepContent,
-  world: StepWorld,
+  options: ModelExecutorOptions,
 ): Promise<SessionPart> {
-  const directory = skillDirectory(world.project, step)
-  const hands = createBuiltInTools(world.builtIns ?? [], { ...world, readable: () => [directory] })
-  const tools = [...(await ownScripts(step, directory, world)), ...hands]
+  const { builtIns, project, runtime } = options
+  const directory = skillDirectory(project, step)
+  const tools = [
+    ...(await ownScripts(step, directory, options)),
+    ...createBuiltInTools(builtIns, { ...options, readable: () => [directory] }),
+  ]
   return {
     tools: () => tools,
     permit: createPermit({
       agent: step.step,
-      platform: world.runtime.platform,
-      rules: {
-        preApproved: () => wishes.allowedTools,
-        narrowed: () => [],
-      },
+      platform: runtime.platform,
+      rules: { preApproved: () => wishes.allowedTools, narrowed: () => [] },
     }),
   }
 }
@@ -151,19 +143,14 @@ async function stepTools(
 async function ownScripts(
   step: PlannedTask,
   directory: string,
-  world: StepWorld,
+  { runtime, project, environment }: ModelExecutorOptions,
 ): Promise<AgentTool[]> {
-  // The plan has judged its trust, and it was judged again right before this step.
-  const { runtime } = world
+  // Its trust was checked when the chain was planned, and again right before this step.
   const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
   await manager.register(directory)
   const skill = await manager.get(step.skill)
   if (skill === undefined) return []
-  const tools = scriptTools(skill, {
-    ...world,
-    environment: world.environment ?? [],
-    manager,
-  })
+  const tools = scriptTools(skill, { runtime, project, environment, manager })
   return tools.map((tool) => ({ ...tool, needsApproval: false }))
 }
 
@@ -171,28 +158,28 @@ async function ownScripts(
  * The output block of a chain's step as a schema. Metrics are a list because providers that enforce
  * a schema allow no free keys.
  */
-const reportSchema: JsonObject = {
-  type: 'object',
-  properties: {
-    status: { type: 'string', enum: ['success', 'failure', 'critical'] },
-    result: { type: 'string' },
-    errors: {
-      type: 'array',
-      items: object({ code: { type: 'string' }, message: { type: 'string' } }),
-    },
-    metrics: {
-      type: 'array',
-      items: object({ name: { type: 'string' }, value: { type: ['number', 'string'] } }),
-    },
+const reportSchema: JsonObject = object({
+  status: { type: 'string', enum: ['success', 'failure', 'critical'] },
+  result: { type: 'string' },
+  errors: {
+    type: 'array',
+    items: object({ code: { type: 'string' }, message: { type: 'string' } }),
   },
-  required: ['status', 'result', 'errors', 'metrics'],
-  additionalProperties: false,
-}
+  metrics: {
+    type: 'array',
+    items: object({ name: { type: 'string' }, value: { type: ['number', 'string'] } }),
+  },
+})
 
-/** What a step gave, from how its model's run ended; the usage is always among its metrics. */
+/** The output of a step, from how its model's run ended; the usage is always among its metrics. */
 function stepOutput(outcome: LoopOutcome, usage: TokenUsage): StepOutput {
-  const { metrics, ...output } = ended(outcome)
-  return { ...output, metrics: { ...metrics, ...usageMetrics(usage) }, evidence: 'self-reported' }
+  const output = ended(outcome)
+  const used = {
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    model_calls: usage.requests,
+  }
+  return { ...output, metrics: { ...output.metrics, ...used }, evidence: 'self-reported' }
 }
 
 function ended({ status, output, error = '', text, failure }: LoopOutcome): StepOutput {
@@ -226,10 +213,6 @@ function reported(value: JsonValue | undefined): StepOutput {
     ),
     evidence: 'self-reported',
   }
-}
-
-function usageMetrics({ inputTokens, outputTokens, requests }: TokenUsage): Record<string, number> {
-  return { input_tokens: inputTokens, output_tokens: outputTokens, model_calls: requests }
 }
 
 function object(properties: JsonObject): JsonObject {

@@ -25,26 +25,14 @@ export interface UsageLedger {
 }
 
 export function createUsageLedger(): UsageLedger {
-  const entries: UsageEntry[] = []
-  /** Indexes of the entries of each delegation; the agent's own are those of none. */
-  const indexes = new Map<string | undefined, number[]>()
+  const entries = new Map<string, UsageEntry>()
   return {
     record(entry) {
-      const index = indexOf(entry)
-      const used = entries[index]?.usage ?? noUsage
-      entries[index] = { ...entry, usage: addUsage(used, entry.usage) }
+      const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
+      const used = entries.get(key)?.usage ?? noUsage
+      entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
     },
-    report: () => reportOf([...entries]),
-  }
-
-  function indexOf({ model, agent, delegation }: UsageEntry): number {
-    const known = indexes.get(delegation) ?? []
-    const found = known.find(
-      (index) => entries[index]?.model === model && entries[index].agent === agent,
-    )
-    if (found !== undefined) return found
-    indexes.set(delegation, [...known, entries.length])
-    return entries.length
+    report: () => reportOf([...entries.values()]),
   }
 }
 
@@ -99,11 +87,6 @@ export function addUsage(...parts: readonly TokenUsage[]): TokenUsage {
 
 /** What came since `before`. */
 export function subtractUsage(now: TokenUsage, before: TokenUsage): TokenUsage {
-  return {
-    inputTokens: now.inputTokens - before.inputTokens,
-    outputTokens: now.outputTokens - before.outputTokens,
-    cachedInputTokens: now.cachedInputTokens - before.cachedInputTokens,
-    reasoningTokens: now.reasoningTokens - before.reasoningTokens,
-    requests: now.requests - before.requests,
-  }
+  const negative = Object.entries(before).map(([key, value]) => [key, -value])
+  return addUsage(now, { ...before, ...Object.fromEntries(negative) })
 }

@@ -31,12 +31,10 @@ export async function modelExecutorOf(
       return model
     },
     contentOf: (step, given) => stepContent(project, step, given),
-    world: {
-      project: project.workspace,
-      runtime,
-      environment: acceptedEnvironment(project),
-      builtIns: commaNames(tools),
-    },
+    project: project.workspace,
+    runtime,
+    environment: acceptedEnvironment(project),
+    builtIns: commaNames(tools) ?? [],
     maxTurns: settings.agent.maxTurns,
   })
 }

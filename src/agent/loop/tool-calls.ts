@@ -94,18 +94,17 @@ async function carryOut(
     if (context.signal.aborted) throw error
     given = failure(told(error))
   }
-  const remark = await request.afterTool?.(tool, used, given.output, given.isError)
-  return remark === undefined ? given : { ...given, text: `${given.text}\n\n${remark}` }
+  const added = await request.afterTool?.(tool, used, given.output, given.isError)
+  return added === undefined ? given : { ...given, text: `${given.text}\n\n${added}` }
 }
 
 function answerOf(tool: AgentTool, output: JsonValue): Answer {
-  if (isSkillContent(tool, output)) return { output, text: output, isError: false }
-  return { output: cutOutput(output), text: outputText(output), isError: false }
-}
-
-/** Instructions with a hole in them would be worse than none. */
-function isSkillContent(tool: AgentTool, output: JsonValue): output is string {
-  return tool.origin.kind === 'agent' && tool.name === skillToolName && typeof output === 'string'
+  const text = typeof output === 'string' ? output : JSON.stringify(output)
+  // Cut instructions of a skill would be worse than none.
+  const isSkillContent = tool.origin.kind === 'agent' && tool.name === skillToolName
+  if (isSkillContent || text.length <= longestResult) return { output, text, isError: false }
+  const cut = cutText(text)
+  return { output: cut, text: cut, isError: false }
 }
 
 function inputProblem(
@@ -113,7 +112,7 @@ function inputProblem(
   input: unknown,
 ): string | Promise<string | undefined> | undefined {
   if (!isObject<JsonValue>(input)) return 'its arguments must be one JSON object'
-  // The tools room checks what goes to a server itself, with the server's own rules.
+  // What goes to a server is checked by its own rules before the call.
   if (tool.origin.kind === 'mcp') return undefined
   return schemaProblem(tool.inputSchema, input)
 }
@@ -127,7 +126,7 @@ function unknownTool(name: string, names: WireNames): string {
 }
 
 function failure(sentence: string): Answer {
-  const text = outputText(sentence.startsWith('Error: ') ? sentence : `Error: ${sentence}`)
+  const text = cutText(sentence.startsWith('Error: ') ? sentence : `Error: ${sentence}`)
   return { output: text, text, isError: true }
 }
 
@@ -141,34 +140,15 @@ function told(error: unknown): string {
 /** Characters of one tool's result that the model gets; the rest is left out with a notice. */
 const longestResult = 50_000
 
-/** What the model reads of a tool's result: text as it is, anything else as JSON, at most so long. */
-function outputText(output: JsonValue): string {
-  return cutText(typeof output === 'string' ? output : JSON.stringify(output), longestResult)
-}
-
-/** The value itself where it is short enough, else its cut text. */
-function cutOutput(output: JsonValue): JsonValue {
-  const text = typeof output === 'string' ? output : JSON.stringify(output)
-  return text.length <= longestResult ? output : cutText(text, longestResult)
-}
-
 /** Keeps the beginning and the end, and says in between how much is missing. */
-function cutText(text: string, most: number): string {
-  if (text.length <= most) return text
-  const tail = Math.floor(most / 5)
-  const head = most - tail
-  const missing = text.length - most
-  const notice = `[${missing} of ${text.length} characters were left out here: the result is too long. Ask for less.]`
-  return `${wholeEnd(text.slice(0, head))}\n${notice}\n${wholeStart(text.slice(-tail))}`
-}
-
-/** A cut must not leave half of a character that takes two code units. */
-function wholeEnd(text: string): string {
-  return /[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text
-}
-
-function wholeStart(text: string): string {
-  return /^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text
+function cutText(text: string): string {
+  if (text.length <= longestResult) return text
+  const tail = Math.floor(longestResult / 5)
+  const notice = `[${text.length - longestResult} of ${text.length} characters were left out here: the result is too long. Ask for less.]`
+  // A cut through a character of two code units leaves half of it.
+  const start = text.slice(0, longestResult - tail).replace(/[\uD800-\uDBFF]$/, '')
+  const end = text.slice(-tail).replace(/^[\uDC00-\uDFFF]/, '')
+  return `${start}\n${notice}\n${end}`
 }
 
 type StructuredAnswer = { ok: true; output: JsonValue } | { ok: false; problem: string }
@@ -183,24 +163,19 @@ export function schemaInstructions(schema: JsonObject): string {
 
 /** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
 export async function readStructured(text: string, schema: JsonObject): Promise<StructuredAnswer> {
-  const parsed = parseAnswer(text)
-  if (!parsed.ok) return { ok: false, problem: 'it is no JSON' }
-  const problem = await schemaProblem(schema, parsed.output)
-  return problem === undefined ? parsed : { ok: false, problem }
+  const output = parsed(text) ?? parsed(fencedText(text) ?? '')
+  if (output === undefined) return { ok: false, problem: 'it is no JSON' }
+  const problem = await schemaProblem(schema, output)
+  return problem === undefined ? { ok: true, output } : { ok: false, problem }
 }
 
-function parseAnswer(text: string): { ok: true; output: JsonValue } | { ok: false } {
-  const fenced = fencedText(text)
-  const candidates = [text, fenced].filter((candidate) => candidate !== undefined)
-  for (const candidate of candidates) {
-    try {
-      const output: JsonValue = JSON.parse(candidate)
-      return { ok: true, output }
-    } catch {
-      // the next form
-    }
+function parsed(text: string): JsonValue | undefined {
+  try {
+    const value: JsonValue = JSON.parse(text)
+    return value
+  } catch {
+    return undefined
   }
-  return { ok: false }
 }
 
 /** What the first code fence holds. */

@@ -22,9 +22,9 @@ export interface SkillHook {
 }
 
 interface HooksReading {
-  hooks: readonly SkillHook[]
+  hooks: SkillHook[]
   /** What is written and has no effect, as sentences. */
-  problems: readonly string[]
+  problems: string[]
 }
 
 /** As Claude Code has it. */
@@ -32,28 +32,22 @@ const defaultTimeoutMs = 60_000
 
 /**
  * Reads the `hooks` field of a skill, in the shape of Claude Code: events, each with groups of a
- * `matcher` and `hooks` of type `command` with a `timeout` in seconds. What cannot be used is told and
- * left out.
+ * `matcher` and `hooks` of type `command` with a `timeout` in seconds. What cannot be used is reported
+ * and left out.
  */
 export function readHooks(field: JsonValue | undefined): HooksReading {
-  const hooks: SkillHook[] = []
-  const problems: string[] = []
-  if (field === undefined) return { hooks, problems }
-  if (!isObject<JsonValue>(field)) return { hooks, problems: ['hooks is no map of events'] }
+  const reading: HooksReading = { hooks: [], problems: [] }
+  if (field === undefined) return reading
+  if (!isObject<JsonValue>(field)) return { hooks: [], problems: ['hooks is no map of events'] }
   for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
-    if (event === undefined) problems.push(unknownEvent(name))
-    else for (const group of listOf(groups)) readGroup(event, group, hooks, problems)
+    if (event === undefined) reading.problems.push(unknownEvent(name))
+    else for (const group of listOf(groups)) readGroup(event, group, reading)
   }
-  return { hooks, problems }
+  return reading
 }
 
-function readGroup(
-  event: HookEvent,
-  group: JsonValue,
-  hooks: SkillHook[],
-  problems: string[],
-): void {
+function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: HooksReading): void {
   if (!isObject<JsonValue>(group)) {
     problems.push(`an entry of ${event} is no map with hooks`)
     return
@@ -66,36 +60,25 @@ function readGroup(
     return
   }
   for (const hook of listOf(group['hooks'] ?? [])) {
-    const problem = hookProblem(hook)
-    if (problem !== undefined) problems.push(`a hook of ${event} ${problem}`)
-    else if (isObject<JsonValue>(hook) && typeof hook['command'] === 'string') {
-      hooks.push({
-        event,
-        matches: matches.matcher,
-        command: hook['command'],
-        timeoutMs: timeoutOf(hook['timeout']),
-        once: hook['once'] === true,
-      })
-    }
+    const read = readHook(hook)
+    if (typeof read === 'string') problems.push(`a hook of ${event} ${read}`)
+    else hooks.push({ event, matches: matches.matcher, ...read })
   }
 }
 
-function hookProblem(hook: JsonValue): string | undefined {
+/** A sentence about what is wrong where it cannot be used. */
+function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | string {
   if (!isObject<JsonValue>(hook)) return 'is no map'
-  if (hook['type'] !== undefined && hook['type'] !== 'command') {
-    return `is of type ${JSON.stringify(hook['type'])}; only command is known`
-  }
-  return typeof hook['command'] === 'string' && hook['command'].trim() !== ''
-    ? undefined
-    : 'has no command'
-}
-
-/** Seconds, as a number or as text. */
-function timeoutOf(value: JsonValue | undefined): number {
-  const seconds = typeof value === 'string' ? Number(value) : value
-  return typeof seconds === 'number' && seconds > 0
-    ? Math.min(seconds * 1000, 600_000)
-    : defaultTimeoutMs
+  const { type = 'command', command, timeout, once } = hook
+  if (type !== 'command') return `is of type ${JSON.stringify(type)}; only command is known`
+  if (typeof command !== 'string' || command.trim() === '') return 'has no command'
+  // Seconds, as a number or as text.
+  const seconds = typeof timeout === 'string' ? Number(timeout) : timeout
+  const timeoutMs =
+    typeof seconds === 'number' && seconds > 0
+      ? Math.min(seconds * 1000, 600_000)
+      : defaultTimeoutMs
+  return { command, timeoutMs, once: once === true }
 }
 
 function unknownEvent(name: string): string {

@@ -20,7 +20,7 @@ export interface DefinedAgent {
 }
 
 /**
- * What is wrong with the skills that subagents have from the start: not there, for persons alone, or in
+ * What is wrong with the skills that subagents have from the start: not there, for users alone, or in
  * a circle.
  */
 export function checkReferences(
@@ -82,7 +82,7 @@ export interface KnownTools {
  * Tools that subagents name and that cannot be meant: none of the built-in ones, or those of a server
  * that is not configured. Only warnings, because a program may bring a tool of any name. Tools of
  * skills and servers (`name.tool`, `name__tool`) cannot be known without starting something. How a tool
- * of a server is called here is a remark.
+ * of a server is called here is an info.
  */
 export function checkTools(agents: readonly DefinedAgent[], { servers }: KnownTools): Diagnostic[] {
   return agents.flatMap(({ config, path, places }) => {
@@ -108,9 +108,9 @@ function namedIn(tools: DefinedAgent['config']['tools']): string[] {
 
 function unknownTool(name: string): Problem | undefined {
   if (/[*.:/]|__/.test(name)) return undefined
-  const hands = knownBuiltIns()
-  if (toolSelectors([name]).some(({ selects }) => hands.some(selects))) return undefined
-  const names = hands.flatMap((hand) => [...(hand.aliases ?? []), hand.name])
+  const builtIns = knownBuiltIns()
+  if (toolSelectors([name]).some(({ selects }) => builtIns.some(selects))) return undefined
+  const names = builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name])
   const meant = nearest(name, names)
   return {
     code: 'agent-tool-unknown',

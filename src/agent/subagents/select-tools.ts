@@ -82,10 +82,10 @@ function unique(tools: readonly AgentTool[]): AgentTool[] {
 function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
   const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
-  const hand = knownBuiltIns().find(name.selects)?.name
-  if (hand !== undefined) {
+  const builtIn = knownBuiltIns().find(name.selects)?.name
+  if (builtIn !== undefined) {
     return [
-      `${wanted}: the agent that delegates does not have it. --tools ${hand}, or builtIns in a program, gives it ${hand}.`,
+      `${wanted}: the agent that delegates does not have it. --tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`,
     ]
   }
   const server = ceiling.some(({ origin }) => origin.kind === 'mcp')
