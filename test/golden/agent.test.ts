@@ -109,7 +109,6 @@ golden('agent', {
       'agent Go. --model antropic:x',
       'agent Go. --model openai-compatible:x',
       'agent Go. --model anthropic:x',
-      'agent Go. --model openai-compatible:x --base-url http://127.0.0.1:1/v1',
       'agent Go. --model openai-compatible:x --base-url nonsense',
       'delegate nobody Go.',
       'delegate nobody Go. --model openai-compatible:x --base-url http://127.0.0.1:1/v1',

@@ -153,6 +153,7 @@ golden('calls', {
   async 'calls of tools'(scenario) {
     const { both, run, file, files } = scenario
     servers(scenario)
+    const env = { SKILLRAIL_TOOLS_RETRY_WAITS: '0,0' }
     await run(`tools refresh ${trusted} --quiet`)
     for (const line of [
       'call things__get_echo message=hello',
@@ -189,7 +190,7 @@ golden('calls', {
       `chain '[{"tool": "list_things"}]' --dry-run`,
       'chain "{}"',
     ]) {
-      await both(`tools ${line} ${trusted}`)
+      await both(`tools ${line} ${trusted}`, { env })
     }
     await run(`tools call get_echo - ${trusted}`, { stdin: '{"message": "from stdin"}' })
     await run(`tools batch ${trusted}`, { stdin: '[{"tool": "list_things"}]' })
