@@ -20,10 +20,6 @@ const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
     beginnings: ['/\\s(?:with|to)\\s\\S'],
   },
   {
-    why: 'a pattern has 150 characters at most',
-    beginnings: ['/^\\^?([\\w /:,;!@#%&=~"\'<>-]{3,})'],
-  },
-  {
     why: 'every run of letters ends at something that it asks for',
     beginnings: ['/[a-z0-9]+|[\\p{Script=Han}'],
   },
