@@ -19,9 +19,9 @@ export function isPlatform(name: string): name is Platform {
   return platforms.some((platform) => platform === name)
 }
 
-/** How one agent client asks for context before its model runs. One object a client, data where possible. */
+/** How an agent client asks for context before its model runs. */
 export interface HookAdapter {
-  /** What a person calls the client. */
+  /** The client's name for users. */
   title: string
   /** The name of its program. */
   program: string
@@ -59,7 +59,7 @@ export type Registration =
       /** What the file must hold besides, where it is new or lacks it. */
       frame?: Readonly<Record<string, number>> | undefined
     }
-  /** A file that is ours alone; what is in it is in the table of file texts, which no prompt needs. */
+  /** A file that belongs to us; its text is in a table that the hook itself does not load. */
   | { kind: 'file'; text: FileText }
 
 /** The name of a text in that table. */
@@ -205,7 +205,7 @@ const gemini: HookAdapter = {
   remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
 }
 
-/** Run with 1.18.33: a plugin, because there is no hook that is a command. */
+/** Run with 1.18.33: a plugin, because it has no hooks that are commands. */
 const opencode: HookAdapter = {
   title: 'OpenCode',
   program: 'opencode',
@@ -220,7 +220,7 @@ const opencode: HookAdapter = {
   steps: {},
 }
 
-/** Run with 0.73.1: an extension, because there is no hook that is a command. */
+/** Run with 0.73.1: an extension, because it has no hooks that are commands. */
 const pi: HookAdapter = {
   title: 'pi',
   program: 'pi',

@@ -14,7 +14,7 @@ export type CodexHookTrust =
   | 'modified'
   /** Codex is set not to run it. */
   | 'disabled'
-  /** Codex does not know the hook: it is not registered, its folder is not trusted, or nobody answered. */
+  /** Codex does not know the hook: it is not registered, its folder is not trusted, or it did not answer. */
   | 'unknown'
 
 /**

@@ -20,11 +20,11 @@ import { launcherName } from './launcher.ts'
 type EntryRegistration = Registration & { kind: 'entry' }
 
 /**
- * The configuration with our entry in it: once, as wanted, whatever was there of ours; everything
- * else stays as it is, comments and spaces too. The same text where nothing is to do.
+ * Returns the configuration with our entry in it exactly once. Everything else stays unchanged, comments
+ * and spaces included; the same text if the entry is there already.
  *
  * @param text undefined for a file that does not exist.
- * @throws {SkillrailError} `client-configuration-broken` with the line, for text that is no JSON or
+ * @throws {SkillrailError} `client-configuration-broken` with the line, for text that is not JSON or
  * holds something else where the list belongs.
  */
 export function withEntry(

@@ -22,7 +22,7 @@ import { fingerprint } from './trigger-cache.ts'
 
 /**
  * Claims one part of one turn, so that a client that asks twice (for two events, or because the hook
- * is registered for the user and for the project) gets one answer. True where nobody had it. Of two
+ * is registered for the user and for the project) gets one answer. Returns whether this is the first claim. Of two
  * registrations with different numbers of parts the one that comes first gives them all.
  */
 export function claimTurn(

@@ -22,7 +22,7 @@ if (major < 20) {
   void runHook(request).then(({ stdout, stderr }) => {
     if (stderr !== '') write(2, stderr)
     if (stdout !== '') write(1, stdout)
-    // Everything is written: taking the world down in an orderly way would take a tenth of the time.
+    // Everything is written: an orderly shutdown would take a tenth of the time.
     process.exit(0)
   })
 } else {
@@ -73,7 +73,7 @@ function complain(message: string): void {
   write(2, `skillrail: ${message}\n`)
 }
 
-/** Everything, also into a pipe that is full; a client that has gone is no failure. */
+/** Writes everything, also into a full pipe. A client that has ended is not an error. */
 function write(descriptor: number, text: string): void {
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length;) {

@@ -36,7 +36,7 @@ export function readRoot(text: string, list: readonly string[], path: string): u
   return jsonc.getNodeValue(tree)
 }
 
-/** A value in the tree; of a key that is there twice the last counts, as for every reader. */
+/** Returns a value in the tree; of a duplicate key the last one, as every reader does. */
 export function nodeAt(
   tree: Jsonc.Node | undefined,
   place: readonly (string | number)[],
@@ -115,8 +115,8 @@ interface Piece {
 }
 
 /**
- * The text with one more member at the end of an object or a list: behind the comments that follow
- * its last member, with a comma behind it where that one has one. Not another byte changes.
+ * Returns the text with one more member at the end of an object or a list: after the comments that
+ * follow its last member, with a trailing comma if that one has one. No other byte changes.
  *
  * @param key of the member; undefined in a list.
  */

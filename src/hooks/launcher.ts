@@ -18,7 +18,7 @@ const graceMs = 24 * 3600 * 1000
 /**
  * Copies the hook out of the package into the user's data directory and points the launcher at it.
  * Nobody else may write or read it. Does nothing where this version is there already; several
- * processes may do it at once.
+ * processes may run this simultaneously.
  *
  * @throws the system error where the directory cannot be written.
  */
@@ -212,7 +212,7 @@ export function shellQuote(text: string): string {
 /** In every command that we register: by this an entry is known to be ours. */
 export const launcherName = 'skillrail-hook'
 
-/** Where the hook lies that clients call: one path for ever, whatever happens to the package. */
+/** The directory of the hook that clients call: a fixed path, independent of the package's. */
 function launcherDirectory(runtime: Pick<Runtime, 'env' | 'home'>): string {
   return join(userDirectories(runtime).data, 'hook')
 }

@@ -9,9 +9,9 @@ import { launcherName, launcherPath, shellQuote } from './launcher.ts'
 export type HookScope = 'user' | 'project'
 
 /**
- * The command lines of every part. They stay the same for ever: a client that trusts a hook by its
- * text would ask again. In a project's file they mean whoever reads it, and do nothing for someone
- * who has no Skillrail.
+ * Returns the command line of each part. They must never change: a client that trusts a hook by its
+ * text would ask again. In a project's file they work for every user, and do nothing without
+ * Skillrail.
  */
 export function hookCommands(
   runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,

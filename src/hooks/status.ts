@@ -229,7 +229,7 @@ function problemOf(end: ProcessEnd, said: string): string | undefined {
   return said === '' ? undefined : said
 }
 
-/** As a client would pass it on; a probe inside one of our runs is no child of that run. */
+/** The environment as a client passes it on, without the mark of a run that the probe may be in. */
 function childEnvironment({ env }: Runtime): Record<string, string> {
   const entries = Object.entries(env).filter(([name]) => name !== 'SKILLRAIL_RUN_ID')
   return Object.fromEntries(

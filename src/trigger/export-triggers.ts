@@ -111,7 +111,7 @@ type BlockPlace =
   | { found: true; start: number; end: number }
   | { found: false; problem?: string | undefined }
 
-/** Where the block stands, markers and the line end behind them included. */
+/** Finds the block, including its markers and the line end after them. */
 function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
   const first = lineOffset(text, begin, 0)
   const last = lineOffset(text, end, Math.max(first, 0))
@@ -128,7 +128,7 @@ function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
 }
 
 /**
- * Puts the block into a text: in its place where it is there already, else at the end behind a blank
+ * Puts the block into a text: in its place where it is there already, else at the end after a blank
  * line. The line ends are the text's own.
  *
  * @param content without markers; its lines end with `\n`
