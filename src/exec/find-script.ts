@@ -33,12 +33,12 @@ export type ScriptSearch =
  */
 export function findScript(directory: string, run: string | undefined): ScriptSearch {
   if (run !== undefined) return openScript(directory, run)
-  return conventionalScript(directory, entriesOf(directory))
+  return conventionalScript(directory, entriesOf(directory), 'run')
 }
 
 /** The script that checks the work of a skill, by convention `scripts/verify` with any extension. */
 export function findVerifyScript(directory: string): ScriptSearch {
-  return conventionalVerify(directory, entriesOf(directory))
+  return conventionalScript(directory, entriesOf(directory), 'verify')
 }
 
 /** {@link findScript} and {@link findVerifyScript} with one look at the directory. */
@@ -47,36 +47,30 @@ export function findScripts(
   run: string | undefined,
 ): { run: ScriptSearch; verify: ScriptSearch } {
   const entries = entriesOf(directory)
+  const named = run === undefined ? undefined : openScript(directory, run)
   return {
-    run: run === undefined ? conventionalScript(directory, entries) : openScript(directory, run),
-    verify: conventionalVerify(directory, entries),
+    run: named ?? conventionalScript(directory, entries, 'run'),
+    verify: conventionalScript(directory, entries, 'verify'),
   }
 }
 
-function conventionalScript(directory: string, entries: Entries): ScriptSearch {
-  if (!Array.isArray(entries)) return entries
-  const present = scriptsNamed(directory, entries, 'run')
-  const [only, second] = present
-  if (only === undefined) return { kind: 'none' }
-  if (second !== undefined) {
-    return broken(
-      'script-ambiguous',
-      directory,
-      `there are ${present.length} scripts that could run this skill: ${present.join(', ')}`,
-      'Keep one of them, or name it in the field run.',
-    )
-  }
-  return openScript(directory, only)
-}
+const hints = {
+  run: 'Keep one of them, or name it in the field run.',
+  verify: 'Keep one of them.',
+} as const
 
-function conventionalVerify(directory: string, entries: Entries): ScriptSearch {
+function conventionalScript(
+  directory: string,
+  entries: Entries,
+  stem: keyof typeof hints,
+): ScriptSearch {
   if (!Array.isArray(entries)) return entries
-  const present = scriptsNamed(directory, entries, 'verify')
+  const present = scriptsNamed(directory, entries, stem)
   const [only, second] = present
   if (only === undefined) return { kind: 'none' }
   if (second === undefined) return openScript(directory, only)
-  const message = `there are ${present.length} scripts that could verify this skill: ${present.join(', ')}`
-  return broken('script-ambiguous', directory, message, 'Keep one of them.')
+  const message = `there are ${present.length} scripts that could ${stem} this skill: ${present.join(', ')}`
+  return broken('script-ambiguous', directory, message, hints[stem])
 }
 
 const extensions = ['', '.sh', '.mjs', '.js', '.ts', '.py']

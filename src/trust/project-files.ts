@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { compareText, messageOf, realPathOf, sha256, systemCode } from '../base/index.ts'
+import { compareText, isObject, messageOf, realPathOf, sha256, systemCode } from '../base/index.ts'
 import { splitFrontmatter } from '../skill/index.ts'
 import {
   digestFile,
@@ -85,7 +85,7 @@ function selectKeys(text: string, keys: readonly string[]): string | undefined {
   } catch {
     return undefined
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  if (!isObject(value)) return undefined
   const entries = Object.entries(value).filter(([key]) => keys.includes(key))
   return entries.length === 0
     ? ''

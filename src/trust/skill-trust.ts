@@ -212,15 +212,13 @@ export function agentTrust(
   const { scope, path } = agent
   const file = realPathOf(path)
   const directory = file === undefined ? undefined : dirname(file)
-  const verdict = decideTrust({ scope, directory, policy, changed: false })
+  const byPlace = decideTrust({ scope, directory, policy, changed: false })
   const { acceptance } = policy
   const changed =
-    verdict.code === 'workspace-accepted' && acceptance !== undefined
-      ? isChanged(path, acceptance)
-      : false
-  const final = changed ? decideTrust({ scope, directory, policy, changed }) : verdict
+    byPlace.code === 'workspace-accepted' && acceptance !== undefined && isChanged(path, acceptance)
+  const verdict = decideTrust({ scope, directory, policy, changed })
   const subject = { ...agent, directory: dirname(path), realDirectory: directory }
-  return { ...final, hint: allowingHint(final.code, subject, policy) }
+  return { ...verdict, hint: allowingHint(verdict.code, subject, policy) }
 }
 
 function isChanged(path: string, acceptance: Acceptance): boolean {
