@@ -1,8 +1,8 @@
-export type { IndexedServer, ServerFailure, ToolCaution, ToolIndex } from './cache/model.ts'
+export type { IndexedServer, ServerFailure, ToolCaution, ToolIndex } from './cache/tool-index.ts'
 export type { ChangedTool, ToolChanges } from './cache/changes.ts'
 export { describeParameters, type ParameterDescription } from './cache/describe-parameters.ts'
 export { discoverOnce, type DiscoveryOptions } from './cache/discover.ts'
-export { indexDefinitions, type IndexDefinitionsOptions } from './cache/index-definitions.ts'
+export { indexDefinitions, type IndexDefinitionsOptions } from './cache/tool-index.ts'
 export { loadToolIndex, type ToolIndexLoading } from './cache/load.ts'
 export type { ProjectPlace } from './cache/places.ts'
 export type { ListingPool, ServerEvent as ListingEvent } from './cache/list-servers.ts'
@@ -173,7 +173,7 @@ export {
   type ServerPool,
   type ToolListing,
 } from './server/pool.ts'
-export { openLiveServers } from './server/live-servers.ts'
+export { openLiveServers } from './server/project-servers.ts'
 export {
   openProjectServers,
   type ProjectServers,
@@ -189,9 +189,9 @@ export {
   servedStatus,
   stopServed,
   type StopResult,
-} from './server/served-status.ts'
-export { refuse as refuseServer } from './server/pooled-server.ts'
-export { isUntrusted, remarksOn, requireServers, unaskedServers } from './server/unasked-servers.ts'
+} from './server/served-process.ts'
+export { refuse as refuseServer } from './server/pool.ts'
+export { isUntrusted, remarksOn, requireServers, unaskedServers } from './server/errors.ts'
 export { refuseWithoutGone } from './call/gate.ts'
 export { type GoneWorkflows, type WorkflowTrust, workflowTrust } from './call/gate.ts'
 export { projectGate } from './call/gate.ts'

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
 import { editFrontmatter } from '../../src/skill/index.ts'
 import { blankObjects } from '../../src/tools/call/directive-text.ts'
-import { readDocument } from '../../src/tools/config/_document.ts'
+import { readDocument } from '../../src/tools/config/document.ts'
 import type { ServerDefinition } from '../../src/tools/config/model.ts'
-import { selectServers } from '../../src/tools/config/select-servers.ts'
+import { selectServers } from '../../src/tools/config/read-configuration.ts'
 import { checkWorkflows, readWorkflows } from '../../src/workflow/index.ts'
 
 /** What once took the square of its input; prepares the work of a size. */

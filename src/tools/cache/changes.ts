@@ -1,8 +1,6 @@
-import { compareText } from '../../base/index.ts'
+import { compareText, isObject, sha256 } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
-import { cutDescription } from './_cache-parts.ts'
-import { digestTool } from './_digest-tool.ts'
-import type { CachedTool } from './cache-model.ts'
+import { type CachedTool, cutDescription } from './cache-file.ts'
 import type { RecordedTool, RefreshRecord } from './record.ts'
 
 /** What a refresh found to be otherwise than before; ids in code-point order. */
@@ -19,7 +17,7 @@ export interface ChangedTool {
   what: readonly ('description' | 'schema')[]
 }
 
-export interface TrackInput {
+interface TrackInput {
   /** Tools that were just listed. */
   listed: readonly ToolDefinition[]
   /** Ids that are there, the listed ones and those kept from before. */
@@ -100,4 +98,37 @@ function parts(now: Digests, then: Digests): ('description' | 'schema')[] {
 function textChange(tool: ToolDefinition, cached: CachedTool | undefined): 'description'[] {
   if (cached === undefined) return []
   return cached.description === cutDescription(tool.description) ? [] : ['description']
+}
+
+interface ToolDigests {
+  /** Of name, title and description: what a model reads. */
+  description: string
+  /** Of the schemas and annotations; the order of keys does not count. */
+  schema: string
+}
+
+export function digestTool(tool: ToolDefinition): ToolDigests {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool
+  return {
+    description: short(JSON.stringify([name, title, description])),
+    schema: short(JSON.stringify(ordered([inputSchema, outputSchema, annotations]))),
+  }
+}
+
+/** Of a category's text, to see whether a person changed it. */
+export function digestText(description: string, keywords: readonly string[]): string {
+  return short(JSON.stringify([description, keywords]))
+}
+
+function ordered(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map((item: unknown) => ordered(item))
+  if (!isObject(value)) return value
+  return Object.entries(value)
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([key, item]) => [key, ordered(item)])
+}
+
+/** 128 bits. */
+function short(text: string): string {
+  return sha256(text).slice('sha256:'.length, 'sha256:'.length + 32)
 }

@@ -1,7 +1,7 @@
 import { compareText, isObject } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject } from '../model.ts'
-import { readStrings } from './_cache-parts.ts'
+import { readStrings } from './cache-file.ts'
 
 /** One parameter of a tool, for a reader. The texts are the server's and not yet safe to print. */
 export interface ParameterDescription {

@@ -1,8 +1,6 @@
 import { sha256, untilAborted } from '../../base/index.ts'
-import { indexDefinitions } from './index-definitions.ts'
-import type { ListingOptions, ListingPool } from './list-servers.ts'
-import type { ToolIndex } from './model.ts'
-import { acceptDefinitions } from './_accept-definitions.ts'
+import { indexDefinitions, type ToolIndex } from './tool-index.ts'
+import { acceptDefinitions, type ListingOptions, type ListingPool } from './list-servers.ts'
 
 export interface DiscoveryOptions {
   pool: ListingPool

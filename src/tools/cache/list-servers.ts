@@ -1,6 +1,7 @@
-import { type Diagnostic, messageOf } from '../../base/index.ts'
+import { type Diagnostic, messageOf, safeLine } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
-import type { ServerFailure } from './model.ts'
+import { cutText, toolIdProblem } from './cache-file.ts'
+import type { ServerFailure } from './tool-index.ts'
 
 export interface ListingOptions {
   signal?: AbortSignal | undefined
@@ -17,7 +18,7 @@ export interface ListingPool {
   get?(name: string, options?: { signal?: AbortSignal | undefined }): Promise<unknown>
 }
 
-export interface ListOptions {
+interface ListOptions {
   signal?: AbortSignal | undefined
   onServer?: ((event: ServerEvent) => void) | undefined
 }
@@ -27,7 +28,7 @@ export type ServerEvent =
   | { server: string; state: 'starting' }
   | { server: string; state: 'running' | 'failed' }
 
-export interface ListedTools {
+interface ListedTools {
   tools: readonly ToolDefinition[]
   failures: readonly ServerFailure[]
   /** What was wrong with lists that were read. */
@@ -37,7 +38,7 @@ export interface ListedTools {
 }
 
 /** A server that is to be listed. */
-export interface AskedServer {
+interface AskedServer {
   name: string
   /** Why it must not be started. */
   blocked?: ServerBar | undefined
@@ -115,4 +116,63 @@ function barred(server: string, { reason, message, hint }: ServerBar): ServerFai
   const text = hint === undefined ? message : `${message.replace(/\.?$/, '.')} ${hint}`
   const notTrusted = reason === 'unresolved' ? undefined : true
   return { server, message: text, stderrTail: '', notTrusted }
+}
+
+/** Characters of a description that are kept in full. */
+const longestDescription = 64 * 1024
+/** Characters of a whole definition as JSON. */
+const largestDefinition = 1024 * 1024
+
+/**
+ * The definitions that can be kept, of those that servers listed: ids that can be used and printed,
+ * each once, none of them huge. What is left out is reported.
+ */
+export function acceptDefinitions(listed: readonly ToolDefinition[]): {
+  tools: ToolDefinition[]
+  diagnostics: Diagnostic[]
+} {
+  const tools = new Map<string, ToolDefinition>()
+  const diagnostics: Diagnostic[] = []
+  for (const tool of listed) {
+    const report = (code: string, problem: string): void => {
+      const message = `tool ${JSON.stringify(safeLine(tool.id.slice(0, 80)))} ${problem}`
+      diagnostics.push({ code, severity: 'warning', message, path: safeLine(tool.server) })
+    }
+    const problem = toolIdProblem(tool.id) ?? toolIdProblem(tool.name)
+    if (problem !== undefined) {
+      report('tool-name', `is left out: ${problem}`)
+      continue
+    }
+    if (tools.has(tool.id)) {
+      report('tool-repeated', 'is listed again; the first one counts')
+      continue
+    }
+    const cut = cutTool(tool)
+    if (cut.description.length < tool.description.length) {
+      report('tool-description', `has a description of ${tool.description.length} characters; cut`)
+    }
+    const size = sizeOf(cut)
+    if (size === undefined || size > largestDefinition) {
+      const reason =
+        size === undefined ? 'its schema is nested too deeply' : `it has ${size} characters`
+      report('tool-definition', `is left out: ${reason}`)
+      continue
+    }
+    tools.set(tool.id, cut)
+  }
+  return { tools: [...tools.values()], diagnostics }
+}
+
+function cutTool(tool: ToolDefinition): ToolDefinition {
+  if (tool.description.length <= longestDescription) return tool
+  return { ...tool, description: cutText(tool.description, longestDescription) }
+}
+
+/** Undefined where a schema is nested deeper than can be written. */
+function sizeOf(tool: ToolDefinition): number | undefined {
+  try {
+    return JSON.stringify(tool).length
+  } catch {
+    return undefined
+  }
 }

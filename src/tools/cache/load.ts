@@ -2,16 +2,23 @@ import { compareText, type Diagnostic } from '../../base/index.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 import type { Category } from '../category/category.ts'
 import type { ToolSummary } from '../model.ts'
-import type { CachedTool, ToolCache } from './cache-model.ts'
-import type { IndexedServer, ToolCaution, ToolIndex } from './model.ts'
+import {
+  type CachedTool,
+  nameInServer,
+  readCacheFile,
+  serverOfId,
+  type ToolCache,
+} from './cache-file.ts'
 import { type ProjectPlace, readableCachePath } from './places.ts'
-import { readCacheFile } from './read-cache.ts'
 import { readsOnly } from './reads-only.ts'
 import { readRefreshRecord, type RefreshRecord } from './record.ts'
 import { readSidecar, type Sidecar, type SidecarTool } from './sidecar.ts'
-import { isStale, refreshAdvice } from './staleness.ts'
-import { nameInServer, serverOfId } from './tool-id.ts'
-import { createToolIndex } from './tool-index.ts'
+import {
+  createToolIndex,
+  type IndexedServer,
+  type ToolCaution,
+  type ToolIndex,
+} from './tool-index.ts'
 
 export interface ToolIndexLoading {
   /** Present also when stale. */
@@ -185,4 +192,37 @@ function cautionsOf(
     if (message !== undefined) cautions.set(id, { kind: 'unavailable', message })
   }
   return cautions
+}
+
+/** A cache older than this is stale, unless its servers say otherwise. */
+const day = 24 * 60 * 60 * 1000
+/** Clocks of machines that share a project differ; a refresh further ahead than this is not believed. */
+const skewMs = 5 * 60 * 1000
+
+/** The seed's recommendation, which every command gives that meets a cache of doubtful worth. */
+export const refreshAdvice =
+  'Cache appears stale or missing. Run `skillrail tools refresh` to rebuild tool metadata.'
+
+interface ListedServer {
+  /** ISO date. */
+  listedAt: string
+  ttlMs?: number | undefined
+}
+
+/**
+ * Whether what was listed must be listed again: a server's own time to live counts before the 24
+ * hours. A date that cannot be read, or that a clock has yet to reach, is none.
+ */
+export function isStale(
+  refreshedAt: string,
+  servers: readonly ListedServer[],
+  now: number,
+): boolean {
+  if (servers.length === 0) return older(refreshedAt, day, now)
+  return servers.some(({ listedAt, ttlMs }) => older(listedAt, ttlMs ?? day, now))
+}
+
+function older(date: string, ageMs: number, now: number): boolean {
+  const time = Date.parse(date)
+  return Number.isNaN(time) || now - time > ageMs || time - now > skewMs
 }

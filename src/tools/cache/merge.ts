@@ -4,14 +4,14 @@ import { categorise } from '../category/categorise.ts'
 import { describeCategories } from '../category/describe.ts'
 import type { Category } from '../category/category.ts'
 import type { JsonObject } from '../model.ts'
-import { cutDescription } from './_cache-parts.ts'
-import { digestText } from './_digest-tool.ts'
 import {
   type CachedCategory,
   type CachedTool,
   cacheVersion,
+  cutDescription,
   type ToolCache,
-} from './cache-model.ts'
+} from './cache-file.ts'
+import { digestText } from './changes.ts'
 import type { RefreshRecord } from './record.ts'
 
 /** A tool that there is now: just listed, or kept from before. */

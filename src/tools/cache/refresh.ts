@@ -8,20 +8,27 @@ import {
   writeFileAtomic,
 } from '../../base/index.ts'
 import type { ToolDefinition } from '../model.ts'
-import { acceptDefinitions } from './_accept-definitions.ts'
-import { cacheText } from './_cache-text.ts'
-import { moveAside } from './_move-aside.ts'
-import type { CachedTool, ToolCache } from './cache-model.ts'
-import { type ToolChanges, trackTools } from './changes.ts'
 import {
-  listServers,
+  acceptDefinitions,
   type ListingPool,
+  listServers,
   type ServerBar,
   type ServerEvent,
   type ServerListing,
 } from './list-servers.ts'
+import {
+  type CachedTool,
+  type CacheReading,
+  cacheText,
+  moveAside,
+  nameInServer,
+  readCacheFile,
+  serverOfId,
+  type ToolCache,
+} from './cache-file.ts'
+import { type ToolChanges, trackTools } from './changes.ts'
 import { type CurrentTool, mergeCache } from './merge.ts'
-import type { ServerFailure } from './model.ts'
+import type { ServerFailure } from './tool-index.ts'
 import {
   type ProjectPlace,
   readableCachePath,
@@ -29,7 +36,6 @@ import {
   refreshRecordPath,
   toolCachePath,
 } from './places.ts'
-import { type CacheReading, readCacheFile } from './read-cache.ts'
 import {
   readRefreshRecord,
   type RecordedServer,
@@ -37,7 +43,6 @@ import {
   serializeRecord,
 } from './record.ts'
 import { readSidecar, type Sidecar, writeSidecar } from './sidecar.ts'
-import { nameInServer, serverOfId } from './tool-id.ts'
 
 /** A configured server, as far as a refresh is concerned. */
 export interface RefreshedServer {

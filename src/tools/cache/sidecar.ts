@@ -1,9 +1,8 @@
 import { type Diagnostic, isObject, readRegularFile, writeFileAtomic } from '../../base/index.ts'
 import type { JsonValue } from '../../skill/index.ts'
 import type { JsonObject, ToolAnnotations, ToolDefinition } from '../model.ts'
-import { readStrings } from './_cache-parts.ts'
+import { readStrings } from './cache-file.ts'
 import { type ProjectPlace, sidecarPath } from './places.ts'
-import { parameterNames, requiredNames } from './tool-summary.ts'
 
 /** The definitions of one server; its tools are read when they are asked for. */
 export interface Sidecar {
@@ -166,4 +165,15 @@ function damaged(path: string, problem: string): SidecarReading {
   const message = `the tool definitions at ${path} cannot be used: ${problem}`
   const hint = 'Run `skillrail tools refresh` to write them anew.'
   return { diagnostics: [{ code: 'sidecar-damaged', severity: 'warning', message, path, hint }] }
+}
+
+export function parameterNames(tool: Pick<ToolDefinition, 'inputSchema'>): string[] {
+  const properties = tool.inputSchema['properties']
+  const isMap = typeof properties === 'object' && properties !== null && !Array.isArray(properties)
+  return isMap ? Object.keys(properties) : []
+}
+
+export function requiredNames(tool: Pick<ToolDefinition, 'inputSchema'>): string[] {
+  const required = tool.inputSchema['required']
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
 }

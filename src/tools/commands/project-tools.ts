@@ -3,9 +3,8 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../base/e
 import { amount } from '../../base/text.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { discoverOnce } from '../cache/discover.ts'
-import { indexDefinitions } from '../cache/index-definitions.ts'
 import { loadToolIndex, type ToolIndexLoading } from '../cache/load.ts'
-import type { ToolIndex } from '../cache/model.ts'
+import { indexDefinitions, type ToolIndex } from '../cache/tool-index.ts'
 import { namedTool, resolveName, type ToolRanking } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
@@ -14,9 +13,14 @@ import type { ToolSummary } from '../model.ts'
 import { configuredEmbedding } from '../route/configured-embedding.ts'
 import { meaningOf } from '../route/meaning.ts'
 import { prepareRouter, type RouteOptions } from '../route/router.ts'
-import { NoServersError, ServersNotTrustedError } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
-import { remarksOn, requireServers, unaskedServers } from '../server/unasked-servers.ts'
+import {
+  NoServersError,
+  remarksOn,
+  requireServers,
+  ServersNotTrustedError,
+  unaskedServers,
+} from '../server/errors.ts'
 
 /** What the functions for tools need of a command's context. */
 export type ToolContext = Pick<

@@ -1,11 +1,15 @@
 import { isAbsolute, join } from 'node:path'
 import type { Runtime } from '../../base/index.ts'
 import type { ServerClient } from './model.ts'
-import { codex } from './shape-codex.ts'
-import { gemini } from './shape-gemini.ts'
-import { claudeProject, mcpServers, vsCodeServers } from './shape-mcp-servers.ts'
-import { openCode } from './shape-opencode.ts'
-import type { ServerShape } from './shape.ts'
+import {
+  claudeProject,
+  codex,
+  gemini,
+  mcpServers,
+  openCode,
+  type ServerShape,
+  vsCodeServers,
+} from './shapes.ts'
 import type { VariableDialect } from './variables.ts'
 
 /** A file that may name servers. */

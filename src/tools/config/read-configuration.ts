@@ -1,3 +1,5 @@
+import { realpathSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import {
   type Diagnostic,
   isObject,
@@ -9,20 +11,20 @@ import {
 import type { JsonValue } from '../../skill/index.ts'
 import { findWorkspace, openTrustStore } from '../../trust/index.ts'
 import type { JsonObject } from '../model.ts'
-import { ownServerLeftOut, startsOwnServer } from './_own-server.ts'
-import { readDocument } from './_document.ts'
+import { readDocument } from './document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'
-import { fieldsOf } from './fields.ts'
 import type {
   RawServer,
   ServerBlock,
   ServerConfiguration,
   ServerDefinition,
   ServerFile,
+  ServerTransport,
+  ShadowedServer,
 } from './model.ts'
 import { type ServerPlace, serverPlaces } from './places.ts'
 import { resolveServer } from './resolve-server.ts'
-import { selectServers } from './select-servers.ts'
+import { fieldsOf } from './shapes.ts'
 import { inputVariable, type VariableContext } from './variables.ts'
 
 export interface ReadServersOptions {
@@ -34,8 +36,8 @@ export interface ReadServersOptions {
 }
 
 /** A server that says nothing of it has this long to start, `npx` fetching it included. */
-export const defaultStartupTimeoutMs = 30_000
-export const defaultCallTimeoutMs = 60_000
+const defaultStartupTimeoutMs = 30_000
+const defaultCallTimeoutMs = 60_000
 const maxFileBytes = 16 * 1024 * 1024
 
 /**
@@ -297,4 +299,82 @@ function broken(diagnostic: Diagnostic): PlaceReading {
 function unique(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const byText = new Map(diagnostics.map((diagnostic) => [JSON.stringify(diagnostic), diagnostic]))
   return [...byText.values()]
+}
+
+/**
+ * Of several definitions with one name, in the order of precedence, the first holds, except that
+ * - one that may not start does not hide one that may, so that a project cannot take a server away;
+ * - one that its client disabled hides only what the same client says further down.
+ */
+export function selectServers(found: readonly ServerDefinition[]): {
+  servers: readonly ServerDefinition[]
+  shadowed: readonly ShadowedServer[]
+} {
+  const byName = Map.groupBy(found, ({ name }) => name)
+  const winners = new Map(Array.from(byName, ([name, all]) => [name, winnerOf(all)]))
+  const places = new Map(found.map((server, at) => [server, at]))
+  const servers = [...winners.values()].flatMap((winner) => winner ?? [])
+  const shadowed = found.flatMap((server): ShadowedServer[] => {
+    const winner = winners.get(server.name)
+    if (winner === undefined || winner === server) return []
+    return [{ server, by: winner.source, reason: reasonOf(server, winner, places) }]
+  })
+  return { servers, shadowed }
+}
+
+function winnerOf(all: readonly ServerDefinition[]): ServerDefinition | undefined {
+  const off = new Set<string>()
+  const live = all.filter(({ source, disabled }) => {
+    if (disabled) off.add(source.client)
+    return !off.has(source.client)
+  })
+  return live.find(({ blocked }) => blocked === undefined) ?? live[0] ?? all[0]
+}
+
+function reasonOf(
+  server: ServerDefinition,
+  winner: ServerDefinition,
+  places: ReadonlyMap<ServerDefinition, number>,
+): ShadowedServer['reason'] {
+  if ((places.get(winner) ?? 0) < (places.get(server) ?? 0)) return 'earlier'
+  return server.disabled ? 'disabled' : 'untrusted'
+}
+
+const ownServerLeftOut = 'it is Skillrail itself, serving the others to a client; it is left out'
+
+/**
+ * Whether it starts `skillrail mcp serve`, under whatever runs it: as one of its own servers Skillrail
+ * would call itself, and offer its own tools as those of somebody else.
+ *
+ * @param directory where it starts when its configuration names none; undefined: no file may be read
+ */
+function startsOwnServer(transport: ServerTransport, directory?: string): boolean {
+  if (transport.kind !== 'stdio') return false
+  const { command, args } = transport
+  const from = directory === undefined ? undefined : (transport.cwd ?? directory)
+  // A shell has the words of its command in one.
+  const words = [command, ...args.flatMap((word) => word.split(/[\s'"]+/))]
+  const serves = words.findIndex((word, at) => word === 'mcp' && words[at + 1] === 'serve')
+  return words
+    .slice(0, Math.max(0, serves))
+    .some((word) => isOwnName(word) || isOwnFile(word, from))
+}
+
+/** `skillrail`, `skillrail@1`, `/somewhere/bin/skillrail.cmd` */
+function isOwnName(word: string): boolean {
+  return /(?:^|[/\\])skillrail(?:@[\w.^~-]+|\.cmd|\.exe|\.ps1)?$/i.test(word)
+}
+
+/** The program of this package, wherever it was put. */
+function isOwnFile(word: string, directory: string | undefined): boolean {
+  if (directory === undefined || !/[/\\]bin\.[cm]?[jt]s$/.test(word)) return false
+  try {
+    const program = realpathSync(resolve(directory, word))
+    const root = join(dirname(program), '../..')
+    const file = readRegularFile(join(root, 'package.json'), { maxBytes: 1_000_000 })
+    const facts: unknown = file.ok ? JSON.parse(file.text) : undefined
+    return isObject(facts) && facts['name'] === 'skillrail'
+  } catch {
+    return false
+  }
 }

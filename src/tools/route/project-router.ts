@@ -1,5 +1,5 @@
 import type { Diagnostic } from '../../base/index.ts'
-import type { ToolIndex } from '../cache/model.ts'
+import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ProjectPlace } from '../cache/places.ts'
 import { routeExamples } from './learned-example.ts'
 import { readLearned } from './learned-store.ts'

@@ -1,6 +1,6 @@
 import { isObject, type Diagnostic } from '../../base/index.ts'
-import { readStrings } from '../cache/_cache-parts.ts'
-import { listedServers, loadToolIndex } from '../cache/load.ts'
+import { nameInServer, readStrings, serverOfId } from '../cache/cache-file.ts'
+import { isStale, listedServers, loadToolIndex, refreshAdvice } from '../cache/load.ts'
 import {
   type ProjectPlace,
   readableCachePath,
@@ -9,9 +9,7 @@ import {
 } from '../cache/places.ts'
 import { readRefreshRecord } from '../cache/record.ts'
 import { readSidecar, type Sidecar } from '../cache/sidecar.ts'
-import { isStale, refreshAdvice } from '../cache/staleness.ts'
-import { nameInServer, serverOfId } from '../cache/tool-id.ts'
-import type { ToolIndex } from '../cache/model.ts'
+import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ToolDefinition } from '../model.ts'
 import { routeExamples } from './learned-example.ts'
 import { readLearned } from './learned-store.ts'

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFile, writeFileAtomicSync } from '../../base/index.ts'
-import { readStrings } from '../cache/_cache-parts.ts'
+import { readStrings } from '../cache/cache-file.ts'
 import { type ProjectPlace, toolsDirectory } from '../cache/places.ts'
 import { fieldWeights } from './weights.ts'
 import type { GatheredTools, RoutedTool, RoutedTools } from './routed-tool.ts'

@@ -1,21 +1,23 @@
-import type { JsonValue } from '../../skill/index.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Client, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
 import { isObject, type Runtime } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import type { ServerDefinition } from '../config/model.ts'
-import type { JsonObject, ToolCallOptions, ToolDefinition, ToolOutcome } from '../model.ts'
 import { ToolCallError } from '../errors.ts'
-import type { CallRecords } from './_call-record.ts'
-import { readOutcome } from './_read-outcome.ts'
-import { readTools } from './_read-tools.ts'
-import { callFailure, hasCode, isHeaderMismatch, isSessionGone } from './call-failure.ts'
+import type { JsonObject, ToolCallOptions, ToolDefinition, ToolOutcome } from '../model.ts'
+import {
+  callFailure,
+  type CallRecords,
+  hasCode,
+  isHeaderMismatch,
+  isSessionGone,
+} from './call-failure.ts'
+import { inputRequiredText, readInputRequired, readOutcome, readTools } from './read-answers.ts'
 import { ServerStartError } from './errors.ts'
-import { inputRequiredText, readInputRequired } from './input-required.ts'
-import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 import { type Mask, maskedError, serverMask } from './mask-secrets.ts'
 import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
-import { refuseOurselves } from './refuse-ourselves.ts'
+import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 
 /** A server that answered the handshake. */
 export interface Connection {
@@ -273,4 +275,15 @@ const anyObject: StandardSchemaV1<unknown, JsonObject> = {
     validate: (value) =>
       isObject<JsonValue>(value) ? { value } : { issues: [{ message: 'the result is no object' }] },
   },
+}
+
+/** As a server of its own Skillrail would call itself, round and round. */
+async function refuseOurselves(definition: ServerDefinition, opened: OpenedServer): Promise<void> {
+  if (opened.client.getServerVersion()?.name !== 'skillrail') return
+  await opened.close()
+  const { name, source } = definition
+  throw new ServerStartError(
+    { server: name, message: `The server ${name} is Skillrail itself, which does not call itself` },
+    { hint: `Take it out of ${source.path}, or keep that file from this project.` },
+  )
 }

@@ -1,11 +1,16 @@
 import type { Client, ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import { messageOf, sha256 } from '../../base/index.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
-import { type CallRecords, createCallRecords } from './_call-record.ts'
-import { hasCode, httpStatus, neverReached, signInNeeded } from './call-failure.ts'
+import {
+  type CallRecords,
+  createCallRecords,
+  hasCode,
+  httpStatus,
+  neverReached,
+  signInNeeded,
+} from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError } from './errors.ts'
-import { limitedFetch } from './limited-fetch.ts'
 import { loadSdk } from './sdk.ts'
 
 type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
@@ -128,4 +133,25 @@ function safeAddress(url: string): string {
 
 function soon(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1000).unref())
+}
+
+/** `fetch` that breaks off an answer to a message once it is over the limit. */
+function limitedFetch(limit: number): FetchLike {
+  return async (url, init) => {
+    const response = await fetch(url, init)
+    if (init?.method !== 'POST' || response.body === null || !response.ok) return response
+    let bytes = 0
+    const counted = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          bytes += chunk.length
+          if (bytes > limit)
+            controller.error(new Error(`the answer is over the limit of ${limit} bytes`))
+          else controller.enqueue(chunk)
+        },
+      }),
+    )
+    const { status, statusText, headers } = response
+    return new Response(counted, { status, statusText, headers })
+  }
 }

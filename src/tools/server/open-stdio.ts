@@ -1,4 +1,8 @@
-import { messageOf, systemCode } from '../../base/index.ts'
+import { statSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Client } from '@modelcontextprotocol/client'
+import { messageOf, type Runtime, systemCode } from '../../base/index.ts'
 import {
   type KeptProcess,
   type ProcessEnd,
@@ -6,14 +10,11 @@ import {
   whatIsMissing,
 } from '../../exec/index.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
-import { createCallRecords } from './_call-record.ts'
-import { createTextTail } from './_text-tail.ts'
-import { hasCode } from './call-failure.ts'
+import { createCallRecords, hasCode } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError } from './errors.ts'
+import type { Mask } from './mask-secrets.ts'
 import { loadSdk } from './sdk.ts'
-import { serverEnvironment } from './server-environment.ts'
-import { answerRoots, rootsCapability } from './server-roots.ts'
 import { stdioTransport } from './stdio-transport.ts'
 
 /** Starts a server as a process of its own and makes the handshake. */
@@ -174,3 +175,123 @@ function endingText(end: ProcessEnd): string {
 function lastOutput(stderr: string): string {
   return stderr === '' ? '' : `. Its last error output:\n${stderr}`
 }
+
+/** The capability to say where a server may work; {@link answerRoots} has to be called with it. */
+const rootsCapability = { roots: {} } as const
+
+/**
+ * Tells a server of this machine where it may work when it asks (MCP, `roots/list`): in the
+ * directories that its own arguments name, else in the project. Servers of files take the roots
+ * instead of their arguments, so that others than these would widen what its owner allowed; servers
+ * of browsers save files only below a root.
+ */
+function answerRoots(client: Client, args: readonly string[], project: string): void {
+  const named = args.filter((arg, index) => {
+    const isOfOption = args[index - 1]?.startsWith('-') === true
+    return isAbsolute(arg) && !isOfOption && isDirectory(arg)
+  })
+  const roots = (named.length > 0 ? named : [project]).map((directory) => ({
+    uri: pathToFileURL(directory).href,
+  }))
+  client.setRequestHandler('roots/list', () => ({ roots }))
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+}
+
+/**
+ * The environment of a server: what a client passes on by default, credentials left out, and what
+ * its configuration says, which wins.
+ */
+function serverEnvironment(
+  runtime: Pick<Runtime, 'env' | 'platform'>,
+  configured: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const names = runtime.platform === 'win32' ? passedOnWindows : passedOn
+  const wanted = new Set<string>(names)
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(runtime.env)) {
+    const key = runtime.platform === 'win32' ? name.toUpperCase() : name
+    // A value that begins so is a function that a shell exported.
+    if (value === undefined || value.startsWith('()')) continue
+    if (wanted.has(key) || key.startsWith('LC_')) environment[name] = value
+  }
+  return { ...environment, ...configured }
+}
+
+/** Whose home it is, where programs are, the locale, and the screen that a browser opens on. */
+const passedOn = [
+  'HOME',
+  'LOGNAME',
+  'USER',
+  'PATH',
+  'SHELL',
+  'TERM',
+  'LANG',
+  'LANGUAGE',
+  'TZ',
+  'TMPDIR',
+  'DISPLAY',
+  'WAYLAND_DISPLAY',
+  'XAUTHORITY',
+  'XDG_RUNTIME_DIR',
+  'DBUS_SESSION_BUS_ADDRESS',
+] as const
+
+const passedOnWindows = [
+  'APPDATA',
+  'COMSPEC',
+  'HOMEDRIVE',
+  'HOMEPATH',
+  'LOCALAPPDATA',
+  'PATH',
+  'PATHEXT',
+  'PROCESSOR_ARCHITECTURE',
+  'PROGRAMDATA',
+  'PROGRAMFILES',
+  'PROGRAMFILES(X86)',
+  'PROGRAMW6432',
+  'SYSTEMDRIVE',
+  'SYSTEMROOT',
+  'TEMP',
+  'TMP',
+  'USERNAME',
+  'USERPROFILE',
+  'WINDIR',
+] as const
+
+/** Keeps the end of a stream of text. */
+interface TextTail {
+  add(chunk: Buffer): void
+  /** The last lines, masked, without the escapes that colour a terminal. */
+  text(): string
+}
+
+const keptBytes = 16_384
+const keptLines = 20
+
+function createTextTail(mask: Mask): TextTail {
+  let kept = Buffer.alloc(0)
+  let isCut = false
+  return {
+    add(chunk) {
+      const all = Buffer.concat([kept, chunk.subarray(-keptBytes)])
+      isCut ||= all.length > keptBytes || chunk.length > keptBytes
+      kept = all.length > keptBytes ? all.subarray(all.length - keptBytes) : all
+    },
+    text() {
+      const whole = mask(kept.toString('utf8').replace(escapes, ''))
+      const lines = (isCut ? withoutBeginning(whole) : whole).trim().split('\n')
+      return lines.slice(-keptLines).join('\n')
+    },
+  }
+}
+
+/** It may begin within a secret, which no mask knows then; of what is kept, half is for that. */
+function withoutBeginning(text: string): string {
+  const half = text.trimEnd().slice(text.length / 2)
+  return half.slice(half.indexOf('\n') + 1)
+}
+
+const escapes = /\u001b\[[0-9;]*[A-Za-z]/g

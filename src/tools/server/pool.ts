@@ -1,10 +1,13 @@
 import { type Diagnostic, messageOf, type Runtime } from '../../base/index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import type { ToolDefinition, ToolServer } from '../model.ts'
-import type { ListedServer } from './connection.ts'
-import { ServerNotFoundError, ServerNotTrustedError, ServerStartError } from './errors.ts'
-import { failureReason } from './failure-reason.ts'
-import { type PooledServer, poolServer } from './pooled-server.ts'
+import { connect, type Connection, type ConnectOptions, type ListedServer } from './connection.ts'
+import {
+  ServerNotFoundError,
+  ServerNotTrustedError,
+  ServerStartError,
+  ToolNotAllowedError,
+} from './errors.ts'
 
 /** A server that could not be listed. */
 export interface ServerListFailure {
@@ -212,4 +215,164 @@ function failureOf(server: string, error: unknown): ServerListFailure {
   const message = failureReason(messageOf(error), stderrTail)
   if (!(error instanceof ServerNotTrustedError)) return { server, message, stderrTail }
   return { server, message, stderrTail, notTrusted: true }
+}
+
+/** One server of a pool, started when it is needed and again when it ended. */
+interface PooledServer extends ToolServer {
+  start(signal?: AbortSignal): Promise<void>
+  isRunning(): boolean
+  /** Why the last start or listing failed; undefined after one that did not. */
+  lastError(): string | undefined
+  listWithProblems(options?: { signal?: AbortSignal | undefined }): Promise<ListedServer>
+  close(): Promise<void>
+}
+
+function poolServer(
+  definition: ServerDefinition,
+  context: Omit<ConnectOptions, 'signal'>,
+): PooledServer {
+  const { name } = definition
+  const stopped = new AbortController()
+  let connection: Connection | undefined
+  let starting: Promise<Connection> | undefined
+  let instance = ''
+  let lastError: string | undefined
+
+  const server: PooledServer = {
+    name,
+    instance: () => instance,
+    isRunning: () => connection?.isClosed() === false,
+    lastError: () => lastError,
+    async start(signal) {
+      await running(signal)
+    },
+    async list(options) {
+      return (await server.listWithProblems(options)).tools
+    },
+    async listWithProblems({ signal } = {}) {
+      const listed = await (await running(signal)).list(signal)
+      return { ...listed, tools: listed.tools.filter((tool) => allowsTool(definition, tool.name)) }
+    },
+    async call(tool, parameters, options) {
+      requireAllowed(definition, tool)
+      return await (await running(options?.signal)).call(tool, parameters, options)
+    },
+    async close() {
+      stopped.abort()
+      await starting?.catch(() => undefined)
+      await connection?.close()
+    },
+  }
+  return server
+
+  /** One start for all who wait; each of them may give up alone. */
+  async function running(signal: AbortSignal | undefined): Promise<Connection> {
+    if (connection?.isClosed() === false) return connection
+    starting ??= startAnew().finally(() => (starting = undefined))
+    return await abortable(starting, signal, name)
+  }
+
+  async function startAnew(): Promise<Connection> {
+    refuse(definition, stopped.signal.aborted)
+    try {
+      // What the last process left is ended before the next one starts.
+      await connection?.close()
+      connection = await connect(definition, { ...context, signal: stopped.signal })
+    } catch (error) {
+      lastError = error instanceof Error ? error.message : String(error)
+      throw error
+    }
+    lastError = undefined
+    instance = connection.instance
+    context.note({ code: 'server-started', message: `it runs as ${instance}` })
+    return connection
+  }
+}
+
+/** @throws {ServerNotTrustedError} | {ServerStartError} for a server that must not be started. */
+export function refuse(
+  { name, blocked, disabled, source }: ServerDefinition,
+  isStopped: boolean,
+): void {
+  if (isStopped) {
+    throw new ServerStartError({
+      server: name,
+      message: `The server ${name} is being ended`,
+      kind: 'cancelled',
+    })
+  }
+  if (blocked !== undefined) {
+    const Refusal = blocked.reason === 'unresolved' ? ServerStartError : ServerNotTrustedError
+    const message = `The server ${name} is not started: ${blocked.message}`
+    throw new Refusal({ server: name, message }, { hint: blocked.hint })
+  }
+  if (disabled) {
+    throw new ServerStartError(
+      { server: name, message: `The server ${name} is disabled in ${source.path}` },
+      { hint: 'Enable it there, or remove its entry.' },
+    )
+  }
+}
+
+async function abortable<T>(
+  work: Promise<T>,
+  signal: AbortSignal | undefined,
+  name: string,
+): Promise<T> {
+  if (signal === undefined) return await work
+  const cancelled = (): ServerStartError =>
+    new ServerStartError({
+      server: name,
+      message: `The start of the server ${name} was cancelled`,
+      kind: 'cancelled',
+    })
+  if (signal.aborted) throw cancelled()
+  let onAbort = (): void => undefined
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(cancelled())
+    signal.addEventListener('abort', onAbort, { once: true })
+  })
+  try {
+    return await Promise.race([work, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Whether the configuration of the server lets a tool be seen and called; `deny` beats `allow`. */
+function allowsTool(
+  { allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>,
+  tool: string,
+): boolean {
+  return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true
+}
+
+/** @throws {ToolNotAllowedError} */
+function requireAllowed(definition: ServerDefinition, tool: string): void {
+  if (allowsTool(definition, tool)) return
+  const { name, source } = definition
+  throw new ToolNotAllowedError(
+    {
+      kind: 'tool-not-found',
+      message: `The tool ${tool} of the server ${name} may not be called: its configuration in ${source.path} does not allow it`,
+      delivered: 'no',
+    },
+    { code: 'tool-not-allowed', hint: 'Change the lists of enabled or disabled tools there.' },
+  )
+}
+
+/** Characters of what a server said that a reason has. */
+const longest = 200
+
+/**
+ * Why a server failed, in one line: the first line of the message, and of what the server printed
+ * the line that tells most, which is the first that speaks of an error, else the last.
+ */
+function failureReason(message: string, stderrTail: string): string {
+  const head = (message.split('\n')[0] ?? '').replace(/\. Its last error output:$/, '')
+  const lines = stderrTail.split('\n').flatMap((line) => line.trim() || [])
+  const telling = lines.find((line) => /error|fatal|cannot|failed/i.test(line)) ?? lines.at(-1)
+  if (telling === undefined || head.includes(telling)) return head
+  const said = telling.length > longest ? `${telling.slice(0, longest - 1)}…` : telling
+  return `${head}: ${said}`
 }

@@ -1,11 +1,15 @@
-import type { Runtime, Settings } from '../../base/index.ts'
+import { fileIdentity, messageOf, type Runtime, type Settings } from '../../base/index.ts'
 import { findWorkspace } from '../../trust/index.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
-import { servedClient } from './served-client.ts'
+import {
+  readServedRecord,
+  servedClient,
+  type ServedClient,
+  type ServedRecord,
+} from './served-process.ts'
 import { servedPool } from './served-pool.ts'
-import { readServedRecord } from './served-record.ts'
 
 export interface ProjectServersOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
   /** A directory of the project. */
@@ -48,3 +52,65 @@ export function openProjectServers(options: ProjectServersOptions): ProjectServe
     life: 'own',
   }
 }
+
+/**
+ * The servers of a project for a process that lives long. Configuration and trust are looked at again
+ * whenever something of them is asked: what was taken away, withdrawn or written otherwise ends, what
+ * was added counts. Servers that another process keeps are used for as long as it keeps them.
+ */
+export function openLiveServers(options: ProjectServersOptions): ProjectServers {
+  const { runtime, settings, onLog, kept = true } = options
+  const project = findWorkspace(options.project, runtime)
+  const read = (): ServerConfiguration =>
+    readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
+  let configuration = read()
+  let seen = fileIdentity(configuration.inputs)
+  const own = openServers(configuration.servers, { ...options, project })
+  let served = kept ? servedNow() : undefined
+  return {
+    get configuration() {
+      return now()
+    },
+    get definitions() {
+      return now().servers
+    },
+    get life() {
+      return source() === own ? 'own' : 'kept'
+    },
+    get: async (name, given) => await source().get(name, given),
+    list: async (given) => await source().list(given),
+    async close() {
+      served?.client.close()
+      await own.close()
+    },
+  }
+
+  function now(): ServerConfiguration {
+    const identity = fileIdentity(configuration.inputs)
+    if (identity === seen) return configuration
+    configuration = read()
+    // Of the files as they are known now: another place may have been named.
+    seen = fileIdentity(configuration.inputs)
+    own.update(configuration.servers).catch((error: unknown) => {
+      onLog?.({ server: '', code: 'server-ended', message: messageOf(error) })
+    })
+    return configuration
+  }
+
+  function source(): ProjectServersPool {
+    const { servers } = now()
+    if (served === undefined) return own
+    const record = readServedRecord(project, runtime)
+    if (record?.token === served.record.token) return servedPool(served.client, servers)
+    served.client.close()
+    served = servedNow()
+    return served === undefined ? own : servedPool(served.client, servers)
+  }
+
+  function servedNow(): { record: ServedRecord; client: ServedClient } | undefined {
+    const record = readServedRecord(project, runtime)
+    return record === undefined ? undefined : { record, client: servedClient(record) }
+  }
+}
+
+type ProjectServersPool = Pick<ProjectServers, 'get' | 'list'>

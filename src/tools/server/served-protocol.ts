@@ -78,13 +78,13 @@ export function decodeOutcome(value: unknown): ToolOutcome {
   }
 }
 
-function problem(value: unknown): AnswerProblem[] {
+export function problem(value: unknown): AnswerProblem[] {
   if (!isObject<JsonValue>(value) || typeof value['message'] !== 'string') return []
   const code = value['code'] === 'answer-too-deep' ? value['code'] : 'answer-invalid'
   return [{ code, message: value['message'] }]
 }
 
-function decodeBlock(block: JsonObject): ToolContent[] {
+export function decodeBlock(block: JsonObject): ToolContent[] {
   const text = (key: string): string | undefined => {
     const value = block[key]
     return typeof value === 'string' ? value : undefined

@@ -1,6 +1,4 @@
-import { cacheText } from '../../../src/tools/cache/_cache-text.ts'
-import type { CachedTool } from '../../../src/tools/cache/cache-model.ts'
-import { parseCache } from '../../../src/tools/cache/read-cache.ts'
+import { type CachedTool, cacheText, parseCache } from '../../../src/tools/cache/cache-file.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'tool-cache'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { parseCache } from '../../../src/tools/cache/read-cache.ts'
+import { parseCache } from '../../../src/tools/cache/cache-file.ts'
 
 function parse(value: unknown): ReturnType<typeof parseCache> {
   return parseCache(typeof value === 'string' ? value : JSON.stringify(value), 'tools.json')

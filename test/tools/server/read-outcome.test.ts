@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ToolCallError, type ToolOutcome } from '../../../src/tools/index.ts'
-import { readOutcome } from '../../../src/tools/server/_read-outcome.ts'
+import { readOutcome } from '../../../src/tools/server/read-answers.ts'
 
 const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))
 const text = (value: unknown): object => ({ type: 'text', text: value })

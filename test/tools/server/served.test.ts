@@ -20,7 +20,7 @@ import {
   serveProject,
   stopServed,
 } from '../../../src/tools/index.ts'
-import { readServedRecord, servedRecordPath } from '../../../src/tools/server/served-record.ts'
+import { readServedRecord, servedRecordPath } from '../../../src/tools/server/served-process.ts'
 import { runCli } from '../../cli/run-cli.ts'
 import { newMarker, processesWith, serverProgram } from './_servers.ts'
 import { until } from '../../patience.ts'

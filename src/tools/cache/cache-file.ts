@@ -1,0 +1,363 @@
+import { linkSync, unlinkSync } from 'node:fs'
+import {
+  deepestJson,
+  type Diagnostic,
+  isObject,
+  messageOf,
+  readRegularFile,
+  type Runtime,
+  systemCode,
+  tooDeepAt,
+} from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import type { JsonObject } from '../model.ts'
+
+/** The cache file's content, whichever of its schemas it was written in. */
+export interface ToolCache {
+  version: string
+  /** ISO date; empty where the file names none that can be read. */
+  refreshedAt: string
+  servers: readonly string[]
+  categories: readonly CachedCategory[]
+  uncategorized: readonly CachedTool[]
+  workflows?: JsonValue | undefined
+  /** Everything else at the top, kept by a refresh. */
+  further: JsonObject
+}
+
+export interface CachedCategory {
+  /** As the file has it. */
+  name: string
+  description: string
+  keywords: readonly string[]
+  tools: readonly CachedTool[]
+  further: JsonObject
+}
+
+export interface CachedTool {
+  id: string
+  description: string
+  prefix?: string | undefined
+  /** Phrases that ask for this tool, written by a person. */
+  examples?: readonly string[] | undefined
+  further: JsonObject
+}
+
+/** What we write; the `workflows` key made it 4. Files of up to version 5 are read. */
+export const cacheVersion = '4.0.0'
+const newestReadable = 5
+
+const cacheLimits = {
+  fileBytes: 32 * 1024 * 1024,
+  tools: 20_000,
+  /** Characters of a description kept in the cache. */
+  description: 1_000,
+  examples: 100,
+} as const
+
+export type CacheReading =
+  | { state: 'read'; cache: ToolCache; diagnostics: readonly Diagnostic[] }
+  | { state: 'missing'; diagnostics: readonly Diagnostic[] }
+  /** Not what a cache is; `newer` where a later version of the program wrote it. */
+  | { state: 'corrupt' | 'newer'; diagnostics: readonly Diagnostic[] }
+
+/** Reads a cache file of any of its schemas. Nothing is thrown: what is wrong is in the diagnostics. */
+export function readCacheFile(path: string): CacheReading {
+  const file = readRegularFile(path, { maxBytes: cacheLimits.fileBytes })
+  if (file.ok) return parseCache(file.text, path)
+  if (file.code === 'file-missing') return { state: 'missing', diagnostics: [] }
+  return corrupt(path, file.code, file.message)
+}
+
+/**
+ * The text of a cache file as a {@link ToolCache}. Tools and categories that cannot be used are left
+ * out with a diagnostic each; of tools with one id the first counts.
+ */
+export function parseCache(text: string, path: string): CacheReading {
+  const parsed = parseJson(text, path)
+  if (!parsed.ok) return parsed.reading
+  const { value } = parsed
+  if (!isObject<JsonValue>(value))
+    return corrupt(path, 'cache-malformed', 'the cache is not a JSON object')
+  const version = typeof value['version'] === 'string' ? value['version'] : ''
+  const major = /^(\d{1,6})(?:\.|$)/.exec(version)?.[1]
+  if (major === undefined) {
+    return corrupt(path, 'cache-malformed', 'the cache names no version such as "4.0.0"')
+  }
+  if (Number(major) > newestReadable) return newer(path, version)
+  const missing = ['categories', 'tool_count'].filter((key) => value[key] === undefined)
+  if (missing.length > 0 || !isObject<JsonValue>(value['categories'])) {
+    const keys = missing.length > 0 ? missing.join(' and ') : 'categories as an object'
+    return corrupt(path, 'cache-malformed', `the cache has no ${keys}`)
+  }
+  const diagnostics: Diagnostic[] = []
+  const report = (code: string, message: string): void => {
+    diagnostics.push({ code, severity: 'warning', message, path })
+  }
+  const seen = new Set<string>()
+  const lookup = isObject<JsonValue>(value['tools']) ? value['tools'] : {}
+  const categories = parseCategories(value['categories'], { seen, lookup, report })
+  const uncategorized = parseTools(value['uncategorized'], { seen, lookup, report })
+  const unplaced = parseTools(
+    Object.keys(lookup).filter((id) => !seen.has(id)),
+    { seen, lookup, report },
+  )
+  if (typeof value['tool_count'] === 'number' && value['tool_count'] !== seen.size) {
+    report(
+      'cache-count-mismatch',
+      `tool_count says ${value['tool_count']}, and ${seen.size} tools are listed`,
+    )
+  }
+  const {
+    version: _version,
+    refreshed_at,
+    generated_at,
+    mcp_servers,
+    tool_sources,
+    ...rest
+  } = value
+  const { tool_count: _count, categories: _categories, tools: _tools, ...others } = rest
+  const { uncategorized: _uncategorized, workflows, ...further } = others
+  return {
+    state: 'read',
+    cache: {
+      version,
+      refreshedAt: readDate(refreshed_at ?? generated_at),
+      servers: readStrings(mcp_servers ?? tool_sources),
+      categories,
+      uncategorized: [...uncategorized, ...unplaced],
+      workflows,
+      further,
+    },
+    diagnostics,
+  }
+}
+
+function readDate(value: unknown): string {
+  if (typeof value !== 'string') return ''
+  const time = Date.parse(value)
+  return Number.isNaN(time) ? '' : new Date(time).toISOString()
+}
+
+type JsonParsing = { ok: true; value: unknown } | { ok: false; reading: CacheReading }
+
+function parseJson(text: string, path: string): JsonParsing {
+  if (tooDeepAt(text) !== undefined) {
+    const problem = `it is nested deeper than ${deepestJson} levels`
+    return { ok: false, reading: corrupt(path, 'cache-malformed', problem) }
+  }
+  try {
+    const value: unknown = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
+    return { ok: true, value }
+  } catch (error) {
+    return { ok: false, reading: corrupt(path, 'cache-not-json', messageOf(error), text) }
+  }
+}
+
+function corrupt(path: string, code: string, problem: string, text?: string): CacheReading {
+  const message = `Cache missing or invalid at ${path}: ${problem}`
+  const hint = 'Run `skillrail tools refresh`: it moves this file aside and writes a new one.'
+  const place = text === undefined ? {} : placeOf(problem, text)
+  return {
+    state: 'corrupt',
+    diagnostics: [{ code, severity: 'error', message, path, ...place, hint }],
+  }
+}
+
+/** The line and column that the parser's message speaks of. */
+function placeOf(problem: string, text: string): { line: number; column: number } {
+  const named = /line (\d+) column (\d+)/.exec(problem)
+  if (named !== null) return { line: Number(named[1]), column: Number(named[2]) }
+  const at = /position (\d+)/.exec(problem)
+  const before = text.slice(0, at === null ? text.length : Number(at[1])).split('\n')
+  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }
+}
+
+function newer(path: string, version: string): CacheReading {
+  const message = `${path} has version ${version}; this program reads up to ${newestReadable}`
+  const hint = 'Update skillrail, or move the file away.'
+  return {
+    state: 'newer',
+    diagnostics: [{ code: 'cache-newer', severity: 'error', message, path, hint }],
+  }
+}
+
+interface PartsContext {
+  /** Ids that were read already; of each id the first counts. */
+  seen: Set<string>
+  /** `tools` of the later schema: id → description and category. */
+  lookup: Readonly<Record<string, unknown>>
+  report(code: string, message: string): void
+}
+
+export function readStrings(value: unknown): string[] {
+  if (!Array.isArray(value)) return []
+  return value.filter((item): item is string => typeof item === 'string')
+}
+
+function parseCategories(
+  categories: Readonly<Record<string, unknown>>,
+  context: PartsContext,
+): CachedCategory[] {
+  return Object.entries(categories).flatMap(([name, value]) => {
+    if (prototypeKeys.has(name) || name.trim() === '' || name.length > 256) {
+      context.report('cache-category-name', `a category cannot be called ${JSON.stringify(name)}`)
+      return []
+    }
+    if (!isObject<JsonValue>(value)) {
+      context.report('cache-category', `category ${name} is no object with description and tools`)
+      return []
+    }
+    const { description, keywords, tools, ...further } = value
+    return [
+      {
+        name,
+        description: typeof description === 'string' ? description : '',
+        keywords: readStrings(keywords),
+        tools: parseTools(tools, context),
+        further,
+      },
+    ]
+  })
+}
+
+/** Tools as objects (the first schema) or as ids whose facts are in the lookup (the later one). */
+function parseTools(value: unknown, context: PartsContext): CachedTool[] {
+  if (!Array.isArray(value)) return []
+  return value.flatMap((item: unknown) => {
+    const tool = typeof item === 'string' ? lookUp(item, context) : item
+    if (!isObject<JsonValue>(tool) || typeof tool['id'] !== 'string') {
+      context.report('cache-tool', 'a tool in the cache has no id')
+      return []
+    }
+    return parseTool(tool['id'], tool, context)
+  })
+}
+
+function lookUp(id: string, { lookup }: PartsContext): JsonObject {
+  const facts = Object.hasOwn(lookup, id) ? lookup[id] : undefined
+  if (!isObject<JsonValue>(facts)) return { id, description: '' }
+  const { category: _category, ...rest } = facts
+  return { ...rest, id }
+}
+
+function parseTool(id: string, value: JsonObject, context: PartsContext): CachedTool[] {
+  const problem = toolIdProblem(id)
+  if (problem !== undefined) {
+    context.report('tool-name', `tool ${JSON.stringify(id.slice(0, 80))} is left out: ${problem}`)
+    return []
+  }
+  if (context.seen.has(id)) {
+    context.report('tool-repeated', `tool ${id} is listed again; the first one counts`)
+    return []
+  }
+  if (context.seen.size >= cacheLimits.tools) {
+    context.report('cache-too-many', `tools beyond the first ${cacheLimits.tools} are left out`)
+    return []
+  }
+  context.seen.add(id)
+  const { id: _id, description, prefix, examples, ...further } = value
+  const phrases = readStrings(examples).slice(0, cacheLimits.examples)
+  return [
+    {
+      id,
+      description: cutDescription(typeof description === 'string' ? description : ''),
+      ...(typeof prefix === 'string' ? { prefix } : {}),
+      ...(phrases.length > 0 ? { examples: phrases } : {}),
+      further,
+    },
+  ]
+}
+
+/** As much of a description as the cache keeps. */
+export function cutDescription(text: string): string {
+  return cutText(text, cacheLimits.description)
+}
+
+/** Text of at most `length` characters; an ellipsis stands for what was cut off. */
+export function cutText(text: string, length: number): string {
+  if (text.length <= length) return text.trim()
+  const cut = text.trimStart().slice(0, length - 1)
+  return `${cut.replace(/[\uD800-\uDBFF]$/, '').trimEnd()}…`
+}
+
+/** The cache file's text in the schema that the seed's clients read. */
+export function cacheText(cache: ToolCache): string {
+  const count = cache.categories.reduce((sum, { tools }) => sum + tools.length, 0)
+  const value = {
+    version: cache.version,
+    refreshed_at: cache.refreshedAt,
+    mcp_servers: cache.servers,
+    tool_count: count + cache.uncategorized.length,
+    categories: Object.fromEntries(
+      cache.categories.map((item) => [item.name, categoryValue(item)]),
+    ),
+    uncategorized: cache.uncategorized.map(toolValue),
+    workflows: cache.workflows,
+    ...cache.further,
+  }
+  return `${JSON.stringify(value, null, 2)}\n`
+}
+
+function categoryValue({ description, keywords, tools, further }: CachedCategory): object {
+  return { description, keywords, tools: tools.map(toolValue), ...further }
+}
+
+function toolValue({ id, description, prefix, examples, further }: CachedTool): object {
+  return { id, description, prefix, examples, ...further }
+}
+
+/** Keys that change what an object is; a tool or category of such a name is refused. */
+const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
+
+/** Longest id, server and `__` included; a tool's own name has at most 128 characters (MCP, tools). */
+const longestId = 256
+
+/** Nearly every id; the pattern that knows Unicode takes milliseconds to compile. */
+const ordinary = /^[A-Za-z0-9_.:/@+-]+$/
+
+/** Why a tool cannot have this id, or undefined where it can. */
+export function toolIdProblem(id: string): string | undefined {
+  if (id === '') return 'it is empty'
+  if (id.length > longestId)
+    return `it has ${id.length} characters; at most ${longestId} are allowed`
+  if (prototypeKeys.has(id)) return 'it is a name that JavaScript reserves for objects'
+  if (ordinary.test(id)) return undefined
+  if (!/^[\p{L}\p{N}\p{M}_.:/@+ -]+$/u.test(id) || id !== id.trim()) {
+    return 'it has characters that no tool name may have; letters, digits, and _ - . / : are allowed'
+  }
+  return undefined
+}
+
+/** `github` for `github__get_issue`: by the longest known server, else up to the first `__`. */
+export function serverOfId(id: string, servers: readonly string[]): string {
+  let longest: string | undefined
+  for (const server of servers) {
+    const longer = longest === undefined || server.length > longest.length
+    if (longer && id.startsWith(`${server}__`)) longest = server
+  }
+  if (longest !== undefined) return longest
+  const at = id.indexOf('__')
+  return at > 0 ? id.slice(0, at) : ''
+}
+
+/** The tool's name as its server knows it. */
+export function nameInServer(id: string, server: string): string {
+  return server !== '' && id.startsWith(`${server}__`) ? id.slice(server.length + 2) : id
+}
+
+/** Renames a corrupt file to one that is not there yet, `tools.json.corrupt-DATE`; returns its path. */
+export async function moveAside(path: string, runtime: Runtime): Promise<string> {
+  const date = new Date(runtime.now()).toISOString().slice(0, 19).replaceAll(':', '')
+  for (let number = 1; ; number++) {
+    const aside = `${path}.corrupt-${date}${number === 1 ? '' : `-${number}`}`
+    try {
+      // A link, unlike a rename, never replaces what is there.
+      linkSync(path, aside)
+      unlinkSync(path)
+      return aside
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error
+    }
+  }
+}

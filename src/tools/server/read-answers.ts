@@ -1,0 +1,278 @@
+import { deepestJson, isObject } from '../../base/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
+import { isDeepJson, isDeepValue } from '../../workflow/index.ts'
+import { ToolCallError } from '../errors.ts'
+import type {
+  AnswerProblem,
+  JsonObject,
+  ToolAnnotations,
+  ToolContent,
+  ToolDefinition,
+  ToolOutcome,
+} from '../model.ts'
+import type { Mask } from './mask-secrets.ts'
+
+/** What is read of a result: what can be used of it, and what is wrong with the rest. */
+interface Reading {
+  content: ToolContent[]
+  problems: AnswerProblem[]
+}
+
+/**
+ * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know
+ * becomes its JSON as text, so that nothing a server said is lost; one that is not what its kind
+ * wants, and a value that is nested too deeply, is a problem. Text stays text however deep it is.
+ *
+ * @param size bytes of the answer; 0 where the transport does not know
+ * @throws {ToolCallError} `protocol`, where the content is no list or nothing of it can be used
+ */
+export function readOutcome(result: JsonObject, size: number): ToolOutcome {
+  const { content, problems } = readContent(result['content'])
+  const { isError = false, structuredContent } = result
+  const isDeep = isDeepValue(structuredContent)
+  if (isDeep) problems.push({ code: 'answer-too-deep', message: `its structured content ${deep}` })
+  // Libraries that write every field send null where there is none.
+  const structured = isDeep || structuredContent === null ? undefined : structuredContent
+  if (isError !== null && typeof isError !== 'boolean') {
+    problems.push({ code: 'answer-invalid', message: '`isError` is neither true nor false' })
+  }
+  const [first] = problems
+  if (first !== undefined && content.length === 0 && structured === undefined) {
+    throw unusable(first.message)
+  }
+  for (const block of content) {
+    if (block.type !== 'text' || !isDeepJson(block.text)) continue
+    problems.push({ code: 'answer-too-deep', message: `its JSON ${deep}; it stays text` })
+  }
+  return {
+    isError: isError !== null && isError !== false,
+    content,
+    structured,
+    size: size || Buffer.byteLength(JSON.stringify([content, structured])),
+    ...(problems.length === 0 ? {} : { problems }),
+  }
+}
+
+const deep = `is nested deeper than ${deepestJson} levels`
+
+function unusable(message: string): ToolCallError {
+  return new ToolCallError({
+    kind: 'protocol',
+    message: `the answer is no result of a tool: ${message}`,
+    delivered: 'yes',
+  })
+}
+
+/** Servers of the first protocols may leave the content out; what stands there must be a list. */
+function readContent(content: unknown): Reading {
+  if (content === undefined) return { content: [], problems: [] }
+  if (!Array.isArray(content)) throw unusable('its `content` is no list of blocks')
+  const reading: Reading = { content: [], problems: [] }
+  content.forEach((block: unknown, index) => {
+    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is no object'
+    if (typeof read !== 'string') reading.content.push(read)
+    else {
+      const message = `block ${index + 1} of its content ${read}`
+      reading.problems.push({ code: 'answer-invalid', message })
+    }
+  })
+  return reading
+}
+
+/** The block, or what is wrong with it. */
+function readBlock(block: JsonObject): ToolContent | string {
+  if (isDeepValue(block)) return deep
+  const { text, mimeType, uri, name, resource } = block
+  const type = typeof block['type'] === 'string' ? block['type'] : ''
+  switch (type) {
+    case 'text':
+      return typeof text === 'string' ? { type, text } : 'is a text without text'
+    case 'image':
+    case 'audio': {
+      const data = bytesIn(block['data'])
+      if (data === undefined || data.length === 0) return `is ${article[type]} without base64 data`
+      const media = typeof mimeType === 'string' ? mimeType : 'application/octet-stream'
+      return { type, mimeType: media, data }
+    }
+    case 'resource_link':
+      if (typeof uri !== 'string') return 'is a link without an address'
+      return { type: 'link', uri, name: typeof name === 'string' ? name : uri, ...media(block) }
+    case 'resource':
+      return isObject<JsonValue>(resource)
+        ? readResource(resource)
+        : 'is a resource that is no object'
+    default:
+      return { type: 'text', text: JSON.stringify(block) }
+  }
+}
+
+const article = { image: 'an image', audio: 'a sound' } as const
+
+function readResource(resource: JsonObject): ToolContent | string {
+  const { uri, text, blob } = resource
+  if (typeof uri !== 'string') return 'is a resource without an address'
+  const data = bytesIn(blob)
+  if (blob !== undefined && data === undefined) return 'is a resource without base64 data'
+  return {
+    type: 'resource',
+    uri,
+    ...media(resource),
+    ...(typeof text === 'string' ? { text } : {}),
+    ...(data === undefined ? {} : { data }),
+  }
+}
+
+/** What base64 means, with either of its alphabets; undefined for anything else. */
+function bytesIn(data: unknown): Buffer | undefined {
+  if (typeof data !== 'string' || !/^[\w+/\s-]*(?:={1,2}\s*)?$/.test(data)) return undefined
+  return Buffer.from(data, 'base64')
+}
+
+function media({ mimeType }: JsonObject): { mimeType?: string } {
+  return typeof mimeType === 'string' ? { mimeType } : {}
+}
+
+/**
+ * Reads what a server lists, tool by tool: one that is malformed or has a name that came before is
+ * left out and named in `problems`.
+ */
+export function readTools(
+  server: string,
+  listed: readonly unknown[],
+): { tools: readonly ToolDefinition[]; problems: readonly string[] } {
+  const tools = new Map<string, ToolDefinition>()
+  const problems: string[] = []
+  for (const value of listed) {
+    const tool = isObject<JsonValue>(value) ? readTool(server, value) : undefined
+    if (tool === undefined) problems.push('a tool without a name is left out')
+    else if (tools.has(tool.name))
+      problems.push(`the tool ${tool.name} is listed twice; the first one counts`)
+    else tools.set(tool.name, tool)
+  }
+  return { tools: [...tools.values()], problems }
+}
+
+function readTool(server: string, value: JsonObject): ToolDefinition | undefined {
+  const name = text(value['name'])
+  if (name === undefined || name === '') return undefined
+  const input = value['inputSchema']
+  const output = value['outputSchema']
+  return {
+    id: `${server}__${name}`,
+    server,
+    name,
+    title: text(value['title']),
+    description: text(value['description']) ?? '',
+    inputSchema: isObject<JsonValue>(input) ? input : { type: 'object' },
+    outputSchema: isObject<JsonValue>(output) ? output : undefined,
+    annotations: isObject<JsonValue>(value['annotations'])
+      ? readAnnotations(value['annotations'])
+      : undefined,
+  }
+}
+
+function readAnnotations(value: JsonObject): ToolAnnotations {
+  const flag = (key: string): boolean | undefined => {
+    const found = value[key]
+    return typeof found === 'boolean' ? found : undefined
+  }
+  return {
+    title: text(value['title']),
+    readOnlyHint: flag('readOnlyHint'),
+    destructiveHint: flag('destructiveHint'),
+    idempotentHint: flag('idempotentHint'),
+    openWorldHint: flag('openWorldHint'),
+  }
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+/** What a server asks for instead of giving a result (MCP of 2026-07-28, Multi Round-Trip Requests). */
+interface InputRequired {
+  requests: JsonObject
+  /** To be handed back; with no requests it is all that is wanted. */
+  state?: string | undefined
+}
+
+/** Undefined for a result that is one. */
+export function readInputRequired(result: JsonObject): InputRequired | undefined {
+  const { resultType, inputRequests, requestState } = result
+  // A server of an earlier protocol that answers so has its `resultType` taken away by the client.
+  const asks =
+    resultType === 'input_required' || (isObject(inputRequests) && !('content' in result))
+  if (!asks) return undefined
+  return {
+    requests: isObject(inputRequests) ? inputRequests : {},
+    state: typeof requestState === 'string' ? requestState : undefined,
+  }
+}
+
+/**
+ * What a server wants to know before it goes on, and whether it can be told in the parameters.
+ * Skillrail has nobody to ask during a call: it declares none of these capabilities.
+ */
+export function inputRequiredText(
+  tool: string,
+  { requests }: InputRequired,
+  inputSchema: JsonObject | undefined,
+  mask: Mask,
+): string {
+  // A secret that was cut is none that a mask knows.
+  const shown = (text: string): string => cut(mask(text))
+  const wanted = Object.values(requests).map((request) => describe(request, shown))
+  const asks = wanted.map(({ text }) => text).join('; ')
+  const names = wanted.flatMap(({ fields }) => fields)
+  const properties = inputSchema?.['properties']
+  const known = isObject(properties) ? Object.keys(properties) : []
+  const given = names.filter((name) => known.includes(name))
+  const advice =
+    names.length > 0 && given.length === names.length
+      ? `Give ${given.join(' and ')} as a parameter of the call`
+      : 'The tool has no parameter for it, and Skillrail answers no questions during a call'
+  return `${tool} was not finished, because its server needs an answer first: ${asks || 'it does not say which'}. ${advice}`
+}
+
+interface Wanted {
+  text: string
+  /** Names of what a form asks for. */
+  fields: readonly string[]
+}
+
+function describe(request: unknown, shown: (text: string) => string): Wanted {
+  const named = isObject(request) ? request['method'] : undefined
+  const method = typeof named === 'string' ? named : 'none'
+  const given = isObject(request) ? request['params'] : undefined
+  const params = isObject(given) ? given : {}
+  const { message, url, requestedSchema } = params
+  const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
+  switch (method) {
+    case 'elicitation/create': {
+      if (typeof url === 'string')
+        return { text: `${said}, to be answered at ${shown(url)}`, fields: [] }
+      const fields = isObject(requestedSchema) ? requestedSchema['properties'] : undefined
+      if (!isObject(fields)) return { text: said, fields: [] }
+      const names = Object.keys(fields)
+      const list = names.map((name) => `${shown(name)}: ${shown(kindOf(fields[name]))}`).join('; ')
+      return { text: names.length === 0 ? said : `${said} (${cut(list)})`, fields: names }
+    }
+    case 'sampling/createMessage':
+      return { text: 'an answer of a model', fields: [] }
+    case 'roots/list':
+      return { text: 'the directories that it may work in', fields: [] }
+    default:
+      return { text: `something of a kind that is not known (${shown(method)})`, fields: [] }
+  }
+}
+
+function kindOf(schema: unknown): string {
+  if (!isObject(schema)) return 'anything'
+  const { type, enum: values } = schema
+  if (Array.isArray(values)) return `one of ${values.map(String).join(', ')}`
+  return typeof type === 'string' ? type : 'anything'
+}
+
+function cut(text: string): string {
+  return text.length <= 500 ? text : `${text.slice(0, 499)}…`
+}
