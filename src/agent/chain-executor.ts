@@ -19,7 +19,7 @@ import { scriptTools } from './skills/script-tools.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
 import { createUsageLedger } from './usage.ts'
 
-export interface ModelExecutorOptions {
+interface ModelExecutorOptions {
   /** The model that a plan names; what it throws makes the step fail. */
   modelNamed(name: string): Promise<ModelObject>
   /** Reads the skill of a step, whose digest was just compared with the plan's. */

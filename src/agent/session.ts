@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { JsonObject } from '../tools/index.ts'
-import { type ConversationLimits, createCompactor } from './conversation/compact.ts'
+import { Compactor, type ConversationLimits } from './conversation/compact.ts'
 import { messageTexts } from './conversation/messages.ts'
 import { AgentUsageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
@@ -100,7 +100,7 @@ export class AgentSession {
   readonly delegation: string | undefined
   readonly #options: SessionOptions
   readonly #parts: SessionPart[] = []
-  readonly #compactor
+  readonly #compactor: Compactor
   #messages: readonly ModelMessage[]
   /** Of the run that is going on, with what it has added until now. */
   #current: readonly ModelMessage[]
@@ -111,7 +111,7 @@ export class AgentSession {
     this.agent = options.agent
     this.delegation = options.delegation
     this.#options = options
-    this.#compactor = createCompactor(options.limits)
+    this.#compactor = new Compactor(options.limits)
     this.#messages = structuredClone(options.messages ?? [])
     this.#current = this.#messages
     for (const part of options.parts ?? []) this.join(part)

@@ -169,7 +169,7 @@ export interface CallFacts {
 }
 
 type Decision =
-  | { kind: 'allow'; because: string }
+  | { kind: 'allow' }
   | { kind: 'ask'; reason: string }
   | { kind: 'refuse'; reason: string }
 
@@ -192,12 +192,10 @@ export function decideCall(facts: CallFacts): Decision {
   if (hook?.decision === 'deny') return refuse(hook.reason)
   if (hook?.decision === 'ask') return ask(facts, hook.reason)
   if (denied === 'unclear') return ask(facts, 'it cannot be told whether the deny list has it')
-  if (hook?.decision === 'allow') return allow('a hook of an active skill allows it')
+  if (hook?.decision === 'allow') return allow
   if (alwaysAsk !== undefined) return ask(facts, alwaysAsk)
-  if (facts.preApproved) return allow('an active skill approves it')
-  if (facts.needsApproval === false) return allow('it needs no approval')
-  if (facts.needsApproval === undefined && facts.readOnly) return allow('it changes nothing')
-  if (facts.needsApproval === undefined && facts.own) return allow('it is the tool of the program')
+  if (facts.preApproved || facts.needsApproval === false) return allow
+  if (facts.needsApproval === undefined && (facts.readOnly || facts.own)) return allow
   return ask(facts, facts.needsApproval === true ? 'it needs an approval' : 'not read-only')
 }
 
@@ -211,9 +209,7 @@ function ask({ mode, approver }: CallFacts, reason: string): Decision {
   return { kind: 'ask', reason }
 }
 
-function allow(because: string): Decision {
-  return { kind: 'allow', because }
-}
+const allow: Decision = { kind: 'allow' }
 
 function refuse(reason: string): Decision {
   return { kind: 'refuse', reason }

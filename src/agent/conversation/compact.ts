@@ -8,49 +8,39 @@ export interface ConversationLimits {
   strategy?: CompactionStrategy | undefined
 }
 
-/** Makes a conversation fit before it is sent, and remembers how it did. */
-interface Compactor {
-  /** What is sent instead of these messages. They may only have grown since the last time. */
-  fit(messages: readonly ModelMessage[]): readonly ModelMessage[] | Promise<readonly ModelMessage[]>
-  /** What the model has seen or will see of these messages. */
-  visible(messages: readonly ModelMessage[]): readonly ModelMessage[]
-}
-
 const defaultBudget = 100_000
 
-/** How much is left after a conversation was made shorter, so that this is not done at every step. */
+/** The share that is left after a conversation was shortened, so that this is not done at every step. */
 const room = 0.7
 
-export function createCompactor(limits: ConversationLimits = {}): Compactor {
-  const { budget = defaultBudget, strategy = dropOldest } = limits
-  let before: { all: readonly ModelMessage[]; kept: readonly ModelMessage[] } = {
-    all: [],
-    kept: [],
+/** Makes a conversation fit before it is sent, and remembers how it did. */
+export class Compactor {
+  readonly #budget: number
+  readonly #strategy: CompactionStrategy
+  #all: readonly ModelMessage[] = []
+  #kept: readonly ModelMessage[] = []
+
+  constructor({ budget = defaultBudget, strategy = dropOldest }: ConversationLimits = {}) {
+    this.#budget = budget
+    this.#strategy = strategy
   }
 
-  /** The same beginning is sent at every step, which providers keep and charge less for. */
-  function visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
-    const { all, kept } = before
-    if (all.length === 0) return messages
-    const isSame = all.every((message, index) => message === messages[index])
-    return isSame ? [...kept, ...messages.slice(all.length)] : messages
+  /** What is sent instead of these messages. They may only have grown since the last time. */
+  async fit(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
+    const candidate = this.visible(messages)
+    if (estimateMessages(candidate) <= this.#budget) return candidate
+    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * room))
+    this.#all = [...messages]
+    return this.#kept
   }
 
-  return {
-    visible,
-    fit(messages) {
-      const candidate = visible(messages)
-      return estimateMessages(candidate) <= budget ? candidate : shorten(messages, candidate)
-    },
-  }
-
-  async function shorten(
-    messages: readonly ModelMessage[],
-    candidate: readonly ModelMessage[],
-  ): Promise<readonly ModelMessage[]> {
-    const kept = await strategy(candidate, Math.floor(budget * room))
-    before = { all: [...messages], kept }
-    return kept
+  /**
+   * What the model has seen or will see of these messages. The same beginning is sent at every step,
+   * which providers cache.
+   */
+  visible(messages: readonly ModelMessage[]): readonly ModelMessage[] {
+    const isSame = this.#all.every((message, index) => message === messages[index])
+    return isSame ? [...this.#kept, ...messages.slice(this.#all.length)] : messages
   }
 }
 

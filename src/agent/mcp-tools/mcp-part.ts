@@ -9,7 +9,7 @@ import { type McpTools, openMcpTools } from './open-mcp-tools.ts'
 import { type McpChoice, ServerSet } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
-export interface McpPartOptions {
+interface McpPartOptions {
   /** A directory of the project. */
   project: string
   runtime: Runtime

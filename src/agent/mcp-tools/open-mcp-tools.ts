@@ -19,7 +19,7 @@ import {
 import type { SessionStore } from '../../workflow/index.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
-export interface McpToolsOptions {
+interface McpToolsOptions {
   pool: ServerPool
   /** What every call of these tools passes. */
   gate: CallGate

@@ -111,7 +111,7 @@ export class ServerSet {
   }
 }
 
-export interface ServerSetOptions {
+interface ServerSetOptions {
   /** The root of the project. */
   project: string
   runtime: Runtime

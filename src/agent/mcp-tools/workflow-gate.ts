@@ -33,7 +33,7 @@ import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 import type { McpTools } from './open-mcp-tools.ts'
 
-export interface WorkflowGateOptions {
+interface WorkflowGateOptions {
   /** The root of the project. */
   project: string
   runtime: Runtime

@@ -3,14 +3,14 @@ import type { SkillInfo } from '../../library/index.ts'
 import { matchPrompt, planInjection, renderInjection } from '../../trigger/index.ts'
 import { SkillNotTrustedError } from '../../trust/index.ts'
 
-export interface PromptReferences {
+interface PromptReferences {
   /** What stands before the prompt; empty for nothing. */
   text: string
   /** What was asked for and left out, and patterns that cannot be used, as sentences. */
   notices: readonly string[]
 }
 
-export interface PromptReferenceOptions {
+interface PromptReferenceOptions {
   tokenBudget: number
   /** Whether the conversation has a text already. */
   isPresent: (text: string) => boolean

@@ -17,13 +17,13 @@ import {
 } from './hook-format.ts'
 
 /** The hooks of one active skill. */
-export interface HookedSkill {
+interface HookedSkill {
   name: string
   directory: string
   hooks: readonly SkillHook[]
 }
 
-export interface SkillHooksOptions {
+interface SkillHooksOptions {
   /** The active skills that have hooks, in the order of their activation. */
   skills: () => readonly HookedSkill[] | Promise<readonly HookedSkill[]>
   /** Throws when the skill is no longer trusted: something in it was changed since. */

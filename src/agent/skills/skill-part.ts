@@ -31,7 +31,7 @@ export interface SkillPartOptions extends SkillContext {
 }
 
 /** What an activation comes to: content for the conversation, or the answer of a subagent. */
-export type SkillUse =
+type SkillUse =
   | { kind: 'content'; activation: Activation; content: string }
   | { kind: 'forked'; activation: Activation; answer: string }
 

@@ -12,7 +12,7 @@ import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 import { readMcpName } from './select-tools.ts'
 
 /** A definition, with the file that it comes from. */
-export interface DefinedAgent {
+interface DefinedAgent {
   config: SubagentConfig
   path: string
   /** Where its fields are, for diagnostics with a line. */
@@ -73,7 +73,7 @@ export function checkReferences(
   })
 }
 
-export interface KnownTools {
+interface KnownTools {
   /** Names of the MCP servers that are configured. */
   servers: readonly string[]
 }

@@ -18,7 +18,7 @@ import type { SubagentParent } from './parent.ts'
 import { selectTools, type ToolSelection } from './select-tools.ts'
 import { loadSkills } from './skills.ts'
 
-export interface ChildInput {
+interface ChildInput {
   id: string
   config: SubagentConfig
   parent: SubagentParent
@@ -87,7 +87,7 @@ export class Child {
             this.notices.length === 0 ? undefined : ['Note:', ...this.notices].join('\n'),
           tools: () => this.#selection.tools,
         },
-        ...(parent.partsOfChild?.({ agent: config.name }) ?? []),
+        ...(parent.partsOfChild?.() ?? []),
         this.#guard(skills),
       ],
       maxTurns: options.maxTurns ?? config.maxTurns,

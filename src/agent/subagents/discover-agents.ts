@@ -55,7 +55,7 @@ export interface WithheldAgent {
 }
 
 /** A file that cannot be used. */
-export interface BrokenAgent {
+interface BrokenAgent {
   path: string
   /** What it calls itself, where that can be read. */
   name?: string | undefined
@@ -129,7 +129,7 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
 }
 
 /** A directory that is looked into. */
-export interface AgentPlace {
+interface AgentPlace {
   directory: string
   scope: 'project' | 'user'
   source: string

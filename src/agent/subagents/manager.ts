@@ -149,21 +149,13 @@ export class SubagentManager {
    * @throws as {@link SubagentManager.spawn}, and {SkillInvocationError} for a skill that may not.
    */
   async fork(activation: Activation, options: DelegateOptions = {}): Promise<SubagentResult> {
-    const handle = await this.forkAsync(activation, options)
-    return await handle.result()
-  }
-
-  /** {@link SubagentManager.fork} that goes on at once. */
-  async forkAsync(
-    activation: Activation,
-    options: DelegateOptions = {},
-  ): Promise<DelegationHandle> {
     const agent = activation.effects.fork?.agent
     refuseNesting(this.#parent, agent ?? forkName(activation.name))
     const named = agent === undefined ? undefined : await this.#required(agent)
     await this.#refuseCycle(activation)
     const { config, task } = forkOf(activation, named)
-    return await this.#begin(config, task, options, activation)
+    const handle = await this.#begin(config, task, options, activation)
+    return await handle.result()
   }
 
   /**

@@ -41,7 +41,7 @@ export interface SubagentParent {
   /** What untrusted skills limit its calls to now; the same holds for its subagents. */
   narrowed?: CallRules['narrowed'] | undefined
   /** What stands before the tools of a subagent as before its own, such as denials and hooks. */
-  partsOfChild?: ((child: { agent: string }) => readonly SessionPart[]) | undefined
+  partsOfChild?: (() => readonly SessionPart[]) | undefined
   /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void
   /** Tells what happens in a subagent; events carry the id of the delegation. */

@@ -2,7 +2,7 @@ import type { ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { dropOldest } from '../../../src/agent/index.ts'
-import { createCompactor } from '../../../src/agent/conversation/compact.ts'
+import { Compactor } from '../../../src/agent/conversation/compact.ts'
 import { estimateMessages, messageTexts } from '../../../src/agent/conversation/messages.ts'
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: text })
@@ -201,12 +201,12 @@ describe('any conversation that is made shorter', () => {
   })
 })
 
-describe('createCompactor', () => {
+describe('Compactor', () => {
   const step = (index: number): ModelMessage[] =>
     exchange(`${index}`, [{ tool: 'read', text: `${index} `.repeat(300) }])
 
   it('sends the same beginning again until there is too much of it', async () => {
-    const compactor = createCompactor({ budget: 1200 })
+    const compactor = new Compactor({ budget: 1200 })
     let messages: readonly ModelMessage[] = [user('Go.')]
     let before: readonly ModelMessage[] = []
     let changes = 0
@@ -228,7 +228,7 @@ describe('createCompactor', () => {
       return messages.slice(-1)
     }
     const budget = 700
-    const compactor = createCompactor({ budget, strategy: async (messages) => strategy(messages) })
+    const compactor = new Compactor({ budget, strategy: async (messages) => strategy(messages) })
     let messages: readonly ModelMessage[] = [user('Go.')]
     let times = 0
     for (let index = 0; index < 20; index++) {
@@ -244,7 +244,7 @@ describe('createCompactor', () => {
   })
 
   it('knows what the model can still see', async () => {
-    const compactor = createCompactor({ budget: 500 })
+    const compactor = new Compactor({ budget: 500 })
     const first = says('the first answer '.repeat(30))
     const messages = [user('Go.'), first, ...Array.from({ length: 9 }, (_, n) => step(n)).flat()]
     await compactor.fit(messages)
@@ -254,7 +254,7 @@ describe('createCompactor', () => {
   })
 
   it('takes another strategy, which may ask a model', async () => {
-    const compactor = createCompactor({
+    const compactor = new Compactor({
       budget: 10,
       strategy: async (messages, target) => [user(`${messages.length} messages in ${target}`)],
     })
