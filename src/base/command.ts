@@ -29,6 +29,8 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>
+  /** Whether a report `github` without a file goes into the job summary of GitHub Actions. */
+  jobSummary?: boolean
   /** Shows events while the command works. Not used with `--json` or `--quiet`, except for `stdout`. */
   progress?(screen: Screen): Progress<E>
   /** Whether this call of the command owns stdin and stdout, as an MCP server over pipes does. */
@@ -118,6 +120,8 @@ export interface Screen {
   width: number
   quiet: boolean
   verbose: boolean
+  /** Whether a report or the events own stdout, so that no rendering is printed there. */
+  stdoutTaken: boolean
   /** The text in a style of `util.styleText`; plain without a terminal or with NO_COLOR. */
   style(format: Parameters<typeof styleText>[0], text: string): string
   /** Rows as aligned columns, two spaces apart, each with a newline. */
@@ -132,10 +136,17 @@ export type OptionSpec =
   | { kind: 'flag'; flags: string; help: string }
   /** `--pin` with its opposite `--no-pin`, whose help is `negated`; undefined where neither is given. */
   | { kind: 'switch'; flags: string; help: string; negated: string }
-  | { kind: 'text'; flags: string; help: string; default?: string }
+  | { kind: 'text'; flags: string; help: string; default?: string; required?: true }
   /** May be repeated. */
   | { kind: 'list'; flags: string; help: string }
-  | { kind: 'choice'; flags: string; help: string; choices: readonly string[]; default?: string }
+  | {
+      kind: 'choice'
+      flags: string
+      help: string
+      choices: readonly string[]
+      default?: string
+      required?: true
+    }
   | { kind: 'integer'; flags: string; help: string; least: number; most: number; default?: number }
   /** Seconds with or without a fraction; the value is in milliseconds. */
   | { kind: 'seconds'; flags: string; help: string }
@@ -149,13 +160,15 @@ export type OptionValue = boolean | number | string | readonly string[] | undefi
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
 
+type HasValue = { default: string } | { required: true }
+
 type Given<S extends OptionSpec> = S extends { kind: 'flag' }
   ? boolean
   : S extends { kind: 'switch' }
     ? boolean | undefined
     : S extends { kind: 'list' }
       ? readonly string[]
-      : S extends { kind: 'choice'; choices: readonly (infer C)[]; default: string }
+      : S extends { kind: 'choice'; choices: readonly (infer C)[] } & HasValue
         ? C
         : S extends { kind: 'choice'; choices: readonly (infer C)[] }
           ? C | undefined
@@ -167,7 +180,7 @@ type Given<S extends OptionSpec> = S extends { kind: 'flag' }
                 ? string | true | undefined
                 : S extends { kind: 'optionalList' }
                   ? readonly string[] | true | undefined
-                  : S extends { default: string }
+                  : S extends HasValue
                     ? string
                     : string | undefined
 

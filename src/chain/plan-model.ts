@@ -52,8 +52,15 @@ export interface PlannedChain extends PlannedSkill {
   steps: readonly PlannedStep[]
 }
 
+/** What of a plan is drawn; it can be made from the plan as JSON. */
+export interface ShownPlan {
+  skill: string
+  digest: string
+  root: Pick<PlannedChain, 'policy' | 'steps'>
+}
+
 /** What a run will do, decided before anything runs. */
-export interface Plan {
+export interface Plan extends ShownPlan {
   /** Name of the skill that was asked for. */
   skill: string
   /** Of the whole plan; a run whose plan has another digest is another run. */

@@ -3,16 +3,16 @@ import type { ChainPolicy } from '../skill/index.ts'
 import {
   executionWords,
   isChain,
-  type Plan,
   type PlannedStep,
   type PlannedTask,
   policyWords,
   shortDigest,
+  type ShownPlan,
   stepLabel,
 } from './plan-model.ts'
 
 /** The plan as a tree: what runs, how, whether it is trusted, what it costs. */
-export function renderPlan(plan: Plan): string {
+export function renderPlan(plan: ShownPlan): string {
   const rows = flatten(plan.root.steps, 0).map(({ step, depth }) => [
     `${'  '.repeat(depth)}${safeLine(stepLabel(step))}`,
     isChain(step) ? step.executor : (step.client ?? step.model ?? step.executor),
@@ -48,7 +48,7 @@ function flatten(
  * The plan as a Mermaid flowchart: a chain is a box around its steps, and everything that the text
  * of a plan says of a step stands in it. Names come from strangers: see {@link mermaidText}.
  */
-export function renderPlanMermaid(plan: Plan): string {
+export function renderPlanMermaid(plan: ShownPlan): string {
   const ids = new Map<PlannedStep, string>()
   const idOf = (step: PlannedStep): string => {
     const id = ids.get(step) ?? `s${ids.size + 1}`

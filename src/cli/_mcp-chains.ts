@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path'
 import { UsageError } from '../base/index.ts'
 import {
   allSteps,
+  type ChainEvent,
   continueStepper,
   type Plan,
   type PlannedChain,
@@ -26,23 +27,38 @@ import {
 import { SkillInvocationError } from '../skill/index.ts'
 import {
   type ChainProject,
+  linesAgain,
   openProject,
   planKept,
   planNamed,
   type PlannedSkillRun,
   usablePlan,
-} from './_chain-project.ts'
-import { linesAgain } from './_lines-again.ts'
+} from '../chain/commands/project.ts'
 import { notesOf, toolLines, wholeArguments } from './_mcp-runs.ts'
 import { requestContext } from './_mcp-tools.ts'
-import { handedWithContent, withStepperWorld } from './_stepper-answer.ts'
+import { runProgress } from '../chain/commands/run-text.ts'
+import { openStepperWorld, withContent } from '../chain/commands/stepper.ts'
 import type { CommandContext } from './command.ts'
+import { contextOf } from './legacy.ts'
 
 /** Chains for the clients of our own server; every run is in its journal, and survives us. */
 export function mcpChains(context: CommandContext): ChainWorld {
+  const { output, options } = context
+  const progress = runProgress({
+    ...options,
+    isTerminal: false,
+    width: output.width,
+    stdoutTaken: true,
+    style: output.style,
+    table: output.tableText,
+  })
+  const emit = (event: ChainEvent): void => {
+    const { line } = progress.event(event) ?? {}
+    if (line !== undefined) output.styled(line)
+  }
   const projectFor = (signal: AbortSignal): ChainProject =>
-    openProject(requestContext(context, signal))
-  const person = linesAgain(context)
+    openProject({ ...contextOf(requestContext(context, signal)), emit })
+  const person = linesAgain(contextOf(context))
   // Arguments that held a secret are in no journal; these are gone with this server.
   const given = new Map<string, readonly string[]>()
   // The runs whose scripts a person allowed, as long as this server lives.
@@ -60,9 +76,8 @@ export function mcpChains(context: CommandContext): ChainWorld {
     const run = scriptRun(plan, whole)
     if (run.scripts.length > 0 && !allowed.has(yesKey(runId, plan))) await permit(run)
     allowed.add(yesKey(runId, plan))
-    const answer = await withStepperWorld(project, plan, {}, (world) =>
-      go(plan, { ...world, line: toolLines(project) }, whole),
-    )
+    const { world, end } = await openStepperWorld(project, plan, {})
+    const answer = await end(go(plan, { ...world, line: toolLines(project) }, whole))
     keepYes(answer, plan)
     return { ...answered(project, plan, whole, answer), notes: notesOf(journal) }
   }
@@ -86,9 +101,8 @@ export function mcpChains(context: CommandContext): ChainWorld {
       if (scripted.scripts.length > 0) await permit(scripted)
       const request = { directory: planned.directory, ...changes }
       const run = { arguments: words, request, requireVerified }
-      const answer = await withStepperWorld(project, plan, {}, async (world) =>
-        startStepper(plan, run, { ...world, line: toolLines(project) }),
-      )
+      const { world, end } = await openStepperWorld(project, plan, {})
+      const answer = await end(startStepper(plan, run, { ...world, line: toolLines(project) }))
       keepYes(answer, plan)
       given.set(answer.runId, words)
       return answered(project, plan, words, answer)
@@ -241,7 +255,7 @@ function standingOf(
       const trusted = new Set(
         allSteps(plan.root).flatMap(({ step, trust }) => (trust === 'trusted' ? [step] : [])),
       )
-      const next = handedWithContent(project, plan, given, answer.next).map((handed) => ({
+      const next = withContent(project, plan, given, answer.next).map((handed) => ({
         ...handed,
         trusted: trusted.has(handed.step),
       }))

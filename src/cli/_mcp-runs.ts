@@ -5,8 +5,7 @@ import {
   type RunLine,
   RunStateError,
 } from '../chain/index.ts'
-import type { ChainProject } from './_chain-project.ts'
-import { linesAgain } from './_lines-again.ts'
+import { type ChainProject, linesAgain } from '../chain/commands/project.ts'
 
 /** @throws {RunStateError} where they held a secret, and the server that was given them is gone */
 export function wholeArguments(

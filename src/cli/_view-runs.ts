@@ -2,15 +2,16 @@ import { existsSync, statSync } from 'node:fs'
 import { SkillrailError } from '../base/index.ts'
 import { type RunJournal, readResult, statusOfRun } from '../chain/index.ts'
 import type { ListedRun, StandingRun, ViewWorld } from '../view/index.ts'
-import { openProject } from './_chain-project.ts'
-import { linesAgain } from './_lines-again.ts'
-import { runRow } from './_run-row.ts'
+import { linesAgain, openProject } from '../chain/commands/project.ts'
+import { listedRun } from '../chain/commands/runs.ts'
 import type { CommandContext } from './command.ts'
+import { contextOf } from './legacy.ts'
 
 type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
 
 /** What the view shows of runs: what their journals say. No server of runs is asked. */
-export function runWorld(context: CommandContext): Pick<ViewWorld, RunPart> {
+export function runWorld(given: CommandContext): Pick<ViewWorld, RunPart> {
+  const context = contextOf(given)
   const { store } = openProject(context)
   const line = linesAgain(context)
   // A page asks every second, and a journal that did not change is not read again.
@@ -37,7 +38,7 @@ export function runWorld(context: CommandContext): Pick<ViewWorld, RunPart> {
       if (known !== undefined && known.stamp === stamp) return known.value
       try {
         const { journal, status } = read(runId)
-        const row = runRow(journal, status)
+        const row = listedRun(journal, status)
         if (rows.size >= mostKept) rows.clear()
         if (stamp !== undefined) rows.set(runId, { stamp, value: row })
         return row

@@ -12,11 +12,12 @@ import {
 } from '../library/index.ts'
 import { defaultChainPolicy, SkillLoadError, SkillNotFoundError } from '../skill/index.ts'
 import type { ViewWorld } from '../view/index.ts'
-import { openProject, planNamed } from './_chain-project.ts'
+import { openProject, planNamed } from '../chain/commands/project.ts'
 import { listSkills } from '../library/commands/list.ts'
 import { showSkill, skillFacts } from '../library/commands/show.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import type { CommandContext } from './command.ts'
+import { contextOf } from './legacy.ts'
 
 type SkillPart = 'skills' | 'skill' | 'skillText' | 'audit' | 'match' | 'chains' | 'plan'
 
@@ -46,7 +47,9 @@ export function skillWorld(context: CommandContext): Pick<ViewWorld, SkillPart> 
     }),
     plan(id) {
       const { directory } = findInfo(id, discoverSkills(options()))
-      const { plan, diagnostics } = planNamed(openProject(context), directory, { set: [] })
+      const { plan, diagnostics } = planNamed(openProject(contextOf(context)), directory, {
+        set: [],
+      })
       return { ...planJson(plan, diagnostics), defaults: { ...defaultChainPolicy } }
     },
   }

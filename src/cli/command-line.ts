@@ -118,6 +118,7 @@ function optionOf(spec: OptionSpec): Option {
     option.argParser((value, before?: readonly string[]) => [...(before ?? []), value])
   }
   if ('default' in spec) option.default(String(spec.default))
+  if ('required' in spec) option.makeOptionMandatory()
   return option
 }
 

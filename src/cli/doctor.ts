@@ -1,19 +1,17 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Check, CheckContext } from '../base/check.ts'
-import { defineCommand, type Screen } from '../base/command.ts'
+import { type Context, defineCommand, type Screen } from '../base/command.ts'
 import { loadConfiguration } from '../base/configuration.ts'
 import { exitCode, messageOf } from '../base/errors.ts'
 import { userDirectories } from '../base/runtime.ts'
 import { amount, safeLine } from '../base/text.ts'
+import { type EngineChoice, engineOptions, wantsServer } from '../chain/commands/engine.ts'
 import { checkAgents, checkSandbox } from '../exec/check.ts'
 import { findProgram } from '../exec/find-program.ts'
 import { checkHooks } from '../hooks/check.ts'
 import { checkLibrary } from '../library/check.ts'
 import { checkSkillLock, checkTrust } from '../trust/check.ts'
-import { checkEngine } from './_doctor-engine.ts'
-import { legacyContext } from './legacy.ts'
-import { engineOptions } from '../chain/commands/engine-options.ts'
 
 interface DoctorResult {
   checks: readonly Check[]
@@ -41,7 +39,7 @@ export const command = defineCommand<DoctorResult>()({
         ...checkSkillLock(context),
         ...checkAgents(context),
         ...(await checkHooks(context, values.probe)),
-        ...(await checkEngine(legacyContext(context), values)),
+        ...(wantsServer(values) ? await checkServer(context, values) : []),
       ],
     }
   },
@@ -52,6 +50,11 @@ export const command = defineCommand<DoctorResult>()({
     return checks.map((check) => checkText(check, width, screen)).join('')
   },
 })
+
+async function checkServer(context: Context, choice: EngineChoice): Promise<Check[]> {
+  const { checkRestate } = await import('../chain/commands/check-restate.ts')
+  return await checkRestate(context, choice)
+}
 
 function checkText({ name, status, found, advice }: Check, width: number, screen: Screen): string {
   const marks = {

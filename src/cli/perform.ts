@@ -23,23 +23,24 @@ interface Call {
 /** Runs a command and prints its Result in the form that was asked for. */
 export async function perform({ command, values, context, io }: Call): Promise<ExitCode> {
   const { output } = context
-  const screen = screenOf(context)
   const format = formatOf(command, values, context.options.json)
   const reports = openReports({
     runtime: context.runtime,
     formats: command.formats ?? {},
+    jobSummary: command.jobSummary === true,
     reports: listOf(values['report']),
     events: textOrTrue(values['events']),
     json: format === 'json',
     stdout: (text) => output.raw(text),
   })
+  const screen = screenOf(context, reports.ownsStdout)
   const shown = showEvents({ command, screen, output, silent: format === 'json' })
   const isProtocol = command.protocol?.(values) === true
   const emit = (event: unknown): void => {
     reports.onEvent(event)
     shown.onEvent(event)
   }
-  const contextOfCommand = contextFor(context, io, screen, emit)
+  const contextOfCommand = contextFor({ context, io, screen, emit, setOff: () => shown.setOff() })
   if (isProtocol) contextOfCommand.streams = { stdin: io.stdin, stdout: io.protocolOutput }
   let answer: unknown
   try {
@@ -65,7 +66,9 @@ export async function perform({ command, values, context, io }: Call): Promise<E
 /** `text`, `json` or one of the command's own formats. */
 function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolean): string {
   const given: unknown = command.formats === undefined ? undefined : values['format']
-  const asked = typeof given === 'string' ? given : undefined
+  const spec = command.options['format']
+  const isDefault = spec !== undefined && 'default' in spec && spec.default === given
+  const asked = typeof given === 'string' && !isDefault ? given : undefined
   if (json && asked !== undefined && asked !== 'json') {
     throw new UsageError({
       code: 'wrong-use',
@@ -84,23 +87,32 @@ function textOrTrue(value: unknown): string | true | undefined {
   return typeof value === 'string' || value === true ? value : undefined
 }
 
-function screenOf({ output, options }: CommandContext): Screen {
+function screenOf({ output, options }: CommandContext, stdoutTaken: boolean): Screen {
   return {
     isTerminal: output.isTerminal,
     width: output.width,
     quiet: options.quiet,
     verbose: options.verbose,
+    stdoutTaken,
     style: (format, text) => output.style(format, text),
     table: (rows) => output.tableText(rows),
   }
 }
 
-function contextFor(
-  context: CommandContext,
-  io: Io,
-  screen: Screen,
-  emit: (event: unknown) => void,
-): Context<unknown> {
+function contextFor({
+  context,
+  io,
+  screen,
+  emit,
+  setOff,
+}: {
+  context: CommandContext
+  io: Io
+  screen: Screen
+  emit(this: void, event: unknown): void
+  /** Called before anything else than progress is printed. */
+  setOff(): void
+}): Context<unknown> {
   const { runtime, settings, signal, output, options } = context
   return {
     runtime,
@@ -112,8 +124,14 @@ function contextFor(
     get interactive() {
       return context.interactive
     },
-    diagnose: (diagnostics) => output.diagnostics(diagnostics),
-    note: (text, level = 'note') => output[level](text),
+    diagnose(diagnostics) {
+      if (diagnostics.length > 0) setOff()
+      output.diagnostics(diagnostics)
+    },
+    note(text, level = 'note') {
+      setOff()
+      output[level](text)
+    },
     async ask({ text, about, otherwise }, withdraw) {
       if (!context.interactive) throw otherwise()
       if (about !== undefined) io.stderr.write(about(screen))
@@ -128,6 +146,8 @@ function contextFor(
 
 interface ShownEvents {
   onEvent(event: unknown): void
+  /** Sets the lines that were printed off from what follows. */
+  setOff(): void
   /** Ends the live line. */
   close(): void
   /** The part of a rendering that events have not printed yet. */
@@ -151,7 +171,12 @@ function showEvents({
     progress?.live !== undefined && output.isLive ? setInterval(draw, 100).unref() : undefined
   let printed = ''
   let hasLines = false
+  const setOff = (): void => {
+    if (hasLines) output.note('')
+    hasLines = false
+  }
   return {
+    setOff,
     onEvent(event) {
       const { line, stdout, diagnostics } = progress?.event(event) ?? {}
       if (line !== undefined) {
@@ -168,8 +193,7 @@ function showEvents({
     close() {
       clearInterval(timer)
       if (timer !== undefined) output.live('')
-      // Sets the progress off from the result.
-      if (hasLines) output.note('')
+      setOff()
     },
     rest: (text) => (text.startsWith(printed) ? text.slice(printed.length) : text),
   }

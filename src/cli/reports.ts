@@ -31,6 +31,7 @@ export interface Reports {
 interface ReportRequest {
   runtime: Runtime
   formats: NonNullable<AnyCommand['formats']>
+  jobSummary: boolean
   /** `FORMAT` or `FORMAT=FILE`, each. */
   reports: readonly string[]
   /** A file; `true` for stdout. */
@@ -91,7 +92,7 @@ export function openReports(request: ReportRequest): Reports {
   }
 }
 
-function wantedReport(text: string, { formats, runtime }: ReportRequest): WantedReport {
+function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequest): WantedReport {
   const equals = text.indexOf('=')
   const format = equals === -1 ? text : text.slice(0, equals)
   if (!Object.hasOwn(formats, format)) {
@@ -104,8 +105,7 @@ function wantedReport(text: string, { formats, runtime }: ReportRequest): Wanted
   if (equals !== -1) {
     return { format, file: namedFile(`--report ${format}`, text.slice(equals + 1)) }
   }
-  // In a workflow of GitHub Actions the report belongs into the summary of the job.
-  return { format, file: format === 'github' ? stepSummary(runtime) : undefined }
+  return { format, file: format === 'github' && jobSummary ? stepSummary(runtime) : undefined }
 }
 
 /** The file that an option names; undefined for `-`, which is stdout. */

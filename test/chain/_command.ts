@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { loadConfiguration, SkillrailError, systemRuntime } from '../../src/base/index.ts'
-import type { LoadedCommand } from '../../src/cli/command.ts'
+import { commands } from '../../src/cli/commands.ts'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
+import { processIo } from '../../src/cli/io.ts'
 import type { Output } from '../../src/cli/output.ts'
+import { perform } from '../../src/cli/perform.ts'
 import type { ProjectSkill, TestProject } from './_project.ts'
 
 /** The parts of the documents that tests look into. */
@@ -14,7 +16,7 @@ export interface CommandJson {
   steps: { step: string; path: string; executor: string }[]
   diagnostics: { code: string; message: string; line?: number }[]
   next: { step: string; content: string }[]
-  result?: unknown
+  result?: object
 }
 
 const noJson: CommandJson = {
@@ -55,11 +57,10 @@ export async function runCommand(
   project: TestProject,
   world: CommandWorld = {},
 ): Promise<CommandAnswer> {
-  const file = name.replace(' ', '-')
-  const { command }: { command: LoadedCommand } = await import(`../../src/cli/commands/${file}.ts`)
-  const entry = { name, group: 'Run', summary: name, load: async () => ({ command }) } as const
-  const line = parseCommandLine(entry, command, args)
-  if (line.kind === 'help') throw new Error(line.text)
+  const entry = commands.find((one) => one.name === name)
+  if (entry === undefined) throw new Error(`there is no command ${name}`)
+  const { command } = await entry.load()
+  if ('configure' in command) throw new Error(`${name} is in the old form`)
   const runtime = systemRuntime({
     cwd: join(project.directory, world.from ?? ''),
     home: `${project.directory}/../home`,
@@ -69,23 +70,29 @@ export async function runCommand(
   const answer: CommandAnswer = { code: 0, lines: [], notes: [], json: noJson, error: undefined }
   const { settings } = loadConfiguration(runtime, {})
   try {
-    answer.code = await command.run(
-      {
-        runtime,
-        settings: { ...settings, workspaceTrust: world.workspaceTrust ?? 'trusted' },
-        options: {
-          ...line.globals,
-          trustWorkspace: world.workspaceTrust !== 'ask',
-          again: line.globals,
-        },
-        output: outputInto(answer),
-        interactive: false,
-        readStandardInput: async () => '',
-        ask: async () => world.answer,
-        signal: world.signal ?? new AbortController().signal,
+    const line = parseCommandLine(entry, command, args)
+    if (line.kind === 'help') throw new Error(line.text)
+    const context = {
+      runtime,
+      settings: { ...settings, workspaceTrust: world.workspaceTrust ?? 'trusted' },
+      options: {
+        ...line.globals,
+        trustWorkspace: world.workspaceTrust !== 'ask',
+        again: line.globals,
       },
-      line.program,
-    )
+      output: outputInto(answer),
+      interactive: world.answer !== undefined,
+      readStandardInput: async () => '',
+      ask: async () => world.answer,
+      signal: world.signal ?? new AbortController().signal,
+    }
+    const notes = {
+      isTerminal: false,
+      columns: undefined,
+      write: (text: string) => void answer.notes.push(text.trimEnd()),
+    }
+    const io = { ...processIo(), stderr: notes }
+    answer.code = await perform({ command, values: line.values, context, io })
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
     answer.error = error
@@ -128,8 +135,8 @@ function outputInto(answer: CommandAnswer): Output {
     isQuiet: false,
     width: 100,
     line: (text = '') => void answer.lines.push(text),
-    raw: (text) => void answer.lines.push(text),
-    json: (value) => (answer.json = JSON.parse(JSON.stringify(value))),
+    raw: (text) => void answer.lines.push(...linesOf(text)),
+    json: (value) => (answer.json = withoutAdditions(JSON.parse(JSON.stringify(value)))),
     note: (text) => void answer.notes.push(text),
     styled: (text) => void answer.notes.push(text),
     failure: (text) => void answer.notes.push(text),
@@ -137,7 +144,24 @@ function outputInto(answer: CommandAnswer): Output {
     live: () => undefined,
     diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),
     style: (_format, text) => text,
-    tableText: () => '',
+    tableText: (rows) => rows.map((row) => `${row.join('  ')}\n`).join(''),
     table: (rows) => void answer.lines.push(...rows.map((row) => row.join('  '))),
   }
 }
+
+/** A rendering as lines; a report as a whole. */
+function linesOf(text: string): string[] {
+  if (text === '') return []
+  return text.endsWith('\n') ? text.slice(0, -1).split('\n') : [text]
+}
+
+/** The document without what only says how to continue, in the run of a stepper too. */
+function withoutAdditions(document: CommandJson & Partial<Record<Addition, unknown>>): CommandJson {
+  for (const part of [document, document.result ?? {}]) {
+    for (const key of additions) Reflect.deleteProperty(part, key)
+  }
+  return document
+}
+
+const additions = ['continueWith', 'argumentsNeeded', 'timedOut', 'startedAt'] as const
+type Addition = (typeof additions)[number]

@@ -537,7 +537,13 @@ describe('the stepper', () => {
     await command(`chain report ${runId} --step both/left --status success`, world)
     now += 40_000
     expect((await command(`chain status ${runId} --json`, world)).json.next).toEqual([
-      { step: 'both/right', skill: 'right', attempt: 1, overdue: true },
+      {
+        step: 'both/right',
+        skill: 'right',
+        attempt: 1,
+        overdue: true,
+        continueWith: `skillrail chain next ${runId}`,
+      },
     ])
     const late = await command(
       `chain report ${runId} --step both/right --status success --json`,

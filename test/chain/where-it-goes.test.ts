@@ -60,13 +60,13 @@ describe('a report', () => {
 
   it('goes to standard output where its file is called -', async () => {
     const { lines } = await command('run main --report junit=-')
-    expect(lines).toEqual([expect.stringContaining('<testsuites ')])
+    expect(lines.join('\n')).toMatch(/^<\?xml .*\n<testsuites .*<\/testsuites>$/s)
   })
 
   it('for GitHub goes there too when it is asked for, whatever the job has', async () => {
     const env = { GITHUB_STEP_SUMMARY: file('summary.md') }
     const { lines } = await command('run main --report github=-', { env })
-    expect(lines).toEqual([expect.stringContaining('## main: success')])
+    expect(lines[0]).toBe('## main: success')
   })
 
   it('of an old run goes into files as that of a new one does', async () => {
@@ -82,7 +82,7 @@ describe('a report', () => {
     await command('run main')
     const env = { GITHUB_STEP_SUMMARY: file('summary.md') }
     const { lines } = await command(`runs show ${await runIdOf()} --report github`, { env })
-    expect(lines).toEqual([expect.stringContaining('## main: success')])
+    expect(lines[0]).toBe('## main: success')
   })
 
   it('of an old run and --json cannot both be printed', async () => {

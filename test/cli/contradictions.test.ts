@@ -25,7 +25,7 @@ it.each([
   ['there are two engines', ['run', 'hello', '--dry-run', '--engine', 'other']],
   ['--body and --raw contradict', ['show', 'hello', '--body', '--raw']],
   [
-    '--format mermaid and --json contradict',
+    '--format mermaid is not known; allowed: json',
     ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
   ],
   ['--from and --only contradict', ['run', 'hello', '--from', 'a', '--only', 'b']],

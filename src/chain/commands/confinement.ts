@@ -1,68 +1,66 @@
-import { collect } from './_collect.ts'
 import { dirname, join, resolve } from 'node:path'
-import type { Command } from 'commander'
-import { isInside, safeLine, UsageError, userDirectories } from '../base/index.ts'
-import { confinedSteps, type Plan, type RunConfinement } from '../chain/index.ts'
-import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../exec/index.ts'
-import type { ChainProject } from './_chain-project.ts'
-import { contradiction } from '../base/errors.ts'
+import type { OptionSpecs } from '../../base/command.ts'
+import { contradiction } from '../../base/errors.ts'
+import { isInside, safeLine, UsageError, userDirectories } from '../../base/index.ts'
+import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../../exec/index.ts'
+import { confinedSteps, type Plan, type RunConfinement } from '../index.ts'
+import type { ChainProject, GrantOptions } from './project.ts'
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */
-export interface ConfinementOptions {
-  grant?: readonly string[] | undefined
-  unsafeNoSandbox?: boolean | undefined
+export const confinementOptions = {
+  grant: {
+    kind: 'list',
+    flags: '--grant <what>',
+    help: 'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
+  },
+  unsafeNoSandbox: {
+    kind: 'flag',
+    flags: '--unsafe-no-sandbox',
+    help: 'run scripts that are not trusted with all your rights; the journal says so',
+  },
+} as const satisfies OptionSpecs
+
+export interface ConfinementChoice extends GrantOptions {
   /** `restate`: workers execute the run. */
   engine?: string | undefined
 }
 
-export function declareConfinement(program: Command): void {
-  program
-    .option(
-      '--grant <what>',
-      'give the sandbox read:PATH, write:PATH, net:* or env:NAME (repeatable)',
-      collect,
-    )
-    .option(
-      '--unsafe-no-sandbox',
-      'run scripts that are not trusted with all your rights; the journal says so',
-    )
-}
-
 /**
- * Where the scripts of a plan run that it puts into a sandbox; undefined where it has none.
+ * Where the scripts of a plan run that need a sandbox; undefined where it has none.
+ *
  * @throws {SandboxMissingError} when there are some and no sandbox works here.
  * @throws {UsageError} for a grant that cannot be given.
  */
 export async function confinementFor(
   project: ChainProject,
   plan: Plan,
-  options: ConfinementOptions,
+  { grant = [], unsafeNoSandbox = false, engine }: ConfinementChoice,
 ): Promise<RunConfinement | undefined> {
   const { context } = project
-  if (options.grant !== undefined && options.unsafeNoSandbox === true) {
+  if (grant.length > 0 && unsafeNoSandbox) {
     const hint = 'A grant opens the sandbox in one place; without a sandbox there is none to open.'
     throw contradiction('--grant', '--unsafe-no-sandbox', hint)
   }
-  const grants = grantsOf(project, options.grant ?? [])
+  const grants = grantsOf(project, grant)
   const confined = confinedSteps(plan)
   const [first] = confined
   if (first === undefined) {
-    const idle = options.unsafeNoSandbox === true ? '--unsafe-no-sandbox' : '--grant'
-    if (options.grant !== undefined || options.unsafeNoSandbox === true) {
-      context.output.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
+    if (grant.length > 0 || unsafeNoSandbox) {
+      const idle = unsafeNoSandbox ? '--unsafe-no-sandbox' : '--grant'
+      context.note(`${idle} changes nothing: no script of this plan runs in a sandbox`)
     }
     return undefined
   }
-  if (options.engine === 'restate') {
+  if (engine === 'restate') {
     throw new SandboxMissingError({
       code: 'sandbox-missing',
       message: `the scripts of the skill ${first.skill} run only in a sandbox, which workers do not have`,
       hint: 'Run it on this machine: leave out --engine restate.',
     })
   }
-  if (options.unsafeNoSandbox === true) {
+  if (unsafeNoSandbox) {
     const names = [...new Set(confined.map(({ skill }) => safeLine(skill)))].join(', ')
-    context.output.note(
+    context.note(
       `--unsafe-no-sandbox: these scripts run with all your rights, and this run's journal says so: ${names}`,
     )
     return 'off'
@@ -80,7 +78,7 @@ export async function confinementFor(
   })
 }
 
-/** A skill that may write where it lies could be another one at the next run. */
+/** A skill that can write into its own directory could be another one at the next run. */
 function refuseOwnSkill(directory: string, { write }: Grants): void {
   const grant = write.find((path) => isInside(path, directory) || isInside(directory, path))
   if (grant === undefined) return

@@ -1,7 +1,22 @@
-import { realpathSync } from 'node:fs'
-import { basename, relative, resolve, sep } from 'node:path'
-import { isInside } from '../base/index.ts'
+import { existsSync, realpathSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../../base/command.ts'
+import { isInside, loadConfiguration, type Settings } from '../../base/index.ts'
+import { discoverOptionsFrom, findSkill, skillAt, type SkillInfo } from '../../library/index.ts'
+import { SkillLoadError, SkillParseError } from '../../skill/index.ts'
 import {
+  collectActingParts,
+  findWorkspace,
+  lockReadOnce,
+  type NearestLock,
+  readTrustPolicy,
+  type SkillNotTrustedError,
+  type SkillScope,
+  type TrustPolicy,
+} from '../../trust/index.ts'
+import {
+  type ChainEvent,
   type ChainLookup,
   ChainPlanError,
   type CheckedSkill,
@@ -13,22 +28,18 @@ import {
   type PlanReading,
   planRun,
   type Refusal,
+  type RunLine,
+  runLines,
   type RunStore,
   trustFact,
-} from '../chain/index.ts'
-import { discoverOptionsFrom, findSkill, skillAt, type SkillInfo } from '../library/index.ts'
-import { SkillLoadError, SkillParseError } from '../skill/index.ts'
-import {
-  findWorkspace,
-  lockReadOnce,
-  type NearestLock,
-  readTrustPolicy,
-  type SkillNotTrustedError,
-  type SkillScope,
-  type TrustPolicy,
-} from '../trust/index.ts'
-import type { CommandContext } from './command.ts'
-import { type InstructionChoice, instructionsOf } from './_instructions.ts'
+} from '../index.ts'
+import { type InstructionChoice, instructionsOf } from './instructions.ts'
+
+/** What the commands about chains need of a context. */
+export type RunContext = Pick<
+  Context<ChainEvent>,
+  'runtime' | 'settings' | 'signal' | 'globals' | 'note' | 'diagnose' | 'emit'
+>
 
 /** The project that a command about chains works in. */
 export interface ChainProject {
@@ -38,20 +49,18 @@ export interface ChainProject {
   policy: TrustPolicy
   /** The skills of the plans that were made, by real directory. */
   checked: Map<string, CheckedSkill>
-  context: CommandContext
+  context: RunContext
 }
 
-/** `stepper`: an agent is driven through it. */
-export type RunMode = 'run' | 'stepper'
-
-export function openProject(context: CommandContext): ChainProject {
-  const workspace = findWorkspace(context.runtime.cwd, context.runtime)
-  const { policy, diagnostics } = readTrustPolicy(context.runtime, {
+export function openProject(context: RunContext): ChainProject {
+  const { runtime, settings } = context
+  const workspace = findWorkspace(runtime.cwd, runtime)
+  const { policy, diagnostics } = readTrustPolicy(runtime, {
     workspace,
-    workspaceTrust: context.settings.workspaceTrust,
-    trustedPaths: context.settings.skills.trustedPaths,
+    workspaceTrust: settings.workspaceTrust,
+    trustedPaths: settings.skills.trustedPaths,
   })
-  context.output.diagnostics(diagnostics)
+  context.diagnose(diagnostics)
   return { workspace, store: openRunStore(workspace), policy, checked: new Map(), context }
 }
 
@@ -62,6 +71,9 @@ export interface PlanChanges extends InstructionChoice {
   only?: string | undefined
 }
 
+/** `stepper`: an agent is driven through the chain. */
+type RunMode = 'run' | 'stepper'
+
 export interface PlannedSkillRun extends PlanReading {
   /** As the journal keeps it, to plan the same again. */
   directory: string
@@ -69,7 +81,7 @@ export interface PlannedSkillRun extends PlanReading {
   refusals: ReadonlyMap<string, SkillNotTrustedError>
 }
 
-/** Finds a skill as a person named it, and plans its run; `driven` for the stepper. */
+/** Finds a skill by name or path, and plans its run. */
 export function planNamed(
   project: ChainProject,
   reference: string,
@@ -77,12 +89,8 @@ export function planNamed(
   mode: RunMode = 'run',
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
-  return planSkill(
-    project,
-    () => findSkill(reference, discoverOptionsFrom(runtime, settings)),
-    changes,
-    mode,
-  )
+  const find = (): SkillInfo => findSkill(reference, discoverOptionsFrom(runtime, settings))
+  return planSkill(project, find, changes, mode)
 }
 
 /** Plans the skill of a run again, as it was asked for then. */
@@ -92,12 +100,8 @@ export function planKept(
 ): PlannedSkillRun {
   const { runtime, settings } = project.context
   const directory = resolve(project.workspace, request.directory)
-  return planSkill(
-    project,
-    () => skillAt(directory, discoverOptionsFrom(runtime, settings)),
-    request,
-    mode,
-  )
+  const find = (): SkillInfo => skillAt(directory, discoverOptionsFrom(runtime, settings))
+  return planSkill(project, find, request, mode)
 }
 
 /**
@@ -156,7 +160,7 @@ function planSkill(
   }
 }
 
-/** What is broken cannot be planned, whether it is what was asked for or a step of it. */
+/** A broken skill cannot be planned, neither alone nor as a step. */
 function plannable(find: () => SkillInfo): SkillInfo {
   try {
     return find()
@@ -193,6 +197,11 @@ function lookupFor(
   })
 }
 
+function keptPath(workspace: string, directory: string): string {
+  if (!isInside(workspace, directory)) return directory
+  return relative(workspace, directory).split(sep).join('/') || '.'
+}
+
 /**
  * Asked again right before a step, since the files may have changed since the plan was made.
  *
@@ -209,7 +218,72 @@ export function refusalIn(
   }
 }
 
-function keptPath(workspace: string, directory: string): string {
-  if (!isInside(workspace, directory)) return directory
-  return relative(workspace, directory).split(sep).join('/') || '.'
+/** Options that hold for one command alone: the journal does not keep them. */
+export interface GrantOptions {
+  grant?: readonly string[] | undefined
+  unsafeNoSandbox?: boolean | undefined
+}
+
+/** Command lines about runs, with the options of this command that no journal keeps. */
+export function linesAgain(
+  { globals, runtime }: Pick<RunContext, 'globals' | 'runtime'>,
+  { grant = [], unsafeNoSandbox }: GrantOptions = {},
+): RunLine {
+  const { directory, config, trustWorkspace } = globals
+  return runLines({
+    place: [
+      // Whoever reads the line may be in another directory.
+      ...(directory === undefined ? [] : ['-C', runtime.cwd]),
+      ...(config === undefined ? [] : ['--config', config]),
+    ],
+    rights: [
+      ...(trustWorkspace ? ['--trust-workspace'] : []),
+      ...grant.flatMap((text) => ['--grant', text]),
+      ...(unsafeNoSandbox === true ? ['--unsafe-no-sandbox'] : []),
+    ],
+  })
+}
+
+/** The settings of runs, without what a project asks for that the user did not accept. */
+export function runSettings(project: ChainProject): Settings['run'] {
+  return { ...project.context.settings.run, environment: acceptedEnvironment(project) }
+}
+
+/**
+ * The variables of the user's environment that scripts get. A project could read the user's secrets
+ * by naming some in its own configuration, so they count only in a configuration that was accepted.
+ */
+export function acceptedEnvironment(project: ChainProject): readonly string[] {
+  const { context, workspace } = project
+  const named = context.settings.run.environment
+  const file = nearestConfiguration(context.runtime.cwd, workspace)
+  if (named.length === 0 || file === undefined || isAccepted(project, file)) return named
+  const elsewhere = { ...context.runtime, cwd: context.runtime.home }
+  const own = loadConfiguration(elsewhere).settings.run.environment
+  const projects = loadConfiguration(elsewhere, { file }).settings.run.environment
+  if (isDeepStrictEqual(named, own) || !isDeepStrictEqual(named, projects)) return named
+  context.note(
+    `run.environment in ${file} is ignored: nobody accepted it (skillrail trust ${workspace})`,
+  )
+  return own
+}
+
+const configuration = '.skillrail/config.json'
+
+/** The file that the settings of the project were read from. */
+function nearestConfiguration(cwd: string, workspace: string): string | undefined {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    const file = join(directory, configuration)
+    if (existsSync(file)) return file
+    if (directory === workspace || directory === dirname(directory)) return undefined
+  }
+}
+
+/** Only the file of the workspace itself is shown to the user who trusts it. */
+function isAccepted({ policy, workspace }: ChainProject, file: string): boolean {
+  if (policy.workspaceTrust === 'trusted') return true
+  if (file !== join(workspace, configuration)) return false
+  const accepted = policy.acceptance?.parts.find((part) => part.path === configuration)
+  const now = collectActingParts(workspace, []).find((part) => part.path === configuration)
+  return accepted !== undefined && now?.problem === undefined && now?.digest === accepted.digest
 }

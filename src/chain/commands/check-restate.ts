@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { messageOf } from '../base/index.ts'
+import type { Check } from '../../base/check.ts'
+import { messageOf } from '../../base/errors.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { amount } from '../../base/text.ts'
 import {
   ask,
   askVersion,
@@ -8,25 +11,18 @@ import {
   type ServerAddress,
   serviceName,
   type WorkerReport,
-} from '../chain/restate/index.ts'
-import { amount } from '../base/text.ts'
-import { openProject } from './_chain-project.ts'
-import type { Check } from '../base/check.ts'
-import { type AddressOptions, serverAddress } from './_restate-address.ts'
-import { skillsOf } from './_worker-skills.ts'
-import type { CommandContext } from './command.ts'
-import { packageVersion } from '../base/runtime.ts'
+} from '../restate/index.ts'
+import { type EngineChoice, serverAddress } from './engine.ts'
+import { openProject, type RunContext } from './project.ts'
+import { skillsOf } from './worker.ts'
 
-/** A balancer chooses who answers: so often is asked to reach all of them, or nearly. */
+/** A balancer chooses which worker answers; this many questions reach nearly all of them. */
 const questions = 12
 /** Clocks that differ by more make the times in results misleading. */
 const clockToleranceMs = 5000
 
 /** Server, registration, workers, and whether they have the skills of this project. */
-export async function checkRestate(
-  context: CommandContext,
-  options: AddressOptions,
-): Promise<Check[]> {
+export async function checkRestate(context: RunContext, options: EngineChoice): Promise<Check[]> {
   const address = serverAddress(context, options)
   const checks = [checkSdk()]
   try {
@@ -85,7 +81,7 @@ async function checkRegistration(address: ServerAddress): Promise<Check> {
   return { name, status: 'ok', found: `workers at ${uri}, ${sdk}` }
 }
 
-async function checkWorkers(context: CommandContext, address: ServerAddress): Promise<Check[]> {
+async function checkWorkers(context: RunContext, address: ServerAddress): Promise<Check[]> {
   const before = context.runtime.now()
   const answers = await Promise.all(
     Array.from({ length: questions }, async () => await inspect(address)),

@@ -1,0 +1,243 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { OptionSpecs } from '../../base/command.ts'
+import { pointless, UsageError } from '../../base/errors.ts'
+import {
+  cancelRun,
+  type NewRun,
+  type Plan,
+  planChanged,
+  RunBusyError,
+  type Resumption,
+  resumeRun,
+  type RunJournal,
+  type RunLine,
+  type RunResult,
+  RunStateError,
+  type RunStore,
+  type RunWorld,
+  startRun,
+} from '../index.ts'
+import type { ServerAddress } from '../restate/index.ts'
+import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
+
+// `../restate` is loaded only for a run that is on a server.
+
+/** Where a run is executed. */
+export const engineOptions = {
+  engine: {
+    kind: 'text',
+    flags: '--engine <name>',
+    help: 'journal: on this machine; restate: by workers of a server',
+  },
+  url: {
+    kind: 'text',
+    flags: '--url <url>',
+    help: 'the Restate server: its ingress, if not that of the settings',
+  },
+  adminUrl: {
+    kind: 'text',
+    flags: '--admin-url <url>',
+    help: 'its admin interface, if not that of the settings',
+  },
+} as const satisfies OptionSpecs
+
+export interface EngineChoice {
+  engine?: string | undefined
+  url?: string | undefined
+  adminUrl?: string | undefined
+}
+
+/** @throws {UsageError} for an unknown engine, and for an address that is not used. */
+export function wantsServer({ engine = 'journal', url, adminUrl }: EngineChoice): boolean {
+  if (engine === 'restate') return true
+  if (engine !== 'journal') {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: `--engine ${engine}: there are two engines, journal and restate`,
+    })
+  }
+  const hint = 'Add --engine restate; without it no server is asked.'
+  if (url !== undefined) throw pointless('--url', '--engine restate', hint)
+  if (adminUrl !== undefined) throw pointless('--admin-url', '--engine restate', hint)
+  return false
+}
+
+/** Starts a run here, or on the server that the options name. */
+export async function startOn(
+  { context }: ChainProject,
+  choice: EngineChoice,
+  run: NewRun,
+  world: RunWorld,
+): Promise<RunResult> {
+  if (!wantsServer(choice)) return await startRun(run, world)
+  const { startServerRun } = await import('../restate/index.ts')
+  return await startServerRun(run, world, serverAddress(context, choice))
+}
+
+/** The choice that executes another run where this one was executed. */
+export function engineOf({ run }: RunJournal): EngineChoice {
+  const { server } = run
+  return server === undefined
+    ? {}
+    : { engine: server.engine, url: server.url, adminUrl: server.adminUrl }
+}
+
+/** Continues a run where it was executed. */
+export async function resumeOn(
+  { context }: ChainProject,
+  journal: RunJournal,
+  resumption: Resumption,
+  world: RunWorld,
+): Promise<RunResult> {
+  if (journal.run.server === undefined) return await resumeRun(resumption, world)
+  const { resumeServerRun } = await import('../restate/index.ts')
+  return await resumeServerRun(resumption, world, serverAddress(context, engineOf(journal)))
+}
+
+/** Cancels a run where it is executed. */
+export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
+  const { context, store } = project
+  const { journal } = await upToDate(project, runId)
+  context.diagnose(journal.diagnostics)
+  if (journal.run.server === undefined || !isOpen(journal)) {
+    return await cancelRun(store, runId, context.runtime)
+  }
+  const { cancelServerRun } = await import('../restate/index.ts')
+  await cancelServerRun(journal, serverAddress(context, engineOf(journal)))
+  for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
+    if (!isOpen((await upToDate(project, runId)).journal)) return
+    await sleep(100)
+  }
+  throw new RunBusyError({
+    code: 'run-busy',
+    message: `the run ${runId} was told to end, and its steps have not ended yet`,
+    hint: `${linesAgain(context)('runs show', runId)} says when they have.`,
+  })
+}
+
+/** 2 s until its processes are killed, and the network. */
+const cancelPatienceMs = 10_000
+
+/** Every run, with what the servers say of those that are theirs. */
+export async function readRuns(
+  project: ChainProject,
+): Promise<ReturnType<RunStore['list']> & { standings: ReadonlyMap<string, string> }> {
+  const list = project.store.list()
+  const standings = await standingsOf(project, list.runs)
+  return {
+    ...(list.runs.every(({ run }) => run.server === undefined) ? list : project.store.list()),
+    standings,
+  }
+}
+
+/** One run; `standing` is what its server says where there is no result yet. */
+export async function upToDate(
+  project: ChainProject,
+  runId: string,
+): Promise<{ journal: RunJournal; standing: string | undefined }> {
+  const journal = project.store.read(runId)
+  const standing = (await standingsOf(project, [journal])).get(runId)
+  return { journal: standing === undefined ? project.store.read(runId) : journal, standing }
+}
+
+/**
+ * Brings the journals of runs on servers up to date.
+ * @returns by run, the status of those that have no result yet.
+ */
+async function standingsOf(
+  { context, store }: ChainProject,
+  journals: readonly RunJournal[],
+): Promise<ReadonlyMap<string, string>> {
+  const open = journals.filter((journal) => journal.run.server !== undefined && isOpen(journal))
+  if (open.length === 0) return new Map()
+  const { syncServerRuns } = await import('../restate/index.ts')
+  return await syncServerRuns(store, open, context.settings.restate.token || undefined)
+}
+
+/** Whether a server may know more of the run than its journal says. */
+function isOpen({ status }: RunJournal): boolean {
+  return status === undefined || status === 'waiting'
+}
+
+/**
+ * The journal of a run, with what its server did meanwhile. Problems with it, such as a torn last
+ * line, are printed as diagnostics.
+ *
+ * @throws {RunBusyError | RunStateError} where its server has not finished it, or does not answer.
+ */
+export async function openRun(project: ChainProject, runId: string): Promise<RunJournal> {
+  const { journal, standing } = await upToDate(project, runId)
+  project.context.diagnose(journal.diagnostics)
+  const { url = '' } = journal.run.server ?? {}
+  if (standing === 'running') {
+    throw new RunBusyError({
+      code: 'run-busy',
+      message: `the run ${runId} is being executed by the server at ${url}`,
+      hint: `Wait for it, or end it: ${linesAgain(project.context)('runs cancel', runId)}`,
+    })
+  }
+  if (standing === 'unreachable') {
+    throw new RunStateError({
+      code: 'restate-away',
+      message: `the server at ${url}, which is to execute the run ${runId}, does not answer`,
+      hint: 'Start it, or wait until it can be reached: it keeps what it has done.',
+    })
+  }
+  return journal
+}
+
+/**
+ * The plan of a run as it is now, to continue with it. A changed plan is refused before the user is
+ * asked anything and before a sandbox is looked for.
+ */
+export function planToContinue(
+  project: ChainProject,
+  journal: RunJournal,
+  {
+    command,
+    line,
+    force = false,
+  }: { command: 'resume' | 'approve'; line: RunLine; force?: boolean },
+): Plan {
+  const { run, status } = journal
+  const plan = usablePlan(planKept(project, run))
+  // A run that has ended is refused as such.
+  const hasEnded = status === 'failure' || status === 'critical'
+  const change = hasEnded ? undefined : planChanged(journal, plan, command, line)
+  if (change !== undefined && !force) throw change
+  return plan
+}
+
+const adminPort = '9070'
+
+/** Where the Restate server is: the options of the command, else the settings. */
+export function serverAddress(
+  { settings }: Pick<RunContext, 'settings'>,
+  options: Pick<EngineChoice, 'url' | 'adminUrl'> = {},
+): ServerAddress {
+  const { token, ...set } = settings.restate
+  const url = checkedUrl(options.url ?? set.url)
+  const admin = options.adminUrl ?? set.adminUrl
+  return {
+    url: url.href,
+    adminUrl: admin === '' ? defaultAdminUrl(url) : checkedUrl(admin).href,
+    ...(token === '' ? {} : { token }),
+  }
+}
+
+/** On the same machine, at the port that a server has by default. */
+function defaultAdminUrl(url: URL): string {
+  const admin = new URL(url)
+  admin.port = adminPort
+  return admin.href
+}
+
+function checkedUrl(text: string): URL {
+  const url = URL.parse(text)
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `${text} is no address of a server`,
+    hint: 'It looks like http://127.0.0.1:8080.',
+  })
+}

@@ -1,0 +1,110 @@
+import type { OptionSpecs } from '../../base/command.ts'
+import { type Diagnostic, SkillrailError } from '../../base/index.ts'
+import { lockReadOnce } from '../../trust/index.ts'
+import {
+  keepsArguments,
+  type Plan,
+  type RunResult,
+  type RunStore,
+  type RunWorld,
+} from '../index.ts'
+import { type ConfinementChoice, confinementFor } from './confinement.ts'
+import type { InstructionChoice } from './instructions.ts'
+import { type ChainProject, linesAgain, refusalIn, runSettings } from './project.ts'
+import { answerWith, type RunAnswer } from './run-text.ts'
+
+/** The options of every command that executes a run to its end. */
+export const executeOptions = {
+  yesGates: { kind: 'flag', flags: '--yes-gates', help: 'approve every gate in advance' },
+  maxTime: {
+    kind: 'seconds',
+    flags: '--max-time <seconds>',
+    help: 'end the whole run after this time; it can be resumed',
+  },
+} as const satisfies OptionSpecs
+
+/** The arguments of every command that continues or repeats a run. */
+export const runArguments = {
+  '<run>': 'the id of a run',
+  '[arguments...]': 'the arguments again, where they held a secret',
+} as const
+
+export interface ExecuteChoice extends InstructionChoice, ConfinementChoice {
+  yesGates?: boolean | undefined
+  /** Milliseconds for the whole run. */
+  maxTime?: number | undefined
+}
+
+/** Executes a run. `work` starts or resumes it in the world that it gets. */
+export async function executeRun(
+  project: ChainProject,
+  plan: Plan,
+  choice: ExecuteChoice,
+  work: (world: RunWorld) => Promise<RunResult>,
+): Promise<RunAnswer> {
+  const { context, store } = project
+  const { maxTime } = choice
+  const limit = maxTime === undefined ? undefined : AbortSignal.timeout(maxTime)
+  const confinement = await confinementFor(project, plan, choice)
+  // Workers have executors of their own.
+  const isLocal = choice.engine !== 'restate'
+  const hasOthers = isLocal && (choice.via !== undefined || choice.model !== undefined)
+  const executors = hasOthers
+    ? await (await import('./executors.ts')).executorsFor(project, choice)
+    : []
+  const { world, problems } = openWorld(project, choice, confinement)
+  const result = await work({
+    ...world,
+    executors,
+    refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
+    signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
+    yesGates: choice.yesGates,
+  })
+  context.diagnose(problems)
+  const isOver = limit?.aborted === true && !context.signal.aborted
+  const timedOut = isOver && result.status === 'interrupted'
+  if (timedOut && maxTime !== undefined) {
+    context.note(`The run was ended after ${maxTime / 1000} s (--max-time).`)
+  }
+  const argumentsNeeded = result.status !== 'success' && lacksArguments(store, result.runId)
+  const answer = answerWith(result, { line: linesAgain(context, choice), argumentsNeeded })
+  return timedOut ? { ...answer, timedOut } : answer
+}
+
+/** What every run needs. `problems` are to be printed when it has ended. */
+export function openWorld(
+  project: ChainProject,
+  choice: ConfinementChoice,
+  confinement: RunWorld['confinement'],
+): { world: RunWorld; problems: readonly Diagnostic[] } {
+  const { context, workspace, store } = project
+  const problems: Diagnostic[] = []
+  const world: RunWorld = {
+    runtime: context.runtime,
+    workspace,
+    store,
+    settings: runSettings(project),
+    confinement,
+    line: linesAgain(context, choice),
+    refusalOf: refusalIn(project),
+    signal: context.signal,
+    onProblem: (problem) => void problems.push(problem),
+    onEvent: (event) => context.emit(event),
+  }
+  return { world, problems }
+}
+
+/** Of a journal that a step has deleted or changed, something else is said. */
+function lacksArguments(store: RunStore, runId: string): boolean {
+  try {
+    return !keepsArguments(store.read(runId))
+  } catch (error) {
+    if (error instanceof SkillrailError) return false
+    throw error
+  }
+}
+
+/** The choice that executes the steps without a script as the request of a run did. */
+export function executedAs({ via, model, baseUrl, tools }: InstructionChoice): InstructionChoice {
+  return { via, model, baseUrl, tools }
+}

@@ -1,0 +1,123 @@
+import { resolve } from 'node:path'
+import { commaNames } from '../../base/option-values.ts'
+import { findProgram } from '../../exec/find-program.ts'
+import { agentClis, type AgentCliName } from '../../exec/index.ts'
+import { activateSkill, discoverOptionsFrom, loadSkill, skillAt } from '../../library/index.ts'
+import { argumentText } from '../../skill/arguments.ts'
+import { matchPrompt, planInjection, renderInjection } from '../../trigger/index.ts'
+import {
+  agentExecutor,
+  ChainPlanError,
+  type Executor,
+  type PlannedStep,
+  type RunStore,
+  type StepContent,
+} from '../index.ts'
+import { clientNamed, type InstructionChoice } from './instructions.ts'
+import { acceptedEnvironment, type ChainProject } from './project.ts'
+
+/** The executors of a run besides that of scripts. */
+export async function executorsFor(
+  project: ChainProject,
+  choice: InstructionChoice,
+): Promise<Executor[]> {
+  if (choice.model !== undefined) return [await modelExecutorOf(project, choice, [choice.model])]
+  const client = clientNamed(choice.via)
+  return client === undefined ? [] : [viaExecutor(project, client)]
+}
+
+/**
+ * The executor of `--via`.
+ * @throws {ChainPlanError} when the client is not installed.
+ */
+export function viaExecutor(
+  project: ChainProject,
+  name: AgentCliName,
+  store: Pick<RunStore, 'directory'> = project.store,
+): Executor {
+  const { context, workspace } = project
+  const client = agentClis[name]
+  const program = findProgram(client.program, context.runtime)
+  if (program === undefined) {
+    throw new ChainPlanError({
+      code: 'client-missing',
+      message: `${client.title} is not installed: there is no program ${client.program} on the search path`,
+      hint: `To install it: ${client.install}`,
+    })
+  }
+  return agentExecutor({
+    client,
+    program,
+    workspace,
+    store,
+    runtime: context.runtime,
+    environment: acceptedEnvironment(project),
+    outputLimit: context.settings.run.outputLimit,
+    contentOf: (step, given) => stepContent(project, step, given),
+  })
+}
+
+/**
+ * The executor of `--model`; an unavailable model is an error before anything runs.
+ *
+ * @param names of the models that steps may be given to, as `provider:name`.
+ * @throws {ModelNotFoundError} {AgentUsageError}
+ */
+export async function modelExecutorOf(
+  project: ChainProject,
+  { baseUrl, tools }: Pick<InstructionChoice, 'baseUrl' | 'tools'>,
+  names: readonly string[],
+): Promise<Executor> {
+  const { modelExecutor, resolveModel } = await import('../../agent/index.ts')
+  const { runtime, settings } = project.context
+  const options = { baseUrl, compatibleUrl: settings.agent.baseUrl, runtime }
+  const models = new Map(
+    await Promise.all(
+      names.map(async (name) => [name, await resolveModel(name, options)] as const),
+    ),
+  )
+  return modelExecutor({
+    async modelNamed(name) {
+      const model = models.get(name)
+      if (model === undefined) throw new Error(`nothing here was told to ask the model ${name}`)
+      return model
+    },
+    contentOf: (step, given) => stepContent(project, step, given),
+    project: project.workspace,
+    runtime,
+    environment: acceptedEnvironment(project),
+    builtIns: commaNames(tools) ?? [],
+    maxTurns: settings.agent.maxTurns,
+  })
+}
+
+/**
+ * Exactly what a model gets when the skill of a step is activated, and the references that its own
+ * triggers inject when a user types the skill with these arguments.
+ */
+export function stepContent(
+  project: ChainProject,
+  step: PlannedStep,
+  given: readonly string[],
+): StepContent {
+  const { runtime, settings } = project.context
+  const path = resolve(project.workspace, step.path)
+  const info = skillAt(path, discoverOptionsFrom(runtime, settings))
+  const typed = argumentText(given)
+  const { content } = activateSkill({
+    skill: loadSkill(info),
+    source: 'code',
+    arguments: typed,
+    trustLevel: step.trust,
+  })
+  const { name, directory, fields } = info
+  const skill = { name, directory, path, triggers: fields.triggers }
+  const prompt = typed === '' ? `/${name}` : `/${name} ${typed}`
+  const { matches } = matchPrompt(prompt, [skill])
+  const { injected } = planInjection(matches, { mayInject: () => step.trust === 'trusted' })
+  return {
+    content,
+    references: renderInjection(injected),
+    wishes: { allowedTools: fields.allowedTools ?? [], model: fields.model },
+  }
+}

@@ -1,0 +1,139 @@
+import { type Context, defineCommand } from '../../base/command.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import {
+  ApprovalRefusedError,
+  argumentsOf,
+  type ChainEvent,
+  readResult,
+  recordDecision,
+  waitingGate,
+} from '../index.ts'
+import { type ConfinementChoice, confinementOptions } from './confinement.ts'
+import { planToContinue, resumeOn, upToDate } from './engine.ts'
+import { executedAs, executeRun, runArguments } from './execute.ts'
+import { linesAgain, openProject } from './project.ts'
+import {
+  answerWith,
+  codeOfRun,
+  renderRun,
+  type RunAnswer,
+  runProgress,
+  timelineOf,
+} from './run-text.ts'
+
+const waitingRun = { '<run>': 'the id of a run that waits' } as const
+
+const stepOption = {
+  kind: 'text',
+  flags: '--step <step>',
+  help: 'which step, where several wait',
+} as const
+
+export const approve = defineCommand<RunAnswer, ChainEvent>()({
+  arguments: { ...runArguments, ...waitingRun },
+  options: { ...confinementOptions, step: stepOption },
+  examples: ['runs approve 0mh2k9x0ab12cd'],
+  run: async (context, { arguments: [runId = '', ...given], step, ...values }) =>
+    decideGate(context, { runId, step, approved: true, given }, values),
+  progress: runProgress,
+  render: renderRun,
+  exitCode: codeOfRun,
+})
+
+export const reject = defineCommand<RunAnswer, ChainEvent>()({
+  arguments: waitingRun,
+  options: { step: stepOption },
+  examples: ['runs reject 0mh2k9x0ab12cd'],
+  run: async (context, { arguments: [runId = ''], step }) =>
+    decideGate(context, { runId, step, approved: false, given: [] }, {}),
+  render: renderRun,
+  exitCode: codeOfRun,
+})
+
+interface GateDecision {
+  runId: string
+  /** Where several wait. */
+  step: string | undefined
+  approved: boolean
+  /** The arguments of the run again, where they held a secret. */
+  given: readonly string[]
+}
+
+/**
+ * Shows a user what the decision is about, asks, records the answer and continues the run. Only a
+ * user at a terminal is asked: nothing else can give an approval.
+ */
+async function decideGate(
+  context: Context<ChainEvent>,
+  { runId, step, approved, given }: GateDecision,
+  values: ConfinementChoice,
+): Promise<RunAnswer> {
+  const project = openProject(context)
+  const { journal } = await upToDate(project, runId)
+  context.diagnose(journal.diagnostics)
+  const line = linesAgain(context, values)
+  const gate = await waitingGate(journal, context.runtime, step, line)
+  // To reject executes nothing, so it is possible even when the skills have changed.
+  const plan = approved
+    ? planToContinue(project, journal, { command: 'approve', line })
+    : journal.plan
+  // What would be refused later is refused before anybody is asked.
+  if (approved) argumentsOf(journal, given)
+  const again = line(approved ? 'runs approve' : 'runs reject', runId)
+  await confirm(
+    context,
+    { runId, step: gate.step, approved, again },
+    await readResult(journal, context.runtime),
+  )
+  const at = new Date(context.runtime.now()).toISOString()
+  const prepare = recordDecision(gate, approved, at, line)
+  const resumption = { runId, plan, prepare }
+  if (approved) {
+    const { request, server } = journal.run
+    const choice = { ...values, ...executedAs(request), engine: server?.engine }
+    return await executeRun(project, plan, choice, async (world) =>
+      resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, world),
+    )
+  }
+  const { workspace, store } = project
+  const { runtime, settings, signal } = context
+  const world = { runtime, workspace, store, settings: settings.run, signal }
+  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, world)
+  return answerWith(result, { line: linesAgain(context) })
+}
+
+async function confirm(
+  context: Context<ChainEvent>,
+  {
+    runId,
+    step,
+    approved,
+    again,
+  }: Pick<GateDecision, 'runId' | 'approved'> & { step: string; again: string },
+  result: Awaited<ReturnType<typeof readResult>>,
+): Promise<void> {
+  const hint = `In a terminal: ${again}`
+  const outputs = result.attempts.at(-1)?.chain_state.previous_outputs ?? []
+  const answer = await context.ask({
+    text: `${approved ? 'Approve' : 'Reject'} ${safeLine(step)} in run ${runId}? [y/N] `,
+    about: (screen) =>
+      [
+        ...timelineOf(result, screen),
+        ...outputs.map(({ step: name, result: said }) => `${safeLine(name)}: ${safeText(said)}`),
+      ]
+        .map((shown) => `${shown}\n`)
+        .join(''),
+    otherwise: () =>
+      new ApprovalRefusedError({
+        code: 'approval-needs-terminal',
+        message: `a person at a terminal must decide about ${step}, and nobody did`,
+        hint,
+      }),
+  })
+  if (/^y(?:es)?$/i.test(answer.trim())) return
+  throw new ApprovalRefusedError({
+    code: 'approval-not-given',
+    message: `nothing was decided about ${step}`,
+    hint,
+  })
+}

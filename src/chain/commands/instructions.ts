@@ -1,0 +1,101 @@
+import type { OptionSpecs } from '../../base/command.ts'
+import { contradiction, pointless, UsageError } from '../../base/errors.ts'
+import { commaNames } from '../../base/option-values.ts'
+import { agentClis, type AgentCliName, isAgentCli } from '../../exec/index.ts'
+import type { InstructionExecutor } from '../index.ts'
+
+/** Who carries out steps without a script; a journal keeps it with the request. */
+export interface InstructionChoice {
+  /** An agent client. */
+  via?: string | undefined
+  /** A model, as `provider:name`. */
+  model?: string | undefined
+  /** Where the model is, in place of its provider's own address. */
+  baseUrl?: string | undefined
+  /** Names of the built-in tools that the model gets, separated by commas. */
+  tools?: string | undefined
+}
+
+/** Which steps of a chain a command is about. */
+export const stepOptions = {
+  from: { kind: 'text', flags: '--from <step>', help: 'leave out the steps before this one' },
+  only: { kind: 'text', flags: '--only <step>', help: 'leave out every other step' },
+} as const satisfies OptionSpecs
+
+interface StepChoice {
+  from?: string | undefined
+  only?: string | undefined
+}
+
+/** @throws {UsageError} where both are given. */
+export function askedSteps({ from, only }: StepChoice): StepChoice {
+  if (from !== undefined && only !== undefined) {
+    throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
+  }
+  return { from, only }
+}
+
+/**
+ * The choice that the options of a command make.
+ *
+ * @throws {UsageError} when they contradict each other; {AgentUsageError} for an unknown built-in tool.
+ */
+export async function askedInstructions(
+  options: InstructionChoice & { engine?: string | undefined },
+): Promise<InstructionChoice> {
+  const { via, model, engine, tools, baseUrl } = options
+  if (via !== undefined && model !== undefined) {
+    const hint = 'A step is carried out by an agent client or by a model; say which.'
+    throw contradiction('--via', '--model', hint)
+  }
+  refuseWithoutModel(model !== undefined, options, 'Add --model provider:name.')
+  if (engine === 'restate' && baseUrl !== undefined) {
+    const hint = 'The workers ask the model: start them with --base-url.'
+    throw contradiction('--engine restate', '--base-url', hint)
+  }
+  const names = commaNames(tools)
+  if (names !== undefined) (await import('../../agent/index.ts')).requireBuiltIns(names)
+  return { via, model, baseUrl, tools }
+}
+
+/** @throws {UsageError} for options about models where there is none. */
+export function refuseWithoutModel(
+  hasModel: boolean,
+  { tools, baseUrl }: Pick<InstructionChoice, 'tools' | 'baseUrl'>,
+  hint: string,
+): void {
+  if (hasModel) return
+  if (tools !== undefined) throw pointless('--tools', '--model', hint)
+  if (baseUrl !== undefined) throw pointless('--base-url', '--model', hint)
+}
+
+/** @throws {UsageError} for a malformed name of a client or a model. */
+export function instructionsOf({
+  via,
+  model,
+  tools,
+}: InstructionChoice): InstructionExecutor | undefined {
+  if (model === undefined) {
+    const client = clientNamed(via)
+    if (client === undefined) return undefined
+    return { kind: 'agent', client, honours: agentClis[client].honours }
+  }
+  if (/^[^:]+:./.test(model)) {
+    return { kind: 'model', model, honours: tools === undefined ? [] : ['allowed-tools'] }
+  }
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--model ${model}: it does not say whose model it is`,
+    hint: 'Write it as provider:name, such as anthropic:claude-sonnet-4-5 or ollama:qwen3:8b.',
+  })
+}
+
+/** @throws {UsageError} for an unknown client. */
+export function clientNamed(via: string | undefined): AgentCliName | undefined {
+  if (via === undefined || isAgentCli(via)) return via
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--via ${via}: there is no such agent client`,
+    hint: `Known are ${Object.keys(agentClis).join(', ')}.`,
+  })
+}

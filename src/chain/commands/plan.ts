@@ -1,0 +1,89 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import { exitCode, type ExitCode } from '../../base/errors.ts'
+import {
+  confinedSteps,
+  planJson,
+  renderPlan,
+  renderPlanMermaid,
+  sandboxForeseen,
+} from '../index.ts'
+import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
+import { openProject, planNamed, type PlannedSkillRun } from './project.ts'
+
+export interface PlanAnswer extends ReturnType<typeof planJson> {
+  /** What is said of the steps that run in a sandbox. */
+  sandbox?: string
+}
+
+export const command = defineCommand<PlanAnswer>()({
+  arguments: { '<skill>': 'a name, a directory, or a SKILL.md' },
+  options: {
+    format: {
+      kind: 'choice',
+      flags: '--format <format>',
+      help: 'text or mermaid',
+      choices: ['text', 'mermaid'],
+      default: 'text',
+    },
+    set: { kind: 'list', flags: '--set <key=value>', help: 'change the policy (repeatable)' },
+    via: {
+      kind: 'text',
+      flags: '--via <client>',
+      help: 'plan for an agent client: claude, codex, gemini, opencode, copilot or qwen',
+    },
+    model: { kind: 'text', flags: '--model <provider:name>', help: 'plan for a model' },
+    tools: {
+      kind: 'text',
+      flags: '--tools <names>',
+      help: 'plan with these built-in tools for the model',
+    },
+    ...stepOptions,
+  },
+  examples: ['chain plan release-check --format mermaid'],
+  async run(context, { arguments: [reference = ''], ...values }) {
+    const changes = {
+      set: values.set,
+      ...askedSteps(values),
+      ...(await askedInstructions(values)),
+    }
+    const answer = planAnswer(planNamed(openProject(context), reference, changes))
+    // Beside a drawing there are no notes.
+    if (values.format === 'mermaid') printNotes(answer, context)
+    return answer
+  },
+  render: renderPlanAnswer,
+  notes: planNotes,
+  exitCode: codeOfPlan,
+  formats: { mermaid: (answer) => renderPlanMermaid(shownPlan(answer)) },
+})
+
+export function planAnswer({ plan, diagnostics, refusals }: PlannedSkillRun): PlanAnswer {
+  const answer = planJson(plan, diagnostics)
+  const [confined] = confinedSteps(plan)
+  if (confined === undefined) return answer
+  return { ...answer, sandbox: sandboxForeseen(refusals.get(confined.path)?.hint) }
+}
+
+export function renderPlanAnswer(answer: PlanAnswer): string {
+  return renderPlan(shownPlan(answer))
+}
+
+export function planNotes({ diagnostics, sandbox }: PlanAnswer): Note[] {
+  return [...diagnostics, ...(sandbox === undefined ? [] : [sandbox])]
+}
+
+/** Whether the plan could run: 4 without trust, 3 with another error. */
+export function codeOfPlan({ diagnostics }: PlanAnswer): ExitCode {
+  if (diagnostics.some(({ code }) => code === 'skill-not-trusted')) return exitCode.refused
+  const broken = diagnostics.some(({ severity }) => severity === 'error')
+  return broken ? exitCode.notFound : exitCode.done
+}
+
+function printNotes({ diagnostics, sandbox }: PlanAnswer, context: Context): void {
+  context.diagnose(diagnostics)
+  if (sandbox !== undefined) context.note(sandbox)
+}
+
+function shownPlan({ skill, digest, policy, steps }: PlanAnswer): Parameters<typeof renderPlan>[0] {
+  return { skill, digest, root: { policy, steps } }
+}

@@ -1,0 +1,213 @@
+import { stripVTControlCharacters } from 'node:util'
+import type { Progress, Screen } from '../../base/command.ts'
+import { exitCode, type ExitCode } from '../../base/errors.ts'
+import { columnsOf, cutToColumns, safeLine } from '../../base/text.ts'
+import {
+  type ChainEvent,
+  countSucceeded,
+  decidingAttempt,
+  duration,
+  lastAttempt,
+  renderReport,
+  renderTimeline,
+  reportFormats,
+  type RunLine,
+  type RunResult,
+  saidOfFailure,
+  type ShownRun,
+  statusMarks,
+  stepDuration,
+  stepperAnswer,
+  timeOf,
+} from '../index.ts'
+
+/** The result of a run, and how to continue. */
+export interface RunAnswer extends RunResult {
+  /** Command lines: first the one that continues the run, then others for the same moment. */
+  continueWith?: readonly string[]
+  /** The arguments held a secret, are not kept, and have to be given again. */
+  argumentsNeeded?: true
+  /** `--max-time` ended the run. */
+  timedOut?: true
+}
+
+export function answerWith(
+  result: RunResult,
+  { line, argumentsNeeded = false }: { line: RunLine; argumentsNeeded?: boolean },
+): RunAnswer {
+  const continueWith = continuations(result, line)
+  if (continueWith.length === 0) return result
+  return { ...result, continueWith, ...(argumentsNeeded ? { argumentsNeeded } : {}) }
+}
+
+function continuations(result: RunResult, line: RunLine): string[] {
+  const { runId, status } = result
+  switch (status) {
+    case 'success':
+      return []
+    case 'waiting': {
+      const answer = stepperAnswer(result)
+      if (answer.kind !== 'next') return [line('runs approve', runId), line('runs reject', runId)]
+      const reports = answer.next.map(({ step }) => line('chain report', runId, ['--step', step]))
+      return [line('chain next', runId), ...reports]
+    }
+    case 'interrupted':
+    case 'cancelled':
+      return [line('runs resume', runId)]
+    case 'failure':
+    case 'critical':
+      return [line('runs retry', runId)]
+  }
+}
+
+export function renderRun(answer: RunAnswer, screen: Screen): string {
+  const timeline = timelineOf(answer, screen)
+  return linesText([
+    ...timeline,
+    ...(timeline.length > 0 ? [''] : []),
+    summary(answer, screen),
+    ...errorsOfRun(answer),
+    ...continuationLines(answer),
+  ])
+}
+
+/** Where a report has stdout, stderr says at least how to continue. */
+export function runNotes(answer: RunAnswer, { stdoutTaken }: Screen): string[] {
+  return stdoutTaken ? continuationLines(answer) : []
+}
+
+export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
+  switch (status) {
+    case 'success':
+      return exitCode.done
+    case 'failure':
+    case 'critical':
+      return exitCode.badAnswer
+    case 'waiting':
+      return exitCode.waiting
+    case 'interrupted':
+    case 'cancelled':
+      return timedOut === true ? exitCode.budget : exitCode.interrupted
+  }
+}
+
+/** The formats of `--report`, of a Result that `runOf` turns into a run. */
+export function runFormats<R>(
+  runOf: (result: R) => ShownRun,
+): Record<string, (result: R) => string> {
+  return Object.fromEntries(
+    reportFormats.map((format) => [format, (result: R) => renderReport(format, runOf(result))]),
+  )
+}
+
+export function timelineOf(result: ShownRun, screen: Screen): readonly string[] {
+  return renderTimeline(result, {
+    width: screen.width,
+    style: (format, text) => screen.style(format, text),
+  })
+}
+
+/** The line above the steps of a run that is looked at. */
+export function headOfRun(run: {
+  runId: string
+  skill: string
+  status: string
+  startedAt: string
+}): string {
+  return `${safeLine(run.skill)}: ${run.status}, run ${run.runId}, begun ${run.startedAt}`
+}
+
+/** What is wrong with a run and with no step of it. */
+export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
+  const { errors = [] } = lastAttempt(result) ?? {}
+  return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)
+}
+
+export const argumentsAgain =
+  'Its arguments held a secret and are not kept: add -- and the same ones again.'
+
+export function linesText(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('')
+}
+
+function summary(result: RunResult, screen: Screen): string {
+  const steps = decidingAttempt(result)?.steps ?? []
+  const colour =
+    result.status === 'success' ? 'green' : result.status === 'waiting' ? 'cyan' : 'red'
+  const status = screen.style(colour, result.status)
+  const facts = [status, countSucceeded(steps), duration(timeOf(result)), `run ${result.runId}`]
+  return `${safeLine(result.skill)}: ${facts.join(', ')}`
+}
+
+function continuationLines(answer: RunAnswer): string[] {
+  const [first, ...others] = (answer.continueWith ?? []).map(safeLine)
+  if (first === undefined) return []
+  const again = answer.argumentsNeeded === true ? [argumentsAgain] : []
+  if (answer.status === 'failure' || answer.status === 'critical') {
+    return [`After a fix: ${first}`, ...again]
+  }
+  if (others.length === 0) return [`Go on: ${first}`, ...again]
+  const rest =
+    stepperAnswer(answer).kind === 'next'
+      ? `then: ${others.map((line) => `${line} …`).join(' or ')}`
+      : `or: ${others.join(' or ')}`
+  return [`Go on: ${first}  (${rest})`, ...again]
+}
+
+/**
+ * One line for each step when it ends, indented below its chain. On a terminal a last line shows
+ * what runs now and for how long.
+ */
+export function runProgress(screen: Screen): Progress<ChainEvent> {
+  const running = new Map<string, { name: string; since: number }>()
+  return {
+    event(event) {
+      switch (event.type) {
+        case 'step-started':
+          if (event.chain) return { line: `${indent(event.step)}▸ ${label(event.step)}` }
+          running.set(event.key, { name: label(event.step), since: now() })
+          return undefined
+        case 'step-finished':
+          running.delete(event.key)
+          return { line: finishedLine(event, screen) }
+        case 'step-suspended':
+          running.delete(event.key)
+          return undefined
+        case 'run-started':
+        case 'step-output':
+        case 'run-finished':
+          return undefined
+      }
+    },
+    live: () =>
+      [...running.values()]
+        .map(({ name, since }) => `… ${name} ${duration(now() - since)}`)
+        .join('  '),
+  }
+}
+
+function finishedLine(event: ChainEvent & { type: 'step-finished' }, screen: Screen): string {
+  const { mark, format } = statusMarks[event.status]
+  const time = stepDuration({ ...event, startedAt: event.at })
+  const line =
+    `${indent(event.step)}${screen.style(format, mark)} ${label(event.step)}  ${time}`.trimEnd()
+  const failed = event.status === 'failure' || event.status === 'critical'
+  const whole = failed ? saidOfFailure(event) : event.result
+  const taken = columnsOf(stripVTControlCharacters(line)) + 2
+  const room = screen.isTerminal ? screen.width - taken : Infinity
+  const said = room < 10 ? '' : cutToColumns(safeLine(whole), Math.min(room, failed ? 120 : 60))
+  return said === '' ? line : `${line}  ${screen.style('dim', said)}`
+}
+
+/** Monotonic milliseconds; `performance` would have to be loaded first. */
+function now(): number {
+  return process.uptime() * 1000
+}
+
+function indent(step: string): string {
+  return '  '.repeat(step.split('/').length - 1)
+}
+
+function label(step: string): string {
+  return safeLine(step.slice(step.lastIndexOf('/') + 1))
+}

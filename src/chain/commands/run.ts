@@ -1,0 +1,124 @@
+import { contradiction } from '../../base/errors.ts'
+import { defineCommand } from '../../base/command.ts'
+import type { ChainEvent, ShownRun } from '../index.ts'
+import { confinementOptions } from './confinement.ts'
+import { engineOptions, startOn, wantsServer } from './engine.ts'
+import { executeOptions, executeRun } from './execute.ts'
+import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
+import { codeOfPlan, type PlanAnswer, planAnswer, planNotes, renderPlanAnswer } from './plan.ts'
+import { openProject, planNamed, usablePlan } from './project.ts'
+import {
+  codeOfRun,
+  renderRun,
+  type RunAnswer,
+  runFormats,
+  runNotes,
+  runProgress,
+} from './run-text.ts'
+
+/** With `--dry-run` a plan. */
+type Result = RunAnswer | PlanAnswer
+
+const { yesGates, maxTime } = executeOptions
+
+export const command = defineCommand<Result, ChainEvent>()({
+  arguments: {
+    '<skill>': 'a name, a directory, or a SKILL.md',
+    '[arguments...]': 'for every step; after -- they may begin with a dash',
+  },
+  options: {
+    ...engineOptions,
+    ...confinementOptions,
+    ...stepOptions,
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the plan and run nothing' },
+    set: {
+      kind: 'list',
+      flags: '--set <key=value>',
+      help: 'change the policy for this run (repeatable)',
+    },
+    yesGates,
+    via: {
+      kind: 'text',
+      flags: '--via <client>',
+      help: 'claude, codex, gemini, opencode, copilot or qwen for steps without a script',
+    },
+    model: {
+      kind: 'text',
+      flags: '--model <provider:name>',
+      help: 'a model for steps without a script',
+    },
+    baseUrl: {
+      kind: 'text',
+      flags: '--base-url <url>',
+      help: 'where the model is, for servers of your own',
+    },
+    tools: {
+      kind: 'text',
+      flags: '--tools <names>',
+      help: 'built-in tools for the model: read,list,search,write,edit,shell or all',
+    },
+    maxTime,
+    requireVerified: {
+      kind: 'flag',
+      flags: '--require-verified',
+      help: 'a success needs more than the word of an agent',
+    },
+    report: {
+      kind: 'list',
+      flags: '--report <format[=file]>',
+      help: 'json, junit, github or html; - is standard output (repeatable)',
+    },
+    events: {
+      kind: 'optional',
+      flags: '--events [file]',
+      help: 'every event as a line of JSON; as in --events=FILE, else standard output',
+    },
+  },
+  examples: ['run release-check --report html=report.html'],
+  async run(context, { arguments: [reference = '', ...given], ...values }) {
+    wantsServer(values)
+    const project = openProject(context)
+    const changes = {
+      set: values.set,
+      ...askedSteps(values),
+      ...(await askedInstructions(values)),
+    }
+    const planned = planNamed(project, reference, changes)
+    if (values.dryRun) {
+      const hint = 'Nothing runs, so there is nothing to report.'
+      if (values.report.length > 0) throw contradiction('--dry-run', '--report', hint)
+      if (values.events !== undefined) throw contradiction('--dry-run', '--events', hint)
+      return planAnswer(planned)
+    }
+    const plan = usablePlan(planned)
+    context.diagnose(planned.diagnostics)
+    const run = {
+      plan,
+      arguments: given,
+      mode: 'run' as const,
+      requireVerified: values.requireVerified,
+      request: { directory: planned.directory, ...changes },
+    }
+    return await executeRun(project, plan, values, async (world) =>
+      startOn(project, values, run, world),
+    )
+  },
+  progress: runProgress,
+  render: (result, screen) =>
+    isPlan(result) ? renderPlanAnswer(result) : renderRun(result, screen),
+  notes: (result, screen) => (isPlan(result) ? planNotes(result) : runNotes(result, screen)),
+  exitCode: (result) => (isPlan(result) ? codeOfPlan(result) : codeOfRun(result)),
+  formats: runFormats(runOf),
+  jobSummary: true,
+})
+
+function isPlan(result: Result): result is PlanAnswer {
+  return 'steps' in result
+}
+
+/** A report has nothing that only helps at a terminal. */
+function runOf(result: Result): ShownRun {
+  if (isPlan(result)) throw new Error('a plan has no report')
+  const { continueWith: _, argumentsNeeded: _needed, timedOut: _timedOut, ...run } = result
+  return run
+}

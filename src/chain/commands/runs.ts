@@ -1,0 +1,203 @@
+import { type Context, defineCommand } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode, UsageError } from '../../base/errors.ts'
+import { safeLine } from '../../base/text.ts'
+import {
+  prunableRuns,
+  readResult,
+  removeRuns,
+  type RunJournal,
+  type ShownRun,
+  statusOfRun,
+  whileRunning,
+} from '../index.ts'
+import { cancelOn, readRuns, upToDate } from './engine.ts'
+import { linesAgain, openProject } from './project.ts'
+import { errorsOfRun, headOfRun, linesText, runFormats, timelineOf } from './run-text.ts'
+
+export interface ListedRun {
+  runId: string
+  skill: string
+  status: string
+  finishedSteps: number
+  startedAt: string
+  updatedAt: string
+}
+
+export const list = defineCommand<{
+  runs: readonly ListedRun[]
+  diagnostics: readonly Diagnostic[]
+}>()({
+  options: {},
+  examples: ['runs list --json'],
+  async run(context) {
+    const { runs, standings, diagnostics } = await readRuns(openProject(context))
+    return { runs: runs.map((run) => listedRun(run, standings.get(run.run.runId))), diagnostics }
+  },
+  render({ runs }, screen) {
+    if (runs.length === 0) return ''
+    return screen.table([
+      ['RUN', 'SKILL', 'STATUS', 'STEPS', 'BEGUN'],
+      ...runs.map(({ runId, skill, status, finishedSteps, startedAt }) => [
+        runId,
+        safeLine(skill),
+        status,
+        String(finishedSteps),
+        startedAt,
+      ]),
+    ])
+  },
+  notes({ runs, diagnostics }) {
+    if (runs.length > 0) return diagnostics
+    const none = 'There are no runs here. `skillrail run SKILL` makes one.'
+    return [...diagnostics, diagnostics.length > 0 ? 'No run here can be read.' : none]
+  },
+})
+
+/** @param standing what the server of the run says. */
+export function listedRun(journal: RunJournal, standing?: string): ListedRun {
+  const { runId, skill, at } = journal.run
+  return {
+    runId,
+    skill,
+    status: standing ?? statusOfRun(journal, journal.path),
+    finishedSteps: journal.done.size,
+    startedAt: at,
+    updatedAt: journal.updatedAt,
+  }
+}
+
+interface ShownResult extends ShownRun {
+  /** What its server says, while there is no result yet. */
+  standing?: string
+  startedAt: string
+}
+
+export const show = defineCommand<ShownResult>()({
+  arguments: { '<run>': 'the id of a run' },
+  options: {
+    report: {
+      kind: 'list',
+      flags: '--report <format[=file]>',
+      help: 'json, junit, github or html (repeatable)',
+    },
+  },
+  examples: ['runs show 0mh2k9x0ab12cd --report html=report.html'],
+  async run(context, { arguments: [runId = ''] }) {
+    const { journal, standing } = await upToDate(openProject(context), runId)
+    context.diagnose(journal.diagnostics)
+    const result = await readResult(journal, context.runtime)
+    const status = standing ?? statusOfRun(journal, journal.path)
+    const shown =
+      status === 'running' ? whileRunning(journal, result, context.runtime.now()) : result
+    const own = status === shown.status ? {} : { standing: status }
+    return { ...shown, ...own, startedAt: journal.run.at }
+  },
+  render: (run, screen) =>
+    linesText([
+      headOfRun({ ...run, status: run.standing ?? run.status }),
+      ...timelineOf(run, screen),
+      ...errorsOfRun(run),
+    ]),
+  formats: runFormats(({ standing: _standing, startedAt: _startedAt, ...run }: ShownResult) => run),
+})
+
+export const cancel = defineCommand<{ runId: string; status: 'cancelled'; continueWith: string }>()(
+  {
+    arguments: { '<run>': 'the id of a run' },
+    options: {},
+    examples: ['runs cancel 0mh2k9x0ab12cd'],
+    async run(context, { arguments: [runId = ''] }) {
+      await cancelOn(openProject(context), runId)
+      const continueWith = linesAgain(context)('runs resume', runId)
+      return { runId, status: 'cancelled', continueWith }
+    },
+    render: ({ continueWith }) => `Cancelled. To go on after all: ${safeLine(continueWith)}\n`,
+  },
+)
+
+interface PruneResult {
+  /** With `dryRun` those that would be removed. */
+  removed: readonly string[]
+  dryRun: boolean
+  /** The user was asked and did not agree. */
+  refused?: true
+  diagnostics?: readonly Diagnostic[]
+}
+
+export const prune = defineCommand<PruneResult>()({
+  options: {
+    olderThan: {
+      kind: 'integer',
+      flags: '--older-than <days>',
+      help: 'only runs untouched for so many days',
+      least: 0,
+      most: 999_999,
+    },
+    keep: {
+      kind: 'integer',
+      flags: '--keep <count>',
+      help: 'the newest so many runs stay',
+      least: 0,
+      most: 999_999,
+    },
+    unfinished: {
+      kind: 'flag',
+      flags: '--unfinished',
+      help: 'also runs that could still be resumed',
+    },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'only say which' },
+    yes: {
+      kind: 'flag',
+      flags: '--yes',
+      help: 'all of them without a question, where no other option limits it',
+    },
+  },
+  examples: ['runs prune --older-than 30 --keep 10'],
+  async run(context, { olderThan, keep, unfinished, dryRun, yes }) {
+    const { store } = openProject(context)
+    const runs = prunableRuns(store, {
+      olderThanMs: olderThan === undefined ? undefined : olderThan * 86_400_000,
+      keep,
+      unfinished,
+      now: context.runtime.now(),
+    })
+    const ids = runs.map(({ run }) => run.runId)
+    if (dryRun) return { removed: ids, dryRun }
+    const isLimited = olderThan !== undefined || keep !== undefined || yes
+    if (!isLimited && ids.length > 0 && !(await agreed(context, ids.length))) {
+      return { removed: [], dryRun, refused: true }
+    }
+    const { removed, diagnostics } = removeRuns(store, ids)
+    context.diagnose(diagnostics)
+    return { removed, dryRun, ...(diagnostics.length > 0 ? { diagnostics } : {}) }
+  },
+  render: ({ removed }) => linesText(removed),
+  notes: ({ removed, dryRun, refused }) => [
+    refused === true
+      ? 'Nothing was removed.'
+      : `${removed.length} ${dryRun ? 'would be removed' : 'removed'}`,
+  ],
+  exitCode({ refused, diagnostics }) {
+    if (refused === true) return exitCode.refused
+    return diagnostics === undefined ? exitCode.done : exitCode.badAnswer
+  },
+})
+
+/**
+ * Without an age and a number, every run would be removed: the user may not know that.
+ * @throws {UsageError} in a non-interactive shell.
+ */
+async function agreed(context: Context, count: number): Promise<boolean> {
+  const what = count === 1 ? 'one run, whatever its age' : `${count} runs, whatever their age`
+  const answer = await context.ask({
+    text: `Remove ${what}? [y/N] `,
+    otherwise: () =>
+      new UsageError({
+        code: 'prune-unlimited',
+        message: `this would remove ${what}, and nobody at a terminal agreed to it`,
+        hint: 'Say which: --older-than DAYS or --keep COUNT; --yes for all; --dry-run lists them.',
+      }),
+  })
+  return /^y(?:es)?$/i.test(answer.trim())
+}

@@ -1,0 +1,329 @@
+import { defineCommand, type Screen } from '../../base/command.ts'
+import { exitCode, type ExitCode, UsageError } from '../../base/errors.ts'
+import { safeLine } from '../../base/text.ts'
+import { statePart, type StepOutput } from '../../exec/index.ts'
+import {
+  allSteps,
+  argumentsOf,
+  type ChainEvent,
+  type ChainState,
+  continueStepper,
+  type HandedStep,
+  holdSecret,
+  type Plan,
+  readResult,
+  reportStep,
+  type RunResult,
+  type RunWorld,
+  startStepper,
+  type StepperAnswer,
+  stepperAnswer,
+} from '../index.ts'
+import { type ConfinementChoice, confinementFor, confinementOptions } from './confinement.ts'
+import { openRun } from './engine.ts'
+import { openWorld } from './execute.ts'
+import { stepContent } from './executors.ts'
+import {
+  type ChainProject,
+  linesAgain,
+  openProject,
+  planKept,
+  planNamed,
+  usablePlan,
+} from './project.ts'
+import {
+  answerWith,
+  argumentsAgain,
+  codeOfRun,
+  errorsOfRun,
+  headOfRun,
+  linesText,
+  renderRun,
+  type RunAnswer,
+  runProgress,
+  timelineOf,
+} from './run-text.ts'
+
+/** Where a chain stands that an agent drives: it has ended, waits for approval, or has next steps. */
+export interface StepperResult {
+  runId: string
+  /** The report that was given came too late and does not count. */
+  dismissed?: StepperAnswer['dismissed']
+  result?: RunAnswer
+  waiting?: { step: string; approveWith: string }
+  next?: readonly NextStep[]
+  /** The arguments held a secret, are not kept, and have to be given again. */
+  argumentsNeeded?: true
+}
+
+interface NextStep extends StepWithContent {
+  /** The command line that reports the step, without its options. */
+  reportWith: string
+}
+
+type StepWithContent = Omit<HandedStep, 'state'> & { content: string }
+
+const runArguments = {
+  '<run>': 'the id that chain start printed',
+  '[arguments...]': 'the arguments again, where they held a secret',
+} as const
+
+export const start = defineCommand<StepperResult, ChainEvent>()({
+  arguments: {
+    '<skill>': 'a name, a directory, or a SKILL.md',
+    '[arguments...]': 'for every step',
+  },
+  options: {
+    ...confinementOptions,
+    requireVerified: {
+      kind: 'flag',
+      flags: '--require-verified',
+      help: 'a success needs more than the word of the agent',
+    },
+  },
+  examples: ['chain start review-and-deploy'],
+  async run(context, { arguments: [reference = '', ...given], ...values }) {
+    const project = openProject(context)
+    const changes = { set: [], from: undefined, only: undefined }
+    const planned = planNamed(project, reference, changes, 'stepper')
+    const plan = usablePlan(planned)
+    const { requireVerified } = values
+    const request = { directory: planned.directory, ...changes }
+    const run = { arguments: given, request, requireVerified }
+    const { world, end } = await openStepperWorld(project, plan, values)
+    const answer = await end(startStepper(plan, run, world))
+    return stepperResult(project, { plan, given, answer }, values)
+  },
+  progress: runProgress,
+  render: renderStepper,
+  exitCode: codeOfStepper,
+})
+
+export const next = defineCommand<StepperResult, ChainEvent>()({
+  arguments: runArguments,
+  options: confinementOptions,
+  examples: ['chain next 0mh2k9x0ab12cd'],
+  async run(context, { arguments: [runId = '', ...given], ...values }) {
+    const project = openProject(context)
+    const journal = await openRun(project, runId)
+    const { run, status } = journal
+    if (status === 'success' || status === 'failure' || status === 'critical') {
+      const answer = stepperAnswer(await readResult(journal, context.runtime))
+      return stepperResult(project, { plan: journal.plan, given: run.arguments, answer }, values)
+    }
+    const plan = usablePlan(planKept(project, run))
+    const all = argumentsOf(journal, given)
+    const { world, end } = await openStepperWorld(project, plan, values)
+    const answer = await end(continueStepper(runId, plan, world, given))
+    return stepperResult(project, { plan, given: all, answer }, values)
+  },
+  progress: runProgress,
+  render: renderStepper,
+  exitCode: codeOfStepper,
+})
+
+export const report = defineCommand<StepperResult, ChainEvent>()({
+  arguments: runArguments,
+  options: {
+    ...confinementOptions,
+    step: { kind: 'text', flags: '--step <step>', help: 'the step that was done', required: true },
+    status: {
+      kind: 'choice',
+      flags: '--status <status>',
+      help: 'success, failure or critical',
+      choices: ['success', 'failure', 'critical'],
+      required: true,
+    },
+    result: { kind: 'text', flags: '--result <text>', help: 'what was done, in a sentence' },
+    error: { kind: 'list', flags: '--error <text>', help: 'one thing that is wrong (repeatable)' },
+    metric: { kind: 'list', flags: '--metric <name=number>', help: 'one measurement (repeatable)' },
+  },
+  examples: ['chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"'],
+  async run(context, { arguments: [runId = '', ...given], ...values }) {
+    const output: StepOutput = {
+      status: values.status,
+      result: values.result ?? '',
+      errors: values.error.map((message) => ({ code: 'reported', message })),
+      metrics: Object.fromEntries(values.metric.map((text) => metricOf(text))),
+      evidence: 'self-reported',
+    }
+    const project = openProject(context)
+    const journal = await openRun(project, runId)
+    const plan = usablePlan(planKept(project, journal.run))
+    const all = argumentsOf(journal, given)
+    const { world, end } = await openStepperWorld(project, plan, values)
+    const answer = await end(reportStep({ runId, step: values.step, output }, plan, world, given))
+    return stepperResult(project, { plan, given: all, answer }, values)
+  },
+  progress: runProgress,
+  render: renderStepper,
+  exitCode: codeOfStepper,
+})
+
+interface StatusResult {
+  runId: string
+  status: RunResult['status']
+  next: readonly (HandedStep & {
+    /** Of a step whose time is over: what continues the run. */
+    continueWith?: string
+  })[]
+  result: RunResult
+  startedAt: string
+}
+
+export const status = defineCommand<StatusResult>()({
+  arguments: { '<run>': 'the id that chain start printed' },
+  options: {},
+  examples: ['chain status 0mh2k9x0ab12cd'],
+  async run(context, { arguments: [runId = ''] }) {
+    const journal = await openRun(openProject(context), runId)
+    const result = await readResult(journal, context.runtime)
+    const answer = stepperAnswer(result)
+    const continueWith = linesAgain(context)('chain next', runId)
+    const steps = answer.kind === 'next' ? answer.next : []
+    return {
+      runId,
+      status: result.status,
+      next: steps.map((step) => (step.overdue === true ? { ...step, continueWith } : step)),
+      result,
+      startedAt: journal.run.at,
+    }
+  },
+  render: (shown, screen) =>
+    linesText([
+      headOfRun({ ...shown, skill: shown.result.skill }),
+      ...timelineOf(shown.result, screen),
+      ...shown.next.map(({ step, continueWith }) =>
+        continueWith === undefined
+          ? `waits for the report of ${safeLine(step)}`
+          : `the time of ${safeLine(step)} is over, a report does not count any more: ${safeLine(continueWith)}`,
+      ),
+      ...errorsOfRun(shown.result),
+    ]),
+})
+
+/** The world of a stepper command; `end` awaits its work and prints the problems of its files. */
+export async function openStepperWorld(
+  project: ChainProject,
+  plan: Plan,
+  choice: ConfinementChoice,
+): Promise<{ world: RunWorld; end: <T>(work: Promise<T>) => Promise<T> }> {
+  const confinement = await confinementFor(project, plan, choice)
+  const { world, problems } = openWorld(project, choice, confinement)
+  return {
+    world,
+    async end(work) {
+      try {
+        return await work
+      } finally {
+        project.context.diagnose(problems)
+      }
+    },
+  }
+}
+
+export function stepperResult(
+  project: ChainProject,
+  { plan, given, answer }: { plan: Plan; given: readonly string[]; answer: StepperAnswer },
+  choice: ConfinementChoice,
+): StepperResult {
+  const line = linesAgain(project.context, choice)
+  const argumentsNeeded = holdSecret(given)
+  const { runId, dismissed } = answer
+  const head = { runId, ...(dismissed === undefined ? {} : { dismissed }) }
+  const needed = argumentsNeeded ? { argumentsNeeded } : {}
+  switch (answer.kind) {
+    case 'ended':
+    case 'interrupted':
+      return { ...head, result: answerWith(answer.result, { line, argumentsNeeded }) }
+    case 'approval': {
+      const waiting = { step: answer.step, approveWith: line('runs approve', runId) }
+      return { ...head, waiting, ...needed }
+    }
+    case 'next': {
+      const steps = withContent(project, plan, given, answer.next).map((step) => ({
+        ...step,
+        reportWith: line('chain report', runId, ['--step', step.step]),
+      }))
+      return { ...head, next: steps, ...needed }
+    }
+  }
+}
+
+/** The steps that an agent has to do now, each with what it gets to read. */
+export function withContent(
+  project: ChainProject,
+  plan: Plan,
+  given: readonly string[],
+  handed: readonly HandedStep[],
+): StepWithContent[] {
+  return handed.map(({ state, ...step }) => {
+    const content = [contentOf(project, plan, step, given), ...passedOn(state)].join('\n\n')
+    return { ...step, content }
+  })
+}
+
+/** An agent knows its own reports, but not the results of scripts, nor what it was told long ago. */
+function passedOn(state: ChainState | undefined): string[] {
+  if (state === undefined || state.previous_outputs.length === 0) return []
+  return [statePart(JSON.stringify(state))]
+}
+
+function contentOf(
+  project: ChainProject,
+  plan: Plan,
+  handed: HandedStep,
+  given: readonly string[],
+): string {
+  const step = allSteps(plan.root).find((candidate) => candidate.step === handed.step)
+  if (step === undefined) return ''
+  const { content, references } = stepContent(project, step, given)
+  return references === '' ? content : `${content}\n\n${references.trimEnd()}`
+}
+
+export function renderStepper(stepper: StepperResult, screen: Screen): string {
+  const { dismissed } = stepper
+  const late =
+    dismissed === undefined
+      ? ''
+      : `The report about ${safeLine(dismissed.step)} came too late and does not count: ${safeLine(dismissed.message)}.\n\n`
+  return `${late}${standingText(stepper, screen)}`
+}
+
+function standingText(
+  { runId, result, waiting, next: steps = [], argumentsNeeded }: StepperResult,
+  screen: Screen,
+): string {
+  if (result !== undefined) return renderRun(result, screen)
+  const again = argumentsNeeded === true ? `${argumentsAgain}\n` : ''
+  if (waiting !== undefined) {
+    return `${safeLine(waiting.step)} waits for a person: ${safeLine(waiting.approveWith)}\n${again}`
+  }
+  return `${steps.map((step) => instructions(runId, step)).join('')}${again}`
+}
+
+function instructions(runId: string, { step, content, reportWith }: NextStep): string {
+  return `${content}
+
+Step ${safeLine(step)} of run ${runId}. When it is done, report it:
+  ${safeLine(reportWith)} --status success --result "what was done"
+(--status failure or critical when it failed; --error for each thing that is wrong)
+`
+}
+
+export function codeOfStepper({ dismissed, result, waiting }: StepperResult): ExitCode {
+  if (waiting !== undefined) return exitCode.waiting
+  const code = result === undefined ? exitCode.done : codeOfRun(result)
+  // A report that does not count is an error, however the run continues.
+  return code === exitCode.done && dismissed !== undefined ? exitCode.badAnswer : code
+}
+
+function metricOf(text: string): [string, number] {
+  const [, name = '', number = ''] = /^([^=]+)=(.+)$/.exec(text) ?? []
+  const value = Number(number)
+  if (name !== '' && number.trim() !== '' && Number.isFinite(value)) return [name, value]
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `--metric ${text}: a name and a number are needed, as in tests=12`,
+  })
+}

@@ -1,0 +1,352 @@
+import { dirname, relative, resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Context, defineCommand, Serving } from '../../base/command.ts'
+import { exitCode, messageOf, pointless, SkillrailError } from '../../base/errors.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { safeLine } from '../../base/text.ts'
+import type { AgentCliName } from '../../exec/index.ts'
+import { discoverOptionsFrom, discoverSkills } from '../../library/index.ts'
+import {
+  type ChainEvent,
+  type Executor,
+  isChain,
+  type PlannedStep,
+  type PlannedTask,
+  type RunStore,
+} from '../index.ts'
+import {
+  type Acceptance,
+  ask,
+  requireVersion,
+  RestateServerError,
+  startWorker,
+  type WorkerReport,
+} from '../restate/index.ts'
+import { serverAddress } from './engine.ts'
+import { modelExecutorOf, viaExecutor } from './executors.ts'
+import { clientNamed, refuseWithoutModel } from './instructions.ts'
+import {
+  type ChainProject,
+  openProject,
+  planKept,
+  refusalIn,
+  type RunContext,
+  runSettings,
+} from './project.ts'
+
+interface WorkerResult {
+  host: string
+  port: number
+  /** The address that the server was told. */
+  registered?: string
+}
+
+export const command = defineCommand<WorkerResult, ChainEvent>()({
+  options: {
+    port: {
+      kind: 'integer',
+      flags: '--port <port>',
+      help: 'where the server or the balancer finds this worker, else 9080',
+      least: 0,
+      most: 65_535,
+    },
+    host: {
+      kind: 'text',
+      flags: '--host <address>',
+      help: 'which of our addresses to listen on, else 127.0.0.1',
+    },
+    register: {
+      kind: 'text',
+      flags: '--register <url>',
+      help: 'tell the server this address, that of the balancer if any',
+    },
+    adminUrl: {
+      kind: 'text',
+      flags: '--admin-url <url>',
+      help: 'the admin interface of the server, for --register',
+    },
+    via: {
+      kind: 'list',
+      flags: '--via <client>',
+      help: 'also execute steps by this agent client (repeatable)',
+    },
+    model: {
+      kind: 'list',
+      flags: '--model <provider:name>',
+      help: 'also execute steps by this model (repeatable)',
+    },
+    baseUrl: {
+      kind: 'text',
+      flags: '--base-url <url>',
+      help: 'where the models are, for servers of your own',
+    },
+    tools: {
+      kind: 'text',
+      flags: '--tools <names>',
+      help: 'built-in tools for the models, separated by commas, or all',
+    },
+    patience: {
+      kind: 'integer',
+      flags: '--patience <seconds>',
+      help: 'how long to look for a worker that has a skill, else 60',
+      least: 0,
+      most: 86_400,
+    },
+    identityKey: {
+      kind: 'list',
+      flags: '--identity-key <key>',
+      help: 'take requests of this server only (repeatable)',
+    },
+  },
+  details: 'The settings restate.* say the same for every start: see docs/reference/settings.md.',
+  examples: ['worker --port 9081 --register http://127.0.0.1:9080'],
+  async run(context, values) {
+    const { runtime, settings, signal } = context
+    const { restate } = settings
+    const project = openProject(context)
+    const host = values.host ?? restate.workerHost
+    const address = values.register ?? restate.workerAddress
+    const models = givenOr(values.model, restate.models)
+    const clients = givenOr(values.via, restate.via).flatMap((name) => clientNamed(name) ?? [])
+    const allowance = { clients: [...new Set(clients)], models }
+    const hint = 'Add --model provider:name, or set restate.models.'
+    refuseWithoutModel(models.length > 0, values, hint)
+    if (values.adminUrl !== undefined && address === '') {
+      const advice = 'Add --register with the address that the server finds this worker at.'
+      throw pointless('--admin-url', '--register', advice)
+    }
+    const byModel = models.length === 0 ? [] : [await modelExecutorOf(project, values, models)]
+    const worker = await startWorker({
+      runtime,
+      workspace: project.workspace,
+      settings: runSettings(project),
+      host,
+      port: values.port ?? restate.workerPort,
+      accept: acceptIn(project, allowance),
+      executors: (files) => [...clientExecutors(project, allowance, files), ...byModel],
+      report: () => ({
+        skillrail: packageVersion(),
+        skills: skillsOf(project),
+        clients: [...allowance.clients, ...models],
+      }),
+      patienceMs: (values.patience ?? restate.patience) * 1000,
+      resultLimit: restate.resultLimit,
+      identityKeys: givenOr(values.identityKey, restate.identityKeys),
+      refusalOf: refusalIn(project),
+      onEvent: (runId, event) => noteEvent(context, runId, event),
+      onWarning: (message) => context.note(safeLine(message), 'detail'),
+    })
+    try {
+      const { port } = worker
+      context.note(`This worker listens on ${host}:${port}. Ctrl-C ends it.`)
+      if (address !== '') await registerWorkers(context, address, values.adminUrl)
+      const result = { host, port, ...(address === '' ? {} : { registered: address }) }
+      const ended = aborted(signal).then(async () => {
+        await worker.close()
+        return exitCode.done
+      })
+      return new Serving<WorkerResult>(result, ended)
+    } catch (error) {
+      await worker.close()
+      throw error
+    }
+  },
+  render: () => '',
+})
+
+function givenOr(given: readonly string[], setting: readonly string[]): readonly string[] {
+  return given.length > 0 ? given : setting
+}
+
+function noteEvent(context: Context, runId: string, event: ChainEvent): void {
+  if (event.type === 'step-finished') {
+    context.note(`${runId}  ${safeLine(event.step)}  ${event.status}  ${event.durationMs} ms`)
+  } else if (event.type === 'step-started') {
+    context.note(`${runId}  ${safeLine(event.step)}  started`, 'detail')
+  }
+}
+
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise((resolved) => {
+    signal.addEventListener('abort', resolved, { once: true })
+  })
+}
+
+/** How long to wait for a server that starts beside the worker. */
+const registerPatienceMs = 30_000
+
+/** Tells the server where its workers are; the address is that of a balancer when there is one. */
+async function registerWorkers(
+  context: Context,
+  uri: string,
+  adminUrl: string | undefined,
+): Promise<void> {
+  const address = serverAddress(context, { adminUrl })
+  const deadline = performance.now() + registerPatienceMs
+  for (;;) {
+    try {
+      await requireVersion(address)
+      const body = { uri, force: false }
+      const answer = await ask(address, 'admin', '/deployments', { method: 'POST', body })
+      if (answer.status < 300) {
+        context.note(`The server at ${address.adminUrl} knows its workers at ${uri}.`)
+        return
+      }
+      if (answer.status < 500 || performance.now() > deadline) throw notRegistered(uri, answer)
+    } catch (error) {
+      if (!(error instanceof RestateServerError) || error.code !== 'restate-away') throw error
+      if (performance.now() > deadline) throw error
+      context.note(messageOf(error), 'detail')
+    }
+    await sleep(500, undefined, { signal: context.signal })
+  }
+}
+
+function notRegistered(
+  uri: string,
+  { status, body }: { status: number; body: unknown },
+): RestateServerError {
+  const told =
+    typeof body === 'object' && body !== null && 'message' in body ? String(body.message) : ''
+  return new RestateServerError({
+    code: 'restate-not-registered',
+    message: `the server did not register ${uri} (HTTP ${status}): ${told}`,
+    hint: 'A changed service needs a new address; docs/scale.md says how a fleet is upgraded.',
+  })
+}
+
+/** What a worker may execute besides scripts. */
+interface WorkerAllowance {
+  /** Agent clients that steps without a script may be given to. */
+  clients: readonly AgentCliName[]
+  /** Models, as `provider:name`, compared with the plan as text. */
+  models: readonly string[]
+}
+
+/** @throws {ChainPlanError} when a client is not installed. */
+function clientExecutors(
+  project: ChainProject,
+  { clients }: WorkerAllowance,
+  files: Pick<RunStore, 'directory'>,
+): Executor[] {
+  if (clients.length === 0) return []
+  const byClient = new Map<string, Executor>(
+    clients.map((client) => [client, viaExecutor(project, client, files)]),
+  )
+  return [
+    {
+      kind: 'agent',
+      async execute(request) {
+        const executor = byClient.get(request.call.step.client ?? '')
+        if (executor === undefined) throw new Error('the worker has no such client')
+        return await executor.execute(request)
+      },
+    },
+  ]
+}
+
+/**
+ * Whether a step that somebody sent may be executed here. Nothing of the step is believed: the skill
+ * at its path is read and planned anew, and must have the digest that the run was planned with and
+ * the trust of this machine; and how it is executed must be allowed here.
+ */
+function acceptIn(
+  project: ChainProject,
+  allowance: WorkerAllowance,
+): (step: PlannedStep) => Acceptance {
+  const known = new Set<string>()
+  return (step) => {
+    const how = isChain(step)
+      ? ''
+      : `${step.executor}\0${step.script}\0${step.client}\0${step.model}`
+    const place = [step.path, step.digest, how].join('\0')
+    // A later edit is noticed by the check of the digest at every execution.
+    if (known.has(place)) return { kind: 'accepted' }
+    const acceptance = accept(project, step, allowance)
+    if (acceptance.kind === 'accepted') known.add(place)
+    return acceptance
+  }
+}
+
+function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllowance): Acceptance {
+  const directory = dirname(resolve(project.workspace, step.path))
+  const place = relative(project.workspace, directory)
+  try {
+    const own = ownStep(project, directory)
+    if (own === undefined || own.digest !== step.digest) {
+      return { kind: 'elsewhere', reason: `${place} has another digest here` }
+    }
+    const unable = isChain(step) ? undefined : notAllowed(step, allowance)
+    if (unable !== undefined) return { kind: 'elsewhere', reason: unable }
+    if (!isExecutedAlike(own, step)) {
+      const reason = `${place} is not executed as the run says`
+      return { kind: 'refused', code: 'skill-not-trusted', reason }
+    }
+    if (own.trust !== 'trusted') {
+      const reason = `the skill ${step.skill} is not trusted on this worker`
+      return { kind: 'refused', code: 'skill-not-trusted', reason }
+    }
+    // By what is read here: a run that was planned elsewhere may know of no sandbox.
+    if (own.sandboxed === true || step.sandboxed === true) {
+      const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
+      return { kind: 'refused', code: 'sandbox-missing', reason }
+    }
+    return { kind: 'accepted' }
+  } catch (error) {
+    if (!(error instanceof SkillrailError)) throw error
+    return { kind: 'elsewhere', reason: messageOf(error) }
+  }
+}
+
+/** Why a worker gives a step back, whatever its skill; undefined when it may execute such steps. */
+function notAllowed(
+  { executor, client = '', model = '' }: Pick<PlannedTask, 'executor' | 'client' | 'model'>,
+  { clients, models }: WorkerAllowance,
+): string | undefined {
+  if (executor === 'script') return undefined
+  if (executor === 'agent') {
+    return clients.some((allowed) => allowed === client)
+      ? undefined
+      : `a worker executes steps with ${client} only when it is started with --via ${client}`
+  }
+  if (executor === 'model') {
+    return models.includes(model)
+      ? undefined
+      : `a worker executes steps with ${model} only when it is started with --model ${model}`
+  }
+  return `workers do not execute steps by a ${executor}`
+}
+
+/** A skill that has a script is executed by it and by nothing else. */
+function isExecutedAlike(own: PlannedStep, step: PlannedStep): boolean {
+  if (isChain(own) || isChain(step)) return isChain(own) === isChain(step)
+  return own.script === step.script
+}
+
+/** The skills that a worker reports when it is asked. */
+export function skillsOf(project: ChainProject): WorkerReport['skills'] {
+  const { runtime, settings }: RunContext = project.context
+  const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
+  return skills.flatMap(({ name, directory }) => {
+    const digest = digestAt(project, directory)
+    return digest === undefined ? [] : [{ name, digest }]
+  })
+}
+
+function digestAt(project: ChainProject, directory: string): string | undefined {
+  try {
+    return ownStep(project, directory)?.digest
+  } catch (error) {
+    if (error instanceof SkillrailError) return undefined
+    throw error
+  }
+}
+
+/** The skill in a directory as it would be planned here. */
+function ownStep(project: ChainProject, directory: string): PlannedStep | undefined {
+  const { plan } = planKept(project, { request: { directory, set: [] }, mode: 'run' })
+  const [first] = plan.root.steps
+  const single = first !== undefined && first.path === plan.root.path && !isChain(first)
+  return single ? first : plan.root
+}
