@@ -180,10 +180,9 @@ class TreeReader {
     this.report('yaml-tag', event.tagStart, `The tag \`${name}\` is not allowed.`, hint)
   }
 
-  /** @param absent what lies between the last thing read and the place of an absent node. */
-  #node(absent = absentValue): YamlNode {
+  #node(isKey = false): YamlNode {
     const event = this.#events[this.#next++]
-    if (event?.type === EVENT_ID.SCALAR) return this.#scalar(event, absent)
+    if (event?.type === EVENT_ID.SCALAR) return this.#scalar(event, isKey)
     if (event?.type === EVENT_ID.SEQUENCE) return this.#list(event)
     if (event?.type === EVENT_ID.MAPPING) return this.#map(event)
     throw new Error('js-yaml gave an event that begins no node')
@@ -208,7 +207,7 @@ class TreeReader {
     const entries: YamlEntry[] = []
     const seen = new Set<string>()
     while (!this.#closes()) {
-      const key = this.#node(absentKey)
+      const key = this.#node(true)
       const value = this.#node()
       this.#keys++
       if (this.#keys === yamlLimits.keys + 1) {
@@ -237,10 +236,10 @@ class TreeReader {
     return true
   }
 
-  #scalar(event: ScalarEvent, absent: RegExp): YamlScalar {
+  #scalar(event: ScalarEvent, isKey: boolean): YamlScalar {
     const style = styles[event.style]
     const text = getScalarValue(this.#source, event)
-    const start = this.#scalarStart(event, absent)
+    const start = this.#scalarStart(event, isKey)
     if (event.valueStart < 0) this.#end = start
     else this.#end = event.valueEnd + (style === 'single' || style === 'double' ? 1 : 0)
     const value = style === 'plain' ? resolvePlain(text) : text
@@ -248,17 +247,24 @@ class TreeReader {
   }
 
   /** The offset of the first character of a scalar, its quote or `|` included. */
-  #scalarStart({ style, valueStart }: ScalarEvent, absent: RegExp): number {
-    if (valueStart < 0) return this.#behind(absent)
+  #scalarStart({ style, valueStart }: ScalarEvent, isKey: boolean): number {
+    if (valueStart < 0) return isKey ? this.#behind(absentKey) : this.#absentValue()
     if (styles[style] === 'plain') return valueStart
     if (styles[style] === 'single' || styles[style] === 'double') return valueStart - 1
     return this.#behind(blockIndicator)
   }
 
-  /** The offset behind what a sticky pattern matches after the last thing read. */
-  #behind(pattern: RegExp): number {
-    pattern.lastIndex = this.#end
-    return this.#end + (pattern.exec(this.#source)?.[0].length ?? 0)
+  /** The place of a value or an item that is not there: behind its indicator. */
+  #absentValue(): number {
+    const at = this.#behind(betweenNodes)
+    const behind = this.#behind(indicator, at)
+    return behind > at ? behind : this.#behind(blanks)
+  }
+
+  /** The offset behind what a sticky pattern matches; `from` is the end of what was read last. */
+  #behind(pattern: RegExp, from = this.#end): number {
+    pattern.lastIndex = from
+    return from + (pattern.exec(this.#source)?.[0].length ?? 0)
   }
 
   #documentStart(explicit: boolean): number {
@@ -271,8 +277,10 @@ class TreeReader {
   }
 }
 
-/** Up to the indicator that announces a value or an item, and blanks on its line. */
-const absentValue = /(?:(?:[\s,\]}]|#.*)*[:-](?=[\s,[\]{}]|$))?[ \t]*/y
+const betweenNodes = /(?:[\s,\]}]|#.*)*/y
+/** What announces a value or an item, and blanks on its line. */
+const indicator = /[:-](?=[\s,[\]{}]|$)[ \t]*/y
+const blanks = /[ \t]*/y
 const absentKey = /(?:[\s,?{]|#.*)*/y
 /** Up to the `|` or `>` of a block scalar. */
 const blockIndicator = /(?:[^|>#]|#.*)*/y

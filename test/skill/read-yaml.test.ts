@@ -157,6 +157,12 @@ describe('what YAML may not contain', () => {
     }
   })
 
+  it('reads hostile text in time that grows with its length', () => {
+    const hashes = `? a\n${'#'.repeat(60_000)}\n`
+    const commas = `? a\n# ${', '.repeat(30_000)}\n`
+    for (const source of [hashes, commas]) expect(valuesOf(source)).toEqual({ a: null })
+  })
+
   it('bounds the number of keys', () => {
     const source = Array.from({ length: 5000 }, (_, index) => `key${index}: v\n`).join('')
     expect(readYaml(source, options).diagnostics[0]).toMatchObject({ code: 'yaml-too-many-keys' })
