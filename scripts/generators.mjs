@@ -1,4 +1,5 @@
 // The files that are made from the sources, as { path, text, problems? }.
+import { auditRules } from '../src/audit/index.ts'
 import { settingTable, variableOf } from '../src/base/index.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
 import { commands } from '../src/cli/commands.ts'
@@ -12,6 +13,7 @@ export async function generators() {
     { path: 'docs/reference/settings.md', text: settingsPage() },
     { path: 'docs/reference/frontmatter.md', text: frontmatterPage() },
     { path: 'docs/reference/validation.md', text: validationPage() },
+    { path: 'docs/reference/audit-rules.md', text: auditPage() },
     { path: 'docs/internals/prd-coverage.md', ...prdCoverage() },
   ]
 }
@@ -85,6 +87,17 @@ advice is \`info\`. The profile \`reference\` gives the verdict of the reference
     rule.source,
   ])
   return page('Validation rules', introduction, table(['code', 'severity', 'rule', 'source'], rows))
+}
+
+function auditPage() {
+  const introduction = `The codes of [\`skillrail audit\`](audit.md). Errors and warnings are suspicious; \`info\` is a fact.`
+  const rows = auditRules.map((rule) => [
+    `\`${rule.code}\``,
+    rule.severity,
+    rule.sentence,
+    rule.source,
+  ])
+  return page('Audit rules', introduction, table(['code', 'severity', 'rule', 'source'], rows))
 }
 
 function page(title, introduction, body) {

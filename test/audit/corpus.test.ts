@@ -1,23 +1,35 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { auditRules, auditSkill, findSkillFolders, type SkillAudit } from '../../src/audit/index.ts'
 
 const root = join(import.meta.dirname, '../..')
 const corpus = process.env['SKILLRAIL_CORPUS'] ?? join(root, '../shared/corpus')
-const page = readFileSync(join(root, 'docs/reference/audit.md'), 'utf8')
-
-/** The cells of the rows whose first one is a code. */
-const rows = page
-  .split('\n')
-  .filter((line) => line.startsWith('| `'))
-  .map((line) => line.split('|').map((cell) => cell.trim()))
-
-it('documents every rule with its severity', () => {
-  expect(rows.map(([, code, severity]) => [code, severity])).toEqual(
-    auditRules.map(({ code, severity }) => [`\`${code}\``, severity]),
-  )
-})
+/** How many of the published skills have at least one finding of a rule; 0 where it is not named. */
+const expectedCounts: Readonly<Record<string, number>> = {
+  'comment-instructions': 1,
+  'name-near': 3,
+  'tool-requested': 10,
+  'skill-behaviour': 1,
+  'embedded-command': 1,
+  'mcp-configuration': 8,
+  'agent-configuration': 8,
+  'network-address': 237,
+  'network-call': 49,
+  'download-and-run': 8,
+  'credential-variable': 14,
+  'credential-file': 21,
+  'shell-execution': 16,
+  evaluation: 2,
+  'package-install': 91,
+  persistence: 3,
+  privilege: 8,
+  deletion: 20,
+  decoding: 1,
+  'override-phrase': 1,
+  'concealment-phrase': 3,
+  'secret-value': 2,
+}
 
 describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAIL_CORPUS)', () => {
   let audits: SkillAudit[] = []
@@ -40,11 +52,11 @@ describe.skipIf(!existsSync(corpus))('published skills (skipped without SKILLRAI
     expect(errors).toEqual([])
   })
 
-  it('give the figures of the reference page', () => {
+  it('give these findings and no others', () => {
     const count = (code: string): number =>
       audits.filter(({ findings }) => findings.some((finding) => finding.code === code)).length
-    expect(rows.map(([, code, , skills]) => [code, skills])).toEqual(
-      auditRules.map(({ code }) => [`\`${code}\``, String(count(code))]),
+    expect(Object.fromEntries(auditRules.map(({ code }) => [code, count(code)]))).toEqual(
+      Object.fromEntries(auditRules.map(({ code }) => [code, expectedCounts[code] ?? 0])),
     )
   })
 })
