@@ -48,7 +48,7 @@ export interface AgentOptions {
   maxTurns?: number | undefined
   /** How long the conversation may get, and what then makes it shorter. */
   limits?: ConversationLimits | undefined
-  /** A conversation to go on with. */
+  /** A conversation to continue. */
   messages?: readonly ModelMessage[] | undefined
   /** The directory that the agent works in; default: the runtime's. */
   project?: string | undefined

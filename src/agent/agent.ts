@@ -13,12 +13,12 @@ import { createUsageLedger, subtractUsage, type UsageLedger, type UsageReport } 
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {
-  /** Of this run, with everything that was booked while it went on. */
+  /** Of this run, its delegations included. */
   usage: TokenUsage
   durationMs: number
 }
 
-/** A run that goes on: its events in order, and what it comes to. */
+/** A running prompt: its events in order, and its result. */
 export interface AgentStream extends AsyncIterable<AgentEvent> {
   readonly result: Promise<AgentResult>
 }
@@ -79,7 +79,7 @@ export class Agent {
    * Asks, and waits for the answer. A model that fails, a cancelled run and one that used up its
    * turns are results: see `status`. A prompt `/skill arguments` activates that skill as the user.
    *
-   * @throws {ModelNotFoundError} for a model that cannot be had; {AgentUsageError} for an empty
+   * @throws {ModelNotFoundError} for a model that cannot be resolved; {AgentUsageError} for an empty
    *   prompt, or while the agent is still working; {SkillError} for a skill that may not be used.
    */
   async generate(prompt: string, options: RunOptions = {}): Promise<AgentResult> {
@@ -122,7 +122,7 @@ export class Agent {
     return { result, [Symbol.asyncIterator]: () => events.read() }
   }
 
-  /** A message to a run that goes on; the model reads it before its next step. */
+  /** Sends a message to a run; the model reads it before its next step. */
   steer(text: string): void {
     this.#session.steer(text)
   }
@@ -194,7 +194,7 @@ export class Agent {
     return await this.subagentManager.delegate(name, task, options)
   }
 
-  /** Hands a task to a subagent and goes on. See `SubagentManager.delegateAsync`. */
+  /** Hands a task to a subagent and returns at once. See `SubagentManager.delegateAsync`. */
   async delegateAsync(
     name: string,
     task: string,
@@ -204,7 +204,7 @@ export class Agent {
     return await this.subagentManager.delegateAsync(name, task, options)
   }
 
-  /** Ends what the agent started: servers, and delegations that still go on. */
+  /** Ends what the agent started: servers and running delegations. */
   async close(): Promise<void> {
     await this.#session.close()
   }
@@ -219,7 +219,7 @@ export class Agent {
   }
 }
 
-/** Several arguments as a person would write them: one with blanks or quotes is quoted. */
+/** Several arguments as one text: one with blanks or quotes is quoted. */
 function joinArguments(args: readonly string[]): string {
   const [only] = args
   if (args.length <= 1) return only ?? ''

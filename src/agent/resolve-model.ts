@@ -27,7 +27,7 @@ export interface ResolveModelOptions {
  * the provider's package is loaded; whether the provider has the model shows in the first call.
  *
  * @throws {ModelNotFoundError} for an unknown provider or one whose package is not installed.
- * @throws {AgentUsageError} for a missing key or address, or an address that is none.
+ * @throws {AgentUsageError} for a missing key or address, or an invalid address.
  */
 export async function resolveModel(
   name: string,

@@ -24,23 +24,23 @@ export interface AgentTool {
   /** `false`: never asked for. Default: asked for unless it is read-only or the program's own. */
   needsApproval?: boolean | undefined
   origin: ToolOrigin
-  /** The text that `allowed-tools` patterns such as `Bash(git:*)` are held against; default none. */
+  /** The text that `allowed-tools` patterns such as `Bash(git:*)` are compared with; default none. */
   patternText?: ((input: JsonObject) => string) | undefined
   /**
-   * How patterns are held against that text: `command` as a shell reads it, `path` from the project's
+   * How patterns are compared with that text: `command` as a shell reads it, `path` from the project's
    * directory, `tree` the same for a call that also shows what lies below; default: the whole text,
    * `*` for any characters.
    */
   patternKind?: 'command' | 'path' | 'tree' | 'text' | undefined
   /** Why this very call is asked for, whatever is read-only or approved: a path outside, say. */
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
-  /** What a call would do, for the person who is asked: a diff, a command. Changes nothing. */
+  /** What a call would do, for the user who is asked: a diff, a command. Changes nothing. */
   effect?: ((input: JsonObject) => string | undefined) | undefined
-  /** What the model gets. Throwing becomes the text `Error: …`, and the loop goes on. */
+  /** What the model gets. Throwing becomes the text `Error: …`, and the loop continues. */
   execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
   /**
    * Whether the call that was executed with this very object did not do what it should, though the
-   * model gets its result as it is: a command with an exit code. Such a call is no step of a workflow.
+   * model gets its result as it is: a command with an exit code. Such a call is not a step of a workflow.
    */
   hasFailed?: ((input: JsonObject) => boolean) | undefined
 }
@@ -159,7 +159,7 @@ export interface LoopRequest {
         isError: boolean,
       ) => Promise<string | undefined>)
     | undefined
-  /** Asked when the model has stopped calling tools; text makes it go on (a Stop hook). */
+  /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   /** Model calls before the last, tool-less one for a summary. */
   maxTurns: number

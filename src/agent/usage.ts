@@ -16,7 +16,7 @@ export interface UsageReport {
 }
 
 /**
- * Where every model call is booked when its usage is known, so that a run that fails or is cancelled
+ * Records every model call when its usage is known, so that a run that fails or is cancelled
  * later is complete too.
  */
 export interface UsageLedger {

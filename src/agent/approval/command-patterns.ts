@@ -39,7 +39,7 @@ interface WordPattern {
   words: readonly string[]
   /** Whether further words may follow. */
   open: boolean
-  /** Whether the last word may go on after a colon, as in `npm run test:unit`. */
+  /** Whether the last word may continue after a colon, as in `npm run test:unit`. */
   colon: boolean
 }
 

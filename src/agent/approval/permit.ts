@@ -114,7 +114,7 @@ async function askFor(
 const questions = new WeakMap<Approver, Promise<unknown>>()
 
 /**
- * A model may call several tools at once, and subagents too; a person answers one question a time.
+ * A model may call several tools at once, and subagents too; a user answers one question at a time.
  * The next is asked when the one before is answered, or is no longer wanted.
  */
 function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approval> {
@@ -133,7 +133,7 @@ function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approva
   return answer
 }
 
-/** Stands before every call of an agent, and hides the tools that it may never call. */
+/** Decides about every call of an agent, and hides the tools that it may never call. */
 export function approvalPart(options: PermitOptions): SessionPart {
   const { denied = [], mode } = options
   const never = denied.filter(({ pattern }) => pattern === undefined)

@@ -7,7 +7,7 @@ export const skillToolName = 'skill'
 const opening = /<skill_content name="([^"]*)">/g
 
 /**
- * The skills whose content a message holds: in a prompt, where a person activated them, or in the
+ * The skills whose content a message holds: in a prompt, where the user activated them, or in the
  * result of the skill tool. What other tools return may look the same and is not.
  */
 export function skillsIn(message: ModelMessage): readonly string[] {

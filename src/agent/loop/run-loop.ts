@@ -83,7 +83,7 @@ function withNotice(answers: readonly AnsweredCall[], count: number): readonly A
   return answers.map((answer) => ({ ...answer, text: `${answer.text}\n\n${notice}` }))
 }
 
-/** What an answer without calls means; undefined when the model is to go on. */
+/** What an answer without calls means; undefined when the model is to continue. */
 async function conclude(
   request: LoopRequest,
   progress: Progress,
@@ -163,7 +163,7 @@ function ended(progress: Progress, status: RunStatus, error?: string): LoopOutco
 class ModelFailure extends Error {}
 
 /**
- * One call of the model: its answer goes into the conversation, its text and usage are told.
+ * One call of the model: its answer goes into the conversation, its text and usage are reported.
  *
  * @throws {ModelFailure} when it failed; the signal's reason when it was cancelled.
  */
@@ -211,7 +211,7 @@ async function askModel(
     if (reply.message !== undefined) progress.added.push(withWireNames(reply.message))
     return reply
   } catch (error) {
-    // A stream that was cut off did cost something, though nobody says how much.
+    // A stream that was cut off has a cost, but its usage is unknown.
     if (booked === undefined && progress.text !== '') {
       book(modelName(model), { ...noUsage, requests: 1 })
     }
@@ -256,7 +256,7 @@ function withoutCalls(
   return content.some((part) => part.type === 'text') ? { ...message, content } : undefined
 }
 
-/** What a run has come to; the loop alone changes it. */
+/** The state of a run; only the loop changes it. */
 interface Progress {
   /** Messages after the given ones. */
   added: ModelMessage[]

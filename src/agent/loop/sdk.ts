@@ -75,7 +75,7 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
   }
 }
 
-/** Those whose servers refuse to be told a shape. It stands in the instructions in any case. */
+/** Models whose servers refuse an output schema. The instructions contain it in any case. */
 const plainModels = new WeakSet<object>()
 
 async function callOnce(call: ModelCall): Promise<ModelReply> {

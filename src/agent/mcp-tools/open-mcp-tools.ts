@@ -31,9 +31,9 @@ interface McpToolsOptions {
   settings: Pick<Settings, 'tools'>
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
-  /** Remarks for a person: repeated attempts, servers that do not answer. */
+  /** Notes for the user: repeated attempts, servers that do not answer. */
   note: (line: string) => void
-  /** Servers of which it was said already that they cannot be used. */
+  /** Servers that were already reported as unusable. */
   told: Set<string>
   /** Ends the start of servers. */
   signal: AbortSignal

@@ -148,7 +148,7 @@ export interface HookAnswer {
   input: JsonObject | undefined
   /** Further text for the model. */
   context: string | undefined
-  /** For the person: messages of the hook, and what went wrong with it. */
+  /** For the user: messages of the hook, and its failure. */
   notices: readonly string[]
 }
 
@@ -165,7 +165,7 @@ const nothing: HookAnswer = {
 /**
  * What a hook says by Claude Code's rules: exit code 2 blocks, with the error stream as reason; exit
  * code 0 may come with a JSON object that decides; anything else is an error of the hook, which the
- * person is told of and which blocks nothing.
+ * user is told and which blocks nothing.
  */
 export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEnd): HookAnswer {
   if (end.kind === 'exit' && end.code === 2) {

@@ -171,7 +171,7 @@ async function run(
   }
 }
 
-/** What the script protocol gives a skill that is no step of a chain. */
+/** What the script protocol gives a skill that is not a step of a chain. */
 const emptyState = JSON.stringify({
   chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
 })

@@ -169,7 +169,7 @@ function unknownServer(name: string, wanted: string, servers: readonly string[])
 }
 
 /**
- * Models of subagents that cannot be had. Only warnings, because a program may bring a provider of any
+ * Models of subagents that cannot be resolved. Only warnings, because a program may bring a provider of any
  * name, and other clients have names of their own for models.
  */
 export function checkModels(agents: readonly DefinedAgent[]): Diagnostic[] {

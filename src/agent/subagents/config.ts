@@ -9,7 +9,7 @@ import type { ModelObject } from '../resolve-model.ts'
 import type { AgentTool, CallSettings, AgentEvent } from '../types.ts'
 
 /**
- * How approvals are handled in a subagent. `default`: whoever approves for the parent is asked.
+ * How approvals are handled in a subagent. `default`: the approver of the parent is asked.
  * `plan`: only tools that change nothing are offered. `dont-ask`: what would have to be asked is
  * refused.
  */

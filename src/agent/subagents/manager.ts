@@ -41,7 +41,7 @@ export class SubagentManager {
 
   /**
    * @throws {SubagentConfigError} for a definition that cannot be used; {AgentUsageError} for a
-   *   concurrency that is no whole number of at least 1.
+   *   concurrency that is not a whole number of at least 1.
    */
   constructor(
     parent: SubagentParent,
@@ -60,7 +60,7 @@ export class SubagentManager {
     this.#registry.add(config)
   }
 
-  /** Takes a definition away; what works by it goes on. False when there was none. */
+  /** Removes a definition; running delegations to it continue. False when there was none. */
   async deregister(name: string): Promise<boolean> {
     return this.#registry.remove(name)
   }
@@ -132,7 +132,7 @@ export class SubagentManager {
     return await handle.result()
   }
 
-  /** Hands a task on and goes on at once. Throws as {@link SubagentManager.spawn}. */
+  /** Hands a task on and returns at once. Throws as {@link SubagentManager.spawn}. */
   async delegateAsync(
     name: string,
     task: string,
@@ -159,7 +159,7 @@ export class SubagentManager {
   }
 
   /**
-   * Lets a finished delegation go on with a further task, in the conversation that it had.
+   * Resumes a finished delegation with a further task, in its conversation.
    *
    * @throws {SubagentDelegationError} for one that is not finished, or is no longer kept.
    */
@@ -180,12 +180,12 @@ export class SubagentManager {
     return this.#start(child, task, options)
   }
 
-  /** The delegation of an id, as long as it goes on. */
+  /** The delegation of an id while it is running. */
   handle(id: string): DelegationHandle | undefined {
     return this.#active.get(id)
   }
 
-  /** What goes on now, in the order in which it was started. */
+  /** The running delegations, in the order of their start. */
   getActiveDelegations(): readonly DelegationHandle[] {
     return [...this.#active.values()]
   }
@@ -195,7 +195,7 @@ export class SubagentManager {
     return Object.fromEntries(this.#usage)
   }
 
-  /** Ends everything that goes on, and waits until it has ended. */
+  /** Cancels all running delegations, and waits for their end. */
   async cancelAll(): Promise<readonly SubagentResult[]> {
     const handles = this.getActiveDelegations()
     for (const handle of handles) handle.cancel()
@@ -371,7 +371,7 @@ const defaultConcurrency = 10
 
 /**
  * How many delegations work at once.
- * @throws {AgentUsageError} for what is no whole number of at least 1: nothing would ever begin.
+ * @throws {AgentUsageError} for anything but a whole number of at least 1.
  */
 export function requireConcurrency(given: number | undefined): number {
   if (given === undefined) return defaultConcurrency

@@ -20,7 +20,7 @@ export interface SubagentParent {
   readonly isSubagent: boolean
   /** Its own model, as the object that it uses. */
   model: () => ModelObject | Promise<ModelObject>
-  /** The model of a name such as `provider:name`; throws what says how to get it. */
+  /** The model of a name such as `provider:name`; throws an error that says how to get it. */
   resolveModel: (name: string) => ModelObject | Promise<ModelObject>
   /** Waits for what `tools` needs first: MCP servers that it has not started yet. The signal ends the wait. */
   ready?: ((signal?: AbortSignal) => Promise<void>) | undefined
