@@ -165,43 +165,6 @@ export interface ActivePermissions {
   narrowedTo: readonly (readonly AllowedTool[])[]
 }
 
-/**
- * The skills that are active, in the order of their activation. What they allow is computed from
- * this list alone, so that taking one away leaves exactly what would be there without it.
- */
-interface ActiveSkills {
-  readonly names: readonly string[]
-  has(name: string): boolean
-  /** The activation with content, for telling whether the next one only repeats it. */
-  keyOf(name: string): ActivationKey | undefined
-  add(activation: Activation): void
-  /** False when it was not active. */
-  remove(name: string): boolean
-  permissions(): ActivePermissions
-}
-
-export function createActiveSkills(): ActiveSkills {
-  const active = new Map<string, Activation>()
-  return {
-    get names() {
-      return [...active.keys()]
-    },
-    has: (name) => active.has(name),
-    keyOf: (name) => active.get(name),
-    add: (activation) => void active.set(activation.name, activation),
-    remove: (name) => active.delete(name),
-    permissions() {
-      const effects = Array.from(active.values(), (activation) => activation.effects)
-      return {
-        preApproved: effects.flatMap(({ preApproved }) => preApproved),
-        narrowedTo: effects.flatMap(({ narrowedTo }) =>
-          narrowedTo === undefined ? [] : [narrowedTo],
-        ),
-      }
-    },
-  }
-}
-
 /** A shell command that a body asks its client to run before the model reads it. */
 export interface EmbeddedCommand {
   command: string

@@ -6,7 +6,6 @@ import {
   type Activation,
   type ActivePermissions,
   checkInvocation,
-  createActiveSkills,
   type InvocationSource,
 } from './activation.ts'
 import { currentTrust, type DiscoverOptions, trustPolicy } from './discover.ts'
@@ -58,7 +57,8 @@ export class SkillManager {
   readonly #options: DiscoverOptions
   readonly #autoDiscover: boolean
   readonly #registry = createRegistry()
-  readonly #active = createActiveSkills()
+  /** By name, in the order of their activation. */
+  readonly #active = new Map<string, Activation>()
   readonly #tools
   #searched = false
 
@@ -105,7 +105,7 @@ export class SkillManager {
   /** Takes a skill away, with its tools and its activation. False when there was none. */
   async deregister(name: string): Promise<boolean> {
     await this.#discovery()
-    this.#active.remove(name)
+    this.#active.delete(name)
     this.#tools.remove(name)
     return this.#registry.remove(name)
   }
@@ -137,7 +137,7 @@ export class SkillManager {
    */
   async activate(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     const activation = await this.prepare(name, args, options)
-    this.#active.add(activation)
+    this.#active.set(activation.name, activation)
     return activation
   }
 
@@ -156,7 +156,7 @@ export class SkillManager {
       source,
       arguments: args,
       trustLevel: level,
-      inContext: stillInContext ? this.#active.keyOf(skill.info.name) : undefined,
+      inContext: stillInContext ? this.#active.get(skill.info.name) : undefined,
     })
   }
 
@@ -174,17 +174,26 @@ export class SkillManager {
 
   /** Ends an activation; tools and approvals are as if it had not been. False when not active. */
   async deactivate(name: string): Promise<boolean> {
-    return this.#active.remove(name)
+    return this.#active.delete(name)
   }
 
   /** Names of the active skills, in the order of their activation. */
   get activeSkills(): readonly string[] {
-    return this.#active.names
+    return [...this.#active.keys()]
   }
 
-  /** What the active skills allow together. */
+  /**
+   * What the active skills allow together. It is computed from them alone, so that ending one
+   * activation leaves exactly what would be there without it.
+   */
   permissions(): ActivePermissions {
-    return this.#active.permissions()
+    const effects = Array.from(this.#active.values(), (activation) => activation.effects)
+    return {
+      preApproved: effects.flatMap(({ preApproved }) => preApproved),
+      narrowedTo: effects.flatMap(({ narrowedTo }) =>
+        narrowedTo === undefined ? [] : [narrowedTo],
+      ),
+    }
   }
 
   /** Checks a skill by the rules of the specification; `path` is its directory or `SKILL.md`. */
@@ -208,7 +217,7 @@ export class SkillManager {
 
   /** The tools of all active skills. */
   getAllTools(): OfferedTool[] {
-    return this.#active.names.flatMap((name) => this.#tools.of(name))
+    return this.activeSkills.flatMap((name) => this.#tools.of(name))
   }
 
   /** @throws {SkillLoadError} for anything outside the skill's directory, too large or no text. */
