@@ -19,7 +19,7 @@ import {
 } from '../tools/index.ts'
 import { amongAskedServers, discoverTools, toolProject } from '../tools/commands/project-tools.ts'
 import { milliseconds } from '../base/option-values.ts'
-import { cautionText } from './_tool-caution.ts'
+import { cautionText } from '../tools/commands/describe-tool.ts'
 import { openWorkflows, sessionOf } from '../tools/commands/workflow-project.ts'
 import type { CommandContext } from './command.ts'
 

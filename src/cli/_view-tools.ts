@@ -9,13 +9,13 @@ import {
 } from '../tools/index.ts'
 import type { ViewWorld } from '../view/index.ts'
 import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
-import { knownServers } from './_known-servers.ts'
+import { knownServers } from '../tools/commands/server-rows.ts'
 import { explanationOf, routeIn, routeJson } from './_route-answer.ts'
 import { routingOf } from './_routing-from-index.ts'
-import { addressOf } from './_server-rows.ts'
-import { cautionText } from './_tool-caution.ts'
-import { guardsOf } from './_tool-guards.ts'
-import { hintText } from './_tool-hints.ts'
+import { addressOf, shownServer } from '../tools/commands/server-rows.ts'
+import { cautionText } from '../tools/commands/describe-tool.ts'
+import { guardsOf } from '../tools/commands/describe-tool.ts'
+import { hintText } from '../tools/commands/describe-tool.ts'
 import type { CommandContext } from './command.ts'
 
 type ToolPart = 'tools' | 'tool' | 'route'
@@ -40,7 +40,9 @@ export function toolWorld(context: CommandContext): Pick<ViewWorld, ToolPart> {
       const { index, state, diagnostics } = loading
       const { servers, diagnostics: configured } = serverConfiguration(context)
       const rows = await knownServers(context, servers)
-      const addresses = new Map(servers.map((server) => [server.name, addressOf(server)]))
+      const addresses = new Map(
+        servers.map((server) => [server.name, addressOf(shownServer(server))]),
+      )
       return {
         state,
         message: index === undefined ? notKnownText(loading) : loading.message,

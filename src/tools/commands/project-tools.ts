@@ -1,4 +1,5 @@
 import type { Context } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../base/errors.ts'
 import { amount } from '../../base/text.ts'
 import { findWorkspace } from '../../trust/decide.ts'
@@ -136,6 +137,32 @@ export async function listableTools(
     if (!(error instanceof ServersNotTrustedError || error instanceof NoServersError)) throw error
     const loading = loadToolIndex({ project: toolProject(context), runtime: context.runtime })
     return { ...loading, index: indexDefinitions([]) }
+  }
+}
+
+/** Does work and keeps the diagnostics it reports for the Result; where the work fails they are printed. */
+export async function hearing<T>(
+  context: ToolContext,
+  work: (context: ToolContext) => Promise<T>,
+): Promise<{ found: T; diagnostics: readonly Diagnostic[] }> {
+  const diagnostics: Diagnostic[] = []
+  const { runtime, settings, signal, note, ask } = context
+  const heard: ToolContext = {
+    runtime,
+    settings,
+    signal,
+    get interactive() {
+      return context.interactive
+    },
+    note,
+    ask,
+    diagnose: (more) => void diagnostics.push(...more),
+  }
+  try {
+    return { found: await work(heard), diagnostics }
+  } catch (error) {
+    context.diagnose(diagnostics)
+    throw error
   }
 }
 

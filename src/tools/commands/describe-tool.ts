@@ -1,0 +1,71 @@
+import { safeLine } from '../../base/text.ts'
+import { unifiedDiff } from '../../base/unified-diff.ts'
+import { matchWorkflows } from '../../workflow/match.ts'
+import type { WorkflowDefinition } from '../../workflow/model.ts'
+import { loadWorkflows } from '../../workflow/read-workflows.ts'
+import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
+import { canonicalCategory } from '../category/canonical.ts'
+import type { ToolDefinition, ToolSummary } from '../model.ts'
+
+/** Returns the workflow that guards a call of the tool, and those whose step the tool is. */
+export function guardsOf(
+  tool: ToolSummary,
+  index: ToolIndex,
+  project: string,
+): WorkflowDefinition[] {
+  const { workflows } = loadWorkflows(project, { canonicalCategory })
+  const { matched, also } = matchWorkflows({ tool, params: {} }, workflows, index.tools)
+  return workflows.filter(({ name }) => name === matched?.name || also.includes(name))
+}
+
+/** What the server says of the tool, in words. */
+export function hintText(definition: ToolDefinition | undefined): string {
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
+    definition?.annotations ?? {}
+  const hints: readonly (readonly [boolean | undefined, string, string])[] = [
+    [readOnlyHint, 'reads only', 'writes'],
+    [destructiveHint, 'may destroy', 'destroys nothing'],
+    [idempotentHint, 'may be repeated', 'acts each time'],
+    [openWorldHint, 'reaches outside', 'stays local'],
+  ]
+  return hints
+    .flatMap(([hint, yes, no]) => (hint === undefined ? [] : [hint ? yes : no]))
+    .join(', ')
+}
+
+/** A word for a column: why a tool needs a second look. */
+export function cautionMark(caution: ToolCaution | undefined): string {
+  return caution?.kind ?? ''
+}
+
+/** The same as a sentence, with the change as far as it is known; not yet safe to print. */
+export function cautionText(caution: ToolCaution, now: ToolDefinition | undefined): string {
+  if (caution.kind === 'unavailable') {
+    return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`
+  }
+  const since = safeLine(caution.since)
+  const { before } = caution
+  const change =
+    before === undefined || now === undefined
+      ? []
+      : shortened(unifiedDiff(now.id, definitionText(before), definitionText(now)))
+  return [
+    `Its description or schema changed on ${since}. Look at it, then run \`skillrail tools refresh --accept\`.`,
+    ...change,
+  ].join('\n')
+}
+
+/** What a model reads of a tool and what it is called by, a line for each thing that may change. */
+function definitionText(tool: ToolDefinition): string {
+  const { title, description, inputSchema, outputSchema, annotations } = tool
+  const facts = { title, inputSchema, outputSchema, annotations }
+  return `${description}\n${JSON.stringify(facts, null, 2)}\n`
+}
+
+const mostLines = 80
+
+function shortened(diff: string): string[] {
+  const lines = diff.split('\n')
+  if (lines.length <= mostLines) return lines
+  return [...lines.slice(0, mostLines), `… and ${lines.length - mostLines} more lines`]
+}

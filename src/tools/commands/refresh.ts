@@ -1,0 +1,186 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode } from '../../base/errors.ts'
+import { safeLine, amount } from '../../base/text.ts'
+import type { ServerEvent as ListingEvent } from '../cache/list-servers.ts'
+import { refreshToolIndex, type RefreshReport } from '../cache/refresh.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import { ToolError } from '../errors.ts'
+import { isUnreadable, remarksOn, requireServers, ServerNotFoundError } from '../server/errors.ts'
+import { openServers } from '../server/pool.ts'
+import { openProjectServers } from '../server/project-servers.ts'
+import { toolProject } from './project-tools.ts'
+import { indented, whereTheRestIs } from './server-rows.ts'
+
+/** Ids that the text names of each kind of change. */
+const shown = 20
+
+export const command = defineCommand<RefreshReport, ListingEvent>()({
+  options: {
+    server: {
+      kind: 'text',
+      flags: '--server <name>',
+      help: 'ask only this server; the tools of the others stay as they are',
+    },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'say what would change and write nothing' },
+    accept: { kind: 'flag', flags: '--accept', help: 'take tools that changed as they are now' },
+  },
+  examples: ['tools refresh --dry-run'],
+  run: async (context, values) => await refreshTools(context, values),
+  // One server that answers is enough; the others are in the report.
+  exitCode: ({ refreshed }) => (refreshed ? exitCode.done : exitCode.badAnswer),
+  render(report) {
+    const lines = report.refreshed
+      ? [...summaryLines(report), ...changeLines(report)]
+      : ['Nothing was refreshed, because no server answered.']
+    return [...lines, ...failureLines(report)].map((line) => `${line}\n`).join('')
+  },
+  notes({ diagnostics, servers }): Note[] {
+    const tails = servers.flatMap(({ failure }) => failure?.stderrTail || [])
+    return [
+      ...diagnostics.filter(({ severity }) => severity !== 'info'),
+      ...tails.map((tail) => ({ detail: indented(tail) })),
+      ...(tails.length > 0 ? [whereTheRestIs] : []),
+    ]
+  },
+  progress() {
+    const waiting = new Set<string>()
+    let started = 0
+    return {
+      event({ server, state }) {
+        if (state === 'starting') {
+          started++
+          waiting.add(server)
+        } else waiting.delete(server)
+        return undefined
+      },
+      live() {
+        if (waiting.size === 0) return ''
+        const names = [...waiting].map((name) => safeLine(name)).join(', ')
+        return `${amount(started - waiting.size, 'server')} of ${started} up; waiting for ${names}`
+      },
+    }
+  },
+})
+
+async function refreshTools(
+  context: Context<ListingEvent>,
+  { server, dryRun, accept }: { server?: string | undefined; dryRun: boolean; accept: boolean },
+): Promise<RefreshReport> {
+  const { runtime, settings, signal } = context
+  const project = toolProject(context)
+  const all = openProjectServers({ project, runtime, settings })
+  const { servers, diagnostics } = all.configuration
+  if (server === undefined) requireReadable(diagnostics)
+  const asked = chosen(servers, server)
+  try {
+    requireServers({ servers: asked.length === 0 ? servers : asked, diagnostics })
+  } catch (error) {
+    context.diagnose(remarksOn(all.configuration))
+    throw error
+  }
+  const pool = server === undefined ? all : openServers(asked, { runtime, project })
+  try {
+    const report = await refreshToolIndex({
+      pool,
+      servers,
+      project,
+      runtime,
+      only: server,
+      dryRun,
+      accept,
+      signal,
+      onServer: (event) => context.emit(event),
+    })
+    return { ...report, diagnostics: [...diagnostics, ...report.diagnostics] }
+  } finally {
+    await Promise.all([pool.close(), all.close()])
+  }
+}
+
+/** The tools of servers in a file that cannot be read would look as if they were gone. */
+function requireReadable(diagnostics: readonly Diagnostic[]): void {
+  const unreadable = diagnostics.filter(isUnreadable)
+  if (unreadable.length === 0) return
+  throw new ToolError({
+    code: 'configuration-unreadable',
+    message: 'nothing was refreshed, because a configuration of servers cannot be read',
+    hint: 'Mend the file, or refresh one server: skillrail tools refresh --server NAME',
+    diagnostics: unreadable,
+  })
+}
+
+/** @throws {ServerNotFoundError} */
+function chosen(
+  servers: readonly ServerDefinition[],
+  only: string | undefined,
+): readonly ServerDefinition[] {
+  const enabled = servers.filter(({ disabled }) => !disabled)
+  if (only === undefined) return enabled
+  const found = enabled.filter(({ name }) => name === only)
+  if (found.length > 0) return found
+  throw new ServerNotFoundError(
+    only,
+    enabled.map(({ name }) => name),
+  )
+}
+
+/** The report in the words of the skill that the cache format comes from. */
+function summaryLines(report: RefreshReport): string[] {
+  const { movedAside, categories, uncategorized } = report
+  const named = categories.map(({ name, tools }) => ({ name: safeLine(name), tools }))
+  const all =
+    uncategorized > 0 ? [...named, { name: 'uncategorized', tools: uncategorized }] : named
+  return [
+    ...(movedAside === undefined
+      ? []
+      : [`The old cache was corrupt and is kept at ${safeLine(movedAside)}`]),
+    report.dryRun
+      ? 'Agent Skill Tools Index (nothing written):'
+      : 'Agent Skill Tools Index Refreshed:',
+    'Categories:',
+    ...all.map(({ name, tools }) => `  - ${name}: ${amount(tools, 'tool')}`),
+    'Summary:',
+    `  - Total tools: ${report.tools}`,
+    `  - Categories: ${categories.length}`,
+    `  - Cache: ${safeLine(report.path)}`,
+  ]
+}
+
+function changeLines({ changes, held }: RefreshReport): string[] {
+  const { added, removed, changed, accepted } = changes
+  const lines = [
+    ...idsLine('added', added),
+    ...idsLine('removed', removed),
+    ...idsLine(
+      'changed',
+      changed.map(({ id, what }) => `${id} (${what.join(' and ')})`),
+    ),
+    ...idsLine('accepted as they are now', accepted),
+  ]
+  const holding =
+    `${amount(held.length, 'tool')} changed since first seen: look with \`skillrail tools list --changed\`,` +
+    ' accept with `skillrail tools refresh --accept`.'
+  return [
+    lines.length > 0 ? 'Changes:' : 'Nothing changed.',
+    ...lines,
+    ...(held.length > 0 ? [holding] : []),
+  ]
+}
+
+function idsLine(kind: string, ids: readonly string[]): string[] {
+  if (ids.length === 0) return []
+  const named = ids.slice(0, shown).map((id) => safeLine(id))
+  const more = ids.length > shown ? `, and ${ids.length - shown} more` : ''
+  return [`  - ${ids.length} ${kind}: ${named.join(', ')}${more}`]
+}
+
+function failureLines({ servers }: RefreshReport): string[] {
+  const lines = servers.flatMap(({ name, tools, failure }) => {
+    if (failure === undefined) return []
+    const kept =
+      tools > 0 ? ` Its ${amount(tools, 'tool')} of before stay, marked unavailable.` : ''
+    return [`  - ${safeLine(name)}: ${safeLine(failure.message)}${kept}`]
+  })
+  return lines.length === 0 ? [] : ['Servers that could not be listed:', ...lines]
+}

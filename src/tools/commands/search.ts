@@ -1,0 +1,64 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode, type ExitCode } from '../../base/errors.ts'
+import { safeLine, cell } from '../../base/text.ts'
+import type { ToolIndexLoading } from '../cache/load.ts'
+import type { ToolCaution } from '../cache/tool-index.ts'
+import type { ToolSummary } from '../model.ts'
+import { projectRouter } from '../route/project-router.ts'
+import { cautionMark } from './describe-tool.ts'
+import { foundAmongAsked, hearing, knownTools, sayUnasked } from './project-tools.ts'
+
+interface SearchResult {
+  query: string
+  state: ToolIndexLoading['state']
+  tools: readonly (ToolSummary & { score: number; caution?: ToolCaution | undefined })[]
+  diagnostics: readonly Diagnostic[]
+  /** The exit code where nothing was found: 4 where a server was not asked for lack of trust. */
+  notFound?: ExitCode | undefined
+}
+
+export const command = defineCommand<SearchResult>()({
+  arguments: { '<words...>': 'what the tool should do, or parts of its name' },
+  options: {
+    limit: {
+      kind: 'integer',
+      flags: '--limit <number>',
+      help: 'at most so many tools',
+      least: 1,
+      most: 1000,
+      default: 10,
+    },
+  },
+  examples: ['tools search take a screenshot'],
+  run: async (context, { arguments: words, limit }) =>
+    await searchTools(context, words.join(' '), limit),
+  exitCode: ({ notFound = exitCode.done }) => notFound,
+  render: ({ tools }, screen) =>
+    screen.table(
+      tools.map(({ id, category, description, caution }) => [
+        safeLine(id),
+        screen.style('dim', safeLine(category ?? '')),
+        screen.style('yellow', cautionMark(caution)),
+        cell(description, screen.width - 50),
+      ]),
+    ),
+  notes: ({ tools, diagnostics }): Note[] => [
+    ...diagnostics,
+    ...(tools.length === 0 ? ['No tool matches. `skillrail tools list` shows all.'] : []),
+  ],
+})
+
+async function searchTools(context: Context, query: string, limit: number): Promise<SearchResult> {
+  const { found, diagnostics } = await hearing(context, (heard) =>
+    foundAmongAsked(heard, () => knownTools(heard)),
+  )
+  const { index, project, state } = found
+  const { router } = projectRouter(index, { project, runtime: context.runtime })
+  const tools = router.route(query, { limit }).candidates.flatMap(({ tool: id, score }) => {
+    const tool = index.tool(id)
+    return tool === undefined ? [] : [{ ...tool, score, caution: index.caution(id) }]
+  })
+  const notFound = tools.length === 0 ? sayUnasked(context) : undefined
+  return { query, state, tools, diagnostics, notFound }
+}

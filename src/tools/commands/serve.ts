@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { type Context, defineCommand, type Screen, Serving } from '../../base/command.ts'
+import { contradiction, exitCode, SkillrailError } from '../../base/errors.ts'
+import { readRegularFile } from '../../base/read-files.ts'
+import { userDirectories, packageVersion } from '../../base/runtime.ts'
+import { safeLine } from '../../base/text.ts'
+import { makePrivateDirectory } from '../../base/write-files.ts'
+import { requireServers } from '../server/errors.ts'
+import { serveProject } from '../server/serve-project.ts'
+import {
+  type ServedStatus,
+  servedStatus,
+  stopServed,
+  type StopResult,
+} from '../server/served-process.ts'
+import { serverConfiguration } from './project-tools.ts'
+
+type ServeResult =
+  | { project: string; pid: number; port: number }
+  | { project: string; pid: number; started: boolean }
+  | StatusResult
+  | { result: StopResult }
+
+type StatusResult = { running: false } | ({ running: true } & ServedStatus)
+
+export const command = defineCommand<ServeResult>()({
+  options: {
+    detach: {
+      kind: 'flag',
+      flags: '--detach',
+      help: 'go on in the background and give the terminal back',
+    },
+    status: { kind: 'flag', flags: '--status', help: 'show what is kept for this project' },
+    stop: { kind: 'flag', flags: '--stop', help: 'end it and its servers' },
+  },
+  details: `Without it every command starts the servers it needs and ends them again. With it a browser page
+or a database connection outlives a command. It listens on 127.0.0.1 for those who can read your
+own state directory, and ends after tools.idleExit seconds without a request.`,
+  examples: ['tools serve --detach', 'tools serve --status', 'tools serve --stop'],
+  async run(context, values) {
+    const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => values[name])
+    if (other !== undefined) {
+      throw contradiction(`--${one}`, `--${other}`, 'Give one of them, or call the command twice.')
+    }
+    const place = { project: context.runtime.cwd, runtime: context.runtime }
+    if (one === 'stop') return { result: await stopServed(place) }
+    if (one === 'detach') return await detach(context)
+    if (one === undefined) return await serve(context)
+    const status = await servedStatus(place)
+    return status === undefined ? { running: false } : { running: true, ...status }
+  },
+  exitCode(result) {
+    if ('running' in result) return result.running ? exitCode.done : exitCode.notFound
+    const isLeft = 'result' in result && result.result === 'still-running'
+    return isLeft ? exitCode.badAnswer : exitCode.done
+  },
+  render(result, screen) {
+    if ('running' in result) return statusText(result, screen)
+    if ('result' in result) return `${stopTexts[result.result]}\n`
+    const subject = `The servers of ${safeLine(result.project)} are kept`
+    if ('port' in result) return `${subject} on 127.0.0.1:${result.port}. Ctrl-C ends it.\n`
+    return `${subject}${result.started ? '' : ' already'}, by process ${result.pid}.\n`
+  },
+})
+
+const stopTexts = {
+  stopped: 'The servers have ended.',
+  'not-running': 'No servers are kept for this project.',
+  'still-running': 'The process was told to end, and has not done so for 10 seconds.',
+} as const satisfies Record<StopResult, string>
+
+function statusText(status: StatusResult, screen: Screen): string {
+  if (!status.running) return 'No servers are kept for this project.\n'
+  const { project, pid, startedAt, servers } = status
+  const head = `The servers of ${safeLine(project)} are kept by process ${pid} since ${startedAt}.\n`
+  if (servers.length === 0) return head
+  const rows = servers.map(({ name, state, instance = '' }) => [safeLine(name), state, instance])
+  return head + screen.table([['SERVER', 'STATE', 'INSTANCE'], ...rows])
+}
+
+async function serve(context: Context): Promise<Serving<ServeResult>> {
+  const { runtime, settings, signal } = context
+  requireServers(serverConfiguration(context))
+  const served = await serveProject({
+    project: runtime.cwd,
+    runtime,
+    trust: settings.workspaceTrust,
+    idleExitMs: settings.tools.idleExit * 1000,
+    clientInfo: { name: 'skillrail', version: packageVersion() },
+    onLog: ({ server, message }) => context.note(`${safeLine(server)}: ${message}`),
+    signal,
+  })
+  const { project, port } = served.record
+  const ended = served.ended.then((reason) => {
+    if (reason === 'idle') context.note('Nobody asked for a while; it has ended.')
+    return exitCode.done
+  })
+  return new Serving({ project, pid: process.pid, port }, ended)
+}
+
+async function detach(context: Context): Promise<ServeResult> {
+  const { runtime, settings, signal } = context
+  const place = { project: runtime.cwd, runtime }
+  const running = await servedStatus(place)
+  if (running === undefined) {
+    requireServers(serverConfiguration(context))
+    const trust = settings.workspaceTrust === 'trusted' ? ['--trust-workspace'] : []
+    const log = join(userDirectories(runtime).state, 'servers', 'serve.log')
+    const hasEnded = startInBackground(['tools', 'serve', ...trust], runtime.cwd, log)
+    await untilServed(place, { hasEnded, log }, signal)
+  }
+  const { pid, project } = (await servedStatus(place)) ?? { pid: 0, project: runtime.cwd }
+  return { project, pid, started: running === undefined }
+}
+
+/** Starts this program in a session of its own; its output goes to `log`. Returns whether it ended. */
+function startInBackground(args: readonly string[], cwd: string, log: string): () => boolean {
+  const [, entry = ''] = process.argv
+  makePrivateDirectory(dirname(log))
+  const descriptor = openSync(log, 'w', 0o600)
+  try {
+    const child = spawn(process.execPath, [...process.execArgv, entry, ...args], {
+      cwd,
+      detached: true,
+      stdio: ['ignore', descriptor, descriptor],
+      windowsHide: true,
+    })
+    let ended = false
+    child.on('error', () => (ended = true))
+    child.on('exit', () => (ended = true))
+    child.unref()
+    return () => ended
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** @throws {SkillrailError} with the output of a process that ended instead */
+async function untilServed(
+  place: Parameters<typeof servedStatus>[0],
+  child: { hasEnded: () => boolean; log: string },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let waited = 0; waited < 15_000; waited += 50) {
+    signal.throwIfAborted()
+    if ((await servedStatus(place)) !== undefined) return
+    if (child.hasEnded()) break
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+  const words = readRegularFile(child.log, { maxBytes: 1_048_576 })
+  const said = words.ok ? words.text.trim() : ''
+  throw new SkillrailError({
+    code: 'servers-not-kept',
+    message: `The process that keeps the servers did not start: ${said === '' ? 'it said nothing' : said}`,
+    hint: 'Run skillrail tools serve without --detach to see more.',
+  })
+}

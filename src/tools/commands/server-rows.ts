@@ -1,0 +1,141 @@
+import type { Context, Note } from '../../base/command.ts'
+import { redactText } from '../../base/redact.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { loadToolIndex } from '../cache/load.ts'
+import type { IndexedServer } from '../cache/tool-index.ts'
+import type { ServerDefinition } from '../config/model.ts'
+import { servedStatus } from '../server/served-process.ts'
+import { toolProject } from './project-tools.ts'
+
+/** A server in the Result of `tools servers`. */
+export interface ServerRow {
+  name: string
+  state: string
+  tools?: number | undefined
+  durationMs?: number | undefined
+  client: string
+  path: string
+  message?: string | undefined
+  stderrTail?: string | undefined
+}
+
+/** Returns what is known of servers without starting them, with the failures of the last refresh. */
+export async function knownServers(
+  context: Pick<Context, 'runtime'>,
+  definitions: readonly ServerDefinition[],
+): Promise<ServerRow[]> {
+  const { runtime } = context
+  const status = await servedStatus({ project: runtime.cwd, runtime })
+  const listed = loadToolIndex({ project: toolProject(context), runtime }).index?.servers ?? []
+  return definitions.map((definition) => {
+    const { name, source, blocked } = definition
+    const row = { name, client: source.client, path: source.path }
+    const kept = status?.servers.find((server) => server.name === name)
+    if (kept?.state === 'running' || kept?.state === 'failed') {
+      return { ...row, state: kept.state, message: kept.message }
+    }
+    const state = standingOf(definition)
+    if (state !== 'usable') return { ...row, state, message: blocked?.message }
+    const failure = listed.find((server) => server.name === name)?.unavailable
+    if (failure === undefined || failure.notTrusted === true) return { ...row, state }
+    const message = `At the last refresh: ${failure.message}`
+    return { ...row, state: 'failing', message, stderrTail: failure.stderrTail }
+  })
+}
+
+export function standingOf({
+  disabled,
+  blocked,
+}: Pick<ServerDefinition, 'disabled' | 'blocked'>): string {
+  if (disabled) return 'disabled'
+  if (blocked === undefined) return 'usable'
+  return blocked.reason === 'unresolved' ? 'unusable' : 'not trusted'
+}
+
+/** One note for each server that the last refresh could not list; all its output with `--verbose`. */
+export function unavailableNotes(servers: readonly IndexedServer[]): Note[] {
+  const failing = servers.flatMap(({ name, unavailable }) =>
+    unavailable === undefined ? [] : [{ name, ...unavailable }],
+  )
+  const notes = failing.flatMap(({ name, message, stderrTail, notTrusted }): Note[] => [
+    notTrusted === true
+      ? `${safeLine(name)} was not trusted at the last refresh, and not asked`
+      : `${safeLine(name)} is configured and failing: ${safeLine(message)}`,
+    ...(stderrTail === '' ? [] : [{ detail: indented(stderrTail) }]),
+  ])
+  return failing.some(({ stderrTail }) => stderrTail !== '') ? [...notes, whereTheRestIs] : notes
+}
+
+/** Says where the output of servers is that a listing leaves out. */
+export const whereTheRestIs = '`skillrail tools servers` shows all that they said.'
+
+/** Indents what a server said. */
+export function indented(text: string): string {
+  return safeText(text)
+    .trim()
+    .split('\n')
+    .map((line) => `    ${line}`)
+    .join('\n')
+}
+
+/** A definition as it may be shown: without the values of variables, headers and secrets. */
+export interface ShownServer extends Omit<ServerDefinition, 'digest'> {
+  /** Keeps a definition with its secrets from being taken for a shown one. */
+  digest?: undefined
+}
+
+export function shownServer(server: ServerDefinition): ShownServer {
+  const { name, transport, source, disabled, trusted, blocked, allow, deny } = server
+  const { startupTimeoutMs, callTimeoutMs } = server
+  const masked = (map: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.keys(map).map((key) => [key, mask]))
+  const shown: ServerDefinition['transport'] =
+    transport.kind === 'stdio'
+      ? {
+          kind: transport.kind,
+          command: transport.command,
+          args: maskedWords(transport.args),
+          env: masked(transport.env),
+          cwd: transport.cwd,
+        }
+      : { kind: transport.kind, url: maskedUrl(transport.url), headers: masked(transport.headers) }
+  return {
+    name,
+    transport: shown,
+    source,
+    disabled,
+    trusted,
+    blocked,
+    allow,
+    deny,
+    startupTimeoutMs,
+    callTimeoutMs,
+  }
+}
+
+/** How a shown server is reached, in one line. */
+export function addressOf({ transport }: ShownServer): string {
+  if (transport.kind !== 'stdio') return `${transport.kind} ${transport.url}`
+  return [transport.command, ...transport.args].join(' ')
+}
+
+/** The word after an option that is named like a secret is a secret, too. */
+function maskedWords(words: readonly string[]): string[] {
+  return words.map((word, index) => {
+    const option = words[index - 1] ?? ''
+    const isSecret = /^--?[\w-]*(?:token|key|secret|password|passwd|credentials?)$/i.test(option)
+    return isSecret && !word.startsWith('-') ? mask : redactText(word)
+  })
+}
+
+/** The address without its user, password and the values of its query. */
+function maskedUrl(text: string): string {
+  if (!URL.canParse(text)) return redactText(text)
+  const url = new URL(text)
+  const query = [...url.searchParams.keys()].map((key) => `${key}=${mask}`).join('&')
+  const user = url.username === '' && url.password === '' ? '' : `${mask}@`
+  const path = redactText(url.pathname)
+  return `${url.protocol}//${user}${url.host}${path}${query === '' ? '' : `?${query}`}`
+}
+
+const mask = '[redacted]'

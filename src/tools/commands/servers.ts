@@ -1,0 +1,91 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode, messageOf } from '../../base/errors.ts'
+import { packageVersion } from '../../base/runtime.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { requireServers } from '../server/errors.ts'
+import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
+import { indented, knownServers, type ServerRow, standingOf } from './server-rows.ts'
+
+interface ServersResult {
+  servers: readonly ServerRow[]
+  /** `kept`: `tools serve` runs them. */
+  life: ProjectServers['life']
+  diagnostics: readonly Diagnostic[]
+}
+
+export const command = defineCommand<ServersResult>()({
+  options: {
+    start: {
+      kind: 'flag',
+      flags: '--start',
+      help: 'start each of them, and say what it answers',
+    },
+  },
+  examples: ['tools servers', 'tools servers --start'],
+  run: async (context, { start }) => await listServers(context, start),
+  exitCode: ({ servers }) =>
+    servers.some(({ state }) => state === 'failed') ? exitCode.badAnswer : exitCode.done,
+  render({ servers }, screen) {
+    if (servers.length === 0) return ''
+    return screen.table([['SERVER', 'STATE', 'TOOLS', 'FROM'], ...servers.map(cells)])
+  },
+  notes: ({ servers, diagnostics }): Note[] => [
+    ...diagnostics,
+    ...(servers.length === 0
+      ? [
+          'No servers are configured here. `skillrail tools import --all` shows where they are looked for.',
+        ]
+      : []),
+    ...servers.flatMap(({ name, message, stderrTail = '' }) => {
+      if (message === undefined) return []
+      const isSaid = stderrTail === '' || message.includes(stderrTail)
+      const note = `\n${safeLine(name)}: ${safeText(message)}`
+      return isSaid ? [note] : [note, indented(stderrTail)]
+    }),
+  ],
+})
+
+async function listServers(context: Context, start: boolean): Promise<ServersResult> {
+  const { runtime, settings, signal } = context
+  const clientInfo = { name: 'skillrail', version: packageVersion() }
+  const pool = openProjectServers({ project: runtime.cwd, runtime, settings, clientInfo })
+  try {
+    if (start) requireServers(pool.configuration)
+    const servers = start
+      ? await startAll(pool, signal)
+      : await knownServers(context, pool.definitions)
+    return { servers, life: pool.life, diagnostics: pool.configuration.diagnostics }
+  } finally {
+    await pool.close()
+  }
+}
+
+function startAll(pool: ProjectServers, signal: AbortSignal): Promise<ServerRow[]> {
+  return Promise.all(
+    pool.definitions.map(async (definition): Promise<ServerRow> => {
+      const { name, source, disabled, blocked } = definition
+      const row = { name, client: source.client, path: source.path }
+      if (disabled || blocked !== undefined) {
+        return { ...row, state: standingOf(definition), message: blocked?.message }
+      }
+      const begin = performance.now()
+      try {
+        const tools = await (await pool.get(name, { signal })).list({ signal })
+        const durationMs = Math.round(performance.now() - begin)
+        return { ...row, state: 'running', tools: tools.length, durationMs }
+      } catch (error) {
+        signal.throwIfAborted()
+        const stderrTail =
+          error instanceof Error && 'stderrTail' in error ? String(error.stderrTail) : ''
+        return { ...row, state: 'failed', message: messageOf(error), stderrTail }
+      }
+    }),
+  )
+}
+
+function cells({ name, state, tools, durationMs, client, path }: ServerRow): string[] {
+  const time = durationMs === undefined ? '' : ` in ${(durationMs / 1000).toFixed(1)} s`
+  const count = tools === undefined ? '' : `${tools}${time}`
+  return [safeLine(name), state, count, `${client} ${safeLine(path)}`]
+}

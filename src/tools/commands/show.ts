@@ -1,0 +1,99 @@
+import { type Context, defineCommand, type Note, type Screen } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { describeParameters } from '../cache/describe-parameters.ts'
+import type { ToolCaution } from '../cache/tool-index.ts'
+import type { ToolDefinition, ToolSummary } from '../model.ts'
+import { cautionText, guardsOf, hintText } from './describe-tool.ts'
+import { foundAmongAsked, hearing, knownTools, toolNamed } from './project-tools.ts'
+
+interface ShowResult {
+  tool: ToolSummary
+  caution?: ToolCaution | undefined
+  definition?: ToolDefinition | undefined
+  /** Names. */
+  workflows: readonly string[]
+  diagnostics: readonly Diagnostic[]
+  /** The same workflows with the tools that go first. */
+  guards: readonly { name: string; mode: string; first: readonly string[] }[]
+}
+
+export const command = defineCommand<ShowResult>()({
+  arguments: { '<tool>': 'SERVER__TOOL, or the bare name of a tool that one server alone has' },
+  options: {},
+  examples: ['tools show github__list_issues'],
+  run: async (context, { arguments: [name = ''] }) => await showTool(context, name),
+  render(result, screen) {
+    const { tool, caution, definition, guards } = result
+    const table = screen.table([
+      ['Server', safeLine(tool.server)],
+      ['Category', safeLine(tool.category ?? 'none')],
+      ['Only reads', tool.readOnly === true ? 'yes' : 'no'],
+      ['Hints', hintText(definition) || 'none'],
+      ...guards.map(({ name, mode, first }) => [
+        'Workflow',
+        safeLine(`${name} [${mode}], first: ${first.join(', ')}`),
+      ]),
+    ])
+    const warning =
+      caution === undefined
+        ? ''
+        : `${screen.style('yellow', safeText(cautionText(caution, definition)))}\n`
+    const examples = (tool.examples ?? []).map((example) => `  ${safeLine(example)}\n`)
+    return [
+      `${screen.style('bold', safeLine(tool.id))}\n`,
+      `${safeText((definition?.description ?? tool.description).trim())}\n\n`,
+      table,
+      warning,
+      '\n',
+      parametersText(result, screen),
+      ...(examples.length === 0 ? [] : ['\nExamples\n', ...examples]),
+    ].join('')
+  },
+  notes: ({ definition, diagnostics }): Note[] => [
+    ...diagnostics,
+    ...(definition === undefined ? ['The full schema comes with `skillrail tools refresh`.'] : []),
+  ],
+})
+
+async function showTool(context: Context, name: string): Promise<ShowResult> {
+  const { found, diagnostics } = await hearing(context, (heard) =>
+    foundAmongAsked(heard, async () => {
+      const known = await knownTools(heard)
+      return { ...(await toolNamed(name, known, heard)), project: known.project }
+    }),
+  )
+  const { tool, index, project } = found
+  const guards = guardsOf(tool, index, project)
+  return {
+    tool,
+    caution: index.caution(tool.id),
+    definition: index.definition(tool.id),
+    workflows: guards.map((workflow) => workflow.name),
+    diagnostics,
+    guards: guards.map((workflow) => ({
+      name: workflow.name,
+      mode: workflow.mode,
+      first: workflow.prerequisites.map((step) => step.tool),
+    })),
+  }
+}
+
+function parametersText({ tool, definition }: ShowResult, screen: Screen): string {
+  if (definition === undefined) {
+    const names = tool.parameters.map((name) => safeLine(name)).join(', ')
+    return `Parameters  ${names || 'not known here'}\n`
+  }
+  const parameters = describeParameters(definition.inputSchema)
+  const lines = parameters.flatMap((parameter) => {
+    const { name, required, type, description, limits, default: preset } = parameter
+    const facts = [type, ...limits, ...(preset === undefined ? [] : [`default ${preset}`])]
+    const head = `${safeLine(name)}${required ? '*' : ''}`
+    const line = `  ${screen.style('cyan', head)}  ${safeLine(facts.join('; '))}\n`
+    if (description === '') return [line]
+    return [line, `      ${safeLine(description.trim()).slice(0, 400)}\n`]
+  })
+  return [parameters.length === 0 ? 'No parameters\n' : 'Parameters (* required)\n', ...lines].join(
+    '',
+  )
+}
