@@ -189,15 +189,12 @@ function readEntry(
     return undefined
   }
   let refused = false
-  const fields = fieldsOf(entry, (message, key) => {
-    const ignored = message.endsWith('it is ignored')
-    refused ||= !ignored
-    report(
-      ignored ? 'warning' : 'error',
-      ignored ? 'server-field-invalid' : 'server-invalid',
-      message,
-      key,
-    )
+  const fields = fieldsOf(entry, {
+    ignored: (message, key) => report('warning', 'server-field-invalid', message, key),
+    wrong(message, key) {
+      refused = true
+      report('error', 'server-invalid', message, key)
+    },
   })
   const raw = place.shape.read(fields)
   return refused ? undefined : raw

@@ -268,13 +268,18 @@ interface Fields {
 
 export function fieldsOf(
   entry: JsonObject,
-  report: (message: string, key?: string) => void,
+  report: {
+    /** A value that counts as missing. */
+    ignored: (message: string, key: string) => void
+    /** A reason why the entry cannot be used. */
+    wrong: (message: string, key?: string) => void
+  },
 ): Fields {
   function read<T>(key: string, accept: (value: JsonValue) => T | undefined, kind: string) {
     const value = Object.hasOwn(entry, key) ? entry[key] : undefined
     if (value === undefined || value === null) return undefined
     const accepted = accept(value)
-    if (accepted === undefined) report(`"${key}" must be ${kind}; it is ignored`, key)
+    if (accepted === undefined) report.ignored(`"${key}" must be ${kind}; it is ignored`, key)
     return accepted
   }
   return {
@@ -287,7 +292,7 @@ export function fieldsOf(
     amount: (key) => read(key, asAmount, 'a number that is not negative'),
     objectOrAmount: (key) =>
       read(key, (value) => (isObject(value) ? value : asAmount(value)), 'a number or an object'),
-    wrong: report,
+    wrong: report.wrong,
   }
 }
 
