@@ -1,16 +1,31 @@
 import { dirname, join } from 'node:path'
 import { UsageError } from '../base/index.ts'
 import {
+  type ChainProject,
+  linesAgain,
+  openProject,
+  planKept,
+  planNamed,
+  type PlannedSkillRun,
+  usablePlan,
+} from '../chain/commands/project.ts'
+import { runProgress } from '../chain/commands/run-text.ts'
+import { openStepperWorld, withContent } from '../chain/commands/stepper.ts'
+import {
   allSteps,
+  argumentsOf,
   type ChainEvent,
   continueStepper,
+  keepsArguments,
   type Plan,
   type PlannedChain,
   type PlannedStep,
   readResult,
   reportStep,
   type RunJournal,
+  type RunLine,
   runNotFound,
+  RunStateError,
   type RunWorld,
   startStepper,
   type StepperAnswer,
@@ -25,19 +40,7 @@ import {
   type ScriptRun,
 } from '../mcp/index.ts'
 import { SkillInvocationError } from '../skill/index.ts'
-import {
-  type ChainProject,
-  linesAgain,
-  openProject,
-  planKept,
-  planNamed,
-  type PlannedSkillRun,
-  usablePlan,
-} from '../chain/commands/project.ts'
-import { notesOf, toolLines, wholeArguments } from './_mcp-runs.ts'
 import { requestContext } from './_mcp-tools.ts'
-import { runProgress } from '../chain/commands/run-text.ts'
-import { openStepperWorld, withContent } from '../chain/commands/stepper.ts'
 import type { CommandContext } from './command.ts'
 import { contextOf } from './legacy.ts'
 
@@ -273,5 +276,39 @@ function standingOf(
       const { result } = answer
       return { kind: 'ended', runId, status: result.status, result: plainJson(result) }
     }
+  }
+}
+
+/** @throws {RunStateError} where they held a secret, and the server that was given them is gone */
+function wholeArguments(
+  { context }: ChainProject,
+  journal: RunJournal,
+  given: readonly string[],
+): readonly string[] {
+  if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
+  const { runId } = journal.run
+  throw new RunStateError({
+    code: 'arguments-needed',
+    message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
+    hint: `A person can type: ${linesAgain(context)('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
+  })
+}
+
+/** What is wrong with its journal, such as a torn last line. */
+function notesOf({ diagnostics }: RunJournal): string[] {
+  return diagnostics.map(({ message }) => `In the journal of the run, ${message}.`)
+}
+
+/** A client has tools for some of it; the rest a person has to type. */
+function toolLines({ context }: ChainProject): RunLine {
+  const person = linesAgain(context)
+  const tools = {
+    'chain next': 'chain_next',
+    'chain report': 'chain_report',
+    'runs show': 'chain_status',
+  }
+  return (command, ...words) => {
+    const tool = Object.entries(tools).find(([name]) => name === command)?.[1]
+    return tool ?? `${person(command, ...words)} (for a person to type)`
   }
 }

@@ -1,5 +1,6 @@
 import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
 import { failedOutput } from '../../exec/index.ts'
+import type { JsonValue } from '../../skill/index.ts'
 import type {
   CancelledStep,
   ChainCall,
@@ -55,72 +56,121 @@ interface ChainEntry extends Announced {
  * own; the server keeps the order in which results came, so that a replay sees the same one. Nothing
  * is awaited here but promises of the invocation: that is what makes the order repeatable.
  */
-export function createRestateEngine(
-  sdk: Sdk,
-  context: Context,
-  facts: RunFacts,
-  execution: StepExecution,
-  /** When the invocation began; milliseconds since the epoch, recorded. */
-  begunAt: number,
-  standstill: Standstill,
-): Engine {
-  const entries = new Map<string, Entry>()
-  let ended = false
+export class RestateEngine implements Engine {
+  readonly #parts: EngineParts
+  readonly #entries = new Map<string, Entry>()
+  #ended = false
 
-  /** Waits for a promise, also when the invocation is cancelled while it does. */
-  async function settled<T>(promise: RestatePromise<T>): Promise<T> {
+  constructor(parts: EngineParts) {
+    this.#parts = parts
+  }
+
+  task(call: TaskCall): Running {
+    const { sdk, facts, standstill, begunAt } = this.#parts
+    const { key } = call
+    const decided = facts.known[key] ?? passGate(facts, call, standstill, begunAt)
+    const controller = new AbortController()
+    this.#entries.set(key, {
+      kind: 'task',
+      key,
+      controller,
+      ...(decided?.kind === 'finished' ? { instant: decided } : { stands: decided }),
+      outcome:
+        decided === undefined
+          ? this.#recorded(call, controller.signal)
+          : sdk.RestatePromise.resolve<Outcome>(decided),
+    })
+    return { key }
+  }
+
+  chain(call: ChainCall): Running {
+    const { sdk, context, facts, standstill } = this.#parts
+    const { chains } = standstill
+    const nested = invokeChain(context, facts, call, chains.get(call.key))
+    const outcome = nested.map((answer, failure) => {
+      if (answer?.paused === undefined) chains.delete(call.key)
+      else chains.set(call.key, answer.paused)
+      return answer === undefined ? this.#failed('chain-failed', failure) : nestedOutcome(answer)
+    })
+    const limit = call.timeoutMs
+    const overdue = (): RestatePromise<'overdue'> =>
+      context.sleep(limit).map(() => 'overdue' as const)
+    this.#entries.set(call.key, {
+      kind: 'chain',
+      key: call.key,
+      call: nested,
+      outcome,
+      bounded: limit === 0 ? outcome : sdk.RestatePromise.race([outcome, overdue()]),
+      seconds: limit / 1000,
+    })
+    return { key: call.key }
+  }
+
+  async firstOf(running: readonly Running[]): Promise<Ended> {
+    const list = this.#find(running)
+    for (const { key, instant } of list) if (instant !== undefined) return { key, outcome: instant }
+    const [first] = list
+    if (first === undefined) throw new Error('there is nothing to wait for')
+    if (this.#ended) return { key: first.key, outcome: none }
     try {
-      return await promise
+      for (;;) {
+        const going = list.filter(({ stands }) => stands === undefined)
+        if (going.length === 0) return { key: first.key, outcome: first.stands ?? none }
+        const { entry, outcome } = await this.#firstEnd(going)
+        const answer = outcome === 'overdue' ? await this.#timedOut(entry) : outcome
+        if (answer.kind !== 'suspended') return { key: entry.key, outcome: answer }
+        entry.stands = answer
+      }
     } catch (error) {
-      endBy(error)
-      // The cancellation is told once; a promise that was told it must not be asked again.
-      return await promise.map((value, failure) => kept(value, failure))
+      this.#endBy(error)
+      const [left = {}] = await this.#endAll([first])
+      return { key: first.key, outcome: { kind: 'cancelled', ...left } }
     }
   }
 
-  function endBy(error: unknown): void {
-    if (!(error instanceof sdk.CancelledError)) throw error
-    ended = true
-    for (const entry of entries.values()) if (entry.kind === 'task') entry.controller.abort()
+  async cancel(running: readonly Running[]): Promise<CancelledStep[]> {
+    return await this.#endAll(this.#find(running))
   }
 
-  function recorded(call: TaskCall, signal: AbortSignal): RestatePromise<Outcome> {
+  async record<T extends JsonValue>(key: string, decide: () => T): Promise<T> {
+    return await this.#settled(this.#parts.context.run(key, decide))
+  }
+
+  #find(running: readonly Running[]): Entry[] {
+    return running.flatMap(({ key }) => this.#entries.get(key) ?? [])
+  }
+
+  #recorded(call: TaskCall, signal: AbortSignal): RestatePromise<Outcome> {
+    const { context, execution } = this.#parts
     return context
       .run(call.key, async () => await execution.execute(call, signal), execution.patience)
-      .map((outcome, failure) => outcome ?? failed('no-worker', failure))
+      .map((outcome, failure) => outcome ?? this.#failed('no-worker', failure))
   }
 
-  function failed(code: string, failure: Error | undefined): FinishedOutcome {
+  #failed(code: string, failure: Error | undefined): FinishedOutcome {
     const output = failedOutput(code, failure?.message ?? 'the server says no more about it')
-    return { kind: 'finished', output, startedAt: begunAt, durationMs: 0 }
+    return { kind: 'finished', output, startedAt: this.#parts.begunAt, durationMs: 0 }
   }
 
-  async function endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
-    for (const entry of list) {
-      if (entry.stands !== undefined) continue
-      if (entry.kind === 'task') entry.controller.abort()
-      else context.invocation(await settled(idOf(entry))).cancel()
-    }
-    const left: CancelledStep[] = []
-    for (const entry of list) {
-      left.push(leftOf(entry.stands ?? (await settled(entry.outcome))))
-    }
-    return left
+  #firstEnd(
+    list: readonly Entry[],
+  ): RestatePromise<{ entry: Entry; outcome: Outcome | 'overdue' }> {
+    const ends = list.map((entry) => {
+      const end: RestatePromise<Outcome | 'overdue'> =
+        entry.kind === 'task' ? entry.outcome : entry.bounded
+      return end.map((outcome = none) => ({ entry, outcome }))
+    })
+    const [only] = ends
+    // One alone needs no race, which would cost every step of an ordered chain.
+    if (ends.length === 1 && only !== undefined) return only
+    return this.#parts.sdk.RestatePromise.race(ends)
   }
 
-  /** A promise of the invocation like any other, whatever its declared type says. */
-  function idOf(entry: ChainEntry): RestatePromise<Awaited<ChainEntry['call']['invocationId']>> {
-    const { invocationId } = entry.call
-    if (!sdk.isRestatePromise(invocationId)) throw new Error('the SDK has changed: invocationId')
-    return invocationId
-  }
-
-  async function answerOf(entry: Entry, outcome: Outcome | 'overdue'): Promise<Outcome> {
-    if (outcome !== 'overdue' || entry.kind === 'task')
-      return outcome === 'overdue' ? none : outcome
-    const [left = {}] = await endAll([entry])
+  async #timedOut(entry: Entry): Promise<Outcome> {
+    if (entry.kind === 'task') return none
+    const [left = {}] = await this.#endAll([entry])
     const message = `it took longer than ${entry.seconds} s and was ended`
-    const { startedAt = begunAt, durationMs = 0, chain } = left
+    const { startedAt = this.#parts.begunAt, durationMs = 0, chain } = left
     return {
       kind: 'finished',
       output: failedOutput('timeout', message),
@@ -130,98 +180,58 @@ export function createRestateEngine(
     }
   }
 
-  function firstEnd(
-    list: readonly Entry[],
-  ): RestatePromise<{ entry: Entry; outcome: Outcome | 'overdue' }> {
-    const ends = list.map((entry) => waitedFor(entry).map((outcome = none) => ({ entry, outcome })))
-    const [only] = ends
-    // One alone needs no race, which would cost every step of an ordered chain.
-    return ends.length === 1 && only !== undefined ? only : sdk.RestatePromise.race(ends)
+  async #endAll(list: readonly Entry[]): Promise<CancelledStep[]> {
+    for (const entry of list) {
+      if (entry.stands !== undefined) continue
+      if (entry.kind === 'task') entry.controller.abort()
+      else this.#parts.context.invocation(await this.#settled(this.#idOf(entry))).cancel()
+    }
+    const left: CancelledStep[] = []
+    for (const entry of list) {
+      left.push(leftOf(entry.stands ?? (await this.#settled(entry.outcome))))
+    }
+    return left
   }
 
-  return {
-    task(call) {
-      const { key } = call
-      const decided = facts.known[key] ?? passGate(facts, call, standstill, begunAt)
-      const controller = new AbortController()
-      entries.set(key, {
-        kind: 'task',
-        key,
-        controller,
-        ...(decided?.kind === 'finished' ? { instant: decided } : { stands: decided }),
-        outcome:
-          decided === undefined
-            ? recorded(call, controller.signal)
-            : sdk.RestatePromise.resolve<Outcome>(decided),
-      })
-      return { key }
-    },
-    chain(call) {
-      const { chains } = standstill
-      const nested = invokeChain(context, facts, call, chains.get(call.key))
-      const outcome = nested.map((answer, failure) => {
-        if (answer?.paused === undefined) chains.delete(call.key)
-        else chains.set(call.key, answer.paused)
-        return answer === undefined ? failed('chain-failed', failure) : nestedOutcome(answer)
-      })
-      const limit = call.timeoutMs
-      entries.set(call.key, {
-        kind: 'chain',
-        key: call.key,
-        call: nested,
-        outcome,
-        bounded:
-          limit === 0
-            ? outcome
-            : sdk.RestatePromise.race([
-                outcome,
-                context.sleep(limit).map(() => 'overdue' as const),
-              ]),
-        seconds: limit / 1000,
-      })
-      return { key: call.key }
-    },
-    async firstOf(running): Promise<Ended> {
-      const list = find(entries, running)
-      for (const { key, instant } of list)
-        if (instant !== undefined) return { key, outcome: instant }
-      const [first] = list
-      if (first === undefined) throw new Error('there is nothing to wait for')
-      if (ended) return { key: first.key, outcome: none }
-      try {
-        for (;;) {
-          const going = list.filter(({ stands }) => stands === undefined)
-          if (going.length === 0) return { key: first.key, outcome: first.stands ?? none }
-          const { entry, outcome } = await firstEnd(going)
-          const answer = await answerOf(entry, outcome)
-          if (answer.kind !== 'suspended') return { key: entry.key, outcome: answer }
-          entry.stands = answer
-        }
-      } catch (error) {
-        endBy(error)
-        const [left = {}] = await endAll([first])
-        return { key: first.key, outcome: { kind: 'cancelled', ...left } }
-      }
-    },
-    async cancel(running) {
-      return await endAll(find(entries, running))
-    },
-    async record(key, decide) {
-      return await settled(context.run(key, decide))
-    },
+  /** A promise of the invocation like any other, whatever its declared type says. */
+  #idOf(entry: ChainEntry): RestatePromise<Awaited<ChainEntry['call']['invocationId']>> {
+    const { invocationId } = entry.call
+    if (this.#parts.sdk.isRestatePromise(invocationId)) return invocationId
+    throw new Error('the SDK has changed: invocationId')
   }
+
+  /** Waits for a promise, also when the invocation is cancelled while it does. */
+  async #settled<T>(promise: RestatePromise<T>): Promise<T> {
+    try {
+      return await promise
+    } catch (error) {
+      this.#endBy(error)
+      // The cancellation is told once; a promise that was told it must not be asked again.
+      return await promise.map((value, failure) => kept(value, failure))
+    }
+  }
+
+  #endBy(error: unknown): void {
+    if (!(error instanceof this.#parts.sdk.CancelledError)) throw error
+    this.#ended = true
+    for (const entry of this.#entries.values()) {
+      if (entry.kind === 'task') entry.controller.abort()
+    }
+  }
+}
+
+interface EngineParts {
+  sdk: Sdk
+  context: Context
+  facts: RunFacts
+  execution: StepExecution
+  /** When the invocation began; milliseconds since the epoch, recorded. */
+  begunAt: number
+  standstill: Standstill
 }
 
 /** It was ended before it began. */
 const none: Outcome = { kind: 'cancelled' }
-
-function find(entries: ReadonlyMap<string, Entry>, running: readonly Running[]): Entry[] {
-  return running.flatMap(({ key }) => entries.get(key) ?? [])
-}
-
-function waitedFor(entry: Entry): RestatePromise<Outcome | 'overdue'> {
-  return entry.kind === 'task' ? entry.outcome : entry.bounded
-}
 
 function leftOf(outcome: Outcome): CancelledStep {
   if (outcome.kind === 'suspended') return {}

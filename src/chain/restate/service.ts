@@ -9,7 +9,7 @@ import type { ApprovalRecord } from '../journal-records.ts'
 import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
 import type { Sdk } from './client.ts'
-import { createRestateEngine, emptyPass, remembering } from './engine.ts'
+import { emptyPass, remembering, RestateEngine } from './engine.ts'
 import { isAbout, openGates, standstillOf } from './standstill.ts'
 import {
   type Decision,
@@ -25,7 +25,7 @@ import {
   type WaitingNotice,
   type WorkerReport,
 } from './protocol.ts'
-import { type Acceptance, createStepExecution, type StepExecution } from './step-execution.ts'
+import { type Acceptance, StepExecution } from './step-execution.ts'
 
 /** What the service needs of the worker that offers it. */
 interface ServiceWorld {
@@ -100,7 +100,8 @@ async function executeRun(
   for (;;) {
     standstill.gates.clear()
     const facts = { ...request, approvals: [...approvals], yesGates }
-    const engine = createRestateEngine(sdk, context, facts, execution, begunAt, standstill)
+    const parts = { sdk, context, facts, execution, begunAt, standstill }
+    const engine = new RestateEngine(parts)
     const chain = await runChain(plan.root, remembering(engine, pass))
     const { status, attempts, winner, ended } = chain
     const named = winner === undefined ? {} : { winner }
@@ -134,7 +135,9 @@ async function executeNested(
   const startedAt = paused?.startedAt ?? begunAt
   const pass = paused?.pass ?? emptyPass()
   const standstill = standstillOf(paused)
-  const engine = createRestateEngine(world.sdk, context, request, execution, begunAt, standstill)
+  const { sdk } = world
+  const parts = { sdk, context, facts: request, execution, begunAt, standstill }
+  const engine = new RestateEngine(parts)
   const chain = await runChain(step, remembering(engine, pass), state, `${key}/`)
   const verified = await verify(world, context, request, chain, execution)
   const endedAt = await context.run('end', () => now(world))
@@ -192,7 +195,7 @@ async function begin(
     return now(world)
   }
   const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
-  const execution = createStepExecution({
+  const execution = new StepExecution({
     sdk,
     runId,
     runner: world.runnerFor(facts),

@@ -36,20 +36,60 @@ interface StepExecutionOptions {
 }
 
 /** Executes the steps of one invocation in this process. */
-export interface StepExecution {
-  /** What it returns is recorded; what it throws makes the server try elsewhere. */
-  execute(call: TaskCall, signal: AbortSignal): Promise<Outcome>
-  /** Why a step may not be executed here; undefined when it may. */
-  refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined>
+export class StepExecution {
   /** How the server tries again. */
-  patience: { maxRetryDuration: number }
-}
+  readonly patience: { maxRetryDuration: number }
+  readonly #options: StepExecutionOptions
+  readonly #working = new Set<Promise<Outcome>>()
 
-export function createStepExecution(options: StepExecutionOptions): StepExecution {
-  const { clock, runId, onEvent } = options
-  const working = new Set<Promise<Outcome>>()
+  constructor(options: StepExecutionOptions) {
+    this.#options = options
+    this.patience = { maxRetryDuration: options.patienceMs }
+  }
 
-  async function work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
+  /** What it returns is recorded; what it throws makes the server try elsewhere. */
+  async execute(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
+    if (signal.aborted) return { kind: 'cancelled' }
+    const refusal = await this.refused(call.step, signal)
+    if (refusal !== undefined) return refusal
+    const outcome = await this.#workOrReason(call, signal)
+    // Another worker may have room for what it is given.
+    if (outcome instanceof RunFilesError) return await this.#giveBack(outcome.message, signal)
+    if (isChanged(outcome)) {
+      return await this.#giveBack(otherVersion(`${call.step.path} was changed here`), signal)
+    }
+    this.#announce(call, outcome)
+    return outcome
+  }
+
+  /** Why a step may not be executed here; undefined when it may. */
+  async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
+    // There is nothing to have; the runner says so.
+    if (step.executor === 'missing') return undefined
+    const acceptance = this.#options.accept(step)
+    if (acceptance.kind === 'accepted') return undefined
+    if (acceptance.kind === 'elsewhere') {
+      return await this.#giveBack(otherVersion(acceptance.reason), signal)
+    }
+    const output = failedOutput(acceptance.code, acceptance.reason)
+    return finished(output, this.#options.clock.now(), 0)
+  }
+
+  async #workOrReason(call: TaskCall, signal: AbortSignal): Promise<Outcome | RunFilesError> {
+    const execution = this.#work(call, signal)
+    this.#working.add(execution)
+    try {
+      return await execution
+    } catch (error) {
+      if (error instanceof RunFilesError) return error
+      throw error
+    } finally {
+      this.#working.delete(execution)
+    }
+  }
+
+  async #work(call: TaskCall, signal: AbortSignal): Promise<Outcome> {
+    const { clock, runId, onEvent, attempt, runner, ...options } = this.#options
     const { step, key } = call
     if (options.repeated()) endOrphans(new Set([`${runId}/${key}`]))
     const startedAt = clock.now()
@@ -57,12 +97,12 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
     const at = new Date(startedAt).toISOString()
     onEvent?.({ type: 'step-started', key, step: step.step, skill: step.skill, chain: false, at })
     const limit = timeLimit(call.timeoutMs || options.defaultTimeoutMs)
-    const scope = AbortSignal.any([signal, options.attempt, limit.signal])
     try {
-      const answer = await options.runner.run(call, { signal: scope })
+      const scope = AbortSignal.any([signal, attempt, limit.signal])
+      const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
       // Nobody waits for it any more: another execution decides.
-      if (options.attempt.aborted) throw new Error('the server has turned to another worker')
+      if (attempt.aborted) throw new Error('the server has turned to another worker')
       if (limit.over()) {
         const inVerification = answer.kind === 'output' && answer.endedInVerification === true
         return finished(overdue(limit, inVerification), startedAt, durationMs)
@@ -77,64 +117,17 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
     }
   }
 
-  async function workOrReason(
-    call: TaskCall,
-    signal: AbortSignal,
-  ): Promise<Outcome | RunFilesError> {
-    const execution = work(call, signal)
-    working.add(execution)
-    try {
-      return await execution
-    } catch (error) {
-      if (error instanceof RunFilesError) return error
-      throw error
-    } finally {
-      working.delete(execution)
-    }
-  }
-
-  /** Undefined when the step may be executed here. */
-  async function refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
-    // There is nothing to have; the runner says so.
-    if (step.executor === 'missing') return undefined
-    const acceptance = options.accept(step)
-    if (acceptance.kind === 'accepted') return undefined
-    if (acceptance.kind === 'elsewhere') {
-      return await giveBack(otherVersion(acceptance.reason), signal)
-    }
-    const output = failedOutput(acceptance.code, acceptance.reason)
-    return finished(output, clock.now(), 0)
-  }
-
-  return {
-    patience: { maxRetryDuration: options.patienceMs },
-    refused,
-    async execute(call, signal) {
-      if (signal.aborted) return { kind: 'cancelled' }
-      const refusal = await refused(call.step, signal)
-      if (refusal !== undefined) return refusal
-      const outcome = await workOrReason(call, signal)
-      // Another worker may have room for what it is given.
-      if (outcome instanceof RunFilesError) return await giveBack(outcome.message, signal)
-      if (isChanged(outcome)) {
-        return await giveBack(otherVersion(`${call.step.path} was changed here`), signal)
-      }
-      announce(call, outcome)
-      return outcome
-    },
-  }
-
-  async function giveBack(message: string, signal: AbortSignal): Promise<Outcome> {
+  async #giveBack(message: string, signal: AbortSignal): Promise<Outcome> {
     // What runs beside it is finished first: giving back ends this worker's part in the run.
-    while (working.size > 0 && !signal.aborted) await Promise.allSettled(working)
+    while (this.#working.size > 0 && !signal.aborted) await Promise.allSettled(this.#working)
     if (signal.aborted) return { kind: 'cancelled' }
-    options.giveBack()
-    throw new options.sdk.RetryableError(message, { retryAfter: giveBackMs })
+    this.#options.giveBack()
+    throw new this.#options.sdk.RetryableError(message, { retryAfter: giveBackMs })
   }
 
-  function announce({ key, step }: TaskCall, outcome: Outcome): void {
+  #announce({ key, step }: TaskCall, outcome: Outcome): void {
     const done = outcome.kind === 'finished' ? outcome : undefined
-    onEvent?.({
+    this.#options.onEvent?.({
       type: 'step-finished',
       key,
       step: step.step,
@@ -144,7 +137,7 @@ export function createStepExecution(options: StepExecutionOptions): StepExecutio
       result: done?.output.result ?? '',
       error: done?.output.errors[0]?.message,
       durationMs: outcome.durationMs ?? 0,
-      at: new Date(clock.now()).toISOString(),
+      at: new Date(this.#options.clock.now()).toISOString(),
       replayed: false,
     })
   }
