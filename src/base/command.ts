@@ -55,6 +55,8 @@ export interface Progress<E> {
     | undefined
   /** The last line of a terminal, redrawn ten times a second. */
   live?(): string
+  /** Prints no empty line between the lines and the result. */
+  compact?: true
 }
 
 /** A note or a diagnostic. `detail` is printed with `--verbose` only, `failure` also with `--quiet`. */

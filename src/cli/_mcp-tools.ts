@@ -7,13 +7,10 @@ import {
   remarksOn,
   type ToolIndex,
 } from '../tools/index.ts'
-import { reportJson, valueOfReport } from './_call-answer.ts'
-import { requestRouter } from './_request-router.ts'
-import { routeIn, routeJson } from './_route-answer.ts'
-import { routingOf } from './_routing-from-index.ts'
-import { openCalls, type ToolCalls } from './_tool-calls.ts'
-import { cautionText } from '../tools/commands/describe-tool.ts'
-import { guardsOf } from '../tools/commands/describe-tool.ts'
+import { callResult, valueOfReport } from '../tools/commands/call.ts'
+import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
+import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
+import { cautionText, guardsOf } from '../tools/commands/describe-tool.ts'
 import { foundAmongAsked, toolProject } from '../tools/commands/project-tools.ts'
 import type { CommandContext } from './command.ts'
 
@@ -35,7 +32,7 @@ export function mcpTools(context: CommandContext): ToolWorld {
 
   /** As for one request: what lies in the project is read anew. */
   function opened(signal: AbortSignal): ToolCalls {
-    return openCalls(requestContext(context, signal), {}, project, pool, quiet)
+    return openCalls(contextOf(requestContext(context, signal)), {}, project, pool, quiet)
   }
 
   /** Without a cache, or for a name that it does not know, the servers are asked. */
@@ -52,8 +49,8 @@ export function mcpTools(context: CommandContext): ToolWorld {
       const within = requestContext(context, signal)
       return await foundAmongAsked(contextOf(within), async () => {
         const index = await indexWith(undefined, signal)
-        const routing = await routingOf(request, index, project, within)
-        return plainJson(routeJson(routeIn(routing, request, limit), undefined))
+        const routing = await routingOf(request, index, project, contextOf(within))
+        return plainJson(routeIn(routing, request, limit))
       })
     },
     async describe(name, signal): Promise<JsonObject> {
@@ -70,15 +67,16 @@ export function mcpTools(context: CommandContext): ToolWorld {
     },
     open({ session, signal, note, ask, progress }) {
       const within = requestContext(context, signal, note)
-      const { calls, place, index } = openCalls(within, { session }, project, pool, {
+      const { calls, place, index } = openCalls(contextOf(within), { session }, project, pool, {
         ask,
         progress,
       })
       return {
         calls,
         place,
-        router: (request) => async () => await requestRouter(request, index(), project, within),
-        reportJson: (report) => reportJson(report, place, {}),
+        router: (request) => async () =>
+          await requestRouter(request, index(), project, contextOf(within)),
+        reportJson: (report) => callResult(report, place),
         valueOf: (report) => valueOfReport(report, place),
       }
     },

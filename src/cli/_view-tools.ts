@@ -9,13 +9,10 @@ import {
 } from '../tools/index.ts'
 import type { ViewWorld } from '../view/index.ts'
 import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
-import { knownServers } from '../tools/commands/server-rows.ts'
-import { explanationOf, routeIn, routeJson } from './_route-answer.ts'
-import { routingOf } from './_routing-from-index.ts'
-import { addressOf, shownServer } from '../tools/commands/server-rows.ts'
-import { cautionText } from '../tools/commands/describe-tool.ts'
-import { guardsOf } from '../tools/commands/describe-tool.ts'
-import { hintText } from '../tools/commands/describe-tool.ts'
+import { routeIn, routingOf } from '../tools/commands/route.ts'
+import { contextOf } from './legacy.ts'
+import { addressOf, knownServers, shownServer } from '../tools/commands/server-rows.ts'
+import { cautionText, guardsOf, hintText } from '../tools/commands/describe-tool.ts'
 import type { CommandContext } from './command.ts'
 
 type ToolPart = 'tools' | 'tool' | 'route'
@@ -77,9 +74,8 @@ export function toolWorld(context: CommandContext): Pick<ViewWorld, ToolPart> {
       }
     },
     async route(request) {
-      const routing = await routingOf(request, knownIndex(), project, context)
-      const answer = routeIn(routing, request, mostCandidates)
-      return routeJson(answer, explanationOf(answer))
+      const routing = await routingOf(request, knownIndex(), project, contextOf(context))
+      return routeIn(routing, request, mostCandidates, true)
     },
   }
 }

@@ -172,7 +172,7 @@ function showEvents({
   let printed = ''
   let hasLines = false
   const setOff = (): void => {
-    if (hasLines) output.note('')
+    if (hasLines && progress?.compact !== true) output.note('')
     hasLines = false
   }
   return {

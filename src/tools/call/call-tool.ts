@@ -181,7 +181,9 @@ async function reportOf(
   const suggestions = [...suggestRecovery(last.kind, last.message, category)]
   if (last.kind === 'tool-not-found') {
     const others = context.index.tools.filter(({ id }) => id !== tool.id)
-    suggestions.push(`Use one of ${suggestTools(tool.id, others, context.rank).join(', ')}`)
+    suggestions.push(
+      `Use one of ${suggestTools(tool.id, others, await context.ranking?.()).join(', ')}`,
+    )
   }
   const isUnclear = because === 'unsafe' && last.delivered === 'unknown'
   const notes = isUnclear

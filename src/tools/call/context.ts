@@ -21,7 +21,7 @@ export interface CallContext {
   /** Asks the servers what they have now. Called at most once in a context; undefined: never. */
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
   /** Finds what an unknown id may mean; without it the words of names and descriptions do. */
-  rank?: ToolRanking | undefined
+  ranking?: (() => Promise<ToolRanking>) | undefined
   servers: CallServers
   rules: (server: string) => ServerRules
   /** Why a tool waits for a person's second look; undefined lets it pass. */

@@ -195,7 +195,7 @@ async function readNamed(
     case 'none':
       return undefined
     case 'unknown':
-      throw passthroughNotFound(found.written, context.index.tools, context.rank)
+      throw passthroughNotFound(found.written, context.index.tools, await context.ranking?.())
     case 'broken': {
       const message = `${found.written} cannot be called: ${found.message}`
       throw new ToolRequestError({ code: 'passthrough-syntax', message })

@@ -22,7 +22,8 @@ export async function findTool(id: string, context: CallContext): Promise<ToolSu
 /** The same with the remark that the answer of a call bears. */
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
-  return namedTool(id, context.index.tools, context.rank)
+  const isUnknown = resolveName(id, context.index).kind === 'unknown'
+  return namedTool(id, context.index.tools, isUnknown ? await context.ranking?.() : undefined)
 }
 
 /**

@@ -44,7 +44,7 @@ export async function amongAskedServers(
 ): Promise<ExitCode> {
   const code = await foundAmongAsked(context, work)
   if (code !== exitCode.notFound) return code
-  return sayUnasked(context)
+  return exitCodeOfUnasked(context)
 }
 
 /** The same for a part of a command that ends with what it found, or with an error. */
@@ -68,8 +68,23 @@ export function serverConfiguration(
   return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
 }
 
+/** The line that the user types; undefined where nobody can be asked, and after Ctrl-D. */
+export async function answerOf(
+  context: Pick<ToolContext, 'ask'>,
+  text: string,
+  about: string,
+): Promise<string | undefined> {
+  const unanswered = new SkillrailError({ code: 'no-answer', message: 'nobody answered' })
+  try {
+    return await context.ask({ text, about: () => about, otherwise: () => unanswered })
+  } catch (error) {
+    if (error === unanswered) return undefined
+    throw error
+  }
+}
+
 /** Says which servers were not asked; the exit code of a command that found nothing. */
-export function sayUnasked(context: ToolContext): ExitCode {
+export function exitCodeOfUnasked(context: ToolContext): ExitCode {
   const unasked = unaskedServers(serverConfiguration(context))
   if (unasked === undefined) return exitCode.notFound
   context.note(`${unasked.message}.`, 'failure')

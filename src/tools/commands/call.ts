@@ -1,0 +1,201 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode } from '../../base/errors.ts'
+import { inputText } from '../../base/input-text.ts'
+import { safeText } from '../../base/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { callTool } from '../call/call-tool.ts'
+import { parseParameters, readPairs } from '../call/check-parameters.ts'
+import {
+  outcomeText,
+  outcomeValue,
+  saveContent,
+  type SavedFile,
+  type SavePlace,
+  saveText,
+} from '../call/content.ts'
+import type { CallReport, FailureReport } from '../call/context.ts'
+import { ToolRequestError } from '../call/errors.ts'
+import { callFailureText } from '../call/failure-text.ts'
+import { definitionOf, findTool } from '../call/find-tool.ts'
+import { summarise } from '../call/summarise.ts'
+import type { JsonObject, ToolDefinition } from '../model.ts'
+import {
+  type CallEvent,
+  callOptions,
+  callProgress,
+  type Cancelled,
+  isCancelled,
+  rawOption,
+  withToolCalls,
+} from './tool-calls.ts'
+
+/** What came of one call. */
+export type CallResult = {
+  tool: string
+  params: JsonObject
+  attempts: number
+  durationMs: number
+  notes: readonly string[]
+  diagnostics: readonly Diagnostic[]
+} & (
+  | {
+      status: 'success'
+      /** Bytes of the answer. */
+      size: number
+      summary: readonly string[]
+      files: readonly Pick<SavedFile, 'path' | 'mimeType' | 'size'>[]
+      result: JsonValue
+    }
+  | {
+      status: 'error'
+      error: { code: string; message: string; hint?: string | undefined }
+      delivered: string
+      report: FailureReport
+    }
+)
+
+/** With what a terminal shows: the whole answer for `raw`, else what follows the summary. */
+export type ShownCall = CallResult & { text?: string | undefined; raw?: true | undefined }
+
+export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
+  arguments: {
+    '<tool>': 'SERVER__TOOL, or the name alone where one server has it',
+    '[parameters...]': 'a JSON object, @FILE, - for standard input, or name=value',
+  },
+  options: { ...callOptions, raw: rawOption },
+  examples: [
+    'tools call github__get_issue \'{"owner": "o", "repo": "r", "issue_number": 1}\'',
+    'tools call chrome__navigate_page type=url url=http://127.0.0.1:8080',
+  ],
+  async run(context, { arguments: [name = '', ...given], ...options }) {
+    return await withToolCalls(context, options, async ({ calls, place }) => {
+      const tool = await definitionOf(await findTool(name, calls), calls)
+      const params = await readParameters(given, tool, context)
+      const report = await callTool({ tool: name, params }, calls)
+      return await shownCall(report, place, options.raw)
+    })
+  },
+  exitCode: (result) =>
+    isCancelled(result)
+      ? exitCode.interrupted
+      : result.status === 'success'
+        ? exitCode.done
+        : exitCode.badAnswer,
+  render: (result) => (isCancelled(result) ? '' : callText(result)),
+  notes: (result) => (isCancelled(result) ? ['Cancelled.'] : callNotes(result)),
+  progress: callProgress,
+})
+
+async function readParameters(
+  given: readonly string[],
+  tool: ToolDefinition,
+  context: Pick<Context, 'runtime' | 'stdin'>,
+): Promise<JsonObject> {
+  const [first] = given
+  if (first === undefined) return {}
+  const isText = first === '-' || first.startsWith('@') || first.trimStart().startsWith('{')
+  if (!isText) return readPairs(given, tool)
+  if (given.length === 1) return parseParameters(await inputText(first, context))
+  throw new ToolRequestError({
+    code: 'wrong-parameters',
+    message: 'parameters are one JSON object or name=value pairs, not both',
+  })
+}
+
+export function callText(shown: ShownCall): string {
+  if (shown.status === 'error') return ''
+  const { raw, text, result, summary } = shown
+  if (raw === true) {
+    const value = typeof result === 'string' ? result : JSON.stringify(result, null, 2)
+    return `${safeText(text ?? value)}\n`
+  }
+  return [...summary, ...(text === undefined ? [] : [text])].map((line) => `${line}\n`).join('')
+}
+
+export function callNotes(shown: ShownCall): Note[] {
+  const { diagnostics, notes, text = '' } = shown
+  if (shown.status === 'error') return [...diagnostics, { failure: text }]
+  const paths = shown.raw === true ? shown.files.map(({ path }) => `Path: ${path}`) : []
+  return [...diagnostics, ...paths, ...notes]
+}
+
+export async function shownCall(
+  report: CallReport,
+  place: SavePlace,
+  raw: boolean,
+): Promise<ShownCall> {
+  if (report.status === 'error') {
+    return { ...(await callResult(report, place)), text: callFailureText(report) }
+  }
+  const { result, content } = await succeeded(report, place, raw)
+  if (!raw) return content === undefined ? result : { ...result, text: content }
+  const written = outcomeText(report.outcome)
+  const isSame = written === '' || written === result.result
+  return isSame ? { ...result, raw } : { ...result, raw, text: written }
+}
+
+/** The Result of a call, as `--json` and the MCP server give it. */
+export async function callResult(report: CallReport, place: SavePlace): Promise<CallResult> {
+  if (report.status === 'success') return (await succeeded(report, place, false)).result
+  const { kind, message, delivered } = report.failure
+  const error = { code: kind, message, hint: report.report.suggestion }
+  return { ...factsOf(report), status: 'error', error, delivered, report: report.report }
+}
+
+type Succeeded = CallReport & { status: 'success' }
+
+async function succeeded(
+  report: Succeeded,
+  place: SavePlace,
+  raw: boolean,
+): Promise<{ result: CallResult & { status: 'success' }; content?: string | undefined }> {
+  const { outcome, category, tool, params } = report
+  const saved = await saveContent(outcome, tool.name, place)
+  const summary = summarise(outcome, { name: tool.name, category }, params, saved)
+  const value = valueWithPaths(report, saved)
+  const files = saved.map(({ path, mimeType, size }) => ({ path, mimeType, size }))
+  const { size } = outcome
+  const result = raw ? value : await boundedValue(value, tool.name, place)
+  const facts = { ...factsOf(report), status: report.status, size, summary: summary.lines }
+  return { result: { ...facts, files, result }, content: summary.content }
+}
+
+/** In the order of the keys that `--json` has. */
+function factsOf<S extends CallReport['status']>({
+  tool,
+  params,
+  status,
+  attempts,
+  durationMs,
+  notes,
+  diagnostics,
+}: CallReport & { status: S }) {
+  return { tool: tool.id, params, status, attempts, durationMs, notes, diagnostics }
+}
+
+/** The value of an answer in batches and chains: images are saved and become paths. */
+export async function valueOfReport(report: Succeeded, place: SavePlace): Promise<JsonValue> {
+  const files = await saveContent(report.outcome, report.tool.name, place)
+  return valueWithPaths(report, files)
+}
+
+function valueWithPaths({ outcome }: Succeeded, files: readonly SavedFile[]): JsonValue {
+  return outcomeValue(outcome, (block) => files.find((file) => file.block === block)?.path)
+}
+
+/** A larger value goes to a file, unless all of it was asked for. */
+const mostInline = 1_048_576
+
+/** The value as it is, or where it was saved when it is too large for a document. */
+export async function boundedValue(
+  value: JsonValue,
+  name: string,
+  place: SavePlace,
+): Promise<JsonValue> {
+  const isText = typeof value === 'string'
+  const text = isText ? value : JSON.stringify(value)
+  if (text.length <= mostInline) return value
+  const path = await saveText(text, name, isText ? 'txt' : 'json', place)
+  return { path, size: Buffer.byteLength(text) }
+}

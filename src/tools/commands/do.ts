@@ -1,0 +1,315 @@
+import { type Context, defineCommand, type Note } from '../../base/command.ts'
+import { exitCode, type ExitCode } from '../../base/errors.ts'
+import { inputText } from '../../base/input-text.ts'
+import { safeLine } from '../../base/text.ts'
+import { describeParameters } from '../cache/describe-parameters.ts'
+import { planLine, proposalText } from '../call/consent.ts'
+import type { SavePlace } from '../call/content.ts'
+import type { CallContext } from '../call/context.ts'
+import {
+  doRequest,
+  type RequestAnswer,
+  type RequestMeaning,
+  type RequestWorld,
+  understandRequest,
+} from '../call/do-request.ts'
+import { ToolRequestError } from '../call/errors.ts'
+import { bareMessage } from '../call/failure-text.ts'
+import { definitionOf, findTool } from '../call/find-tool.ts'
+import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
+import { unsaid } from '../call/run-plan.ts'
+import type { BatchResult, ChainResult } from '../call/steps.ts'
+import type { PlannedCall } from '../parameters/plan-request.ts'
+import { learnExample } from '../route/learned-store.ts'
+import type { Route } from '../route/route.ts'
+import { callNotes, callText, shownCall, type ShownCall, valueOfReport } from './call.ts'
+import { answerOf, exitCodeOfUnasked } from './project-tools.ts'
+import { requestRouter } from './route.ts'
+import {
+  batchCode,
+  batchNotes,
+  batchText,
+  boundedBatch,
+  boundedChain,
+  chainCode,
+  chainText,
+  type DryRun,
+  dryRun,
+  dryRunCode,
+  dryRunNotes,
+  dryRunText,
+  type GuardResult,
+  guardResult,
+  guardText,
+  isBatch,
+} from './steps.ts'
+import {
+  type CallEvent,
+  callOptions,
+  callProgress,
+  type Cancelled,
+  dryRunOption,
+  isCancelled,
+  rawOption,
+  stepListener,
+  withToolCalls,
+} from './tool-calls.ts'
+
+type RouteFacts = Partial<Pick<Route, 'decision' | 'category' | 'margin' | 'candidates' | 'intent'>>
+
+/** What a request called. */
+interface CalledResult extends RouteFacts {
+  status: 'success' | 'error' | 'cancelled'
+  calls: readonly (ShownCall & { reason: string })[]
+  cancelled?: readonly string[] | undefined
+  tried: readonly { tool: string; why: string }[]
+}
+
+/** A request whose tool or parameters are not clear. */
+interface UnclearResult extends RouteFacts {
+  error: { code: 'request-unclear'; message: string; hint: string }
+  tool?: string | undefined
+  missing?: readonly string[] | undefined
+  tried: readonly { tool: string; why: string }[]
+  /** Where another code than "not found" applies, since servers were not asked. */
+  exitCode?: ExitCode | undefined
+}
+
+/** What a request would call. */
+interface PlanResult extends RouteFacts {
+  steps: readonly (PlannedCall & {
+    readOnly: boolean
+    problems: readonly string[]
+    notes: readonly string[]
+  } & GuardResult)[]
+  missing: readonly string[]
+  complete?: string | undefined
+  exitCode?: ExitCode | undefined
+}
+
+type Result =
+  | readonly BatchResult[]
+  | ChainResult
+  | DryRun
+  | PlanResult
+  | CalledResult
+  | UnclearResult
+  | Cancelled
+
+export const command = defineCommand<Result, CallEvent>()({
+  arguments: { '<request...>': 'what to do, in words; - for standard input' },
+  options: {
+    ...callOptions,
+    yes: {
+      kind: 'flag',
+      flags: '--yes',
+      help: 'call tools that may change something without asking',
+    },
+    dryRun: dryRunOption,
+    raw: rawOption,
+  },
+  examples: [
+    'tools do "list the open issues of octo/hello"',
+    'tools do --yes "take a screenshot of http://127.0.0.1:8080"',
+  ],
+  async run(context, { arguments: words, ...options }) {
+    const given = words.join(' ')
+    const request = given === '-' ? await inputText(given, context) : given
+    if (request.trim() === '') {
+      throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
+    }
+    return await withToolCalls(context, options, async ({ calls, index, place, project }) => {
+      const world: RequestWorld = {
+        context: calls,
+        router: async () => await requestRouter(request, index(), project, context),
+        yes: options.yes,
+        person: personAt(context),
+        async learn(said, tool) {
+          await learnExample({ project, runtime: context.runtime }, { request: said, tool })
+        },
+        onStep: stepListener(context),
+        toValue: async (report) => await valueOfReport(report, place),
+      }
+      const result = options.dryRun
+        ? await planOf(await understandRequest(request, world), request, calls)
+        : await resultOf(await doRequest(request, world), place, options.raw)
+      const code = codeOf(result)
+      if (code !== exitCode.notFound || isBatch(result)) return result
+      const unasked = exitCodeOfUnasked(context)
+      return unasked === code ? result : { ...result, exitCode: unasked }
+    })
+  },
+  exitCode: codeOf,
+  render: textOf,
+  notes: notesOf,
+  progress: callProgress,
+})
+
+function codeOf(result: Result): ExitCode {
+  if (isBatch(result)) return batchCode(result)
+  if (isCancelled(result)) return exitCode.interrupted
+  if ('completed' in result) return chainCode(result)
+  if ('status' in result) {
+    const codes = { success: exitCode.done, error: exitCode.badAnswer } as const
+    return result.status === 'cancelled' ? exitCode.interrupted : codes[result.status]
+  }
+  if ('error' in result) return result.exitCode ?? exitCode.notFound
+  if (!('missing' in result)) return dryRunCode(result)
+  if (result.missing.length > 0) return result.exitCode ?? exitCode.notFound
+  const hasProblems = result.steps.some(({ problems }) => problems.length > 0)
+  return hasProblems ? exitCode.usage : exitCode.done
+}
+
+function textOf(result: Result): string {
+  if (isBatch(result)) return batchText(result)
+  if (isCancelled(result) || 'error' in result) return ''
+  if ('completed' in result) return chainText(result)
+  if ('status' in result) return shown(result).map(callText).join('')
+  return 'missing' in result ? planText(result) : dryRunText(result)
+}
+
+function notesOf(result: Result): readonly Note[] {
+  if (isBatch(result)) return batchNotes(result)
+  if (isCancelled(result)) return ['Cancelled.']
+  if ('completed' in result) return []
+  if ('status' in result) {
+    const { cancelled } = result
+    const stopped = cancelled === undefined ? [] : [`Cancelled: [${cancelled.join(', ')}]`]
+    return [...shown(result).flatMap(callNotes), ...stopped.map((failure) => ({ failure }))]
+  }
+  if ('error' in result) return unclearNotes(result)
+  if (!('missing' in result)) return dryRunNotes(result)
+  const { complete } = result
+  const next = complete === undefined ? [] : [`Next: complete it: ${complete}`]
+  return ['Nothing was called.', ...next]
+}
+
+async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): Promise<Result> {
+  if (answer.kind === 'batch') return await boundedBatch(answer.results, place)
+  if (answer.kind === 'chain') return await boundedChain(answer.result, place)
+  if (answer.kind === 'unsure') return unclear(answer)
+  const { status, route, cancelled, tried } = answer
+  const calls: (ShownCall & { reason: string })[] = []
+  for (const { call, report } of answer.calls) {
+    calls.push({ ...(await shownCall(report, place, raw)), reason: call.reason })
+  }
+  return { ...routeFacts(route), status, calls, cancelled, tried }
+}
+
+/** Without the calls that only gave the last one what it needed. */
+function shown({ calls }: CalledResult): readonly ShownCall[] {
+  const last = calls.at(-1)
+  const asked = calls.filter((call) => call.reason === 'asked for' || call === last)
+  return asked
+}
+
+function unclear({
+  reason,
+  route,
+  tool,
+  missing,
+  complete,
+  tried,
+}: RequestAnswer & { kind: 'unsure' }): UnclearResult {
+  const hint =
+    complete === undefined
+      ? 'say it with the name of the tool, or run skillrail tools call.'
+      : `complete it: ${complete}`
+  const error = { code: 'request-unclear', message: reason, hint } as const
+  const facts = { ...routeFacts(route), candidates: route?.candidates ?? [] }
+  return { error, ...facts, tool, missing, tried }
+}
+
+function unclearNotes({ error, tool, candidates = [], tried }: UnclearResult): Note[] {
+  return [
+    error.message,
+    ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
+    ...(candidates.length === 0
+      ? []
+      : [`Candidates: ${candidates.map((one) => one.tool).join(', ')}`]),
+    ...tried.map((one) => `Tried: ${safeLine(one.tool)}: ${safeLine(bareMessage(one.why))}`),
+    `Next: ${error.hint}`,
+  ].map((failure) => ({ failure }))
+}
+
+function routeFacts(route: Route | undefined): RouteFacts {
+  if (route === undefined) return {}
+  const { decision, category, margin, candidates, intent } = route
+  return { decision, category, margin, candidates, intent }
+}
+
+/**
+ * What a request would call; nothing is called.
+ *
+ * @throws {ToolRefusedError} where the real call would be refused before it is made
+ */
+async function planOf(
+  meaning: RequestMeaning,
+  request: string,
+  calls: CallContext,
+): Promise<Result> {
+  if (meaning.kind === 'batch' || meaning.kind === 'chain') {
+    return await dryRun(meaning.kind, meaning.steps, calls, request)
+  }
+  if (meaning.kind === 'unsure') return unclear({ ...meaning, tried: [] })
+  const { proposal } = meaning
+  const steps: PlanResult['steps'][number][] = []
+  for (const step of proposal.steps) steps.push(await foreseen(step, request, calls))
+  const lacking = proposal.steps.find((step) => step.missing.length > 0)
+  return {
+    ...routeFacts(meaning.kind === 'routed' ? meaning.route : undefined),
+    steps,
+    missing: proposal.missing,
+    complete: lacking && unsaid(lacking, calls.index).complete,
+  }
+}
+
+async function foreseen(
+  step: PlannedCall,
+  request: string,
+  calls: CallContext,
+): Promise<PlanResult['steps'][number]> {
+  const definition = await definitionOf(await findTool(step.tool, calls), calls)
+  const guard = await foreseeGuard(definition, step.params, calls, request)
+  if (guard.refused !== undefined) throw guard.refused
+  const later = [...step.missing, ...step.bindings.map(({ parameter }) => parameter)]
+  const paths = later.map((name) => [name])
+  const { readOnly, problems, notes } = await foreseeCall(definition, step.params, paths, calls)
+  return { ...step, readOnly, problems, notes, ...guardResult(guard) }
+}
+
+function planText({ steps }: PlanResult): string {
+  return steps
+    .map(({ missing, problems, notes, before, refused, ...step }, index) => {
+      const open = missing.map((name) => `${name} is missing`)
+      const line = planLine({ ...step, facts: [...open, ...problems, ...notes] })
+      return `${safeLine(`${index + 1}. ${line}`)}\n${guardText({ before, refused })}`
+    })
+    .join('')
+}
+
+/** Asks the user at the terminal; undefined in a non-interactive shell. */
+function personAt(context: Pick<Context, 'interactive' | 'ask'>): RequestWorld['person'] {
+  if (!context.interactive) return undefined
+  return {
+    async confirm(plan) {
+      const question = plan.length === 1 ? 'Call it?' : `Make these ${plan.length} calls?`
+      const answer = await answerOf(context, `${question} [y/N] `, `${proposalText(plan)}\n`)
+      return answer !== undefined && /^y(?:es)?$/i.test(answer.trim())
+    },
+    async choose(candidates) {
+      const list = candidates.map(({ tool }, index) => `${index + 1}. ${safeLine(tool)}\n`)
+      const question = `Which one? [1-${candidates.length}, empty for none] `
+      const answer = await answerOf(context, question, list.join(''))
+      return candidates[Number(answer?.trim() || 0) - 1]?.tool
+    },
+    async provide(tool, name, problem) {
+      const parameter = describeParameters(tool.inputSchema).find((one) => one.name === name)
+      const about = parameter?.description ?? ''
+      const hint = about === '' ? '' : ` (${safeLine(about).slice(0, 200)})`
+      const again = problem === undefined ? '' : `${safeLine(problem)}\n`
+      const question = `${safeLine(tool.name)} needs ${safeLine(name)}${hint}: `
+      return (await answerOf(context, question, again))?.trim()
+    },
+  }
+}

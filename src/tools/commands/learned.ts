@@ -1,0 +1,171 @@
+import { defineCommand } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
+import { exitCode, UsageError } from '../../base/errors.ts'
+import { amount, cell, safeLine } from '../../base/text.ts'
+import { ambiguousName, resolveName } from '../call/find-tool.ts'
+import { type LearnedExample, weightOf } from '../route/learned-example.ts'
+import { forgetExamples, learnedPath, learnExample, readLearned } from '../route/learned-store.ts'
+import {
+  foundAmongAsked,
+  knownTools,
+  type ToolContext,
+  toolNamed,
+  toolProject,
+} from './project-tools.ts'
+
+export const add = defineCommand<{ example: LearnedExample }>()({
+  arguments: {
+    '<request>': 'a request as you would say it',
+    '<tool>': 'the tool that it means: SERVER__TOOL, or a name that is unique',
+  },
+  options: {
+    wrong: { kind: 'flag', flags: '--wrong', help: 'the tool is not meant by this request' },
+  },
+  examples: ['tools learn add "what is on my plate" github__list_issues'],
+  async run(context, { arguments: [request = '', name = ''], wrong }) {
+    return await foundAmongAsked(context, async () => {
+      const { index, project } = await knownTools(context)
+      const { tool } = await toolNamed(name, { index }, context)
+      const place = { project, runtime: context.runtime }
+      const example = await learnExample(place, { request, tool: tool.id, wrong })
+      if (example !== undefined) return { example }
+      throw new UsageError({
+        code: 'request-empty',
+        message: 'the request has no words to learn',
+      })
+    })
+  },
+  render({ example: { request, tool, wrong } }) {
+    return `Learned: "${safeLine(request)}" ${wrong ? 'is not' : 'is'} ${safeLine(tool)}\n`
+  },
+})
+
+interface LearnedList {
+  path: string
+  examples: readonly (LearnedExample & { weight: number })[]
+  diagnostics: readonly Diagnostic[]
+}
+
+export const list = defineCommand<LearnedList>()({
+  options: {},
+  examples: ['tools learn list'],
+  async run(context) {
+    const place = placeOf(context)
+    const { examples, diagnostics } = readLearned(place)
+    const now = context.runtime.now()
+    return {
+      path: learnedPath(place),
+      examples: examples.map((example) => ({ ...example, weight: weightOf(example, now) })),
+      diagnostics,
+    }
+  },
+  render({ examples }, screen) {
+    if (examples.length === 0) return ''
+    const rows = examples.map(({ tool, wrong, request, count, weight }) => [
+      safeLine(tool),
+      wrong ? 'not' : '',
+      cell(request, Math.max(20, screen.width - 60)),
+      `${count} x`,
+      weight.toFixed(2),
+    ])
+    return screen.table([['TOOL', '', 'REQUEST', 'SAID', 'WEIGHT'], ...rows])
+  },
+  notes: ({ examples, diagnostics }) => [
+    ...diagnostics,
+    `${amount(examples.length, 'example')} learned in this project`,
+  ],
+})
+
+interface Forgotten {
+  removed: number
+  /** What was looked for, where nothing like it was learned. */
+  wanted?: readonly string[] | undefined
+}
+
+export const remove = defineCommand<Forgotten>()({
+  arguments: { '[request]': 'the request, as `tools learn list` shows it, or a tool' },
+  options: {
+    tool: {
+      kind: 'text',
+      flags: '--tool <id>',
+      help: 'only of this tool, by its id or its name; without a request, all of it',
+    },
+  },
+  examples: [
+    'tools learn remove "what is on my plate"',
+    'tools learn remove list_issues',
+    'tools learn remove "what is on my plate" --tool github__list_issues',
+  ],
+  async run(context, { arguments: [request], tool }) {
+    if (request === undefined && tool === undefined) {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: 'a request, a tool, or both are needed',
+        hint: '`skillrail tools learn clear` forgets everything.',
+      })
+    }
+    const place = placeOf(context)
+    const { examples } = readLearned(place)
+    const isMeant = meant(examples, request, tool)
+    if (examples.some(isMeant)) return { removed: await forgetExamples(place, isMeant) }
+    return { removed: 0, wanted: [request, tool].filter((part) => part !== undefined) }
+  },
+  exitCode: ({ removed }) => (removed > 0 ? exitCode.done : exitCode.notFound),
+  render: ({ removed }) => (removed > 0 ? forgottenLine(removed) : ''),
+  notes: ({ removed, wanted = [] }) =>
+    removed > 0
+      ? []
+      : [
+          { failure: `Nothing like that was learned: ${wanted.map(safeLine).join(', ')}.` },
+          { failure: '`skillrail tools learn list` shows what was.' },
+        ],
+})
+
+export const clear = defineCommand<Forgotten>()({
+  options: {},
+  examples: ['tools learn clear'],
+  async run(context) {
+    const place = placeOf(context)
+    const { examples, diagnostics } = readLearned(place)
+    const isEmpty = examples.length === 0 && diagnostics.length === 0
+    return { removed: isEmpty ? 0 : await forgetExamples(place, () => true) }
+  },
+  render: ({ removed }) => forgottenLine(removed),
+})
+
+function placeOf({ runtime }: ToolContext): { project: string; runtime: ToolContext['runtime'] } {
+  return { project: toolProject({ runtime }), runtime }
+}
+
+function forgottenLine(count: number): string {
+  return `Forgotten: ${amount(count, 'example')}.\n`
+}
+
+/** A word that is no request that was learned may be a tool: then all of this tool is meant. */
+function meant(
+  examples: readonly LearnedExample[],
+  request: string | undefined,
+  tool: string | undefined,
+): (example: LearnedExample) => boolean {
+  const wanted = request?.toLowerCase()
+  const isRequest = examples.some((example) => example.request.toLowerCase() === wanted)
+  const asTool = tool ?? (isRequest ? undefined : request)
+  const id = asTool === undefined ? undefined : learnedTool(asTool, examples)
+  const asked = tool === undefined && !isRequest ? undefined : wanted
+  return (example) =>
+    (asked === undefined || example.request.toLowerCase() === asked) &&
+    (asTool === undefined || example.tool === id)
+}
+
+/**
+ * The id that a tool's name means among those that something was learned of, installed or not.
+ *
+ * @throws {ToolRequestError} for an ambiguous name
+ */
+function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {
+  const ids = [...new Set(examples.map(({ tool }) => tool))]
+  const tools = ids.map((id) => ({ id, name: id.slice(id.indexOf('__') + 2) }))
+  const resolution = resolveName(name, { tools })
+  if (resolution.kind === 'ambiguous') throw ambiguousName(name, resolution.candidates)
+  return resolution.kind === 'found' ? resolution.tool.id : undefined
+}

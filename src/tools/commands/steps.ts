@@ -1,0 +1,285 @@
+import { defineCommand, type Note } from '../../base/command.ts'
+import { exitCode, type ExitCode } from '../../base/errors.ts'
+import { inputText } from '../../base/input-text.ts'
+import { amount, safeLine } from '../../base/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { planLine } from '../call/consent.ts'
+import type { SavePlace } from '../call/content.ts'
+import type { CallContext } from '../call/context.ts'
+import {
+  type DirectiveReading,
+  parseBatchText,
+  parseChainText,
+  type ToolStep,
+} from '../call/directive-text.ts'
+import { ToolRequestError } from '../call/errors.ts'
+import { bareMessage, partialText } from '../call/failure-text.ts'
+import {
+  foreseeGuard,
+  type ForeseenCall,
+  type ForeseenGuard,
+  foreseeSteps,
+} from '../call/foresee.ts'
+import {
+  type BatchResult,
+  type ChainResult,
+  checkBatch,
+  checkChain,
+  runBatch,
+  runToolChain,
+} from '../call/steps.ts'
+import { summariseValue } from '../call/summarise.ts'
+import { boundedValue, valueOfReport } from './call.ts'
+import {
+  type CallEvent,
+  callOptions,
+  callProgress,
+  type Cancelled,
+  dryRunOption,
+  isCancelled,
+  stepListener,
+  withToolCalls,
+} from './tool-calls.ts'
+
+/** What `--dry-run` says of one call. */
+type PlannedStep = Omit<ForeseenCall, 'tool'> & { tool: string } & GuardResult
+
+export interface DryRun {
+  steps: readonly PlannedStep[]
+}
+
+export const batch = defineCommand<readonly BatchResult[] | DryRun | Cancelled, CallEvent>()({
+  arguments: {
+    '[batch]': 'BATCH: […] or the list alone, @FILE, or - for standard input (default: "-")',
+  },
+  options: { ...callOptions, dryRun: dryRunOption },
+  examples: [
+    'tools batch \'BATCH: [{"tool": "get_issue", "params": {"issue_number": 1}}, {"tool": "list_pages"}]\'',
+  ],
+  async run(context, { arguments: [given = '-'], ...options }) {
+    const steps = stepsIn(parseBatchText(await inputText(given, context)), 'batch')
+    return await withToolCalls(context, options, async ({ calls, place }) => {
+      await checkBatch(steps, calls)
+      if (options.dryRun) return await dryRun('batch', steps, calls)
+      const results = await runBatch(steps, calls, {
+        onStep: stepListener(context, steps.length),
+        toValue: (report) => valueOfReport(report, place),
+      })
+      return await boundedBatch(results, place)
+    })
+  },
+  exitCode: (result) =>
+    isBatch(result)
+      ? batchCode(result)
+      : isCancelled(result)
+        ? exitCode.interrupted
+        : dryRunCode(result),
+  render: (result) =>
+    isBatch(result) ? batchText(result) : isCancelled(result) ? '' : dryRunText(result),
+  notes: (result) =>
+    isBatch(result)
+      ? batchNotes(result)
+      : isCancelled(result)
+        ? ['Cancelled.']
+        : dryRunNotes(result),
+  progress: callProgress,
+})
+
+export const chain = defineCommand<ChainResult | DryRun | Cancelled, CallEvent>()({
+  arguments: {
+    '[chain]': 'CHAIN: […] or the list alone, @FILE, or - for standard input (default: "-")',
+  },
+  options: { ...callOptions, dryRun: dryRunOption },
+  examples: [
+    'tools chain \'CHAIN: [{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "element"}, {"tool": "click", "params": {"target": "$element"}}]\'',
+  ],
+  async run(context, { arguments: [given = '-'], ...options }) {
+    const steps = stepsIn(parseChainText(await inputText(given, context)), 'chain')
+    return await withToolCalls(context, options, async ({ calls, place }) => {
+      await checkChain(steps, calls)
+      if (options.dryRun) return await dryRun('chain', steps, calls)
+      const result = await runToolChain(steps, calls, {
+        onStep: stepListener(context, steps.length),
+        toValue: (report) => valueOfReport(report, place),
+      })
+      return await boundedChain(result, place)
+    })
+  },
+  exitCode: (result) =>
+    isCancelled(result)
+      ? exitCode.interrupted
+      : 'steps' in result
+        ? dryRunCode(result)
+        : chainCode(result),
+  render: (result) =>
+    isCancelled(result) ? '' : 'steps' in result ? dryRunText(result) : chainText(result),
+  notes: (result) =>
+    isCancelled(result) ? ['Cancelled.'] : 'steps' in result ? dryRunNotes(result) : [],
+  progress: callProgress,
+})
+
+/** @throws {ToolRequestError} for a text that cannot be read */
+function stepsIn(reading: DirectiveReading, what: 'batch' | 'chain'): readonly ToolStep[] {
+  if (reading.kind === what) return reading.steps
+  const message =
+    reading.kind === 'broken'
+      ? reading.message
+      : `there is no ${what} in the text: it needs ${what.toUpperCase()}: [{"tool": "name", "params": {}}], or the JSON list alone`
+  throw new ToolRequestError({ code: `${what}-syntax`, message })
+}
+
+export function isBatch(result: object): result is readonly BatchResult[] {
+  return Array.isArray(result)
+}
+
+export async function boundedBatch(
+  results: readonly BatchResult[],
+  place: SavePlace,
+): Promise<BatchResult[]> {
+  const bounded: BatchResult[] = []
+  for (const result of results) bounded.push(await boundedResult(result, place))
+  return bounded
+}
+
+export async function boundedChain(result: ChainResult, place: SavePlace): Promise<ChainResult> {
+  const completed: ChainResult['completed'] = []
+  for (const entry of result.completed) completed.push(await boundedResult(entry, place))
+  return { ...result, completed }
+}
+
+async function boundedResult<T extends { tool: string; result?: JsonValue }>(
+  entry: T,
+  place: SavePlace,
+): Promise<T> {
+  if (entry.result === undefined) return entry
+  return { ...entry, result: await boundedValue(entry.result, entry.tool, place) }
+}
+
+export function batchText(results: readonly BatchResult[]): string {
+  return results.map(resultText).join('')
+}
+
+export function batchNotes(results: readonly BatchResult[]): Note[] {
+  const partial = partialText(results)
+  return partial === undefined ? [] : [partial]
+}
+
+export function batchCode(results: readonly BatchResult[]): ExitCode {
+  if (results.some(({ status }) => status === 'cancelled')) return exitCode.interrupted
+  return results.every(({ status }) => status === 'success') ? exitCode.done : exitCode.badAnswer
+}
+
+export function chainText({ completed, failed, cancelled, skipped }: ChainResult): string {
+  const results: BatchResult[] = [
+    ...completed.map((result) => ({ ...result, status: 'success' as const })),
+    ...(failed === undefined ? [] : [{ ...failed, status: 'error' as const }]),
+    ...(cancelled === undefined ? [] : [{ ...cancelled, status: 'cancelled' as const }]),
+  ]
+  const rest = skipped.length === 0 ? '' : `Skipped: ${safeLine(skipped.join(', '))}\n`
+  return results.map(resultText).join('') + rest
+}
+
+export function chainCode({ failed, cancelled }: ChainResult): ExitCode {
+  if (cancelled !== undefined) return exitCode.interrupted
+  return failed === undefined ? exitCode.done : exitCode.badAnswer
+}
+
+function resultText(result: BatchResult, index: number): string {
+  const note = result.note === undefined ? '' : ` (${safeLine(result.note)})`
+  const hint = 'hint' in result ? (result.hint ?? '') : ''
+  const lines = hint.split('\n').filter((line) => line !== '')
+  return [
+    `${index + 1}. ${safeLine(result.tool)}: ${outcomeOf(result).slice(0, 400)}${note}\n`,
+    ...lines.map((line) => `   ${safeLine(line)}\n`),
+  ].join('')
+}
+
+function outcomeOf(result: BatchResult): string {
+  if (result.status === 'success') return summariseValue(result.result)
+  if (result.status === 'cancelled') return result.error
+  return `Error: ${safeLine(bareMessage(result.error))}`
+}
+
+/**
+ * What would be called, without calling it. Parameters that the schema of their tool refuses are
+ * wrong use, as they are for `tools call`; so is a reference to what no earlier step keeps. A call
+ * that would be refused makes it refused.
+ */
+export async function dryRun(
+  kind: 'batch' | 'chain',
+  steps: readonly ToolStep[],
+  calls: CallContext,
+  requestText?: string,
+): Promise<DryRun> {
+  const planned: PlannedStep[] = []
+  for (const { tool, ...call } of await foreseeSteps(kind, steps, calls)) {
+    const guard = await foreseeGuard(tool, call.params, calls, requestText)
+    planned.push({ tool: tool.id, ...call, ...guardResult(guard) })
+  }
+  return { steps: planned }
+}
+
+export function dryRunText({ steps }: DryRun): string {
+  return steps
+    .map(({ unknown, problems, notes, before, refused, ...call }, index) => {
+      const fails = unknown.map((name) => `$${name} is unknown here`)
+      const line = planLine({ ...call, facts: [...fails, ...problems, ...notes] })
+      return `${safeLine(`${index + 1}. ${line}`)}\n${guardText({ before, refused })}`
+    })
+    .join('')
+}
+
+export function dryRunNotes({ steps }: DryRun): Note[] {
+  const wrong = steps.filter((step) => isWrong(step) || step.refused !== undefined).length
+  const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made so.`
+  return [`${amount(steps.length, 'call')} planned; nothing was called.${faulty}`]
+}
+
+export function dryRunCode({ steps }: DryRun): ExitCode {
+  if (steps.some(({ refused }) => refused !== undefined)) return exitCode.refused
+  return steps.some(isWrong) ? exitCode.usage : exitCode.done
+}
+
+function isWrong({ unknown, problems }: PlannedStep): boolean {
+  return unknown.length + problems.length > 0
+}
+
+/** What would run before a call, or why it would be refused. */
+export interface GuardResult {
+  before?: ForeseenGuard['before']
+  refused?: { code: string; message: string; hint?: string | undefined } | undefined
+}
+
+export function guardResult({ before, refused }: ForeseenGuard): GuardResult {
+  if (refused === undefined) return before === undefined ? {} : { before }
+  const { code, message, hint } = refused
+  return { refused: { code, message, hint } }
+}
+
+/** A line for each thing that stands before a call. */
+export function guardText({ before, refused }: GuardResult): string {
+  return guardLines({ before, refused })
+    .map((line) => `   ${safeLine(line)}\n`)
+    .join('')
+}
+
+function guardLines({ before, refused }: GuardResult): string[] {
+  if (refused !== undefined) {
+    return `Refused: ${refused.message}\n${refused.hint ?? ''}`.trimEnd().split('\n')
+  }
+  if (before === undefined) return []
+  const { workflow, mode, prerequisites } = before
+  if (prerequisites.length === 0) return [`Left out: the steps of workflow '${workflow}'`]
+  return [
+    `${begins[mode]} '${workflow}':`,
+    ...prerequisites.map(
+      ({ step, tool, id = tool, params }) => `  Step ${step}: ${id} ${JSON.stringify(params)}`,
+    ),
+  ]
+}
+
+const begins = {
+  enforce: 'First, for workflow',
+  warn: 'First, unless they are left out, for workflow',
+  suggest: 'Suggested first by workflow',
+} as const

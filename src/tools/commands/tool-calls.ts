@@ -1,0 +1,281 @@
+import { join } from 'node:path'
+import type { Context, OptionSpecs, Progress, Screen, Values } from '../../base/command.ts'
+import { isObject } from '../../base/json.ts'
+import { safeLine, safeText } from '../../base/text.ts'
+import { indexDefinitions } from '../cache/index-definitions.ts'
+import { loadToolIndex } from '../cache/load.ts'
+import type { ToolCaution, ToolIndex } from '../cache/model.ts'
+import type { SavePlace } from '../call/content.ts'
+import type { CallContext, ServerRules } from '../call/context.ts'
+import { projectGate } from '../call/gate.ts'
+import { createSchemaChecker } from '../call/schema-checker.ts'
+import type { ToolRanking } from '../call/find-tool.ts'
+import type { StepListener } from '../call/steps.ts'
+import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
+import { remarksOn, requireServers } from '../server/unasked-servers.ts'
+import {
+  answerOf,
+  discoverTools,
+  foundAmongAsked,
+  type ToolContext,
+  toolProject,
+} from './project-tools.ts'
+import { cautionText } from './describe-tool.ts'
+import { openWorkflows, sessionOf } from './workflow-project.ts'
+
+/** The options of every command that calls tools. */
+export const callOptions = {
+  output: {
+    kind: 'text',
+    flags: '--output <dir>',
+    help: 'where images and other files go; default .skillrail/results',
+  },
+  session: {
+    kind: 'text',
+    flags: '--session <id>',
+    help: 'the session in which prerequisites count as done',
+  },
+  skipPrerequisites: {
+    kind: 'flag',
+    flags: '--skip-prerequisites',
+    help: 'leave out what a workflow only warns about',
+  },
+  timeout: {
+    kind: 'seconds',
+    flags: '--timeout <seconds>',
+    help: 'the longest that each call may take',
+  },
+} as const satisfies OptionSpecs
+
+export const rawOption = { kind: 'flag', flags: '--raw', help: 'print all of the answer' } as const
+
+export const dryRunOption = {
+  kind: 'flag',
+  flags: '--dry-run',
+  help: 'show what would be called and call nothing',
+} as const
+
+type CallOptions = Partial<Omit<Values<typeof callOptions>, 'arguments'>>
+
+export interface ToolCalls {
+  project: string
+  calls: CallContext
+  /** The index as it is now; discovery replaces it. */
+  index(): ToolIndex
+  place: SavePlace
+}
+
+/** What is left of a command that Ctrl-C has ended. */
+export interface Cancelled {
+  error: { code: 'cancelled'; message: string }
+}
+
+export function isCancelled(result: object): result is Cancelled {
+  if (!('error' in result)) return false
+  const { error } = result
+  return isObject(error) && error['code'] === 'cancelled'
+}
+
+/**
+ * Makes everything that calls need, does the work, and ends the servers that were started for it.
+ * Ctrl-C cancels the call that is going on and ends with exit code 130.
+ */
+export async function withToolCalls<T>(
+  context: Context<CallEvent>,
+  options: CallOptions,
+  work: (tools: ToolCalls) => Promise<T>,
+): Promise<T | Cancelled> {
+  const { runtime, settings, signal } = context
+  const project = toolProject(context)
+  const pool = openProjectServers({
+    project,
+    runtime,
+    settings,
+    onLog: ({ server, message }) => context.note(`${server}: ${message}`, 'detail'),
+  })
+  try {
+    context.diagnose(remarksOn(pool.configuration))
+    const calls = openCalls(context, options, project, pool, terminalListener(context))
+    return await foundAmongAsked(context, () => work(calls))
+  } catch (error) {
+    if (!signal.aborted) throw error
+    return { error: { code: 'cancelled', message: 'Cancelled.' } }
+  } finally {
+    await pool.close()
+  }
+}
+
+/** How far a call is, or a call of several that begins or has ended. */
+export type CallEvent =
+  | { kind: 'progress'; line: string }
+  | {
+      kind: 'step'
+      tool: string
+      /** `2/3`. */
+      count: string
+      status: 'running' | 'success' | 'failed'
+      durationMs?: number | undefined
+    }
+
+/** One line on stderr for each call that ends, and the current one as the live line. */
+export function callProgress({ style }: Screen): Progress<CallEvent> {
+  let live = ''
+  return {
+    compact: true,
+    event(event) {
+      if (event.kind === 'progress') {
+        live = event.line
+        return undefined
+      }
+      const { tool, count, status, durationMs } = event
+      live = status === 'running' ? `… ${count} ${safeLine(tool)}` : ''
+      if (status === 'running') return undefined
+      const mark = status === 'failed' ? style('red', '✗') : style('green', '✓')
+      const time = durationMs === undefined ? '' : `  ${durationMs} ms`
+      return { line: `${mark} ${count} ${safeLine(tool)}${time}` }
+    },
+    live: () => live,
+  }
+}
+
+/** Emits an event for each call of a batch or a chain. */
+export function stepListener(
+  { emit }: Pick<Context<CallEvent>, 'emit'>,
+  total?: number,
+): StepListener {
+  return ({ index, tool, result, report }) => {
+    const count = total === undefined ? `${index + 1}.` : `${index + 1}/${total}`
+    const ended = (result ?? report)?.status
+    const status = ended === undefined ? 'running' : ended === 'success' ? 'success' : 'failed'
+    emit({ kind: 'step', tool, count, status, durationMs: report?.durationMs })
+  }
+}
+
+/** Who calls may ask, and who sees how far they are: the user at the terminal, or an MCP client. */
+export interface CallListener {
+  ask: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  progress: NonNullable<CallContext['progress']>
+}
+
+export function openCalls(
+  context: ToolContext,
+  options: CallOptions,
+  project: string,
+  pool: ProjectServers,
+  { ask, progress }: CallListener,
+): ToolCalls {
+  const { runtime, settings, signal } = context
+  const note = (line: string): void => context.note(line)
+  const loaded = knownIndex(context, project, pool)
+  let index = loaded
+  let discovery: Promise<ToolIndex> | undefined
+  const session = sessionOf(context, project, options.session)
+  const { workflows, diagnostics } = openWorkflows(context)
+  context.diagnose(diagnostics)
+  const { retryWaits, replaySafe, neverReplay } = settings.tools
+  const calls: CallContext = {
+    index,
+    ranking: () => rankingOf(index, project, context),
+    servers: pool,
+    rules: rulesOf(pool, options.timeout),
+    async discover() {
+      // Once for a request, however many of its calls miss something.
+      index = await (discovery ??= discoverTools(context, pool, loaded))
+      return index
+    },
+    hold({ id }) {
+      // What a discovery finds never makes less of what the cache knows.
+      const caution = [loaded, index].map((one) => one.caution(id)).find(isChange)
+      if (caution === undefined) return undefined
+      return { message: `${id} is held back.`, hint: cautionText(caution, index.definition(id)) }
+    },
+    gate: projectGate({
+      project,
+      workspaceTrust: settings.workspaceTrust,
+      workflows,
+      diagnostics,
+      session,
+      index: () => index,
+      ask,
+      skipPrerequisites: options.skipPrerequisites,
+      note,
+      runtime,
+    }),
+    log: (record) => session.log(record),
+    retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
+    schemas: createSchemaChecker(),
+    runtime,
+    signal,
+    note,
+    progress,
+  }
+  return { project, calls, index: () => index, place: savePlace(options.output, project, context) }
+}
+
+function terminalListener(context: Context<CallEvent>): CallListener {
+  return {
+    ask: context.interactive ? (warning) => askWhetherToRun(context, warning) : undefined,
+    progress(tool, { progress, total, message }) {
+      const share = total === undefined ? String(progress) : `${progress}/${total}`
+      const line = safeLine(`${tool} ${share} ${message ?? ''}`).trimEnd()
+      context.emit({ kind: 'progress', line })
+      context.note(line, 'detail')
+    },
+  }
+}
+
+/** The cache as it is; without one nothing is known until the servers are asked. */
+function knownIndex(
+  context: ToolContext,
+  project: string,
+  { configuration }: ProjectServers,
+): ToolIndex {
+  const { runtime } = context
+  const loading = loadToolIndex({ project, runtime })
+  if (loading.index === undefined) requireServers(configuration)
+  context.diagnose(loading.diagnostics)
+  if (loading.message !== undefined) context.note(loading.message)
+  return loading.index ?? indexDefinitions([])
+}
+
+function isChange(caution: ToolCaution | undefined): caution is ToolCaution & { kind: 'changed' } {
+  return caution?.kind === 'changed'
+}
+
+/** By meaning: the words of an id are routed as a request. Few calls need it, so it is loaded here. */
+async function rankingOf(
+  index: ToolIndex,
+  project: string,
+  { runtime }: ToolContext,
+): Promise<ToolRanking> {
+  const { projectRouter } = await import('../route/project-router.ts')
+  const { router } = projectRouter(index, { project, runtime })
+  return (id) => router.route(id.replaceAll(/[_.-]+/g, ' ')).candidates.map(({ tool }) => tool)
+}
+
+function rulesOf(pool: ProjectServers, limitMs: number | undefined): (name: string) => ServerRules {
+  return (name) => {
+    const definition = pool.definitions.find((one) => one.name === name)
+    if (definition === undefined) return { trusted: false }
+    const { trusted, allow, deny, callTimeoutMs } = definition
+    return { trusted, allow, deny, callTimeoutMs: limitMs ?? callTimeoutMs }
+  }
+}
+
+function savePlace(
+  directory: string | undefined,
+  project: string,
+  { runtime }: ToolContext,
+): SavePlace {
+  const now = runtime.now()
+  if (directory !== undefined) return { directory: join(runtime.cwd, directory), now }
+  return { directory: join(project, '.skillrail', 'results'), within: project, now }
+}
+
+async function askWhetherToRun(
+  context: Pick<Context, 'ask'>,
+  warning: string,
+): Promise<'run' | 'skip'> {
+  const answer = await answerOf(context, 'Run them first? [Y/n] ', `${safeText(warning)}\n`)
+  return answer !== undefined && /^no?$/i.test(answer.trim()) ? 'skip' : 'run'
+}
