@@ -21,9 +21,9 @@ export const command = defineCommand<WorkflowChange>()({
     const about = listLines(workflow)
     const request = { path, edit: { kind: 'remove', name }, change: 'removed' } as const
     if (dryRun || yes) return await changeWorkflow(context, project, { ...request, dryRun, about })
+    for (const line of about) context.note(safeLine(line))
     const answer = await context.ask({
       text: `Remove workflow '${safeLine(name)}'? [y/N] `,
-      about: () => about.map((line) => `${safeLine(line)}\n`).join(''),
       otherwise: () => notConfirmed(name),
     })
     const isAgreed = /^y(?:es)?$/i.test(answer.trim())
