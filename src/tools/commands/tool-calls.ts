@@ -1,18 +1,18 @@
 import { join } from 'node:path'
 import type { Context, OptionSpecs, Progress, Screen, Values } from '../../base/command.ts'
+import type { Diagnostic } from '../../base/diagnostic.ts'
 import { isObject } from '../../base/json.ts'
 import { safeLine, safeText } from '../../base/text.ts'
-import { indexDefinitions } from '../cache/index-definitions.ts'
 import { loadToolIndex } from '../cache/load.ts'
-import type { ToolCaution, ToolIndex } from '../cache/model.ts'
+import { indexDefinitions, type ToolCaution, type ToolIndex } from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, ServerRules } from '../call/context.ts'
+import type { ToolRanking } from '../call/find-tool.ts'
 import { projectGate } from '../call/gate.ts'
 import { createSchemaChecker } from '../call/schema-checker.ts'
-import type { ToolRanking } from '../call/find-tool.ts'
 import type { StepListener } from '../call/steps.ts'
+import { remarksOn, requireServers } from '../server/errors.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
-import { remarksOn, requireServers } from '../server/unasked-servers.ts'
 import {
   answerOf,
   discoverTools,
@@ -93,9 +93,12 @@ export async function withToolCalls<T>(
     settings,
     onLog: ({ server, message }) => context.note(`${server}: ${message}`, 'detail'),
   })
+  const diagnose = (diagnostics: readonly Diagnostic[]): void =>
+    context.emit({ kind: 'diagnostics', diagnostics })
   try {
-    context.diagnose(remarksOn(pool.configuration))
-    const calls = openCalls(context, options, project, pool, terminalListener(context))
+    diagnose(remarksOn(pool.configuration))
+    const listener = terminalListener(context)
+    const calls = openCalls({ ...context, diagnose }, options, project, pool, listener)
     return await foundAmongAsked(context, () => work(calls))
   } catch (error) {
     if (!signal.aborted) throw error
@@ -108,6 +111,8 @@ export async function withToolCalls<T>(
 /** How far a call is, or a call of several that begins or has ended. */
 export type CallEvent =
   | { kind: 'progress'; line: string }
+  /** What is wrong with configuration and caches; the Result of a call is about the call. */
+  | { kind: 'diagnostics'; diagnostics: readonly Diagnostic[] }
   | {
       kind: 'step'
       tool: string
@@ -123,6 +128,7 @@ export function callProgress({ style }: Screen): Progress<CallEvent> {
   return {
     compact: true,
     event(event) {
+      if (event.kind === 'diagnostics') return { diagnostics: event.diagnostics }
       if (event.kind === 'progress') {
         live = event.line
         return undefined
