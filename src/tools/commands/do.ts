@@ -23,7 +23,7 @@ import type { PlannedCall } from '../parameters/plan-request.ts'
 import { learnExample } from '../route/learned-store.ts'
 import type { Route } from '../route/route.ts'
 import { callNotes, callText, shownCall, type ShownCall, valueOfReport } from './call.ts'
-import { answerOf, exitCodeOfUnasked } from './project-tools.ts'
+import { answerOf, sayUnasked } from './project-tools.ts'
 import { requestRouter } from './route.ts'
 import {
   batchCode,
@@ -135,7 +135,7 @@ export const command = defineCommand<Result, CallEvent>()({
         : await resultOf(await doRequest(request, world), place, options.raw)
       const code = codeOf(result)
       if (code !== exitCode.notFound || isBatch(result)) return result
-      const unasked = exitCodeOfUnasked(context)
+      const unasked = sayUnasked(context)
       return unasked === code ? result : { ...result, exitCode: unasked }
     })
   },

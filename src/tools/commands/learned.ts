@@ -7,13 +7,20 @@ import { type LearnedExample, weightOf } from '../route/learned-example.ts'
 import { forgetExamples, learnedPath, learnExample, readLearned } from '../route/learned-store.ts'
 import {
   foundAmongAsked,
+  hearing,
   knownTools,
   type ToolContext,
   toolNamed,
   toolProject,
 } from './project-tools.ts'
 
-export const add = defineCommand<{ example: LearnedExample }>()({
+interface Learning {
+  example: LearnedExample
+  /** What is wrong with the tools that are known. */
+  diagnostics?: readonly Diagnostic[] | undefined
+}
+
+export const add = defineCommand<Learning>()({
   arguments: {
     '<request>': 'a request as you would say it',
     '<tool>': 'the tool that it means: SERVER__TOOL, or a name that is unique',
@@ -24,11 +31,14 @@ export const add = defineCommand<{ example: LearnedExample }>()({
   examples: ['tools learn add "what is on my plate" github__list_issues'],
   async run(context, { arguments: [request = '', name = ''], wrong }) {
     return await foundAmongAsked(context, async () => {
-      const { index, project } = await knownTools(context)
+      const { found, diagnostics } = await hearing(context, knownTools)
+      const { index, project } = found
       const { tool } = await toolNamed(name, { index }, context)
       const place = { project, runtime: context.runtime }
       const example = await learnExample(place, { request, tool: tool.id, wrong })
-      if (example !== undefined) return { example }
+      if (example !== undefined) {
+        return diagnostics.length === 0 ? { example } : { example, diagnostics }
+      }
       throw new UsageError({
         code: 'request-empty',
         message: 'the request has no words to learn',
@@ -38,6 +48,7 @@ export const add = defineCommand<{ example: LearnedExample }>()({
   render({ example: { request, tool, wrong } }) {
     return `Learned: "${safeLine(request)}" ${wrong ? 'is not' : 'is'} ${safeLine(tool)}\n`
   },
+  notes: ({ diagnostics = [] }) => diagnostics,
 })
 
 interface LearnedList {

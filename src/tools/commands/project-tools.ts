@@ -35,19 +35,10 @@ export function toolProject({ runtime }: Pick<ToolContext, 'runtime'>): string {
 }
 
 /**
- * Does the work of a command that looks for tools. Whatever it does not find may be at a server that
- * was not asked: then it says so, and servers that are not trusted make the exit code 4, which beats 3.
+ * Does work that looks for tools. What it does not find may be at a server that was not asked: then
+ * the error says so, and servers that are not trusted make the exit code 4, which takes precedence
+ * over 3.
  */
-export async function amongAskedServers(
-  context: ToolContext,
-  work: () => Promise<ExitCode>,
-): Promise<ExitCode> {
-  const code = await foundAmongAsked(context, work)
-  if (code !== exitCode.notFound) return code
-  return exitCodeOfUnasked(context)
-}
-
-/** The same for a part of a command that ends with what it found, or with an error. */
 export async function foundAmongAsked<T>(
   context: ToolContext,
   find: () => T | Promise<T>,
@@ -84,7 +75,7 @@ export async function answerOf(
 }
 
 /** Says which servers were not asked; the exit code of a command that found nothing. */
-export function exitCodeOfUnasked(context: ToolContext): ExitCode {
+export function sayUnasked(context: ToolContext): ExitCode {
   const unasked = unaskedServers(serverConfiguration(context))
   if (unasked === undefined) return exitCode.notFound
   context.note(`${unasked.message}.`, 'failure')

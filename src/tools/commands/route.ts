@@ -17,8 +17,9 @@ import {
 import type { Route, RouteExplanation } from '../route/route.ts'
 import type { RouteOptions } from '../route/router.ts'
 import {
-  exitCodeOfUnasked,
+  sayUnasked,
   foundAmongAsked,
+  hearing,
   knownTools,
   meaningIn,
   type ToolContext,
@@ -60,7 +61,7 @@ export const command = defineCommand<RouteResult>()({
       const routing = await routingFor(request, context)
       const result = routeIn(routing, request, limit, explain)
       if (result.decision !== 'ask') return result
-      const code = exitCodeOfUnasked(context)
+      const code = sayUnasked(context)
       return code === exitCode.notFound ? result : { ...result, exitCode: code }
     })
   },
@@ -135,12 +136,11 @@ async function routingFor(request: string, context: ToolContext): Promise<Routin
   const kept = isPlain ? readRouting({ project: toolProject(context), runtime }) : undefined
   if (kept !== undefined) {
     if (kept.message !== undefined) context.note(kept.message)
-    context.diagnose(kept.diagnostics)
     return kept
   }
-  const { index, project, diagnostics } = await knownTools(context)
+  const { found, diagnostics } = await hearing(context, knownTools)
+  const { index, project } = found
   const routing = await routingOf(request, index, project, context)
-  context.diagnose(routing.diagnostics)
   if (isPlain && diagnostics.length === 0) keepRouting({ project, runtime })
   return { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
 }
@@ -213,7 +213,8 @@ function explanationText(
   return `\nwords: ${safeLine(shown.join(', '))}\n${paragraphs.join('')}`
 }
 
-function routeNotes({ decision, candidates, heldBack = [] }: RouteResult): Note[] {
+function routeNotes(result: RouteResult): Note[] {
+  const { decision, candidates, heldBack = [], diagnostics } = result
   const [first] = candidates
   const lines = heldBack.map(
     (id) =>
@@ -228,5 +229,5 @@ function routeNotes({ decision, candidates, heldBack = [] }: RouteResult): Note[
   if (decision === 'ask') {
     lines.push('No tool fits well enough. Say it in other words; `skillrail tools list` shows all.')
   }
-  return lines
+  return [...diagnostics, ...lines]
 }
