@@ -36,6 +36,13 @@ export async function perform({ command, values, context, io }: Call): Promise<E
   const screen = screenOf(context, reports.ownsStdout)
   const shown = showEvents({ command, screen, output, silent: format === 'json' })
   const isProtocol = command.protocol?.(values) === true
+  if (isProtocol && format === 'json') {
+    throw new UsageError({
+      code: 'wrong-use',
+      message: '--json has nothing to print: standard output carries the protocol',
+      hint: 'Leave out --json, or add --list or --http.',
+    })
+  }
   const emit = (event: unknown): void => {
     reports.onEvent(event)
     shown.onEvent(event)

@@ -242,7 +242,7 @@ export function skillsOf({
 }
 
 /** A skill that a person may pick in the client. */
-interface SkillPrompt {
+export interface SkillPrompt {
   name: string
   description: string
   arguments: { name: string; description?: string; required: boolean }[]

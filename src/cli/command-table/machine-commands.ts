@@ -42,7 +42,7 @@ export const machineCommands: readonly CommandEntry[] = [
     name: 'view',
     group: 'Machine',
     summary: 'Show skills, runs and tools of this project in a browser',
-    load: () => import('../commands/view.ts'),
+    load: () => import('../../view/command.ts'),
   },
   {
     name: 'doctor',

@@ -172,6 +172,6 @@ export const toolCommands: readonly CommandEntry[] = [
     name: 'mcp serve',
     group: 'Tools',
     summary: 'Serve skills, tools and chains of this project as an MCP server',
-    load: () => import('../commands/mcp-serve.ts'),
+    load: () => import('../../mcp/command.ts'),
   },
 ]

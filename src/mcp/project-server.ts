@@ -1,14 +1,14 @@
-import type { McpWorld } from '../mcp/index.ts'
+import type { Context } from '../base/command.ts'
+import type { McpWorld } from './index.ts'
 import { renderInjection } from '../trigger/index.ts'
 import { forgetSessions, sessionPlace } from '../workflow/index.ts'
 import { injectionFor } from '../trigger/commands/injection.ts'
-import { mcpChains } from './_mcp-chains.ts'
-import { mcpTools } from './_mcp-tools.ts'
+import { mcpChains } from './project-chains.ts'
+import { mcpTools } from './project-tools.ts'
 import { toolProject } from '../tools/commands/project-tools.ts'
-import type { CommandContext } from './command.ts'
 import { packageVersion } from '../base/runtime.ts'
 
-export interface McpWorldOptions {
+interface ServerOptions {
   yes: boolean
   /** Of all clients. */
   session: string | undefined
@@ -18,9 +18,9 @@ export interface McpWorldOptions {
 const ownSession = 'mcp-'
 
 /** Everything that our own server offers, of the project that the command works in. */
-export function mcpWorld(given: CommandContext, { yes, session }: McpWorldOptions): McpWorld {
-  const context = aloneOnStandardError(given)
-  const { runtime, settings, output } = context
+export function projectServer(given: Context, { yes, session }: ServerOptions): McpWorld {
+  const context = withoutQuestions(given)
+  const { runtime, settings } = context
   const project = toolProject(context)
   // A wrong name is told before anybody is served.
   const { from } = sessionPlace({ project, runtime, id: session })
@@ -41,24 +41,15 @@ export function mcpWorld(given: CommandContext, { yes, session }: McpWorldOption
       return { text: renderInjection(injected), injected, deferred }
     },
     yes,
-    note: (line) => output.note(line),
+    note: (line) => context.note(line),
   }
 }
 
-/** Standard output belongs to the protocol: what would be written there goes to standard error. */
-function aloneOnStandardError(context: CommandContext): CommandContext {
-  const { output } = context
+/** The client is asked, not the terminal that the server was started in. */
+function withoutQuestions(context: Context): Context {
   return {
     ...context,
-    ask: () => Promise.resolve(undefined),
-    output: {
-      ...output,
-      isTerminal: false,
-      isLive: false,
-      line: (text = '') => output.note(text),
-      raw: (text) => output.note(text),
-      json: (value) => output.note(JSON.stringify(value)),
-      table: (rows) => rows.forEach((row) => output.note(row.join('  '))),
-    },
+    interactive: false,
+    ask: ({ otherwise }) => Promise.reject(otherwise()),
   }
 }

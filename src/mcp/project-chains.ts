@@ -1,3 +1,4 @@
+import type { Context, Screen } from '../base/command.ts'
 import { dirname, join } from 'node:path'
 import { UsageError } from '../base/index.ts'
 import {
@@ -32,36 +33,36 @@ import {
   stepperAnswer,
 } from '../chain/index.ts'
 import { checkInvocation, discoverOptionsFrom, findSkill } from '../library/index.ts'
+import { SkillInvocationError } from '../skill/index.ts'
 import {
   type ChainAnswer,
   type ChainSurroundings,
   type ChainWorld,
   plainJson,
   type ScriptRun,
-} from '../mcp/index.ts'
-import { SkillInvocationError } from '../skill/index.ts'
-import { requestContext } from './_mcp-tools.ts'
-import type { CommandContext } from './command.ts'
-import { contextOf } from './legacy.ts'
+} from './index.ts'
+import { requestContext } from './project-tools.ts'
+
+const plainScreen: Screen = {
+  isTerminal: false,
+  width: 100,
+  quiet: false,
+  verbose: false,
+  stdoutTaken: true,
+  style: (_format, text) => text,
+  table: () => '',
+}
 
 /** Chains for the clients of our own server; every run is in its journal, and survives us. */
-export function mcpChains(context: CommandContext): ChainWorld {
-  const { output, options } = context
-  const progress = runProgress({
-    ...options,
-    isTerminal: false,
-    width: output.width,
-    stdoutTaken: true,
-    style: output.style,
-    table: output.tableText,
-  })
+export function mcpChains(context: Context): ChainWorld {
+  const progress = runProgress(plainScreen)
   const emit = (event: ChainEvent): void => {
     const { line } = progress.event(event) ?? {}
-    if (line !== undefined) output.styled(line)
+    if (line !== undefined) context.note(line)
   }
   const projectFor = (signal: AbortSignal): ChainProject =>
-    openProject({ ...contextOf(requestContext(context, signal)), emit })
-  const person = linesAgain(contextOf(context))
+    openProject({ ...requestContext(context, signal), emit })
+  const person = linesAgain(context)
   // Arguments that held a secret are in no journal; these are gone with this server.
   const given = new Map<string, readonly string[]>()
   // The runs whose scripts a person allowed, as long as this server lives.

@@ -1,5 +1,5 @@
-import { plainJson, type ToolWorld } from '../mcp/index.ts'
-import { contextOf } from './legacy.ts'
+import type { Context } from '../base/command.ts'
+import { plainJson, type ToolWorld } from './index.ts'
 import {
   type JsonObject,
   namedTool,
@@ -12,27 +12,26 @@ import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
 import { cautionText, guardsOf } from '../tools/commands/describe-tool.ts'
 import { foundAmongAsked, toolProject } from '../tools/commands/project-tools.ts'
-import type { CommandContext } from './command.ts'
 
 /**
  * The tools of the project for the clients of our own server. Its servers live as long as it does, or
  * until they are no longer accepted.
  */
-export function mcpTools(context: CommandContext): ToolWorld {
-  const { runtime, settings, output } = context
+export function mcpTools(context: Context): ToolWorld {
+  const { runtime, settings } = context
   const project = toolProject(context)
   const pool = openLiveServers({
     project,
     runtime,
     settings,
-    onLog: ({ server, message }) => output.detail(`${server}: ${message}`),
+    onLog: ({ server, message }) => context.note(`${server}: ${message}`, 'detail'),
   })
-  output.diagnostics(remarksOn(pool.configuration))
+  context.diagnose(remarksOn(pool.configuration))
   const quiet = { ask: undefined, progress: (): void => undefined }
 
   /** As for one request: what lies in the project is read anew. */
   function opened(signal: AbortSignal): ToolCalls {
-    return openCalls(contextOf(requestContext(context, signal)), {}, project, pool, quiet)
+    return openCalls(requestContext(context, signal), {}, project, pool, quiet)
   }
 
   /** Without a cache, or for a name that it does not know, the servers are asked. */
@@ -47,15 +46,15 @@ export function mcpTools(context: CommandContext): ToolWorld {
   return {
     async route(request, limit, signal) {
       const within = requestContext(context, signal)
-      return await foundAmongAsked(contextOf(within), async () => {
+      return await foundAmongAsked(within, async () => {
         const index = await indexWith(undefined, signal)
-        const routing = await routingOf(request, index, project, contextOf(within))
+        const routing = await routingOf(request, index, project, within)
         return plainJson(routeIn(routing, request, limit))
       })
     },
     async describe(name, signal): Promise<JsonObject> {
       const within = requestContext(context, signal)
-      return await foundAmongAsked(contextOf(within), async () => {
+      return await foundAmongAsked(within, async () => {
         const index = await indexWith(name, signal)
         const { tool, note } = namedTool(name, index.tools)
         const definition = index.definition(tool.id)
@@ -67,15 +66,14 @@ export function mcpTools(context: CommandContext): ToolWorld {
     },
     open({ session, signal, note, ask, progress }) {
       const within = requestContext(context, signal, note)
-      const { calls, place, index } = openCalls(contextOf(within), { session }, project, pool, {
+      const { calls, place, index } = openCalls(within, { session }, project, pool, {
         ask,
         progress,
       })
       return {
         calls,
         place,
-        router: (request) => async () =>
-          await requestRouter(request, index(), project, contextOf(within)),
+        router: (request) => async () => await requestRouter(request, index(), project, within),
         reportJson: (report) => callResult(report, place),
         valueOf: (report) => valueOfReport(report, place),
       }
@@ -84,20 +82,16 @@ export function mcpTools(context: CommandContext): ToolWorld {
   }
 }
 
-/**
- * The context of one request of a client: its end ends the work, its answer takes the remarks, and
- * what the start of the server said is not said again.
- */
+/** The context of one request: it ends with the request, and notes become part of its answer. */
 export function requestContext(
-  context: CommandContext,
+  context: Context,
   signal: AbortSignal,
   note: (line: string) => void = () => undefined,
-): CommandContext {
-  const { output, options } = context
+): Context {
   return {
     ...context,
     signal: AbortSignal.any([signal, context.signal]),
-    options: { ...options, json: true },
-    output: { ...output, note, diagnostics: () => undefined },
+    note,
+    diagnose: () => undefined,
   }
 }

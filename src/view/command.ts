@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { defineCommand, Serving } from '../base/command.ts'
+import { exitCode } from '../base/errors.ts'
+import { listening } from '../base/local-server.ts'
+import type { Runtime } from '../base/runtime.ts'
+import { safeLine } from '../base/text.ts'
+import { toolProject } from '../tools/commands/project-tools.ts'
+import { openView } from './open-view.ts'
+import { pageText } from './page-text.ts'
+import { projectView } from './project-view.ts'
+
+interface ViewResult {
+  address: string
+  port: number
+  pid: number
+  project: string
+}
+
+interface ViewEvent {
+  /** The address for another tab. */
+  next: string
+}
+
+export const command = defineCommand<ViewResult, ViewEvent>()({
+  options: {
+    port: {
+      kind: 'integer',
+      flags: '--port <number>',
+      help: 'the port on 127.0.0.1 (default: one that is free)',
+      least: 0,
+      most: 65_535,
+    },
+    open: { kind: 'flag', flags: '--open', help: 'open the page in your browser' },
+    idleExit: {
+      kind: 'integer',
+      flags: '--idle-exit <seconds>',
+      help: 'end after so long without a request; 0: never',
+      least: 0,
+      most: 2_000_000,
+      default: 1800,
+    },
+  },
+  details: `Shows skills, triggers, chains, runs, tools, workflows and sessions of this project in a browser. The
+page only shows: nothing in it runs, approves or changes anything, and no tool or server is started.
+Only who has the address sees something, and it works once: when it was used, the next one is printed.
+Ctrl-C ends it.`,
+  examples: ['view --open'],
+  async run(context, { port, open, idleExit }) {
+    const { runtime, signal } = context
+    const page = await pageText()
+    const view = await listening(port, () =>
+      openView({
+        world: projectView(context),
+        page,
+        runtime,
+        port,
+        idleMs: idleExit * 1000,
+        onUsed: (next) => context.emit({ next }),
+        signal,
+      }),
+    )
+    if (open) {
+      void openAddress(view.addressToOpen, runtime).then((isOpened) => {
+        if (isOpened) return
+        context.note('No browser could be opened; open the address yourself.', 'failure')
+      })
+    }
+    const ended = view.ended.then((reason) => {
+      if (reason === 'idle') context.note('Nobody asked for a while; it has ended.')
+      return exitCode.done
+    })
+    const { address, port: opened } = view
+    return new Serving(
+      { address, port: opened, pid: process.pid, project: toolProject(context) },
+      ended,
+    )
+  },
+  render: ({ address }) => `${address}\n`,
+  notes: ({ project }) => [`Shows ${safeLine(project)}. Ctrl-C ends it.`],
+  progress: () => ({
+    event: ({ next }) => ({
+      line: 'It was opened. For another tab, since an address works once:',
+      stdout: `${next}\n`,
+    }),
+  }),
+})
+
+/** The program of each system that opens an address in the user's own browser. */
+const openers: Partial<Record<NodeJS.Platform, readonly [file: string, ...args: string[]]>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+}
+
+/**
+ * Whether it was opened, once that is known: its program could be started and did not fail at once.
+ * The browser outlives this process, and a program that is the browser itself may end much later.
+ */
+function openAddress(
+  address: string,
+  { platform, env, cwd, elapsed }: Pick<Runtime, 'platform' | 'env' | 'cwd' | 'elapsed'>,
+): Promise<boolean> {
+  const [file, ...args] = openers[platform] ?? ['xdg-open']
+  const begun = elapsed()
+  return new Promise((resolve) => {
+    const child = spawn(file, [...args, address], { detached: true, stdio: 'ignore', env, cwd })
+    child.once('error', () => resolve(false))
+    child.once('exit', (code) => resolve(code === 0 || elapsed() - begun > openingMs))
+    child.unref()
+  })
+}
+
+/** Whoever looks for a browser has found one by then. */
+const openingMs = 10_000

@@ -1,0 +1,351 @@
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
+import type { Context } from '../base/command.ts'
+import { auditSkill } from '../audit/index.ts'
+import { readRegularFile, resolveInside, sha256, SkillrailError } from '../base/index.ts'
+import { packageVersion } from '../base/runtime.ts'
+import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
+import { listedRun } from '../chain/commands/runs.ts'
+import { planJson, readResult, type RunJournal, statusOfRun } from '../chain/index.ts'
+import { listSkills } from '../library/commands/list.ts'
+import { showSkill, skillFacts } from '../library/commands/show.ts'
+import {
+  type DiscoverOptions,
+  discoverOptionsFrom,
+  discoverSkills,
+  type Discovery,
+  maxSkillBytes,
+  type SkillInfo,
+} from '../library/index.ts'
+import { defaultChainPolicy, SkillLoadError, SkillNotFoundError } from '../skill/index.ts'
+import { cautionText, guardsOf, hintText } from '../tools/commands/describe-tool.ts'
+import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
+import { routeIn, routingOf } from '../tools/commands/route.ts'
+import { addressOf, knownServers, shownServer } from '../tools/commands/server-rows.ts'
+import { sessionsOf, showSession } from '../tools/commands/sessions.ts'
+import { listWorkflows } from '../tools/commands/workflow-list.ts'
+import {
+  describeParameters,
+  loadToolIndex,
+  ToolError,
+  type ToolIndex,
+  type ToolIndexLoading,
+  toolNotFound,
+  unaskedServers,
+} from '../tools/index.ts'
+import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
+import { findWorkspace } from '../trust/index.ts'
+import type { ListedRun, StandingRun, ViewWorld } from './index.ts'
+
+/** Everything that the view shows, of the project that the command works in. */
+export function projectView(given: Context): ViewWorld {
+  const context = silentContext(given)
+  const { runtime } = context
+  return {
+    project: () => ({ project: findWorkspace(runtime.cwd, runtime), version: packageVersion() }),
+    ...skillAnswers(context),
+    ...runAnswers(context),
+    ...toolAnswers(context),
+    ...workflowAnswers(context),
+  }
+}
+
+/** Diagnostics and notes are shown in the page, not in the terminal. */
+function silentContext(context: Context): Context {
+  const ignore = (): void => undefined
+  return {
+    ...context,
+    interactive: false,
+    note: ignore,
+    diagnose: ignore,
+    ask: ({ otherwise }) => Promise.reject(otherwise()),
+  }
+}
+
+type SkillPart = 'skills' | 'skill' | 'skillText' | 'audit' | 'match' | 'chains' | 'plan'
+
+/** What the view shows of skills, triggers and chains. */
+function skillAnswers(context: Context): Pick<ViewWorld, SkillPart> {
+  const options = (): DiscoverOptions => discoverOptionsFrom(context.runtime, context.settings)
+  return {
+    skills: () => skillList(context),
+    skill: (id) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
+    skillText: (id) => textOf(findPath(id, discoverSkills(options()))),
+    audit(id) {
+      const discovery = discoverSkills(options())
+      const { directory, realDirectory } = findInfo(id, discovery)
+      const others = discovery.skills
+        .map(({ name, realDirectory: other }) => ({ name, directory: other }))
+        .filter((other) => other.directory !== realDirectory)
+      return auditSkill(directory, { others })
+    },
+    match: (prompt) => matchWhileTyping(context, prompt),
+    chains: () => ({
+      chains: discoverSkills(options()).skills.flatMap((info) => {
+        const { name, description, path, trustLevel, fields } = info
+        if (fields.chain === undefined) return []
+        const steps = fields.chain.steps.length
+        return [{ id: idOf(path), name, description, steps, trust: trustLevel }]
+      }),
+    }),
+    plan(id) {
+      const { directory } = findInfo(id, discoverSkills(options()))
+      const { plan, diagnostics } = planNamed(openProject(context), directory, {
+        set: [],
+      })
+      return { ...planJson(plan, diagnostics), defaults: { ...defaultChainPolicy } }
+    },
+  }
+}
+
+/** Stands for a path, whatever characters that has. */
+function idOf(path: string): string {
+  return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
+}
+
+function skillList(context: Context): ReturnType<ViewWorld['skills']> {
+  const { skills, diagnostics, broken } = listSkills(context, { all: true })
+  const withoutUse = broken.map(({ name, path, scope, diagnostics: found }) => ({
+    id: idOf(path),
+    name,
+    description: found.find(({ severity }) => severity === 'error')?.message ?? '',
+    path,
+    scope,
+    trust: 'broken',
+    tokens: { metadata: 0, body: 0 },
+    standing: 'broken' as const,
+    diagnostics: found,
+  }))
+  const listed = skills.map((skill) => ({
+    ...skill,
+    id: idOf(skill.path),
+    standing: skill.standing ?? ('used' as const),
+  }))
+  return { skills: [...listed, ...withoutUse], diagnostics }
+}
+
+function skillAnswer(info: SkillInfo, options: DiscoverOptions): ReturnType<ViewWorld['skill']> {
+  const { trust, fields, ...skill } = showSkill(info, options)
+  return {
+    id: idOf(skill.path),
+    name: skill.name,
+    description: skill.description,
+    path: skill.path,
+    trust,
+    trustReason: skill.trustReason,
+    tokens: skill.tokens,
+    facts: skillFacts({ ...skill, trust, fields }).filter(
+      ([label]) => label !== 'trust' && label !== 'trigger',
+    ),
+    triggers: fields.triggers,
+    isChain: fields.chain !== undefined,
+    resources: skill.resources,
+    resourcesTruncated: skill.resourcesTruncated,
+    shadows: skill.shadows,
+    diagnostics: skill.diagnostics,
+  }
+}
+
+function findInfo(id: string, discovery: Discovery): SkillInfo {
+  const { skills, shadowed, conflicts } = discovery
+  const info = [...skills, ...shadowed, ...conflicts].find(({ path }) => idOf(path) === id)
+  if (info !== undefined) return info
+  const broken = discovery.broken.find(({ path }) => idOf(path) === id)
+  if (broken === undefined) throw notFound()
+  throw new SkillLoadError({
+    code: 'skill-unusable',
+    message: `the skill in ${broken.path} cannot be used: ${broken.diagnostics[0]?.message ?? ''}`,
+    diagnostics: broken.diagnostics,
+  })
+}
+
+function findPath(id: string, { skills, shadowed, conflicts, broken }: Discovery): string {
+  const found = [...skills, ...shadowed, ...conflicts, ...broken].find(
+    ({ path }) => idOf(path) === id,
+  )
+  if (found === undefined) throw notFound()
+  return found.path
+}
+
+function notFound(): SkillNotFoundError {
+  return new SkillNotFoundError({
+    code: 'skill-not-found',
+    message: 'there is no such skill any more',
+    hint: 'Read the list again: it may have been moved or removed.',
+  })
+}
+
+/** @throws {SkillLoadError} also for a link that leads out of the folder of the skill. */
+function textOf(path: string): string {
+  const inside = resolveInside(dirname(path), basename(path))
+  const reading = inside.ok
+    ? readRegularFile(inside.path, { maxBytes: maxSkillBytes, followSymlinks: false })
+    : inside
+  if (reading.ok) return reading.text
+  throw new SkillLoadError({ code: reading.code, message: reading.message })
+}
+
+type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
+
+/** What the view shows of runs: what their journals say. No server of runs is asked. */
+function runAnswers(context: Context): Pick<ViewWorld, RunPart> {
+  const { store } = openProject(context)
+  const line = linesAgain(context)
+  // A page asks every second, and a journal that did not change is not read again.
+  const rows = new Map<string, Known<ListedRun>>()
+  let last: Known<StandingRun> | undefined
+
+  /** Without reading the journal; undefined while a process seems to hold the run. */
+  const stampOf = (runId: string): string | undefined => {
+    const path = store.pathOf(runId)
+    if (existsSync(`${path}.lock`)) return undefined
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return `${runId} ${stats?.size} ${stats?.mtimeMs}`
+  }
+  const read = (runId: string): { journal: RunJournal; status: StandingRun['status'] } => {
+    const journal = store.read(runId)
+    return { journal, status: statusOfRun(journal, journal.path) }
+  }
+
+  return {
+    runIds: () => store.ids(),
+    runRow(runId) {
+      const stamp = stampOf(runId)
+      const known = rows.get(runId)
+      if (known !== undefined && known.stamp === stamp) return known.value
+      try {
+        const { journal, status } = read(runId)
+        const row = listedRun(journal, status)
+        if (rows.size >= mostKept) rows.clear()
+        if (stamp !== undefined) rows.set(runId, { stamp, value: row })
+        return row
+      } catch (error) {
+        if (!(error instanceof SkillrailError)) throw error
+        const { code, message, hint } = error
+        return { code, severity: 'error', message, path: store.pathOf(runId), hint }
+      }
+    },
+    runStamp(runId) {
+      const stamp = stampOf(runId)
+      if (stamp !== undefined) return stamp
+      const { journal, status } = read(runId)
+      return `${runId} ${journal.length} ${status}`
+    },
+    async run(runId) {
+      const stamp = stampOf(runId)
+      if (last !== undefined && last.stamp === stamp) return last.value
+      const { journal, status } = read(runId)
+      const result = await readResult(journal, context.runtime)
+      const standing = status === 'running' ? status : result.status
+      const run = { journal, result, status: standing, line }
+      if (stamp !== undefined) last = { stamp, value: run }
+      return run
+    },
+  }
+}
+
+/** What was read when the journal had this stamp. */
+interface Known<T> {
+  stamp: string
+  value: T
+}
+
+const mostKept = 2000
+
+type ToolPart = 'tools' | 'tool' | 'route'
+
+const mostCandidates = 8
+
+/** What the view shows of tools: what the last refresh found. No server is started or asked. */
+function toolAnswers(context: Context): Pick<ViewWorld, ToolPart> {
+  const { runtime } = context
+  const project = toolProject(context)
+
+  /** @throws {ToolError} where nothing is known, with the reason. */
+  const knownIndex = (): ToolIndex => {
+    const loading = loadToolIndex({ project, runtime })
+    if (loading.index !== undefined) return loading.index
+    throw unaskedServers(serverConfiguration(context)) ?? notKnown(loading)
+  }
+
+  return {
+    async tools() {
+      const loading = loadToolIndex({ project, runtime })
+      const { index, state, diagnostics } = loading
+      const { servers, diagnostics: configured } = serverConfiguration(context)
+      const rows = await knownServers(context, servers)
+      const addresses = new Map(
+        servers.map((server) => [server.name, addressOf(shownServer(server))]),
+      )
+      return {
+        state,
+        message: index === undefined ? notKnownText(loading) : loading.message,
+        refreshedAt: index?.refreshedAt,
+        servers: rows.map((row) => ({ ...row, address: addresses.get(row.name) ?? '' })),
+        tools: (index?.tools ?? []).map((tool) => {
+          const { id, server, name, description, category, readOnly } = tool
+          const caution = index?.caution(id)?.kind
+          return { id, server, name, description, category, readOnly, caution }
+        }),
+        diagnostics: [...diagnostics, ...configured],
+      }
+    },
+    tool(id) {
+      const index = knownIndex()
+      const tool = index.tool(id)
+      if (tool === undefined) throw toolNotFound(id, index.tools)
+      const definition = index.definition(id)
+      const caution = index.caution(id)
+      return {
+        id,
+        server: tool.server,
+        description: definition?.description ?? tool.description,
+        category: tool.category,
+        readOnly: tool.readOnly === true,
+        hints: hintText(definition),
+        parameters: definition === undefined ? [] : describeParameters(definition.inputSchema),
+        isDefined: definition !== undefined,
+        caution: caution === undefined ? undefined : cautionText(caution, definition),
+        workflows: guardsOf(tool, index, project).map(({ name, mode }) => `${name} (${mode})`),
+        examples: tool.examples ?? [],
+      }
+    },
+    async route(request) {
+      const routing = await routingOf(request, knownIndex(), project, context)
+      return routeIn(routing, request, mostCandidates, true)
+    },
+  }
+}
+
+function notKnown(loading: ToolIndexLoading): ToolError {
+  return new ToolError({
+    code: 'tools-not-known',
+    message: loading.state === 'corrupt' ? damaged(loading.path) : 'the tools are not known yet',
+    hint: asking,
+  })
+}
+
+/** The same as a remark; nothing where there is only nothing yet, which an empty list says. */
+function notKnownText({ state, path }: ToolIndexLoading): string | undefined {
+  return state === 'corrupt' ? `${damaged(path)}. ${asking}` : undefined
+}
+
+const damaged = (path: string): string => `the file that has the tools is damaged: ${path}`
+const asking = '`skillrail tools refresh` asks the servers for theirs.'
+
+type WorkflowPart = 'workflows' | 'sessions' | 'session'
+
+/** The log of a session has every call; the latest ones are what somebody looks for. */
+const mostCalls = 500
+
+/** What the view shows of workflows, and of what sessions have done. */
+function workflowAnswers(context: Context): Pick<ViewWorld, WorkflowPart> {
+  return {
+    workflows: () => listWorkflows(context),
+    sessions: () => sessionsOf(context),
+    async session(id) {
+      const { calls, ...details } = await showSession(context, id, mostCalls)
+      return { ...details, calls: calls.toReversed() }
+    },
+  }
+}
