@@ -2,7 +2,7 @@
 import { auditRules } from '../src/audit/index.ts'
 import { settingTable, variableOf } from '../src/base/index.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
-import { commands } from '../src/cli/commands.ts'
+import { commands } from '../src/cli/registry.ts'
 import { fieldTable, frontmatterJsonSchema, validationRules } from '../src/skill/index.ts'
 import { prdCoverage } from './prd-coverage.mjs'
 

@@ -1,6 +1,6 @@
 import { Readable, Writable } from 'node:stream'
 import type { Runtime } from '../src/base/index.ts'
-import type { Io } from '../src/cli/io.ts'
+import type { Io } from '../src/cli/terminal.ts'
 import { main } from '../src/cli/main.ts'
 
 export interface CliResult {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { systemCode, UsageError } from './index.ts'
+import { systemCode, UsageError } from './errors.ts'
 
 type LocalMethod = 'DELETE' | 'GET' | 'POST'
 

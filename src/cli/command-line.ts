@@ -3,8 +3,7 @@ import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '.
 import { SkillrailError, UsageError } from '../base/index.ts'
 import { contradiction } from '../base/errors.ts'
 import { milliseconds, wholeNumber } from '../base/option-values.ts'
-import type { CommandEntry } from './command-table/command-entry.ts'
-import type { LoadedCommand } from './command.ts'
+import type { CommandEntry } from './registry.ts'
 
 export interface GlobalValues {
   json: boolean
@@ -17,7 +16,7 @@ export interface GlobalValues {
 
 export type CommandLine =
   | { kind: 'help'; text: string }
-  | { kind: 'run'; program: Parser; globals: GlobalValues; values: Values<OptionSpecs> }
+  | { kind: 'run'; globals: GlobalValues; values: Values<OptionSpecs> }
 
 /**
  * Reads the words of one command. Global options may stand anywhere before `--`.
@@ -25,15 +24,10 @@ export type CommandLine =
  */
 export function parseCommandLine(
   entry: CommandEntry,
-  command: AnyCommand | LoadedCommand,
+  command: AnyCommand,
   argv: readonly string[],
 ): CommandLine {
   const program = new Parser(`skillrail ${entry.name}`).description(`${entry.summary}.`)
-  if ('configure' in command) {
-    command.configure(program)
-    const parsed = parseWith(program, entry, argv)
-    return parsed.kind === 'help' ? parsed : { ...parsed, program, values: { arguments: [] } }
-  }
   for (const [key, spec] of Object.entries(command.options)) {
     const option = optionOf(spec)
     if (option.attributeName() !== key) throw new Error(`${spec.flags} is declared as ${key}`)
@@ -51,7 +45,7 @@ export function parseCommandLine(
   for (const [key, spec] of Object.entries(command.options)) {
     values[key] = valueOf(spec, given[key], `${program.name()} --help shows what is allowed.`)
   }
-  return { ...parsed, program, values: { ...values, arguments: program.args } }
+  return { ...parsed, values: { ...values, arguments: program.args } }
 }
 
 function parseWith(

@@ -1,9 +1,16 @@
-import { type Diagnostic, messageOf, safeText, SkillrailError } from '../base/index.ts'
-import { asFileError } from './_file-error.ts'
 import { diagnosticText } from '../base/diagnostic.ts'
+import {
+  type Diagnostic,
+  messageOf,
+  safeText,
+  SkillrailError,
+  StateFileError,
+  systemCode,
+  systemReason,
+} from '../base/index.ts'
 
 /** What `--json` prints instead of an answer. */
-export interface FailureReport {
+interface FailureReport {
   error: { code: string; message: string; hint?: string | undefined }
   diagnostics?: readonly Diagnostic[] | undefined
 }
@@ -36,4 +43,50 @@ export function failureText(error: unknown, verbose: boolean): string {
 
 function asKnown(error: unknown): SkillrailError | undefined {
   return error instanceof SkillrailError ? error : asFileError(error)
+}
+
+/** What to do about it. */
+const hints: Readonly<Record<string, string>> = {
+  EACCES: 'Give yourself the right to write there, or work elsewhere.',
+  EPERM: 'Give yourself the right to write there, or work elsewhere.',
+  EROFS: 'Work in a directory that can be written.',
+  ENOSPC: 'Free some space and try again.',
+  EDQUOT: 'Free some space and try again.',
+  ENOTDIR: 'Name a path below a directory.',
+  EISDIR: 'Name a file.',
+  ENOENT: 'Check the path.',
+  EEXIST: 'Remove it, or choose another name.',
+  EMFILE: 'Close some programs, or raise the limit (ulimit -n).',
+  ELOOP: 'Mend or remove the link.',
+  ENAMETOOLONG: 'Choose a shorter name.',
+  EIO: 'Check the disk.',
+}
+
+/** An error of the file system as one of ours; undefined for anything else. */
+function asFileError(error: unknown): StateFileError | undefined {
+  const code = systemCode(error)
+  const reason = systemReason(code)
+  if (code === undefined || reason === undefined || !(error instanceof Error)) return undefined
+  const hint = code === 'EACCES' && isLook(error) ? readable : hints[code]
+  const subject = pathOf(error) ?? 'a file'
+  return new StateFileError({
+    code: `system-${code.toLowerCase()}`,
+    message: `${subject} cannot be used: ${reason}`,
+    hint,
+    cause: error,
+  })
+}
+
+const readable = 'Give yourself the right to read it, or work elsewhere.'
+
+/** Whether nothing was to be written: only such calls are there to look at something. */
+function isLook(error: Error): boolean {
+  const call = 'syscall' in error ? error.syscall : undefined
+  return typeof call === 'string' && /^(?:l?stat|scandir|opendir|readlink|realpath)$/.test(call)
+}
+
+/** The path that was asked for; for a file that replaces another, the one it was to become. */
+function pathOf(error: Error): string | undefined {
+  const path = 'dest' in error ? error.dest : 'path' in error ? error.path : undefined
+  return typeof path === 'string' ? path : undefined
 }

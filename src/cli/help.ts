@@ -1,6 +1,6 @@
 import { nearest, UsageError } from '../base/index.ts'
-import type { CommandEntry, CommandGroup } from './command-table/command-entry.ts'
-import { commands } from './commands.ts'
+import type { CommandEntry, CommandGroup } from './registry.ts'
+import { commands } from './registry.ts'
 
 const groups: readonly CommandGroup[] = [
   'Run',

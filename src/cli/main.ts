@@ -1,23 +1,18 @@
+import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import {
-  type Diagnostic,
   exitCode,
   type ExitCode,
-  loadConfiguration,
   type Runtime,
   SkillrailError,
   systemRuntime,
   UsageError,
 } from '../base/index.ts'
-import { ask, type Io, processIo, readStandardInput } from './io.ts'
-import type { CommandContext } from './command.ts'
-import type { GlobalValues } from './command-line.ts'
-import type { CommandEntry } from './command-table/command-entry.ts'
-import { commands } from './commands.ts'
+import { type Io, processIo } from './terminal.ts'
+import type { CommandEntry } from './registry.ts'
+import { commands } from './registry.ts'
 import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
-import { interruptible } from './interrupt.ts'
-import { createOutput } from './output.ts'
 import { packageVersion } from '../base/runtime.ts'
 
 /**
@@ -105,14 +100,11 @@ async function runCommand(entry: CommandEntry, argv: readonly string[], io: Io):
     io.stdout.write(line.text)
     return exitCode.done
   }
+  const { values, globals } = line
   const start = systemRuntime(io.runtime)
-  const runtime = { ...start, cwd: workingDirectory(start, line.globals.directory) }
-  return await interruptible(async (signal) => {
-    const context = createContext(io, runtime, line.globals, signal)
-    if ('configure' in command) return await command.run(context, line.program)
-    const { perform } = await import('./perform.ts')
-    return await perform({ command, values: line.values, context, io })
-  })
+  const runtime = { ...start, cwd: workingDirectory(start, globals.directory) }
+  const { perform } = await import('./perform.ts')
+  return await interruptible((signal) => perform({ command, values, globals, runtime, signal, io }))
 }
 
 function workingDirectory({ cwd }: Runtime, directory: string | undefined): string {
@@ -128,46 +120,36 @@ function workingDirectory({ cwd }: Runtime, directory: string | undefined): stri
   return process.cwd()
 }
 
-/** A file that was named must count as a whole: a slip in it would silently drop a limit. */
-function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
-  const wrong = diagnostics.filter((found) => found.severity === 'error' && found.path === path)
-  if (wrong.length === 0) return
-  throw new UsageError({
-    code: 'configuration-unusable',
-    message: `--config ${name} cannot be used`,
-    diagnostics: wrong,
-  })
+/**
+ * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
+ * children and leave a run that can be resumed. A second Ctrl-C ends the process at once. Under `nohup`
+ * it is the same: Node forgets at its start which signals were ignored.
+ */
+async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): Promise<ExitCode> {
+  const controller = new AbortController()
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+  const onSignal = (name: (typeof signals)[number]): void => {
+    if (controller.signal.aborted) process.exit(128 + constants.signals[name])
+    controller.abort(new Error(`interrupted by ${name}`))
+  }
+  for (const name of signals) process.on(name, onSignal)
+  try {
+    const code = await work(controller.signal)
+    return controller.signal.aborted ? exitCode.interrupted : code
+  } catch (error) {
+    throw controller.signal.aborted ? new CancelledError(error) : error
+  } finally {
+    for (const name of signals) process.off(name, onSignal)
+  }
 }
 
-function createContext(
-  io: Io,
-  runtime: Runtime,
-  globals: GlobalValues,
-  signal: AbortSignal,
-): CommandContext {
-  const { config, directory, ...options } = globals
-  const again = { config, directory, trustWorkspace: options.trustWorkspace }
-  const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
-  if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
-  const output = createOutput({
-    stdout: io.stdout,
-    stderr: io.stderr,
-    env: runtime.env,
-    quiet: options.quiet,
-    verbose: options.verbose,
-  })
-  output.diagnostics(diagnostics)
-  const trusted = options.trustWorkspace || settings.workspaceTrust === 'trusted'
-  return {
-    runtime,
-    settings: trusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
-    options: { ...options, trustWorkspace: trusted, again },
-    output,
-    get interactive() {
-      return io.terminal !== undefined
-    },
-    readStandardInput: () => readStandardInput(io),
-    ask: (question, withdrawn) => ask(io, question, signal, withdrawn),
-    signal,
+/** The person ended the command; what broke off because of that is no failure of its own. */
+class CancelledError extends SkillrailError {
+  constructor(cause: unknown) {
+    super({ code: 'cancelled', message: 'Cancelled.', cause })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.interrupted
   }
 }

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import {
   type AnyCommand,
   type Context,
@@ -7,25 +8,38 @@ import {
   Serving,
   type Values,
 } from '../base/command.ts'
-import { type Diagnostic, exitCode, type ExitCode, UsageError } from '../base/index.ts'
-import type { CommandContext } from './command.ts'
-import type { Io } from './io.ts'
-import type { Output } from './output.ts'
+import {
+  type Diagnostic,
+  exitCode,
+  type ExitCode,
+  loadConfiguration,
+  type Runtime,
+  UsageError,
+} from '../base/index.ts'
+import type { GlobalValues } from './command-line.ts'
 import { openReports } from './reports.ts'
+import { ask, createOutput, type Io, type Output, readStandardInput } from './terminal.ts'
 
 interface Call {
   command: AnyCommand
   values: Values<OptionSpecs>
-  context: CommandContext
+  globals: GlobalValues
+  runtime: Runtime
+  signal: AbortSignal
   io: Io
 }
 
 /** Runs a command and prints its Result in the form that was asked for. */
-export async function perform({ command, values, context, io }: Call): Promise<ExitCode> {
-  const { output } = context
-  const format = formatOf(command, values, context.options.json)
+export async function perform(call: Call): Promise<ExitCode> {
+  const { command, values, globals, runtime, io } = call
+  const { config, quiet, verbose } = globals
+  const { settings, diagnostics } = loadConfiguration(runtime, { file: config })
+  if (config !== undefined) refuseBroken(config, resolve(runtime.cwd, config), diagnostics)
+  const output = createOutput({ ...io, env: runtime.env, quiet, verbose })
+  output.diagnostics(diagnostics)
+  const format = formatOf(command, values, globals.json)
   const reports = openReports({
-    runtime: context.runtime,
+    runtime,
     formats: command.formats ?? {},
     jobSummary: command.jobSummary === true,
     reports: listOf(values['report']),
@@ -33,7 +47,9 @@ export async function perform({ command, values, context, io }: Call): Promise<E
     json: format === 'json',
     stdout: (text) => output.raw(text),
   })
-  const screen = screenOf(context, reports.ownsStdout)
+  const { isTerminal, width, style, table } = output
+  const stdoutTaken = reports.ownsStdout
+  const screen: Screen = { isTerminal, width, quiet, verbose, stdoutTaken, style, table }
   const shown = showEvents({ command, screen, output, silent: format === 'json' })
   const isProtocol = command.protocol?.(values) === true
   if (isProtocol && format === 'json') {
@@ -47,18 +63,26 @@ export async function perform({ command, values, context, io }: Call): Promise<E
     reports.onEvent(event)
     shown.onEvent(event)
   }
-  const contextOfCommand = contextFor({ context, io, screen, emit, setOff: () => shown.setOff() })
-  if (isProtocol) contextOfCommand.streams = { stdin: io.stdin, stdout: io.protocolOutput }
+  const isTrusted = globals.trustWorkspace || settings.workspaceTrust === 'trusted'
+  const context = contextFor({
+    ...call,
+    settings: isTrusted ? { ...settings, workspaceTrust: 'trusted' } : settings,
+    output,
+    screen,
+    emit,
+    setOff: () => shown.setOff(),
+  })
+  if (isProtocol) context.streams = { stdin: io.stdin, stdout: io.protocolOutput }
   let answer: unknown
   try {
-    answer = await command.run(contextOfCommand, values)
+    answer = await command.run(context, values)
   } finally {
     shown.close()
   }
   if (answer === undefined) return exitCode.done
   const result = answer instanceof Serving ? answer.result : answer
   const problems = await reports.write(result)
-  if (format === 'json') output.json(result)
+  if (format === 'json') output.raw(`${JSON.stringify(result, null, 2)}\n`)
   else if (format !== 'text') output.raw(command.formats?.[format]?.(result) ?? '')
   else {
     const text = command.render(result, screen)
@@ -68,6 +92,17 @@ export async function perform({ command, values, context, io }: Call): Promise<E
   output.diagnostics(problems)
   if (answer instanceof Serving) return await answer.ended
   return command.exitCode?.(result) ?? exitCode.done
+}
+
+/** A mistake in the named file would silently drop a limit, so the file counts as a whole. */
+function refuseBroken(name: string, path: string, diagnostics: readonly Diagnostic[]): void {
+  const wrong = diagnostics.filter((found) => found.severity === 'error' && found.path === path)
+  if (wrong.length === 0) return
+  throw new UsageError({
+    code: 'configuration-unusable',
+    message: `--config ${name} cannot be used`,
+    diagnostics: wrong,
+  })
 }
 
 /** `text`, `json` or one of the command's own formats. */
@@ -94,42 +129,27 @@ function textOrTrue(value: unknown): string | true | undefined {
   return typeof value === 'string' || value === true ? value : undefined
 }
 
-function screenOf({ output, options }: CommandContext, stdoutTaken: boolean): Screen {
-  return {
-    isTerminal: output.isTerminal,
-    width: output.width,
-    quiet: options.quiet,
-    verbose: options.verbose,
-    stdoutTaken,
-    style: (format, text) => output.style(format, text),
-    table: (rows) => output.tableText(rows),
-  }
-}
-
-function contextFor({
-  context,
-  io,
-  screen,
-  emit,
-  setOff,
-}: {
-  context: CommandContext
-  io: Io
+interface Surroundings extends Call {
+  settings: Context['settings']
+  output: Output
   screen: Screen
   emit(this: void, event: unknown): void
   /** Called before anything else than progress is printed. */
   setOff(): void
-}): Context<unknown> {
-  const { runtime, settings, signal, output, options } = context
+}
+
+function contextFor(call: Surroundings): Context<unknown> {
+  const { runtime, settings, signal, globals, io, output, screen, emit, setOff } = call
+  const { config, directory, trustWorkspace } = globals
   return {
     runtime,
     settings,
     signal,
-    globals: options.again ?? { trustWorkspace: false },
+    globals: { config, directory, trustWorkspace },
     emit,
     // Finding out loads the streams of the process, which few commands need.
     get interactive() {
-      return context.interactive
+      return io.terminal !== undefined
     },
     diagnose(diagnostics) {
       if (diagnostics.length > 0) setOff()
@@ -140,14 +160,14 @@ function contextFor({
       output[level](text)
     },
     async ask({ text, about, otherwise }, withdraw) {
-      if (!context.interactive) throw otherwise()
+      if (io.terminal === undefined) throw otherwise()
       if (about !== undefined) io.stderr.write(about(screen))
-      const answer = await context.ask(text, withdraw)
+      const answer = await ask(io, text, signal, withdraw)
       withdraw?.throwIfAborted()
       if (answer === undefined) throw otherwise()
       return answer
     },
-    stdin: () => context.readStandardInput(),
+    stdin: () => readStandardInput(io),
   }
 }
 
@@ -210,5 +230,5 @@ function printNote(output: Output, note: Note): void {
   if (typeof note === 'string') output.note(note)
   else if ('detail' in note) output.detail(note.detail)
   else if ('failure' in note) output.failure(note.failure)
-  else output.diagnostics([note satisfies Diagnostic])
+  else output.diagnostics([note])
 }

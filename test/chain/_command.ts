@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { loadConfiguration, SkillrailError, systemRuntime } from '../../src/base/index.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { Readable, Writable } from 'node:stream'
+import { SkillrailError, systemRuntime } from '../../src/base/index.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import { processIo } from '../../src/cli/io.ts'
-import type { Output } from '../../src/cli/output.ts'
+import { type Io, processIo, type Sink } from '../../src/cli/terminal.ts'
 import { perform } from '../../src/cli/perform.ts'
 import type { ProjectSkill, TestProject } from './_project.ts'
 
@@ -60,45 +60,58 @@ export async function runCommand(
   const entry = commands.find((one) => one.name === name)
   if (entry === undefined) throw new Error(`there is no command ${name}`)
   const { command } = await entry.load()
-  if ('configure' in command) throw new Error(`${name} is in the old form`)
   const runtime = systemRuntime({
     cwd: join(project.directory, world.from ?? ''),
     home: `${project.directory}/../home`,
-    env: { PATH: process.env['PATH'], HOME: `${project.directory}/../home`, ...world.env },
+    env: {
+      PATH: process.env['PATH'],
+      HOME: `${project.directory}/../home`,
+      ...(world.workspaceTrust === 'ask' ? {} : { SKILLRAIL_WORKSPACE_TRUST: 'trusted' }),
+      ...world.env,
+    },
     ...(world.now === undefined ? {} : { now: world.now }),
   })
-  const answer: CommandAnswer = { code: 0, lines: [], notes: [], json: noJson, error: undefined }
-  const { settings } = loadConfiguration(runtime, {})
+  let stdout = ''
+  let stderr = ''
+  const sink = (add: (text: string) => void): Sink => ({
+    isTerminal: false,
+    columns: undefined,
+    write: add,
+  })
+  const io: Io = {
+    ...processIo(),
+    stdin: Readable.from([]),
+    stdout: sink((text) => void (stdout += text)),
+    stderr: sink((text) => void (stderr += text)),
+    terminal: world.answer === undefined ? undefined : terminalSaying(world.answer),
+  }
+  let code: number
+  let error: SkillrailError | undefined
   try {
     const line = parseCommandLine(entry, command, args)
     if (line.kind === 'help') throw new Error(line.text)
-    const context = {
-      runtime,
-      settings: { ...settings, workspaceTrust: world.workspaceTrust ?? 'trusted' },
-      options: {
-        ...line.globals,
-        trustWorkspace: world.workspaceTrust !== 'ask',
-        again: line.globals,
-      },
-      output: outputInto(answer),
-      interactive: world.answer !== undefined,
-      readStandardInput: async () => '',
-      ask: async () => world.answer,
-      signal: world.signal ?? new AbortController().signal,
-    }
-    const notes = {
-      isTerminal: false,
-      columns: undefined,
-      write: (text: string) => void answer.notes.push(text.trimEnd()),
-    }
-    const io = { ...processIo(), stderr: notes }
-    answer.code = await perform({ command, values: line.values, context, io })
-  } catch (error) {
-    if (!(error instanceof SkillrailError)) throw error
-    answer.error = error
-    answer.code = error.exitCode
+    const { values, globals } = line
+    const signal = world.signal ?? new AbortController().signal
+    code = await perform({ command, values, globals, runtime, signal, io })
+  } catch (thrown) {
+    if (!(thrown instanceof SkillrailError)) throw thrown
+    error = thrown
+    code = thrown.exitCode
   }
-  return answer
+  const isJson = args.includes('--json') && stdout !== ''
+  return {
+    code,
+    error,
+    lines: isJson ? [] : linesOf(stdout),
+    notes: linesOf(stderr),
+    json: isJson ? withoutAdditions(JSON.parse(stdout)) : noJson,
+  }
+}
+
+/** A terminal at which somebody types one line. */
+function terminalSaying(answer: string): NonNullable<Io['terminal']> {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() })
+  return { input: Readable.from([`${answer}\n`]), output }
 }
 
 export interface ProjectCommands {
@@ -125,27 +138,6 @@ export function commandsIn(project: () => TestProject): ProjectCommands {
       const { json } = await command('runs list --json')
       return String(json.runs[0]?.runId)
     },
-  }
-}
-
-function outputInto(answer: CommandAnswer): Output {
-  return {
-    isTerminal: false,
-    isLive: false,
-    isQuiet: false,
-    width: 100,
-    line: (text = '') => void answer.lines.push(text),
-    raw: (text) => void answer.lines.push(...linesOf(text)),
-    json: (value) => (answer.json = withoutAdditions(JSON.parse(JSON.stringify(value)))),
-    note: (text) => void answer.notes.push(text),
-    styled: (text) => void answer.notes.push(text),
-    failure: (text) => void answer.notes.push(text),
-    detail: () => undefined,
-    live: () => undefined,
-    diagnostics: (list) => void answer.notes.push(...list.map(({ code }) => code)),
-    style: (_format, text) => text,
-    tableText: (rows) => rows.map((row) => `${row.join('  ')}\n`).join(''),
-    table: (rows) => void answer.lines.push(...rows.map((row) => row.join('  '))),
   }
 }
 

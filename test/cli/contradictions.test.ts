@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Command } from 'commander'
 import { expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { runInProcess } from '../run-in-process.ts'
 
 const server = 'http://127.0.0.1:1'
@@ -74,11 +74,8 @@ it.each(commands.map((entry) => [entry.name, entry] as const))(
   async (name, entry) => {
     const { command } = await entry.load()
     const declared = new Command()
-    if ('configure' in command) command.configure(declared)
-    else {
-      for (const { kind, flags } of Object.values(command.options)) {
-        if (kind !== 'flag' && kind !== 'list') declared.option(flags)
-      }
+    for (const { kind, flags } of Object.values(command.options)) {
+      if (kind !== 'flag' && kind !== 'list') declared.option(flags)
     }
     const single = declared.options.filter(
       ({ required, optional, variadic, parseArg }) =>

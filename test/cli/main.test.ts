@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { commands } from '../../src/cli/commands.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { type CliResult, runInProcess } from '../run-in-process.ts'
 import { runCli } from './run-cli.ts'
 

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest'
-import { createOutput, type Output } from '../../src/cli/output.ts'
-import type { Sink } from '../../src/cli/sink.ts'
+import { createOutput, type Output, type Sink } from '../../src/cli/terminal.ts'
 
 interface Written {
   output: Output
@@ -56,7 +55,7 @@ it('is silent with --quiet but for the answer and errors', () => {
   output.diagnostics([{ code: 'x', severity: 'warning', message: 'd', path: 'p' }])
   expect(stderr()).toBe('')
   output.diagnostics([{ code: 'x', severity: 'error', message: 'e', path: 'p', line: 2 }])
-  output.line('answer')
+  output.raw('answer\n')
   expect(stderr()).toContain('p:2: ')
   expect(stdout()).toBe('answer\n')
 })
@@ -71,12 +70,12 @@ it('rewrites one live line on a terminal and writes none elsewhere', () => {
 })
 
 it('aligns columns by what is visible', () => {
-  const { output, stdout } = open(true)
-  output.table([
+  const { output } = open(true)
+  const text = output.table([
     ['name', 'état'],
     [output.style('bold', 'x'), 'long'],
   ])
-  expect(stdout()).toBe('name  état\n\u001b[1mx\u001b[22m     long\n')
+  expect(text).toBe('name  état\n\u001b[1mx\u001b[22m     long\n')
 })
 
 it.each([{ CI: 'true' }, { CI: '1' }])(
@@ -105,10 +104,10 @@ it('keeps the styles of a remark where colours are forced', () => {
 })
 
 it('aligns columns of wide characters', () => {
-  const { output, stdout } = open(false)
-  output.table([
+  const { output } = open(false)
+  const text = output.table([
     ['名前', 'x'],
     ['name', 'y'],
   ])
-  expect(stdout()).toBe('名前  x\nname  y\n')
+  expect(text).toBe('名前  x\nname  y\n')
 })

@@ -2,8 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import type { CommandEntry } from '../../src/cli/command-table/command-entry.ts'
-import { commands } from '../../src/cli/commands.ts'
+import type { CommandEntry } from '../../src/cli/registry.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { pages, prose, typed, wordsOf } from './_pages.ts'
 
 const root = new URL('../..', import.meta.url).pathname

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { commands } from '../../src/cli/registry.ts'
 import { pageText } from '../../src/view/index.ts'
 
 const folder = new URL('../../src/view/page', import.meta.url).pathname

@@ -6,7 +6,7 @@ import {
   safeLine,
   safeText,
 } from '../../../src/base/index.ts'
-import { createOutput } from '../../../src/cli/output.ts'
+import { createOutput } from '../../../src/cli/terminal.ts'
 import { demand, obeyedByTerminals, textOf } from '../target.ts'
 
 export const name = 'printer'

@@ -1,0 +1,250 @@
+import { fstatSync, statSync } from 'node:fs'
+import type { Screen } from '../base/command.ts'
+import type { Readable, Writable } from 'node:stream'
+import { stripVTControlCharacters, styleText } from 'node:util'
+import { diagnosticText } from '../base/diagnostic.ts'
+import {
+  columnsOf,
+  cutToColumns,
+  type Diagnostic,
+  messageOf,
+  type Runtime,
+  safeText,
+  SkillrailError,
+  systemCode,
+  UsageError,
+} from '../base/index.ts'
+import { writeAll } from '../base/write-files.ts'
+
+/** What a command line reads and writes; tests pass their own. */
+export interface Io {
+  readonly stdin: Readable & { isTTY?: boolean }
+  readonly stdout: Sink
+  readonly stderr: Sink
+  /** Where questions are asked; undefined in a non-interactive shell. */
+  readonly terminal: { input: Readable; output: Writable } | undefined
+  /** Owned by commands that speak a protocol over stdin and stdout. */
+  readonly protocolOutput: Writable
+  /** Replaces parts of the real runtime, such as `env`, `cwd` and `home`. */
+  readonly runtime?: Partial<Runtime>
+}
+
+/** The streams of this process. Loading Node's stream modules takes time, so it waits until they are used. */
+export function processIo(): Io {
+  return {
+    stdout: openSink(1),
+    stderr: openSink(2),
+    get stdin() {
+      return process.stdin
+    },
+    get terminal() {
+      const { stdin, stderr } = process
+      return stdin.isTTY && stderr.isTTY ? { input: stdin, output: stderr } : undefined
+    },
+    get protocolOutput() {
+      return process.stdout
+    },
+  }
+}
+
+/** Everything on standard input as UTF-8 text. */
+export async function readStandardInput({ stdin }: Pick<Io, 'stdin'>): Promise<string> {
+  const chunks: Buffer[] = []
+  try {
+    for await (const chunk of stdin) chunks.push(Buffer.from(chunk))
+  } catch (error) {
+    throw new UsageError({
+      code: 'standard-input',
+      message: `standard input cannot be read: ${messageOf(error)}`,
+    })
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/**
+ * The line that the user types. Undefined in a non-interactive shell, when `withdrawn` aborts and when
+ * the input ends (Ctrl-D). Rejects when `signal` ends the command.
+ */
+export async function ask(
+  { terminal }: Pick<Io, 'terminal'>,
+  question: string,
+  signal: AbortSignal,
+  withdrawn?: AbortSignal,
+): Promise<string | undefined> {
+  if (terminal === undefined) return undefined
+  const { createInterface } = await import('node:readline/promises')
+  const reader = createInterface(terminal)
+  // While it asks, the terminal gives Ctrl-C to the reader and not to the process.
+  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'))
+  try {
+    const signals = withdrawn === undefined ? [signal] : [signal, withdrawn]
+    return await reader.question(question, { signal: AbortSignal.any(signals) })
+  } catch (error) {
+    if (signal.aborted) throw error
+    terminal.output.write('\n')
+    return undefined
+  } finally {
+    reader.close()
+  }
+}
+
+/** How a command prints: the Result to stdout, everything else to stderr. */
+export interface Output extends Pick<Screen, 'isTerminal' | 'width' | 'style' | 'table'> {
+  /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
+  readonly isLive: boolean
+  /** Writes to stdout as it is. */
+  raw(text: string): void
+  note(text: string): void
+  /** A note whose styled parts were made safe by the caller. */
+  styled(text: string): void
+  /** Printed with `--quiet` too. */
+  failure(text: string): void
+  /** Printed with `--verbose` only. */
+  detail(text: string): void
+  /** Redraws the last line of stderr, as much of it as fits; does nothing where that is not possible. */
+  live(text: string): void
+  diagnostics(diagnostics: readonly Diagnostic[]): void
+}
+
+export interface OutputOptions {
+  stdout: Sink
+  stderr: Sink
+  env: Readonly<Record<string, string | undefined>>
+  quiet: boolean
+  verbose: boolean
+}
+
+export function createOutput(options: OutputOptions): Output {
+  const { stdout, stderr, env, quiet, verbose } = options
+  const isTerminal = stdout.isTerminal && env['TERM'] !== 'dumb'
+  const colours = env['FORCE_COLOR'] ? isSet(env['FORCE_COLOR']) : isTerminal && !env['NO_COLOR']
+  const redraws = stderr.isTerminal && !quiet && !isSet(env['CI'])
+  const wanted = Number(env['COLUMNS'])
+  const width = wanted > 0 ? wanted : (stdout.columns ?? 100) || 100
+  const style: Screen['style'] = (format, text) =>
+    colours ? styleText(format, text, { validateStream: false }) : text
+  return {
+    isTerminal,
+    isLive: isTerminal && redraws,
+    width,
+    style,
+    table: alignColumns,
+    raw: (text) => stdout.write(text),
+    note(text) {
+      if (!quiet) stderr.write(`${safeText(text)}\n`)
+    },
+    styled(text) {
+      if (quiet) return
+      const keepsStyles = stderr.isTerminal || isSet(env['FORCE_COLOR'])
+      stderr.write(`${keepsStyles ? text : stripVTControlCharacters(text)}\n`)
+    },
+    failure: (text) => stderr.write(`${safeText(text)}\n`),
+    detail(text) {
+      if (verbose) stderr.write(`${safeText(text)}\n`)
+    },
+    live(text) {
+      if (redraws) stderr.write(`\r\u001b[2K${cutToColumns(text, width - 1)}`)
+    },
+    diagnostics(diagnostics) {
+      for (const diagnostic of diagnostics) {
+        const silent = quiet && diagnostic.severity !== 'error'
+        if (!silent) stderr.write(`${diagnosticText(diagnostic, style)}\n`)
+      }
+    },
+  }
+}
+
+/** Whether a variable of the environment says yes. */
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== '' && value !== '0' && value !== 'false'
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string {
+  const lengths = rows.map((row) => row.map(visibleLength))
+  const widths: number[] = []
+  for (const row of lengths) {
+    row.forEach((length, column) => {
+      widths[column] = Math.max(widths[column] ?? 0, length)
+    })
+  }
+  return rows
+    .map((row, index) => {
+      const cells = row.map((cell, column) => {
+        const missing = (widths[column] ?? 0) - (lengths[index]?.[column] ?? 0)
+        return cell + ' '.repeat(missing + 2)
+      })
+      return `${cells.join('').trimEnd()}\n`
+    })
+    .join('')
+}
+
+/** Columns without the styling escapes that {@link Output.style} adds. */
+function visibleLength(text: string): number {
+  return columnsOf(stripVTControlCharacters(text))
+}
+
+/** Where words go. Writing returns when the system has them. */
+export interface Sink {
+  readonly isTerminal: boolean
+  /** Columns of the terminal; undefined where there is none. */
+  readonly columns: number | undefined
+  write(text: string): void
+}
+
+/**
+ * Standard output (1) or standard error (2), written directly: loading Node's stream modules would
+ * cost a fifth of a start. When the reader of a pipe has gone, the rest is dropped and the command
+ * goes on: `skillrail run … | head` must not end a run. Nor must standard error that cannot be written
+ * for whatever reason: the answer does not depend on remarks, and there is nowhere to say it.
+ */
+function openSink(descriptor: 1 | 2): Sink {
+  const isTerminal = isTty(descriptor)
+  const stream = descriptor === 1 ? 'stdout' : 'stderr'
+  let gone = false
+  return {
+    isTerminal,
+    get columns() {
+      return isTerminal ? process[stream].columns : undefined
+    },
+    write(text) {
+      // The console of Windows takes characters, not UTF-8.
+      if (isTerminal && process.platform === 'win32') process[stream].write(text)
+      else if (!gone) gone = !writeWhole(descriptor, Buffer.from(text))
+    },
+  }
+}
+
+function isTty(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor)
+    if (!stats.isCharacterDevice()) return false
+    // Asking the system loads Node's network modules: a tenth of a start.
+    if (stats.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev) return false
+  } catch {
+    return false // Closed by whoever started us.
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor)
+}
+
+function unwritable(error: unknown): SkillrailError {
+  return new SkillrailError({
+    code: 'output-unwritable',
+    message: `standard output cannot be written: ${messageOf(error)}`,
+    hint: 'What was written so far is incomplete.',
+    cause: error,
+  })
+}
+
+/**
+ * False when nobody reads any more.
+ * @throws {SkillrailError} when standard output cannot be written.
+ */
+function writeWhole(descriptor: number, bytes: Buffer): boolean {
+  try {
+    writeAll(descriptor, bytes)
+    return true
+  } catch (error) {
+    if (systemCode(error) === 'EPIPE' || descriptor === 2) return false
+    throw unwritable(error)
+  }
+}
