@@ -7,11 +7,11 @@ import { interleave, median } from './_measure.mjs'
 
 const rounds = Number(process.env.ROUNDS ?? 7)
 const root = join(import.meta.dirname, '..')
-if (!existsSync(join(root, 'dist/agent/index.js'))) {
+if (!existsSync(join(root, 'dist/entries/agent.js'))) {
   console.log('skipped: dist/ is not built (npm run build)')
   process.exit(0)
 }
-const { SkillManager, systemRuntime } = await import('../dist/index.js')
+const { SkillManager, systemRuntime } = await import('../dist/entries/index.js')
 
 const base = mkdtempSync(join(tmpdir(), 'skillrail-bench-'))
 try {
@@ -29,7 +29,7 @@ function importCost() {
     '-e',
     `import ${JSON.stringify(name)}`,
   ]
-  const commands = { ai: load('ai'), 'skillrail/agent': load(join(root, 'dist/agent/index.js')) }
+  const commands = { ai: load('ai'), 'skillrail/agent': load(join(root, 'dist/entries/agent.js')) }
   const rows = interleave(commands, { base: 'ai', rounds: 2 * rounds, cwd: root })
   for (const { name, cpu, ratio } of rows) line(`import '${name}'`, `${cpu.toFixed(0)} ms`, ratio)
 }

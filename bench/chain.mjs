@@ -167,9 +167,9 @@ const task = (index) => ({
 })
 
 async function journal() {
-  const { systemRuntime } = await load('base/index')
-  const chain = await load('chain/index')
-  const { defaultChainPolicy } = await load('skill/index')
+  const { systemRuntime } = await load('core/runtime')
+  const chain = { ...(await load('chain/run-store')), ...(await load('chain/run-chain')) }
+  const { defaultChainPolicy } = await load('skill/declarations')
   const steps = 200
   const plan = {
     skill: 'noop',

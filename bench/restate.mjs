@@ -55,9 +55,9 @@ if (binary === undefined) {
 
 async function engines(server) {
   const sdk = await import('@restatedev/restate-sdk')
-  const { systemRuntime } = await load('base/index')
-  const { defaultChainPolicy } = await load('skill/index')
-  const { startWorker } = await load('chain/restate/index')
+  const { systemRuntime } = await load('core/runtime')
+  const { defaultChainPolicy } = await load('skill/declarations')
+  const { startWorker } = await load('chain/restate/worker')
   const { skillDigest } = await load('chain/lookup')
   mkdirSync(join(base, 's'))
   writeFileSync(join(base, 's/SKILL.md'), '---\nname: s\n---\n')
@@ -172,7 +172,9 @@ async function memory(server) {
       env: { PATH: process.env.PATH, HOME: base },
     },
   )
-  const { planRun, createDiskLookup, allSteps } = await load('chain/index')
+  const { planRun } = await load('chain/plan')
+  const { createDiskLookup } = await load('chain/lookup')
+  const { allSteps } = await load('chain/plan-model')
   const lookup = createDiskLookup({
     workspace: project,
     trustOf: () => ({ level: 'trusted', reason: '' }),

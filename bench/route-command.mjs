@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { systemRuntime } from '../src/base/index.ts'
+import { systemRuntime } from '../src/core/runtime.ts'
 import { refreshToolIndex } from '../src/tools/cache/refresh.ts'
 import { interleave } from './_measure.mjs'
 import { benchTools, serverNames } from './_tools.mjs'

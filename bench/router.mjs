@@ -5,12 +5,10 @@
 import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import {
-  indexDefinitions,
-  meaningOf,
-  openLocalEmbedding,
-  prepareRouter,
-} from '../src/tools/index.ts'
+import { indexDefinitions } from '../src/tools/cache/tool-index.ts'
+import { meaningOf } from '../src/tools/route/meaning.ts'
+import { openLocalEmbedding } from '../src/tools/route/local-embedding.ts'
+import { prepareRouter } from '../src/tools/route/router.ts'
 import { definitionsOf, readSets } from './_router-sets.mjs'
 import { foldsOf, mean, pairedDifference } from './_statistics.mjs'
 

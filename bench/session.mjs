@@ -4,8 +4,8 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { systemRuntime } from '../src/base/index.ts'
-import { openSession } from '../src/workflow/index.ts'
+import { systemRuntime } from '../src/core/runtime.ts'
+import { openSession } from '../src/tools/workflow/session.ts'
 import { median } from './_measure.mjs'
 
 const rounds = Number(process.env.ROUNDS ?? 200)

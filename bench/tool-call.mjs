@@ -3,8 +3,8 @@
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { resolve } from 'node:path'
-import { systemRuntime } from '../src/base/index.ts'
-import { openServers } from '../src/tools/index.ts'
+import { systemRuntime } from '../src/core/runtime.ts'
+import { openServers } from '../src/tools/server/pool.ts'
 import { median } from './_measure.mjs'
 
 const rounds = 40

@@ -4,7 +4,7 @@
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { systemRuntime } from '../src/base/index.ts'
+import { systemRuntime } from '../src/core/runtime.ts'
 import { loadToolIndex } from '../src/tools/cache/load.ts'
 import { toolCachePath } from '../src/tools/cache/places.ts'
 import { refreshToolIndex } from '../src/tools/cache/refresh.ts'

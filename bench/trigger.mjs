@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const self = fileURLToPath(import.meta.url)
-const library = new URL('../src/trigger/index.ts', import.meta.url).href
+const library = new URL('../src/trigger/match.ts', import.meta.url).href
 const runs = 11
 
 const slow = [

@@ -11,21 +11,13 @@ rmSync('dist', { recursive: true, force: true })
 execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'], {
   stdio: 'inherit',
 })
-keepReachableDeclarations(
-  ['index', 'agent/index', 'tools/index', 'testing/index', 'hooks/index'].map(
-    (entry) => `dist/${entry}.d.ts`,
-  ),
-)
-await bundle(
-  {
-    index: 'src/index.ts',
-    'agent/index': 'src/agent/index.ts',
-    'tools/index': 'src/tools/index.ts',
-    'testing/index': 'src/testing/index.ts',
-    'hooks/index': 'src/hooks/index.ts',
-  },
-  { dir: 'dist', format: 'esm', chunkFileNames: 'shared/[name].js' },
-)
+const entries = ['index', 'agent', 'testing']
+keepReachableDeclarations(entries.map((entry) => `dist/entries/${entry}.d.ts`))
+await bundle(Object.fromEntries(entries.map((entry) => [entry, `src/entries/${entry}.ts`])), {
+  dir: 'dist/entries',
+  format: 'esm',
+  chunkFileNames: 'shared/[name].js',
+})
 await bundle(
   { bin: 'src/cli/bin.ts' },
   {
@@ -37,7 +29,6 @@ await bundle(
   {
     ...withPlugins(commanderInside(), await pageInside()),
     preserveEntrySignatures: 'allow-extension',
-    // A room's index then brings a command only those files of the room that it uses.
     treeshake: { moduleSideEffects: (id) => /cli\/bin\.ts$|\/commander\//.test(id) },
   },
 )

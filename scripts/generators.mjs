@@ -1,9 +1,11 @@
 // The files that are made from the sources, as { path, text, problems? }.
-import { auditRules } from '../src/audit/index.ts'
-import { settingTable, variableOf } from '../src/base/index.ts'
+import { auditRules } from '../src/audit/rules.ts'
+import { settingTable, variableOf } from '../src/core/settings.ts'
 import { parseCommandLine } from '../src/cli/command-line.ts'
 import { commands } from '../src/cli/registry.ts'
-import { fieldTable, frontmatterJsonSchema, validationRules } from '../src/skill/index.ts'
+import { fieldTable } from '../src/skill/field-table.ts'
+import { frontmatterJsonSchema } from '../src/skill/schema.ts'
+import { validationRules } from '../src/skill/rules.ts'
 import { prdCoverage } from './prd-coverage.mjs'
 
 export async function generators() {

@@ -26,9 +26,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     ],
   },
   gate: {
-    sources: [
-      'src/workflow/{run-gate,match,plan,plan-step,scope,keywords,after-call,session-state,resolve-params,tool-names}.ts',
-    ],
+    sources: ['src/tools/workflow/{gate,match,plan,session,session-file,tool-names}.ts'],
     tests: ['test/workflow/**/*.test.ts'],
   },
   arguments: {

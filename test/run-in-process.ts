@@ -1,5 +1,5 @@
 import { Readable, Writable } from 'node:stream'
-import type { Runtime } from '../src/base/index.ts'
+import type { Runtime } from '../src/core/runtime.ts'
 import type { Io } from '../src/cli/terminal.ts'
 import { main } from '../src/cli/main.ts'
 

@@ -1,12 +1,12 @@
-import { loadConfiguration, type Runtime, type Settings, systemRuntime } from '../base/index.ts'
-import {
-  type Activation,
-  discoverSkills,
-  type Skill,
-  type SkillInfo,
-  SkillManager,
-} from '../library/index.ts'
-import { parseAllowedTools, SkillNotFoundError } from '../skill/index.ts'
+import { loadConfiguration } from '../core/configuration.ts'
+import { type Runtime, systemRuntime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
+import type { Activation } from '../library/activation.ts'
+import { discoverSkills } from '../library/discover.ts'
+import type { Skill, SkillInfo } from '../library/model.ts'
+import { SkillManager } from '../library/manager.ts'
+import { parseAllowedTools } from '../skill/allowed-tools.ts'
+import { SkillNotFoundError } from '../skill/errors.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { approvalPart, type CallRules } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'

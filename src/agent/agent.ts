@@ -1,5 +1,6 @@
 import type { ModelMessage } from 'ai'
-import type { Skill, SkillInfo, SkillManager } from '../library/index.ts'
+import type { Skill, SkillInfo } from '../library/model.ts'
+import type { SkillManager } from '../library/manager.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { AgentEnvironment, AgentParts, type AgentSkills } from './agent-parts.ts'
 import { EventLog } from './events.ts'

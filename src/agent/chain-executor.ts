@@ -1,16 +1,15 @@
-import { isObject, messageOf, type Runtime, sha256 } from '../base/index.ts'
-import {
-  type Executor,
-  type PlannedTask,
-  skillDirectory,
-  type StepAnswer,
-  type StepContent,
-  type StepRequest,
-} from '../chain/index.ts'
-import { agentPrompt, failedOutput, type StepOutput } from '../exec/index.ts'
-import { SkillManager } from '../library/index.ts'
-import type { JsonValue } from '../skill/index.ts'
-import type { JsonObject } from '../tools/index.ts'
+import { isObject, sha256 } from '../core/json.ts'
+import { messageOf } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Executor, StepAnswer, StepRequest } from '../chain/executor.ts'
+import type { PlannedTask } from '../chain/plan-model.ts'
+import { skillDirectory } from '../chain/script-executor.ts'
+import type { StepContent } from '../chain/agent-executor.ts'
+import { agentPrompt } from '../exec/agent-clients.ts'
+import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
+import { SkillManager } from '../library/manager.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
 import { createPermit } from './approval/permit.ts'
 import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
 import type { ModelObject } from './resolve-model.ts'

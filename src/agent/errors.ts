@@ -1,4 +1,4 @@
-import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
+import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
 
 /** Base of the errors about agents; those about subagents have a family of their own. */
 export class AgentError extends SkillrailError {}

@@ -1,4 +1,4 @@
-import { nearest } from '../base/index.ts'
+import { nearest } from '../core/text.ts'
 import { PromptTemplateError } from './errors.ts'
 
 export type TemplateValue = string | number | boolean

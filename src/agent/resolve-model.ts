@@ -1,5 +1,7 @@
 import type { LanguageModel } from 'ai'
-import { messageOf, nearest, type Runtime, systemCode, systemRuntime } from '../base/index.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
+import { nearest } from '../core/text.ts'
+import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import { AgentUsageError, ModelNotFoundError } from './errors.ts'
 
 /** A model of the AI SDK; a bare name is not one. */

@@ -1,5 +1,5 @@
 import type { LanguageModel, ModelMessage } from 'ai'
-import type { JsonObject } from '../tools/index.ts'
+import type { JsonObject } from '../tools/model.ts'
 import { Compactor, type ConversationLimits } from './conversation/compact.ts'
 import { messageTexts } from './conversation/messages.ts'
 import { AgentUsageError } from './errors.ts'

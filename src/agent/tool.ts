@@ -1,6 +1,6 @@
-import { isObject, sha256 } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
-import type { JsonObject } from '../tools/index.ts'
+import { isObject, sha256 } from '../core/json.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
 import { AgentUsageError, ToolNameError } from './errors.ts'
 import type { AgentTool, ToolContext } from './types.ts'
 

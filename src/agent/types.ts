@@ -1,6 +1,6 @@
 import type { LanguageModel, ModelMessage } from 'ai'
-import type { JsonValue } from '../skill/index.ts'
-import type { JsonObject } from '../tools/index.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
 
 /** Where a tool of an agent comes from. */
 export type ToolOrigin =

@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { safeLine, safeText } from '../base/index.ts'
+import { safeLine, safeText } from '../core/text.ts'
 import type { AuditedText, Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 

@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
-import { findSecrets, safeLine, withoutEnd } from '../base/index.ts'
+import { findSecrets } from '../core/redact.ts'
+import { safeLine, withoutEnd } from '../core/text.ts'
 import type { AuditedText, Findings } from './findings.ts'
 import { type AuditCode, auditRule } from './rules.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { compareText, type Diagnostic } from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import type { PlaceOf } from './check-text.ts'
 import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'

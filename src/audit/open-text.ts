@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { safeLine } from '../base/index.ts'
+import { safeLine } from '../core/text.ts'
 import { checkScript, isNamedLikeScript } from './check-scripts.ts'
 import { lineIndex } from './check-text.ts'
 import type { AuditedText, Findings } from './findings.ts'

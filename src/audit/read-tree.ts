@@ -11,7 +11,9 @@ import {
   readSync,
 } from 'node:fs'
 import { dirname, isAbsolute, join, parse, resolve } from 'node:path'
-import { compareText, type Diagnostic, isInside, messageOf, realPathOf } from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { isInside, realPathOf } from '../core/read-files.ts'
+import { messageOf } from '../core/errors.ts'
 
 /** Something in a skill's directory. `path` is relative to it, with `/`. Nothing was opened. */
 export type TreeEntry = { path: string } & (

@@ -1,4 +1,4 @@
-import type { Severity } from '../base/diagnostic.ts'
+import type { Severity } from '../core/diagnostic.ts'
 
 const unicodeSecurity = 'https://www.unicode.org/reports/tr36/'
 const trojanSource = 'https://trojansource.codes/'

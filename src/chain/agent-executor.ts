@@ -1,15 +1,17 @@
 import { dirname } from 'node:path'
-import { makePrivateDirectory, reasonOf, type Runtime, sha256 } from '../base/index.ts'
+import { makePrivateDirectory } from '../core/write-files.ts'
+import { reasonOf } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { sha256 } from '../core/json.ts'
 import {
   type AgentCli,
   agentPrompt,
   type AgentWishes,
-  childEnvironment,
-  failedOutput,
   networkVariables,
-  type ReportedError,
   runAgent,
-} from '../exec/index.ts'
+} from '../exec/agent-clients.ts'
+import { childEnvironment } from '../exec/script.ts'
+import { failedOutput, type ReportedError } from '../exec/output-protocol.ts'
 import type { TaskCall } from './engine.ts'
 import type { Executor, StepRequest } from './executor.ts'
 import type { PlannedTask } from './plan-model.ts'

@@ -1,4 +1,4 @@
-import { failedOutput, type StepOutput, type StepStatus } from '../exec/index.ts'
+import { failedOutput, type StepOutput, type StepStatus } from '../exec/output-protocol.ts'
 import type {
   AttemptResult,
   CancelledStep,

@@ -1,6 +1,9 @@
 import { hostname } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { acquireFileLock, openJournal, type Runtime, systemCode } from '../base/index.ts'
+import { acquireFileLock } from '../core/file-lock.ts'
+import { openJournal } from '../core/journal-file.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { systemCode } from '../core/errors.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 
 import type { ApprovalRecord, ChainRecord, GateRecord } from './journal-records.ts'

@@ -1,5 +1,5 @@
-import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import type { Evidence, ReportedError, StepOutput, StepStatus } from '../exec/output-protocol.ts'
+import type { JsonValue } from '../skill/model.ts'
 import type { PlannedChain, PlannedTask } from './plan-model.ts'
 import type { ChainState } from './state.ts'
 

@@ -1,4 +1,4 @@
-import type { StepOutput } from '../exec/index.ts'
+import type { StepOutput } from '../exec/output-protocol.ts'
 import type { StepResult, TaskCall } from './engine.ts'
 import type { TaskExecutor } from './plan-model.ts'
 

@@ -1,5 +1,5 @@
-import { sha256 } from '../base/index.ts'
-import { failedOutput } from '../exec/index.ts'
+import { sha256 } from '../core/json.ts'
+import { failedOutput } from '../exec/output-protocol.ts'
 import type { Outcome } from './engine.ts'
 import type { EngineCore, Entry } from './journal-core.ts'
 import type { ApprovalRecord } from './journal-records.ts'

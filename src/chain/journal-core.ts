@@ -1,4 +1,4 @@
-import type { Runtime } from '../base/index.ts'
+import type { Runtime } from '../core/runtime.ts'
 import type { ChainCall, ChainResult, Engine, EventListener, Outcome, TaskCall } from './engine.ts'
 import type { RecordWriter, RunJournal } from './run-journal.ts'
 import type { StepRunner } from './step-runner.ts'

@@ -1,4 +1,4 @@
-import type { StepOutput } from '../exec/index.ts'
+import type { StepOutput } from '../exec/output-protocol.ts'
 import { lateReport } from './agent-executor.ts'
 import { noLimit, overdue, timeLimit, type TimeLimit } from './attempt.ts'
 import type { CancelledStep, Ended, Engine, FinishedOutcome, Outcome, Running } from './engine.ts'

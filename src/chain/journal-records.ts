@@ -1,6 +1,7 @@
-import { isObject, type JournalRecord } from '../base/index.ts'
-import type { StepOutput } from '../exec/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import { isObject } from '../core/json.ts'
+import type { JournalRecord } from '../core/journal-file.ts'
+import type { StepOutput } from '../exec/output-protocol.ts'
+import type { JsonValue } from '../skill/model.ts'
 import type { CancelledStep, FinishedOutcome, RunStatus } from './engine.ts'
 import type { Plan } from './plan-model.ts'
 

@@ -1,25 +1,20 @@
 import { existsSync } from 'node:fs'
 import { basename, join, relative, sep } from 'node:path'
-import { type Diagnostic, isInside, readRegularFile, sha256 } from '../base/index.ts'
-import { findScripts, type ScriptSearch, type SkillRequest, skillRequests } from '../exec/index.ts'
-import {
-  besideChain,
-  type ChainDeclaration,
-  estimateTokens,
-  misplacedPolicy,
-  parseSkill,
-  type SkillDocument,
-  type SkillFields,
-  type YamlNode,
-} from '../skill/index.ts'
-import {
-  type NearestLock,
-  type SkillNotTrustedError,
-  type SkillScope,
-  type TrustLevel,
-  type TrustPolicy,
-  trustRefusal,
-} from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { isInside, readRegularFile } from '../core/read-files.ts'
+import { sha256 } from '../core/json.ts'
+import { findScripts, type ScriptSearch } from '../exec/find-script.ts'
+import { type SkillRequest, skillRequests } from '../exec/agent-clients.ts'
+import { besideChain } from '../skill/declarations.ts'
+import type { ChainDeclaration, SkillDocument, SkillFields } from '../skill/model.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import { misplacedPolicy } from '../skill/validate.ts'
+import { parseSkill } from '../skill/parse.ts'
+import type { YamlNode } from '../skill/read-yaml.ts'
+import type { NearestLock } from '../trust/lock.ts'
+import type { SkillNotTrustedError } from '../trust/decide.ts'
+import type { SkillScope, TrustLevel, TrustPolicy } from '../trust/model.ts'
+import { trustRefusal } from '../trust/skill-trust.ts'
 import { resolveStep, type StepResolution } from './resolve.ts'
 
 /** Where planning learns about skills. The plan is a pure function of its answers. */

@@ -1,6 +1,7 @@
-import type { Diagnostic } from '../base/index.ts'
-import { type ChainPolicy, defaultChainPolicy, policyKeys } from '../skill/index.ts'
-import type { TrustLevel } from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { ChainPolicy } from '../skill/model.ts'
+import { defaultChainPolicy, policyKeys } from '../skill/declarations.ts'
+import type { TrustLevel } from '../trust/model.ts'
 
 /**
  * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such skill,

@@ -1,5 +1,8 @@
-import { type Diagnostic, nearest, sha256 } from '../base/index.ts'
-import { type ChainDeclaration, type ChainPolicy, defaultChainPolicy } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { nearest } from '../core/text.ts'
+import { sha256 } from '../core/json.ts'
+import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
+import { defaultChainPolicy } from '../skill/declarations.ts'
 import { checkPolicy } from './policy.ts'
 import type { ChainLookup, SkillFacts } from './lookup.ts'
 import {

@@ -1,6 +1,8 @@
-import { type Diagnostic, nearest, UsageError } from '../base/index.ts'
-import type { ReportedError, StepStatus } from '../exec/index.ts'
-import type { ChainDeclaration, ChainPolicy } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { nearest } from '../core/text.ts'
+import { UsageError } from '../core/errors.ts'
+import type { ReportedError, StepStatus } from '../exec/output-protocol.ts'
+import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
 
 /** How a result ends its chain: as a failure, or (`early_exit_on: success`) as a success. */
 export type Stop = 'failed' | 'succeeded'

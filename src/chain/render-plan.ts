@@ -1,5 +1,5 @@
-import { columnsOf, padToColumns, safeLine } from '../base/index.ts'
-import type { ChainPolicy } from '../skill/index.ts'
+import { columnsOf, padToColumns, safeLine } from '../core/text.ts'
+import type { ChainPolicy } from '../skill/model.ts'
 import {
   executionWords,
   isChain,

@@ -1,6 +1,9 @@
 import { lstatSync, readdirSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { compareText, isInside, lookProblem, nearest, realRootOf } from '../base/index.ts'
+import { compareText } from '../core/diagnostic.ts'
+import { isInside, realRootOf } from '../core/read-files.ts'
+import { lookProblem } from '../core/errors.ts'
+import { nearest } from '../core/text.ts'
 
 /**
  * Finds the skill that a chain calls by name: below the parent of the chain skill's directory, its

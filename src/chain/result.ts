@@ -1,4 +1,4 @@
-import { lockHolder } from '../base/index.ts'
+import { lockHolder } from '../core/file-lock.ts'
 import type { AttemptResult, RunResult, RunStatus, StepResult } from './engine.ts'
 import type { RunJournal } from './run-journal.ts'
 

@@ -1,4 +1,5 @@
-import { findSecrets, redactText, sha256 } from '../base/index.ts'
+import { findSecrets, redactText } from '../core/redact.ts'
+import { sha256 } from '../core/json.ts'
 import { RunStateError } from './errors.ts'
 import type { RunJournal } from './run-journal.ts'
 

@@ -1,15 +1,14 @@
 import { dirname } from 'node:path'
-import {
-  acquireFileLock,
-  type Diagnostic,
-  openJournal,
-  reasonOf,
-  type Runtime,
-  type Settings,
-  sha256,
-  StateFileError,
-} from '../base/index.ts'
-import { childEnvironment, endOrphans, runProcess } from '../exec/index.ts'
+import { acquireFileLock } from '../core/file-lock.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { openJournal } from '../core/journal-file.ts'
+import { reasonOf, StateFileError } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
+import { sha256 } from '../core/json.ts'
+import { childEnvironment } from '../exec/script.ts'
+import { endOrphans } from '../exec/process-group.ts'
+import { runProcess } from '../exec/process.ts'
 import type { EventListener, RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunFilesError, RunStateError } from './errors.ts'
 import { type Executor } from './executor.ts'

@@ -1,13 +1,7 @@
-import {
-  type Diagnostic,
-  type JournalRecord,
-  type JournalWriter,
-  readJournal,
-  reasonOf,
-  StateFileError,
-  systemCode,
-} from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { type JournalRecord, type JournalWriter, readJournal } from '../core/journal-file.ts'
+import { reasonOf, StateFileError, systemCode } from '../core/errors.ts'
+import type { JsonValue } from '../skill/model.ts'
 import type { RunStatus } from './engine.ts'
 import { runNotFound } from './errors.ts'
 import {

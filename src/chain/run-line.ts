@@ -1,4 +1,4 @@
-import { shellWord } from '../base/index.ts'
+import { shellWord } from '../core/text.ts'
 
 /** Those that execute something need to be allowed again what the one before was. */
 export const commands = {

@@ -1,16 +1,8 @@
 import { chmodSync, lstatSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  acquireFileLock,
-  compareText,
-  type Diagnostic,
-  lockHolder,
-  lookProblem,
-  reasonOf,
-  SkillrailError,
-  systemCode,
-  UsageError,
-} from '../base/index.ts'
+import { acquireFileLock, lockHolder } from '../core/file-lock.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { lookProblem, reasonOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
 import { statusOfRun } from './result.ts'
 import { readRunJournal, type RunJournal } from './run-journal.ts'
 

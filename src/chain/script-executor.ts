@@ -1,20 +1,11 @@
 import { dirname, join, resolve } from 'node:path'
-import { sha256 } from '../base/index.ts'
-import {
-  capturedText,
-  type Confinement,
-  failedOutput,
-  findScript,
-  findVerifyScript,
-  type ProcessResult,
-  runConfined,
-  type RunProcess,
-  runProcess,
-  runScript,
-  type Script,
-  type StepOutput,
-  verificationKey,
-} from '../exec/index.ts'
+import { sha256 } from '../core/json.ts'
+import { capturedText, type ProcessResult, type RunProcess, runProcess } from '../exec/process.ts'
+import { type Confinement, runConfined } from '../exec/sandbox/open-sandbox.ts'
+import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
+import { findScript, findVerifyScript, type Script } from '../exec/find-script.ts'
+import { runScript } from '../exec/script.ts'
+import { verificationKey } from '../exec/process-group.ts'
 import { RunFilesError } from './errors.ts'
 import type { Executor, StepAnswer, StepRequest } from './executor.ts'
 import type { ConfinementRecord } from './journal-records.ts'

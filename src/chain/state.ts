@@ -1,5 +1,5 @@
-import type { ReportedError, StepStatus } from '../exec/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import type { ReportedError, StepStatus } from '../exec/output-protocol.ts'
+import type { JsonValue } from '../skill/model.ts'
 
 /** What one step left for those after it. */
 export interface PreviousOutput {

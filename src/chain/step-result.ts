@@ -1,4 +1,4 @@
-import type { StepOutput } from '../exec/index.ts'
+import type { StepOutput } from '../exec/output-protocol.ts'
 import type {
   CancelledStep,
   ChainResult,

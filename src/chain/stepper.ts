@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { redactValue } from '../base/index.ts'
-import type { ReportedError, StepOutput } from '../exec/index.ts'
+import { redactValue } from '../core/redact.ts'
+import type { ReportedError, StepOutput } from '../exec/output-protocol.ts'
 import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'

@@ -1,4 +1,4 @@
-import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../base/index.ts'
+import { columnsOf, cutToColumns, padToColumns, safeLine, safeText } from '../core/text.ts'
 import type { StepResult, StepResultStatus } from './engine.ts'
 import { saidInside } from './render-plan.ts'
 import { type ShownRun } from './result.ts'

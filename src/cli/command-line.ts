@@ -1,8 +1,7 @@
 import { Command as Parser, Option } from 'commander'
-import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../base/command.ts'
-import { SkillrailError, UsageError } from '../base/index.ts'
-import { contradiction } from '../base/errors.ts'
-import { milliseconds, wholeNumber } from '../base/option-values.ts'
+import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../core/command.ts'
+import { contradiction, SkillrailError, UsageError } from '../core/errors.ts'
+import { milliseconds, wholeNumber } from '../core/option-values.ts'
 import type { CommandEntry } from './registry.ts'
 
 export interface GlobalValues {

@@ -1,13 +1,12 @@
-import { diagnosticText } from '../base/diagnostic.ts'
+import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
 import {
-  type Diagnostic,
   messageOf,
-  safeText,
   SkillrailError,
   StateFileError,
   systemCode,
   systemReason,
-} from '../base/index.ts'
+} from '../core/errors.ts'
+import { safeText } from '../core/text.ts'
 
 /** What `--json` prints instead of an answer. */
 interface FailureReport {

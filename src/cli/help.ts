@@ -1,6 +1,6 @@
-import { nearest, UsageError } from '../base/index.ts'
-import type { CommandEntry, CommandGroup } from './registry.ts'
-import { commands } from './registry.ts'
+import { nearest } from '../core/text.ts'
+import { UsageError } from '../core/errors.ts'
+import { type CommandEntry, type CommandGroup, commands } from './registry.ts'
 
 const groups: readonly CommandGroup[] = [
   'Run',

@@ -1,19 +1,11 @@
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
-import {
-  exitCode,
-  type ExitCode,
-  type Runtime,
-  SkillrailError,
-  systemRuntime,
-  UsageError,
-} from '../base/index.ts'
+import { exitCode, type ExitCode, SkillrailError, UsageError } from '../core/errors.ts'
+import { packageVersion, type Runtime, systemRuntime } from '../core/runtime.ts'
 import { type Io, processIo } from './terminal.ts'
-import type { CommandEntry } from './registry.ts'
-import { commands } from './registry.ts'
+import { type CommandEntry, commands } from './registry.ts'
 import { failureReport, failureText } from './failure.ts'
 import { groupHelp, rootHelp, unknownCommand } from './help.ts'
-import { packageVersion } from '../base/runtime.ts'
 
 /**
  * Runs one command line and returns its exit code. The only place that turns an error into words

@@ -7,15 +7,11 @@ import {
   type Screen,
   Serving,
   type Values,
-} from '../base/command.ts'
-import {
-  type Diagnostic,
-  exitCode,
-  type ExitCode,
-  loadConfiguration,
-  type Runtime,
-  UsageError,
-} from '../base/index.ts'
+} from '../core/command.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { exitCode, type ExitCode, UsageError } from '../core/errors.ts'
+import { loadConfiguration } from '../core/configuration.ts'
+import type { Runtime } from '../core/runtime.ts'
 import type { GlobalValues } from './command-line.ts'
 import { openReports } from './reports.ts'
 import { ask, createOutput, type Io, type Output, readStandardInput } from './terminal.ts'

@@ -1,4 +1,4 @@
-import type { AnyCommand } from '../base/command.ts'
+import type { AnyCommand } from '../core/command.ts'
 
 /** One line of `skillrail --help`, and where the command lives. */
 export interface CommandEntry {

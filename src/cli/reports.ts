@@ -8,16 +8,11 @@ import {
   statSync,
 } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import type { AnyCommand } from '../base/command.ts'
-import {
-  type Diagnostic,
-  makeDirectory,
-  messageOf,
-  reasonOf,
-  type Runtime,
-  UsageError,
-} from '../base/index.ts'
-import { openAtOnce, writeAll, writeNamedFile } from '../base/write-files.ts'
+import type { AnyCommand } from '../core/command.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
+import { messageOf, reasonOf, UsageError } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
 
 /** Where the events and the reports of a command go: the options `--events` and `--report`. */
 export interface Reports {

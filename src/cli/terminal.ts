@@ -1,20 +1,12 @@
 import { fstatSync, statSync } from 'node:fs'
-import type { Screen } from '../base/command.ts'
+import type { Screen } from '../core/command.ts'
 import type { Readable, Writable } from 'node:stream'
 import { stripVTControlCharacters, styleText } from 'node:util'
-import { diagnosticText } from '../base/diagnostic.ts'
-import {
-  columnsOf,
-  cutToColumns,
-  type Diagnostic,
-  messageOf,
-  type Runtime,
-  safeText,
-  SkillrailError,
-  systemCode,
-  UsageError,
-} from '../base/index.ts'
-import { writeAll } from '../base/write-files.ts'
+import { type Diagnostic, diagnosticText } from '../core/diagnostic.ts'
+import { columnsOf, cutToColumns, safeText } from '../core/text.ts'
+import { messageOf, SkillrailError, systemCode, UsageError } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { writeAll } from '../core/write-files.ts'
 
 /** What a command line reads and writes; tests pass their own. */
 export interface Io {

@@ -1,5 +1,5 @@
-import { readRegularFile } from '../base/index.ts'
-import type { AllowedTool } from '../skill/index.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import type { AllowedTool } from '../skill/model.ts'
 import { failedOutput, readAgentOutput, type StepOutput } from './output-protocol.ts'
 import { capturedText, runProcess } from './process.ts'
 import { isCommandFile, shimTarget } from './script.ts'

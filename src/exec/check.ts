@@ -1,6 +1,6 @@
-import type { Check, CheckContext } from '../base/check.ts'
+import type { Check, CheckContext } from '../core/check.ts'
 import { findProgram } from './find-program.ts'
-import { openSandbox } from './index.ts'
+import { openSandbox } from './sandbox/open-sandbox.ts'
 
 /** Whether scripts of skills that are not trusted can run: by running a small one. */
 export async function checkSandbox({ settings }: CheckContext): Promise<Check> {

@@ -1,6 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import type { Runtime } from '../base/index.ts'
+import type { Runtime } from '../core/runtime.ts'
 
 /** Where a program lies on the search path, or undefined. Nothing is started. */
 export function findProgram(

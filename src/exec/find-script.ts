@@ -8,7 +8,9 @@ import {
   statSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { type Diagnostic, lookProblem, resolveInside } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { lookProblem } from '../core/errors.ts'
+import { resolveInside } from '../core/read-files.ts'
 import { interpreterFor } from './script.ts'
 
 /** A script that can be started: `file` with `args` before the arguments of the run. */

@@ -1,4 +1,5 @@
-import type { JsonValue, YamlNode } from '../skill/index.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { YamlNode } from '../skill/read-yaml.ts'
 
 /** A part of standard output that claims to be the output of the skill. */
 interface OutputBlock {

@@ -1,5 +1,7 @@
-import { deepestJson, isObject, messageOf, tooDeepAt } from '../base/index.ts'
-import { type JsonValue, readYaml } from '../skill/index.ts'
+import { deepestJson, isObject, tooDeepAt } from '../core/json.ts'
+import { messageOf } from '../core/errors.ts'
+import type { JsonValue } from '../skill/model.ts'
+import { readYaml } from '../skill/read-yaml.ts'
 import { lastOutputBlock, plainValue } from './output-block.ts'
 import { type CapturedOutput, capturedText, type ProcessEnd } from './process.ts'
 

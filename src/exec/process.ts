@@ -3,7 +3,7 @@ import { closeSync, constants, existsSync, openSync, readSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
-import { messageOf, systemReason } from '../base/index.ts'
+import { messageOf, systemReason } from '../core/errors.ts'
 import { endEscaped, endGroup, type EndingGroup, endWithUs, groupIsGone } from './process-group.ts'
 
 export interface ProcessRequest {

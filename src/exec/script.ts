@@ -1,12 +1,9 @@
 import { lstatSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, extname, win32 } from 'node:path'
-import {
-  makePrivateDirectory,
-  readRegularFile,
-  reasonOf,
-  type Runtime,
-  systemCode,
-} from '../base/index.ts'
+import { makePrivateDirectory } from '../core/write-files.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import { reasonOf, systemCode } from '../core/errors.ts'
+import type { Runtime } from '../core/runtime.ts'
 import type { Script } from './find-script.ts'
 import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
 import {

@@ -1,13 +1,7 @@
-import type { Check, CheckContext } from '../base/check.ts'
+import type { Check, CheckContext } from '../core/check.ts'
 import { findProgram } from '../exec/find-program.ts'
-import {
-  adapters,
-  bestRun,
-  hooksStatus,
-  type PlatformStatus,
-  probeHook,
-  type Registered,
-} from './index.ts'
+import { adapters } from './adapters.ts'
+import { bestRun, hooksStatus, type PlatformStatus, probeHook, type Registered } from './status.ts'
 
 /**
  * Whether the hook of each client is registered and will run.

@@ -10,14 +10,11 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  makePrivateDirectory,
-  type Runtime,
-  sha256,
-  systemCode,
-  userDirectories,
-} from '../base/index.ts'
-import type { InjectedReference } from '../trigger/index.ts'
+import { makePrivateDirectory } from '../core/write-files.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { sha256 } from '../core/json.ts'
+import { systemCode } from '../core/errors.ts'
+import type { InjectedReference } from '../trigger/inject.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { readSync, writeSync } from 'node:fs'
-import { systemRuntime } from '../base/index.ts'
+import { systemRuntime } from '../core/runtime.ts'
 import { isPlatform, platforms } from './adapters.ts'
 import { runHook } from './run-hook.ts'
 

@@ -2,13 +2,9 @@ import { readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type * as Zod from 'zod'
-import {
-  type Runtime,
-  StateFileError,
-  systemCode,
-  userDirectories,
-  writeFileAtomicSync,
-} from '../base/index.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { StateFileError, systemCode } from '../core/errors.ts'
+import { writeFileAtomicSync } from '../core/write-files.ts'
 import { platforms } from './adapters.ts'
 
 /** What an installation did to one file, so that it can be undone to the byte. */

@@ -1,16 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  messageOf,
-  readRegularFile,
-  type Runtime,
-  sha256,
-  SkillrailError,
-  userDirectories,
-  withFileLock,
-  writeFileAtomic,
-} from '../base/index.ts'
-import { findWorkspace } from '../trust/index.ts'
+import { messageOf, SkillrailError } from '../core/errors.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { sha256 } from '../core/json.ts'
+import { withFileLock } from '../core/file-lock.ts'
+import { writeFileAtomic } from '../core/write-files.ts'
+import { findWorkspace } from '../trust/decide.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { fileTexts } from './client-files.ts'
 import { partsNeeded } from './context.ts'

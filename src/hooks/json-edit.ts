@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type { Node } from 'jsonc-parser'
-import { deepestJson, SkillrailError, tooDeepAt } from '../base/index.ts'
+import { deepestJson, tooDeepAt } from '../core/json.ts'
+import { SkillrailError } from '../core/errors.ts'
 
 /**
  * The value of a configuration in which a list may be, or may come to be.

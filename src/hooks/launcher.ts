@@ -1,13 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import {
-  type Runtime,
-  sha256,
-  SkillrailError,
-  userDirectories,
-  writeFileAtomic,
-} from '../base/index.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { sha256 } from '../core/json.ts'
+import { SkillrailError } from '../core/errors.ts'
+import { writeFileAtomic } from '../core/write-files.ts'
 
 /** The entry, below the directory of one version, which mirrors the package. */
 const entryFile = 'dist/hook/hook.cjs'

@@ -1,4 +1,4 @@
-import { isObject } from '../base/index.ts'
+import { isObject } from '../core/json.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 /** What a client tells its hook about a prompt. */

@@ -1,27 +1,23 @@
 import { readdirSync, statSync, unlinkSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import {
-  isInside,
-  loadConfiguration,
-  makePrivateDirectory,
-  type Runtime,
-  userDirectories,
-  writeFileAtomicSync,
-} from '../base/index.ts'
+import { isInside } from '../core/read-files.ts'
+import { loadConfiguration } from '../core/configuration.ts'
+import { makePrivateDirectory, writeFileAtomicSync } from '../core/write-files.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
 import {
   currentTrust,
   discoverOptionsFrom,
   type DiscoverOptions,
   discoverSkills,
-  type Discovery,
-  skillAt,
-  type SkillInfo,
-  skillLocations,
-  walkDirectories,
-  walkLimits,
-} from '../library/index.ts'
-import { compilePattern } from '../trigger/index.ts'
-import { findWorkspace, openTrustStore, readTrustPolicy, skillTrust } from '../trust/index.ts'
+} from '../library/discover.ts'
+import type { Discovery, SkillInfo } from '../library/model.ts'
+import { skillAt } from '../library/find-skill.ts'
+import { skillLocations } from '../library/locations.ts'
+import { walkDirectories, walkLimits } from '../library/walk.ts'
+import { compilePattern } from '../trigger/pattern.ts'
+import { findWorkspace, readTrustPolicy } from '../trust/decide.ts'
+import { openTrustStore } from '../trust/store.ts'
+import { skillTrust } from '../trust/skill-trust.ts'
 import {
   cacheDirectory,
   type CachedTrigger,

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { loadConfiguration, type Runtime } from '../base/index.ts'
-import { discoverOptionsFrom, discoverSkills } from '../library/index.ts'
+import { loadConfiguration } from '../core/configuration.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
 import { adapters, type HookAdapter, type Platform } from './adapters.ts'
 import { launcherName, launcherPath, shellQuote } from './launcher.ts'
 

@@ -2,13 +2,10 @@ import { appendFileSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type * as Zod from 'zod'
-import {
-  makePrivateDirectory,
-  redactText,
-  type Runtime,
-  systemCode,
-  userDirectories,
-} from '../base/index.ts'
+import { makePrivateDirectory } from '../core/write-files.ts'
+import { redactText } from '../core/redact.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { systemCode } from '../core/errors.ts'
 import { platforms } from './adapters.ts'
 
 /** What the hook did for one prompt. Secrets are masked before it is written. */

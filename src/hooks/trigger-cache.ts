@@ -1,7 +1,7 @@
 import { readFileSync, type Stats, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { type Runtime, userDirectories } from '../base/index.ts'
-import type { TriggerSkill } from '../trigger/index.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import type { TriggerSkill } from '../trigger/match.ts'
 
 /**
  * What the hook knows of all skills that a working directory can use, so that a prompt does not wait

@@ -1,4 +1,4 @@
-import { safeLine } from '../base/index.ts'
+import { safeLine } from '../core/text.ts'
 import { adapters, type Platform } from './adapters.ts'
 import type { CodexHookTrust } from './codex-trust.ts'
 import type { FolderTrust } from './folder-trust.ts'

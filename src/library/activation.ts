@@ -1,13 +1,9 @@
-import type { Diagnostic } from '../base/index.ts'
-import {
-  type AllowedTool,
-  alreadyActiveNote,
-  applyArguments,
-  type JsonValue,
-  SkillInvocationError,
-  wrapSkillContent,
-} from '../skill/index.ts'
-import type { TrustLevel } from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { AllowedTool, JsonValue } from '../skill/model.ts'
+import { alreadyActiveNote, wrapSkillContent } from '../skill/catalog.ts'
+import { applyArguments } from '../skill/arguments.ts'
+import { SkillInvocationError } from '../skill/errors.ts'
+import type { TrustLevel } from '../trust/model.ts'
 import type { Skill, SkillInfo } from './model.ts'
 
 /** Who asks for the skill: a person by name, the model by itself, or a program. */

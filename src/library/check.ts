@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
-import type { Check, CheckContext } from '../base/check.ts'
-import { amount } from '../base/text.ts'
-import { discoverOptionsFrom, discoverSkills } from './index.ts'
+import type { Check, CheckContext } from '../core/check.ts'
+import { amount } from '../core/text.ts'
+import { discoverOptionsFrom, discoverSkills } from './discover.ts'
 
 export function checkLibrary({ runtime, settings }: CheckContext): Check[] {
   const discovery = discoverSkills(discoverOptionsFrom(runtime, settings))

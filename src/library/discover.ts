@@ -1,22 +1,12 @@
 import { basename, dirname, sep } from 'node:path'
-import {
-  compareDiagnostics,
-  type Diagnostic,
-  realPathOf,
-  type Runtime,
-  type Settings,
-} from '../base/index.ts'
-import { estimateTokens } from '../skill/index.ts'
-import {
-  confirmTrust,
-  findWorkspace,
-  readTrustPolicy,
-  type SkillScope,
-  skillTrust,
-  type TrustLevel,
-  type TrustPolicy,
-  type TrustVerdict,
-} from '../trust/index.ts'
+import { compareDiagnostics, type Diagnostic } from '../core/diagnostic.ts'
+import { realPathOf } from '../core/read-files.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
+import { findWorkspace, readTrustPolicy } from '../trust/decide.ts'
+import type { SkillScope, TrustLevel, TrustPolicy, TrustVerdict } from '../trust/model.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
 import { fieldsOf } from './metadata.ts'
 import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'

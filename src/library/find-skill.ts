@@ -1,27 +1,22 @@
 import { type Stats, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import { lookProblem } from '../core/errors.ts'
+import { nearest } from '../core/text.ts'
+import { sha256 } from '../core/json.ts'
+import { findReferences } from '../skill/references.ts'
+import { parseSkill } from '../skill/parse.ts'
 import {
-  isInside,
-  lookProblem,
-  nearest,
-  readRegularFile,
-  realPathOf,
-  sha256,
-} from '../base/index.ts'
-import {
-  findReferences,
-  parseSkill,
   SkillConflictError,
-  type SkillDocument,
   type SkillError,
   SkillLoadError,
   SkillNotFoundError,
   SkillParseError,
-  validateSkill,
-  type Validation,
-} from '../skill/index.ts'
-import type { SkillScope } from '../trust/index.ts'
-import { readMetadata } from './metadata.ts'
+} from '../skill/errors.ts'
+import type { SkillDocument } from '../skill/model.ts'
+import { validateSkill, type Validation } from '../skill/validate.ts'
+import type { SkillScope } from '../trust/model.ts'
+import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from './metadata.ts'
 import { type DiscoverOptions, discoverSkills, eachTrust, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'
@@ -33,7 +28,6 @@ import {
   type SkillInfo,
   type SkillLocation,
 } from './model.ts'
-import { isOwnSkillFile, selfReferenceCode, selfReferences } from './metadata.ts'
 
 export interface FindSkillOptions extends DiscoverOptions {
   /** An answer that is there already; default: search now, if a name is asked for. */

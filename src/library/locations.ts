@@ -1,6 +1,7 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path'
-import { realPathOf, type Runtime } from '../base/index.ts'
-import { findWorkspace } from '../trust/index.ts'
+import { realPathOf } from '../core/read-files.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { findWorkspace } from '../trust/decide.ts'
 import type { SkillLocation } from './model.ts'
 
 /** Where skills lie below a project directory or the user's home, in order of precedence. */

@@ -1,6 +1,6 @@
-import { type Runtime, systemRuntime } from '../base/index.ts'
-import type { Validation } from '../skill/index.ts'
-import { requireTrusted } from '../trust/index.ts'
+import { type Runtime, systemRuntime } from '../core/runtime.ts'
+import type { Validation } from '../skill/validate.ts'
+import { requireTrusted } from '../trust/skill-trust.ts'
 import {
   activateSkill,
   type Activation,

@@ -1,8 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { basename, dirname, posix } from 'node:path'
-import { type Diagnostic, messageOf, systemCode } from '../base/index.ts'
-import { parseSkill, type SkillFields } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
+import { parseSkill } from '../skill/parse.ts'
+import type { SkillFields } from '../skill/model.ts'
 
 /** What the head of a `SKILL.md` says: plain JSON, so that a cache can keep it. */
 export interface Metadata {

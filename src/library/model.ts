@@ -1,6 +1,6 @@
-import type { Diagnostic } from '../base/index.ts'
-import type { SkillFields, SkillFile } from '../skill/index.ts'
-import type { SkillScope, TrustLevel } from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { SkillFields, SkillFile } from '../skill/model.ts'
+import type { SkillScope, TrustLevel } from '../trust/model.ts'
 
 /** Estimated tokens: what the catalogue costs, and what activation costs. */
 export interface SkillTokens {

@@ -1,11 +1,8 @@
-import { sha256 } from '../base/index.ts'
-import {
-  estimateTokens,
-  SkillConflictError,
-  type SkillFields,
-  SkillValidationError,
-} from '../skill/index.ts'
-import type { TrustPolicy } from '../trust/index.ts'
+import { sha256 } from '../core/json.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
+import type { SkillFields } from '../skill/model.ts'
+import type { TrustPolicy } from '../trust/model.ts'
 import { noFields } from './metadata.ts'
 import { type DiscoverOptions, type LocationSearch, searchLocations } from './discover.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'

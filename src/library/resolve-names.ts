@@ -1,5 +1,6 @@
-import { type Diagnostic, readRegularFile } from '../base/index.ts'
-import { mayShadow } from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import { mayShadow } from '../trust/decide.ts'
 import { maxSkillBytes, type SkillInfo } from './model.ts'
 
 /** A skill that competes for its name. */

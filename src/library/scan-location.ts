@@ -1,6 +1,8 @@
 import { type Stats, statSync } from 'node:fs'
 import { sep } from 'node:path'
-import { cachePath, type Diagnostic, readCache, type Runtime, writeCache } from '../base/index.ts'
+import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { type FileIdentity, type Metadata, readMetadata } from './metadata.ts'
 import type { SkillLocation } from './model.ts'
 import {

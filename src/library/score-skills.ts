@@ -1,4 +1,4 @@
-import { compareText } from '../base/index.ts'
+import { compareText } from '../core/diagnostic.ts'
 
 interface ScoredEntry {
   name: string

@@ -6,8 +6,9 @@ import {
   isLeftBehind,
   readRegularFile,
   resolveInside,
-} from '../base/index.ts'
-import { type SkillFile, SkillLoadError } from '../skill/index.ts'
+} from '../core/read-files.ts'
+import type { SkillFile } from '../skill/model.ts'
+import { SkillLoadError } from '../skill/errors.ts'
 import type { ResourceTree, SkillInfo } from './model.ts'
 import { orderOf } from './walk.ts'
 

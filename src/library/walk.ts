@@ -1,13 +1,8 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, resolve, sep } from 'node:path'
-import {
-  compareText,
-  type Diagnostic,
-  lookProblem,
-  messageOf,
-  realPathOf,
-  systemCode,
-} from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
+import { realPathOf } from '../core/read-files.ts'
 
 /** How far a search goes that nobody pointed at a directory for. */
 export interface WalkLimits {

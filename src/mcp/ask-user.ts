@@ -1,10 +1,8 @@
-import { safeLine, safeText } from '../base/index.ts'
-import {
-  describeParameters,
-  proposalText,
-  type RequestWorld,
-  type ToolDefinition,
-} from '../tools/index.ts'
+import { safeLine, safeText } from '../core/text.ts'
+import { describeParameters } from '../tools/cache/describe-parameters.ts'
+import { proposalText } from '../tools/call/consent.ts'
+import type { RequestWorld } from '../tools/call/do-request.ts'
+import type { ToolDefinition } from '../tools/model.ts'
 import { type AskPerson, McpRequestError } from './model.ts'
 import type { ScriptRun } from './world.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../tools/index.ts'
+import type { JsonObject } from '../tools/model.ts'
 import {
   acts,
   inputOf,

@@ -5,8 +5,11 @@ import type {
   McpServer,
   ServerContext,
 } from '@modelcontextprotocol/server'
-import { isObject, messageOf, nearest, safeLine } from '../base/index.ts'
-import { createSchemaChecker, type JsonObject, type SchemaChecker } from '../tools/index.ts'
+import { isObject } from '../core/json.ts'
+import { messageOf } from '../core/errors.ts'
+import { nearest, safeLine } from '../core/text.ts'
+import { createSchemaChecker, type SchemaChecker } from '../tools/call/schema-checker.ts'
+import type { JsonObject } from '../tools/model.ts'
 import { mostQuestions } from './ask-user.ts'
 import { chainTools } from './chain-tools.ts'
 import {

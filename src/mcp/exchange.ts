@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { isObject } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import { isObject } from '../core/json.ts'
+import type { JsonValue } from '../skill/model.ts'
 import {
   type AskPerson,
   type ClientProgress,

@@ -1,6 +1,8 @@
-import { isObject, nearest, tooDeepAt } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
-import type { JsonObject, SchemaChecker } from '../tools/index.ts'
+import { isObject, tooDeepAt } from '../core/json.ts'
+import { nearest } from '../core/text.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
+import type { SchemaChecker } from '../tools/call/schema-checker.ts'
 import { McpRequestError, type OfferedAnnotations, type OfferedTool } from './model.ts'
 
 /** Characters of JSON that one call may bring along. */

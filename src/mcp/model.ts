@@ -1,6 +1,7 @@
-import { exitCode, type ExitCode, messageOf, safeText, SkillrailError } from '../base/index.ts'
-import type { JsonValue } from '../skill/index.ts'
-import type { JsonObject } from '../tools/index.ts'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
+import { safeText } from '../core/text.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
 
 /** A tool that Skillrail offers to the client of an MCP connection. */
 export interface OfferedTool {

@@ -1,6 +1,6 @@
-import type { Context, Screen } from '../base/command.ts'
+import type { Context, Screen } from '../core/command.ts'
 import { dirname, join } from 'node:path'
-import { UsageError } from '../base/index.ts'
+import { UsageError } from '../core/errors.ts'
 import {
   type ChainProject,
   linesAgain,
@@ -12,35 +12,26 @@ import {
 } from '../chain/commands/project.ts'
 import { runProgress } from '../chain/commands/run-text.ts'
 import { openStepperWorld, withContent } from '../chain/commands/stepper.ts'
+import { allSteps, type Plan, type PlannedChain, type PlannedStep } from '../chain/plan-model.ts'
+import { argumentsOf, keepsArguments } from '../chain/run-arguments.ts'
+import type { ChainEvent } from '../chain/engine.ts'
 import {
-  allSteps,
-  argumentsOf,
-  type ChainEvent,
   continueStepper,
-  keepsArguments,
-  type Plan,
-  type PlannedChain,
-  type PlannedStep,
-  readResult,
   reportStep,
-  type RunJournal,
-  type RunLine,
-  runNotFound,
-  RunStateError,
-  type RunWorld,
   startStepper,
   type StepperAnswer,
   stepperAnswer,
-} from '../chain/index.ts'
-import { checkInvocation, discoverOptionsFrom, findSkill } from '../library/index.ts'
-import { SkillInvocationError } from '../skill/index.ts'
-import {
-  type ChainAnswer,
-  type ChainSurroundings,
-  type ChainWorld,
-  plainJson,
-  type ScriptRun,
-} from './index.ts'
+} from '../chain/stepper.ts'
+import { readResult, type RunWorld } from '../chain/run-chain.ts'
+import type { RunJournal } from '../chain/run-journal.ts'
+import type { RunLine } from '../chain/run-line.ts'
+import { runNotFound, RunStateError } from '../chain/errors.ts'
+import { checkInvocation } from '../library/activation.ts'
+import { discoverOptionsFrom } from '../library/discover.ts'
+import { findSkill } from '../library/find-skill.ts'
+import { SkillInvocationError } from '../skill/errors.ts'
+import type { ChainAnswer, ChainSurroundings, ChainWorld, ScriptRun } from './world.ts'
+import { plainJson } from './input.ts'
 import { requestContext } from './project-tools.ts'
 
 const plainScreen: Screen = {

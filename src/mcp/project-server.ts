@@ -1,12 +1,12 @@
-import type { Context } from '../base/command.ts'
-import type { McpWorld } from './index.ts'
-import { renderInjection } from '../trigger/index.ts'
-import { forgetSessions, sessionPlace } from '../workflow/index.ts'
+import type { Context } from '../core/command.ts'
+import type { McpWorld } from './world.ts'
+import { renderInjection } from '../trigger/inject.ts'
+import { forgetSessions, sessionPlace } from '../tools/workflow/session.ts'
 import { injectionFor } from '../trigger/commands/injection.ts'
 import { mcpChains } from './project-chains.ts'
 import { mcpTools } from './project-tools.ts'
 import { toolProject } from '../tools/commands/project-tools.ts'
-import { packageVersion } from '../base/runtime.ts'
+import { packageVersion } from '../core/runtime.ts'
 
 interface ServerOptions {
   yes: boolean

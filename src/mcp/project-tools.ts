@@ -1,12 +1,11 @@
-import type { Context } from '../base/command.ts'
-import { plainJson, type ToolWorld } from './index.ts'
-import {
-  type JsonObject,
-  namedTool,
-  openLiveServers,
-  remarksOn,
-  type ToolIndex,
-} from '../tools/index.ts'
+import type { Context } from '../core/command.ts'
+import { plainJson } from './input.ts'
+import type { ToolWorld } from './world.ts'
+import type { JsonObject } from '../tools/model.ts'
+import { namedTool } from '../tools/call/find-tool.ts'
+import { openLiveServers } from '../tools/server/project-servers.ts'
+import { remarksOn } from '../tools/server/errors.ts'
+import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callResult, valueOfReport } from '../tools/commands/call.ts'
 import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
 import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'

@@ -1,30 +1,20 @@
+import { callFailureText, partialText } from '../tools/call/failure-text.ts'
+import type { CallReport } from '../tools/call/context.ts'
+import { callTool } from '../tools/call/call-tool.ts'
 import {
-  callFailureText,
-  type CallReport,
-  callTool,
   type ChainResult,
   checkBatch,
   checkChain,
-  definitionOf,
-  doRequest,
-  findTool,
-  foreseeCall,
-  foreseeGuard,
-  foreseeSteps,
-  type JsonObject,
-  parseBatchText,
-  parseChainText,
-  partialText,
-  type RequestAnswer,
-  type RequestWorld,
-  requireNamedPaths,
-  requireYes,
   runBatch,
   runToolChain,
-  type ToolDefinition,
-  ToolRequestError,
-  type ToolStep,
-} from '../tools/index.ts'
+} from '../tools/call/steps.ts'
+import { definitionOf, findTool } from '../tools/call/find-tool.ts'
+import { doRequest, type RequestAnswer, type RequestWorld } from '../tools/call/do-request.ts'
+import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
+import type { JsonObject, ToolDefinition } from '../tools/model.ts'
+import { parseBatchText, parseChainText, type ToolStep } from '../tools/call/directive-text.ts'
+import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
+import { ToolRequestError } from '../tools/call/errors.ts'
 import {
   type ClientCall,
   failureText,

@@ -1,14 +1,11 @@
-import { safeLine, safeText } from '../base/index.ts'
-import {
-  checkInvocation,
-  currentTrust,
-  discoverOptionsFrom,
-  type InvocationSource,
-  scoreSkills,
-  type SkillInfo,
-  SkillManager,
-} from '../library/index.ts'
-import { quoteArgument, renderCatalog } from '../skill/index.ts'
+import { safeLine, safeText } from '../core/text.ts'
+import { checkInvocation, type InvocationSource } from '../library/activation.ts'
+import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
+import { scoreSkills } from '../library/score-skills.ts'
+import type { SkillInfo } from '../library/model.ts'
+import { SkillManager } from '../library/manager.ts'
+import { quoteArgument } from '../skill/arguments.ts'
+import { renderCatalog } from '../skill/catalog.ts'
 import { type ClientCall, type Connection, McpRequestError, type OfferedTool } from './model.ts'
 import {
   inputOf,

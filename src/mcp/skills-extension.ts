@@ -1,21 +1,16 @@
 import { isUtf8 } from 'node:buffer'
 import { extname } from 'node:path'
 import type { Skill, SkillSource } from '@modelcontextprotocol/server/ext/skills'
-import {
-  compareText,
-  isObject,
-  readRegularFile,
-  resolveInside,
-  safeLine,
-  sha256,
-} from '../base/index.ts'
-import {
-  currentTrust,
-  discoverOptionsFrom,
-  listSkillFiles,
-  type SkillInfo,
-} from '../library/index.ts'
-import { type JsonValue, readFrontmatter, type SkillFile, yamlToJson } from '../skill/index.ts'
+import { compareText } from '../core/diagnostic.ts'
+import { isObject, sha256 } from '../core/json.ts'
+import { readRegularFile, resolveInside } from '../core/read-files.ts'
+import { safeLine } from '../core/text.ts'
+import { currentTrust, discoverOptionsFrom } from '../library/discover.ts'
+import { listSkillFiles } from '../library/skill-files.ts'
+import type { SkillInfo } from '../library/model.ts'
+import type { JsonValue, SkillFile } from '../skill/model.ts'
+import { readFrontmatter } from '../skill/parse.ts'
+import { yamlToJson } from '../skill/read-yaml.ts'
 import { skillsOf } from './skill-tools.ts'
 import type { McpWorld } from './world.ts'
 

@@ -1,13 +1,11 @@
-import type { Runtime, Settings } from '../base/index.ts'
-import type {
-  CallContext,
-  CallReport,
-  JsonObject,
-  RequestWorld,
-  SavePlace,
-} from '../tools/index.ts'
-import type { InvocationSource } from '../library/index.ts'
-import type { JsonValue } from '../skill/index.ts'
+import type { Runtime } from '../core/runtime.ts'
+import type { Settings } from '../core/settings.ts'
+import type { CallContext, CallReport } from '../tools/call/context.ts'
+import type { JsonObject } from '../tools/model.ts'
+import type { RequestWorld } from '../tools/call/do-request.ts'
+import type { SavePlace } from '../tools/call/content.ts'
+import type { InvocationSource } from '../library/activation.ts'
+import type { JsonValue } from '../skill/model.ts'
 import type { ClientProgress } from './model.ts'
 
 /** Everything that the server offers comes from here; whoever starts it puts it together. */

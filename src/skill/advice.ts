@@ -1,4 +1,4 @@
-import { compareText, type Diagnostic } from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import type { SkillFiles } from './model.ts'
 import { findReferences, type SkillReference } from './references.ts'
 import { finding, type Position } from './rules.ts'

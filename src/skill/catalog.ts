@@ -1,4 +1,4 @@
-import { withoutLastWord } from '../base/index.ts'
+import { withoutLastWord } from '../core/text.ts'
 
 export interface CatalogEntry {
   name: string

@@ -1,4 +1,5 @@
-import { messageOf, nearest } from '../base/index.ts'
+import { messageOf } from '../core/errors.ts'
+import { nearest } from '../core/text.ts'
 import { type FieldDefinition, fieldTable, metadataFields } from './field-table.ts'
 import {
   describe,

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
-import { placesIn } from '../base/index.ts'
+import { placesIn } from '../core/text.ts'
 import { SkillParseError } from './errors.ts'
 import type { JsonValue } from './model.ts'
 import { frontmatterLines } from './parse.ts'

@@ -1,4 +1,4 @@
-import { exitCode, type ExitCode, SkillrailError } from '../base/index.ts'
+import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
 
 /** Base of the errors about skills. */
 export class SkillError extends SkillrailError {}

@@ -1,4 +1,5 @@
-import { type Diagnostic, nearest } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { nearest } from '../core/text.ts'
 import type { FieldDefinition } from './field-table.ts'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type RuleCode } from './rules.ts'

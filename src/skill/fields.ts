@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { argumentNamePattern, reservedArgumentName } from './arguments.ts'
 import { readChain, readHooks, readTriggers } from './declarations.ts'
 import { isBalanced, parseAllowedTools } from './allowed-tools.ts'

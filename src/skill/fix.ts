@@ -1,4 +1,5 @@
-import { hasErrors, withoutEnd } from '../base/index.ts'
+import { hasErrors } from '../core/diagnostic.ts'
+import { withoutEnd } from '../core/text.ts'
 import { formatAllowedTools, hasCommas, isBalanced, parseAllowedTools } from './allowed-tools.ts'
 import { type FrontmatterLines, frontmatterLines } from './parse.ts'
 import { readYaml, type YamlMap, type YamlNode } from './read-yaml.ts'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import type { YamlMap } from './read-yaml.ts'
 
 /** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */

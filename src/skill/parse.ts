@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import type { Diagnostic } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { finding } from './rules.ts'
 import { readFields } from './fields.ts'
 import type { SkillReading } from './model.ts'

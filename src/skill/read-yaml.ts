@@ -1,5 +1,6 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from 'js-yaml'
-import { type Diagnostic, placesIn } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { placesIn } from '../core/text.ts'
 import { finding, type RuleCode } from './rules.ts'
 import type { JsonValue } from './model.ts'
 

@@ -1,4 +1,4 @@
-import type { Diagnostic, Severity } from '../base/index.ts'
+import type { Diagnostic, Severity } from '../core/diagnostic.ts'
 
 /** One code of `validate`: how grave it is, what the rule says, where the rule comes from. */
 export interface RuleDefinition {

@@ -1,4 +1,5 @@
-import { compareDiagnostics, type Diagnostic, hasErrors, nearest } from '../base/index.ts'
+import { compareDiagnostics, type Diagnostic, hasErrors } from '../core/diagnostic.ts'
+import { nearest } from '../core/text.ts'
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
 import { besideChain } from './declarations.ts'

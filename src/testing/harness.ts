@@ -1,22 +1,15 @@
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
-import { type Diagnostic, systemRuntime } from '../base/index.ts'
-import {
-  type ActivationEffects,
-  defineSkill,
-  type InvocationSource,
-  type OfferedTool,
-  type Skill,
-  type SkillDefinition,
-  SkillManager,
-} from '../library/index.ts'
-import {
-  serializeSkill,
-  SkillInvocationError,
-  validateSkill,
-  type Validation,
-} from '../skill/index.ts'
-import type { TrustLevel } from '../trust/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { systemRuntime } from '../core/runtime.ts'
+import type { ActivationEffects, InvocationSource } from '../library/activation.ts'
+import { defineSkill, type OfferedTool, type SkillDefinition } from '../library/registry.ts'
+import type { Skill } from '../library/model.ts'
+import { SkillManager } from '../library/manager.ts'
+import { serializeSkill } from '../skill/serialize.ts'
+import { SkillInvocationError } from '../skill/errors.ts'
+import { validateSkill, type Validation } from '../skill/validate.ts'
+import type { TrustLevel } from '../trust/model.ts'
 
 export interface SkillHarnessOptions {
   /** The level of a skill from a directory. Default `trusted`, as in a project its user trusts. */

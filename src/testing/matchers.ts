@@ -1,5 +1,7 @@
-import { type Diagnostic, isObject } from '../base/index.ts'
-import { formatAllowedTools, type Validation } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { isObject } from '../core/json.ts'
+import { formatAllowedTools } from '../skill/allowed-tools.ts'
+import type { Validation } from '../skill/validate.ts'
 import { type SkillInvocation, SkillTestHarness } from './harness.ts'
 
 /** The answer of a matcher, as `expect.extend` of vitest and of jest takes it. */

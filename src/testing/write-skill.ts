@@ -1,8 +1,10 @@
 import { chmod } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isInside, UsageError, writeFileAtomic } from '../base/index.ts'
-import type { SkillDefinition } from '../library/index.ts'
-import { serializeSkill } from '../skill/index.ts'
+import { isInside } from '../core/read-files.ts'
+import { UsageError } from '../core/errors.ts'
+import { writeFileAtomic } from '../core/write-files.ts'
+import type { SkillDefinition } from '../library/registry.ts'
+import { serializeSkill } from '../skill/serialize.ts'
 
 /** A skill as a folder of files. */
 export interface FixtureSkill extends SkillDefinition {

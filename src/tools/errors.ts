@@ -1,4 +1,4 @@
-import { SkillrailError, type SkillrailErrorFacts } from '../base/index.ts'
+import { SkillrailError, type SkillrailErrorFacts } from '../core/errors.ts'
 import type { CallFailure } from './model.ts'
 
 /** The base of everything that goes wrong with tools. */

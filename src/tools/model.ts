@@ -1,4 +1,4 @@
-import type { JsonValue } from '../skill/index.ts'
+import type { JsonValue } from '../skill/model.ts'
 
 export type JsonObject = { readonly [key: string]: JsonValue }
 

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { invertRanges, type PatternNode } from './pattern-tree.ts'

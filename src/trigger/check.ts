@@ -1,5 +1,6 @@
-import { compareDiagnostics, type Diagnostic, type Severity } from '../base/index.ts'
-import { estimateTokens, type TriggerDeclaration } from '../skill/index.ts'
+import { compareDiagnostics, type Diagnostic, type Severity } from '../core/diagnostic.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
 import { readTarget, targetDiagnostic, type TargetReader } from './inject.ts'
 import {
   columnOf,

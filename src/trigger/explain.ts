@@ -1,4 +1,5 @@
-import { estimateTokens, type TriggerDeclaration } from '../skill/index.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget, type TargetReader } from './inject.ts'

@@ -1,5 +1,6 @@
-import { type Diagnostic, readRegularFile, resolveInside } from '../base/index.ts'
-import { estimateTokens } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { readRegularFile, resolveInside } from '../core/read-files.ts'
+import { estimateTokens } from '../skill/catalog.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
 /** A reference that is put into the context. */

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../base/index.ts'
-import type { TriggerDeclaration } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
 import type { PatternProblem } from './parse-pattern.ts'
 import { compilePattern, hasRequired, type Pattern } from './pattern.ts'
 

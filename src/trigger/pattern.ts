@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
-import { withoutEnd } from '../base/index.ts'
+import { withoutEnd } from '../core/text.ts'
 import { parsePattern, type PatternProblem } from './parse-pattern.ts'
 import { type PatternNode, sequenceOf } from './pattern-tree.ts'
 import type { PortabilityNote } from './portability.ts'

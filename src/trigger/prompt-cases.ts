@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../base/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 
 /** An author's test: what a prompt must inject. */
 export interface PromptCase {

@@ -1,12 +1,9 @@
-import { type Diagnostic, withoutEnd } from '../base/index.ts'
-import {
-  parseSkill,
-  readFields,
-  readYaml,
-  splitFrontmatter,
-  type TriggerDeclaration,
-  type YamlNode,
-} from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { withoutEnd } from '../core/text.ts'
+import { parseSkill, splitFrontmatter } from '../skill/parse.ts'
+import { readFields } from '../skill/fields.ts'
+import { readYaml, type YamlNode } from '../skill/read-yaml.ts'
+import type { TriggerDeclaration } from '../skill/model.ts'
 
 interface TriggerReading {
   triggers: readonly TriggerDeclaration[]

@@ -1,4 +1,4 @@
-import { parseSkill } from '../skill/index.ts'
+import { parseSkill } from '../skill/parse.ts'
 import { parsePattern } from './parse-pattern.ts'
 import { concat, type PatternNode } from './pattern-tree.ts'
 import { compilePattern, longestPattern, plainText } from './pattern.ts'

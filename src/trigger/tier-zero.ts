@@ -1,5 +1,6 @@
-import { safeLine, withoutLastWord } from '../base/index.ts'
-import { estimateTokens, type SkillFields } from '../skill/index.ts'
+import { safeLine, withoutLastWord } from '../core/text.ts'
+import { estimateTokens } from '../skill/catalog.ts'
+import type { SkillFields } from '../skill/model.ts'
 import type { TargetReader } from './inject.ts'
 import type { TriggerSkill } from './match.ts'
 

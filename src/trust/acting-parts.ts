@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
-import { isInside, isObject, realPathOf, sha256, shellWord } from '../base/index.ts'
-import type { JsonValue, SkillFields } from '../skill/index.ts'
+import { isInside, realPathOf } from '../core/read-files.ts'
+import { isObject, sha256 } from '../core/json.ts'
+import { shellWord } from '../core/text.ts'
+import type { JsonValue, SkillFields } from '../skill/model.ts'
 import {
   type Acceptance,
   type ActingKind,

@@ -1,6 +1,8 @@
-import type { Check, CheckContext } from '../base/check.ts'
-import { amount } from '../base/text.ts'
-import { findWorkspace, openTrustStore, readLock } from './index.ts'
+import type { Check, CheckContext } from '../core/check.ts'
+import { amount } from '../core/text.ts'
+import { findWorkspace } from './decide.ts'
+import { openTrustStore } from './store.ts'
+import { readLock } from './lock.ts'
 
 export function checkTrust({ runtime, settings }: CheckContext): Check[] {
   const workspace = findWorkspace(runtime.cwd, runtime)

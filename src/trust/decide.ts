@@ -1,15 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname, isAbsolute, join } from 'node:path'
-import {
-  type Diagnostic,
-  exitCode,
-  type ExitCode,
-  isInside,
-  realPathOf,
-  type Runtime,
-  SkillrailError,
-} from '../base/index.ts'
-import { SkillError } from '../skill/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
+import { isInside, realPathOf } from '../core/read-files.ts'
+import type { Runtime } from '../core/runtime.ts'
+import { SkillError } from '../skill/errors.ts'
 import type { SkillScope, TrustLevel, TrustPolicy, TrustReason, TrustVerdict } from './model.ts'
 import { openTrustStore } from './store.ts'
 

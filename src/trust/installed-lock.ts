@@ -1,15 +1,11 @@
 import { createHash } from 'node:crypto'
 import { type Dirent, readdirSync, readlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import {
-  compareText,
-  type Diagnostic,
-  isObject,
-  messageOf,
-  readRegularFile,
-  type Runtime,
-  systemCode,
-} from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { isObject } from '../core/json.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { readInChunks } from './skill-files.ts'
 import { type JsonPlace, type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
 

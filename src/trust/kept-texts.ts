@@ -1,6 +1,9 @@
 import { existsSync, readdirSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { makePrivateDirectory, readRegularFile, redactText, sha256 } from '../base/index.ts'
+import { makePrivateDirectory } from '../core/write-files.ts'
+import { readRegularFile } from '../core/read-files.ts'
+import { redactText } from '../core/redact.ts'
+import { sha256 } from '../core/json.ts'
 
 const maxTextBytes = 64 * 1024
 

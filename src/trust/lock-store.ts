@@ -1,16 +1,11 @@
 import { existsSync, unlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import {
-  makePrivateDirectory,
-  realPathOf,
-  type Runtime,
-  sha256,
-  StateFileError,
-  systemCode,
-  userDirectories,
-  withFileLock,
-  writeFileAtomic,
-} from '../base/index.ts'
+import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
+import { realPathOf } from '../core/read-files.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { sha256 } from '../core/json.ts'
+import { StateFileError, systemCode } from '../core/errors.ts'
+import { withFileLock } from '../core/file-lock.ts'
 import { keepTexts, readKeptText, wasSecret } from './kept-texts.ts'
 import {
   type CurrentSkill,

@@ -1,13 +1,8 @@
 import { dirname, join } from 'node:path'
-import {
-  compareText,
-  type Diagnostic,
-  isInside,
-  isObject,
-  readRegularFile,
-  realPathOf,
-  StateFileError,
-} from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
+import { isObject } from '../core/json.ts'
+import { StateFileError } from '../core/errors.ts'
 import {
   type EntryStats,
   entryStats,

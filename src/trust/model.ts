@@ -1,5 +1,5 @@
-import { compareText } from '../base/index.ts'
-import type { SkillFields } from '../skill/index.ts'
+import { compareText } from '../core/diagnostic.ts'
+import type { SkillFields } from '../skill/model.ts'
 
 /** `untrusted`: text only as data, no hooks, no fork, `allowed-tools` narrows, nothing runs freely. */
 export type TrustLevel = 'trusted' | 'untrusted'

@@ -1,7 +1,10 @@
 import { type Dirent, readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { compareText, isObject, messageOf, realPathOf, sha256, systemCode } from '../base/index.ts'
-import { splitFrontmatter } from '../skill/index.ts'
+import { compareText } from '../core/diagnostic.ts'
+import { isObject, sha256 } from '../core/json.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
+import { realPathOf } from '../core/read-files.ts'
+import { splitFrontmatter } from '../skill/parse.ts'
 import {
   digestFile,
   entryStats,

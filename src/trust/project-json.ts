@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
-import { tooDeepAt } from '../base/index.ts'
+import { tooDeepAt } from '../core/json.ts'
 
 /** A value of a JSON file that a project brought along, or what is wrong with the text and where. */
 type ProjectJson = { ok: true; value: unknown } | { ok: false; problem: JsonProblem }

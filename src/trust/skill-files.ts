@@ -11,19 +11,16 @@ import {
   type Stats,
 } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
+import { compareText } from '../core/diagnostic.ts'
+import { digestOf, openSha256, sha256 } from '../core/json.ts'
 import {
-  compareText,
-  digestOf,
   foldersOutsideSkill,
   isInside,
   isLeftBehind,
-  messageOf,
-  openSha256,
   outsideSkill,
   realPathOf,
-  sha256,
-  systemCode,
-} from '../base/index.ts'
+} from '../core/read-files.ts'
+import { messageOf, systemCode } from '../core/errors.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */

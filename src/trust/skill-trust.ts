@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
-import { realPathOf, type Runtime } from '../base/index.ts'
+import { realPathOf } from '../core/read-files.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { allowingHint, collectSkillParts } from './acting-parts.ts'
 import {
   decideTrust,

@@ -1,16 +1,11 @@
 import { isAbsolute, join } from 'node:path'
-import {
-  compareText,
-  type Diagnostic,
-  isObject,
-  readRegularFile,
-  realPathOf,
-  type Runtime,
-  StateFileError,
-  userDirectories,
-  withFileLock,
-  writeFileAtomic,
-} from '../base/index.ts'
+import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { isObject } from '../core/json.ts'
+import { readRegularFile, realPathOf } from '../core/read-files.ts'
+import { type Runtime, userDirectories } from '../core/runtime.ts'
+import { StateFileError } from '../core/errors.ts'
+import { withFileLock } from '../core/file-lock.ts'
+import { writeFileAtomic } from '../core/write-files.ts'
 import { keepTexts, readKeptText, wasSecret } from './kept-texts.ts'
 import type { Acceptance, AcceptedPart, ActingKind, ActingPart } from './model.ts'
 import { type JsonPlace, offsetOf, syntaxErrorOffset } from './project-json.ts'

@@ -1,14 +1,6 @@
-import {
-  exitCode,
-  idleTimer,
-  type LocalRoute,
-  messageOf,
-  openLocalServer,
-  pageRoute,
-  type Runtime,
-  SkillrailError,
-  UsageError,
-} from '../base/index.ts'
+import { exitCode, messageOf, SkillrailError, UsageError } from '../core/errors.ts'
+import { idleTimer, type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
+import type { Runtime } from '../core/runtime.ts'
 import type { Failure } from './answers.ts'
 import { asked, type Question, questions, shown } from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'

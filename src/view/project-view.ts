@@ -1,41 +1,39 @@
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Context } from '../base/command.ts'
-import { auditSkill } from '../audit/index.ts'
-import { readRegularFile, resolveInside, sha256, SkillrailError } from '../base/index.ts'
-import { packageVersion } from '../base/runtime.ts'
+import type { Context } from '../core/command.ts'
+import { auditSkill } from '../audit/audit-skill.ts'
+import { readRegularFile, resolveInside } from '../core/read-files.ts'
+import { sha256 } from '../core/json.ts'
+import { SkillrailError } from '../core/errors.ts'
+import { packageVersion } from '../core/runtime.ts'
 import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
 import { listedRun } from '../chain/commands/runs.ts'
-import { planJson, readResult, type RunJournal, statusOfRun } from '../chain/index.ts'
+import { planJson } from '../chain/plan.ts'
+import { readResult } from '../chain/run-chain.ts'
+import type { RunJournal } from '../chain/run-journal.ts'
+import { statusOfRun } from '../chain/result.ts'
 import { listSkills } from '../library/commands/list.ts'
 import { showSkill, skillFacts } from '../library/commands/show.ts'
-import {
-  type DiscoverOptions,
-  discoverOptionsFrom,
-  discoverSkills,
-  type Discovery,
-  maxSkillBytes,
-  type SkillInfo,
-} from '../library/index.ts'
-import { defaultChainPolicy, SkillLoadError, SkillNotFoundError } from '../skill/index.ts'
+import { type DiscoverOptions, discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
+import { type Discovery, maxSkillBytes, type SkillInfo } from '../library/model.ts'
+import { defaultChainPolicy } from '../skill/declarations.ts'
+import { SkillLoadError, SkillNotFoundError } from '../skill/errors.ts'
 import { cautionText, guardsOf, hintText } from '../tools/commands/describe-tool.ts'
 import { serverConfiguration, toolProject } from '../tools/commands/project-tools.ts'
 import { routeIn, routingOf } from '../tools/commands/route.ts'
 import { addressOf, knownServers, shownServer } from '../tools/commands/server-rows.ts'
 import { sessionsOf, showSession } from '../tools/commands/sessions.ts'
 import { listWorkflows } from '../tools/commands/workflow-list.ts'
-import {
-  describeParameters,
-  loadToolIndex,
-  ToolError,
-  type ToolIndex,
-  type ToolIndexLoading,
-  toolNotFound,
-  unaskedServers,
-} from '../tools/index.ts'
+import { describeParameters } from '../tools/cache/describe-parameters.ts'
+import { loadToolIndex, type ToolIndexLoading } from '../tools/cache/load.ts'
+import { ToolError } from '../tools/errors.ts'
+import type { ToolIndex } from '../tools/cache/tool-index.ts'
+import { toolNotFound } from '../tools/call/find-tool.ts'
+import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
-import { findWorkspace } from '../trust/index.ts'
-import type { ListedRun, StandingRun, ViewWorld } from './index.ts'
+import { findWorkspace } from '../trust/decide.ts'
+import type { ListedRun } from './answers.ts'
+import type { StandingRun, ViewWorld } from './world.ts'
 
 /** Everything that the view shows, of the project that the command works in. */
 export function projectView(given: Context): ViewWorld {

@@ -1,13 +1,6 @@
-import {
-  type AttemptResult,
-  firstFailed,
-  type RunResult,
-  saidOf,
-  statusMarks,
-  stepDuration,
-  type StepResult,
-  walkResult,
-} from '../chain/index.ts'
+import type { AttemptResult, RunResult, StepResult } from '../chain/engine.ts'
+import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timeline.ts'
+import { walkResult } from '../chain/result.ts'
 import { type RunAnswer, type ShownErrors, type ShownStep } from './answers.ts'
 import { beginningOf, shownText } from './shown-text.ts'
 import type { StandingRun } from './world.ts'

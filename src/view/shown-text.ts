@@ -1,4 +1,5 @@
-import { redactText, safeText } from '../base/index.ts'
+import { redactText } from '../core/redact.ts'
+import { safeText } from '../core/text.ts'
 import type { LongText } from './answers.ts'
 
 /** The same of one text. */

@@ -1,5 +1,7 @@
-import type { Diagnostic } from '../base/index.ts'
-import type { RunJournal, RunLine, RunResult } from '../chain/index.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { RunJournal } from '../chain/run-journal.ts'
+import type { RunLine } from '../chain/run-line.ts'
+import type { RunResult } from '../chain/engine.ts'
 import type { Answers, ListedRun } from './answers.ts'
 
 type Eventually<T> = T | Promise<T>

@@ -1,12 +1,9 @@
 import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
 import type { MockLanguageModelV4 } from 'ai/test'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentOptions,
-  type AgentResult,
-} from '../../src/agent/index.ts'
+import { Agent, type AgentResult } from '../../src/agent/agent.ts'
+import type { AgentEvent } from '../../src/agent/types.ts'
+import type { AgentOptions } from '../../src/agent/agent-options.ts'
 import { type World, world } from '../library/_world.ts'
 import { type Reply, scripted } from './mock-replies.ts'
 

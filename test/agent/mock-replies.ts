@@ -1,5 +1,5 @@
 import { MockLanguageModelV4 } from 'ai/test'
-import type { AgentTool } from '../../src/agent/index.ts'
+import type { AgentTool } from '../../src/agent/types.ts'
 
 export type Reply = Awaited<ReturnType<MockLanguageModelV4['doGenerate']>>
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createUsageLedger, openSession, type SessionPart } from '../../src/agent/index.ts'
+import { createUsageLedger } from '../../src/agent/usage.ts'
+import { openSession, type SessionPart } from '../../src/agent/session.ts'
 import { call, echoTool, says, scripted } from './mock-replies.ts'
 
 function sessionWith(

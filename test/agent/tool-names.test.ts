@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toWireNames, wireName } from '../../src/agent/index.ts'
+import { toWireNames, wireName } from '../../src/agent/tool.ts'
 import { echoTool } from './mock-replies.ts'
 
 describe('wireName', () => {

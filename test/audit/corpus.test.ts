@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { auditRules, auditSkill, findSkillFolders, type SkillAudit } from '../../src/audit/index.ts'
+import { auditRules } from '../../src/audit/rules.ts'
+import { auditSkill } from '../../src/audit/audit-skill.ts'
+import { findSkillFolders } from '../../src/audit/read-tree.ts'
+import type { SkillAudit } from '../../src/audit/findings.ts'
 
 const root = join(import.meta.dirname, '../..')
 const corpus = process.env['SKILLRAIL_CORPUS'] ?? join(root, '../shared/corpus')

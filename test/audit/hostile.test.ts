@@ -11,9 +11,11 @@ import {
 import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { auditLimits, auditRules, auditSkill } from '../../src/audit/index.ts'
+import { auditLimits } from '../../src/audit/read-tree.ts'
+import { auditRules } from '../../src/audit/rules.ts'
+import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { capabilityPatterns } from '../../src/audit/check-scripts.ts'
-import { safeLine } from '../../src/base/index.ts'
+import { safeLine } from '../../src/core/text.ts'
 import { skillFolder, skillText } from './_skill-folder.ts'
 
 const codesOf = (directory: string): string[] => [

@@ -3,7 +3,9 @@ import { chmodSync, linkSync, mkdirSync, symlinkSync, truncateSync, writeFileSyn
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it } from 'vitest'
-import { type AuditCode, auditLimits, auditRules, auditSkill } from '../../src/audit/index.ts'
+import { type AuditCode, auditRules } from '../../src/audit/rules.ts'
+import { auditLimits } from '../../src/audit/read-tree.ts'
+import { auditSkill } from '../../src/audit/audit-skill.ts'
 import { type Content, skillFolder, skillText } from './_skill-folder.ts'
 import { zipOf } from './_zip.ts'
 

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { Readable, Writable } from 'node:stream'
-import { SkillrailError, systemRuntime } from '../../src/base/index.ts'
+import { SkillrailError } from '../../src/core/errors.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
 import { commands } from '../../src/cli/registry.ts'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
 import { type Io, processIo, type Sink } from '../../src/cli/terminal.ts'

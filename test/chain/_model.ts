@@ -1,5 +1,5 @@
-import type { StepStatus } from '../../src/exec/index.ts'
-import type { ChainPolicy } from '../../src/skill/index.ts'
+import type { StepStatus } from '../../src/exec/output-protocol.ts'
+import type { ChainPolicy } from '../../src/skill/model.ts'
 import type { SimulatedStep } from './_simulated-engine.ts'
 
 /**

@@ -1,5 +1,6 @@
-import { type PlannedChain, type PlannedStep, type PlannedTask } from '../../src/chain/index.ts'
-import { defaultChainPolicy, type ChainPolicy } from '../../src/skill/index.ts'
+import type { PlannedChain, PlannedStep, PlannedTask } from '../../src/chain/plan-model.ts'
+import { defaultChainPolicy } from '../../src/skill/declarations.ts'
+import type { ChainPolicy } from '../../src/skill/model.ts'
 
 /** A planned step for tests of what a plan means. */
 export function task(step: string, more: Partial<PlannedTask> = {}): PlannedTask {

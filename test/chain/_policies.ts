@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { defaultChainPolicy } from '../../src/skill/index.ts'
-import type { StepStatus } from '../../src/exec/index.ts'
-import type { ChainPolicy } from '../../src/skill/index.ts'
+import { defaultChainPolicy } from '../../src/skill/declarations.ts'
+import type { StepStatus } from '../../src/exec/output-protocol.ts'
+import type { ChainPolicy } from '../../src/skill/model.ts'
 
 export const status: fc.Arbitrary<StepStatus> = fc.constantFrom<StepStatus>(
   'success',

@@ -1,6 +1,6 @@
-import type { ChainResult, Engine, Outcome, Running } from '../../src/chain/index.ts'
+import type { ChainResult, Engine, Outcome, Running } from '../../src/chain/engine.ts'
 import { chainOutput } from '../../src/chain/step-result.ts'
-import type { StepStatus } from '../../src/exec/index.ts'
+import type { StepStatus } from '../../src/exec/output-protocol.ts'
 
 export interface SimulatedStep {
   status: StepStatus

@@ -8,7 +8,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openJournal, readJournal } from '../../src/base/index.ts'
+import { openJournal, readJournal } from '../../src/core/journal-file.ts'
 import { makeProject, type TestProject } from './_project.ts'
 import { until } from '../patience.ts'
 

@@ -2,9 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createDiskLookup } from '../../src/chain/index.ts'
+import { createDiskLookup, skillDigest } from '../../src/chain/lookup.ts'
 import { resolveStep } from '../../src/chain/resolve.ts'
-import { skillDigest } from '../../src/chain/lookup.ts'
 
 let project: string
 beforeEach(() => {

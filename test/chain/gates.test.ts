@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { answerOfGate, stateDigest } from '../../src/chain/gates.ts'
 import type { ApprovalRecord } from '../../src/chain/journal-records.ts'
-import { addOutputs, emptyState } from '../../src/chain/index.ts'
+import { addOutputs, emptyState } from '../../src/chain/state.ts'
 
 const gate = { key: '1:deploy', planDigest: 'sha256:plan', stateDigest: stateDigest(emptyState) }
 const answer = (change: Partial<ApprovalRecord>): string =>

@@ -8,7 +8,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { acquireFileLock } from '../../src/base/index.ts'
+import { acquireFileLock } from '../../src/core/file-lock.ts'
 import { until } from '../patience.ts'
 import { commandsIn } from './_command.ts'
 import { log, makeProject, type TestProject } from './_project.ts'

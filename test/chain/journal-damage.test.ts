@@ -3,15 +3,12 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import {
-  isObject,
-  type JournalRecord,
-  openJournal,
-  readJournal,
-  StateFileError,
-  systemRuntime,
-} from '../../src/base/index.ts'
-import { openRunStore, readResult, type RunStore } from '../../src/chain/index.ts'
+import { isObject } from '../../src/core/json.ts'
+import { type JournalRecord, openJournal, readJournal } from '../../src/core/journal-file.ts'
+import { StateFileError } from '../../src/core/errors.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { openRunStore, type RunStore } from '../../src/chain/run-store.ts'
+import { readResult } from '../../src/chain/run-chain.ts'
 import { commandsIn } from './_command.ts'
 import { makeProject, type TestProject } from './_project.ts'
 

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { columnsOf } from '../../src/base/index.ts'
-import {
-  duration,
-  firstFailed,
-  renderReport,
-  renderTimeline,
-  type RunResult,
-  type StepResult,
-} from '../../src/chain/index.ts'
+import { columnsOf } from '../../src/core/text.ts'
+import { duration, firstFailed, renderTimeline } from '../../src/chain/timeline.ts'
+import { renderReport } from '../../src/chain/report/reports.ts'
+import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 
 const step = (name: string, more: Partial<StepResult> = {}): StepResult => ({
   step: name,

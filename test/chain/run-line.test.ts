@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runLines } from '../../src/chain/index.ts'
+import { runLines } from '../../src/chain/run-line.ts'
 import { runCommand, type CommandAnswer, type CommandWorld } from './_command.ts'
 import { log, makeProject, type TestProject } from './_project.ts'
 

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest'
-import { addOutputs, emptyState, type PreviousOutput } from '../../src/chain/index.ts'
-import { stateText } from '../../src/chain/state.ts'
-import type { JsonValue } from '../../src/skill/index.ts'
+import { addOutputs, emptyState, type PreviousOutput, stateText } from '../../src/chain/state.ts'
+import type { JsonValue } from '../../src/skill/model.ts'
 
 const output = (step: string, metrics: Record<string, JsonValue>): PreviousOutput => ({
   step,

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { agentClis } from '../../src/exec/index.ts'
+import { agentClis } from '../../src/exec/agent-clients.ts'
 import { type CommandAnswer, type CommandWorld, runCommand } from './_command.ts'
 import { makeProject, type TestProject } from './_project.ts'
 

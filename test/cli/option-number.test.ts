@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { exitCode } from '../../src/base/index.ts'
-import { milliseconds, wholeNumber } from '../../src/base/option-values.ts'
+import { exitCode } from '../../src/core/errors.ts'
+import { milliseconds, wholeNumber } from '../../src/core/option-values.ts'
 import { runInProcess } from '../run-in-process.ts'
 
 const huge = '9'.repeat(400)

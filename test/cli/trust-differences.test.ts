@@ -1,7 +1,7 @@
 import { appendFileSync, chmodSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { lockedProject } from './_locked-project.ts'
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
 import { runCli } from './run-cli.ts'
 
 const skill = '.claude/skills/deploy'

@@ -1,13 +1,9 @@
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
-import {
-  adapters,
-  hooksStatus,
-  installHook,
-  type Platform,
-  uninstallHook,
-} from '../../src/hooks/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
+import { adapters, type Platform } from '../../src/hooks/adapters.ts'
+import { hooksStatus } from '../../src/hooks/status.ts'
+import { installHook, uninstallHook } from '../../src/hooks/install.ts'
 import type { InstalledClient } from './cache.ts'
 import type { ClientRecipe } from './clients.ts'
 import { longReference, makeHome, shortReference, snapshot, type TestHome } from './home.ts'

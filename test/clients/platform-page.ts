@@ -1,4 +1,4 @@
-import { type Platform, adapters, platforms } from '../../src/hooks/index.ts'
+import { type Platform, adapters, platforms } from '../../src/hooks/adapters.ts'
 import { checkNames, type CheckResult } from './checks.ts'
 
 /** What was seen of one client. */

@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentClis, isAgentCli } from '../../src/exec/index.ts'
+import { agentClis, isAgentCli } from '../../src/exec/agent-clients.ts'
 import { installClients, type InstalledClient, type TestedClient } from './cache.ts'
 import { recipes } from './clients.ts'
 import { makeHome, type TestHome, write } from './home.ts'

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
-import { adapters } from '../../src/hooks/index.ts'
+import { adapters } from '../../src/hooks/adapters.ts'
 import { clientPackages, installClients, type TestedClient } from './cache.ts'
 import { checkClient, checkNames, type CheckResult } from './checks.ts'
 import { recipes } from './clients.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { childEnvironment } from '../../src/exec/index.ts'
+import { childEnvironment } from '../../src/exec/script.ts'
 
 const ours = {
   PATH: '/bin',

@@ -7,7 +7,7 @@ import {
   findScripts,
   findVerifyScript,
   type ScriptSearch,
-} from '../../src/exec/index.ts'
+} from '../../src/exec/find-script.ts'
 import { interpreterFor } from '../../src/exec/script.ts'
 
 describe('the script of a skill', () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CapturedOutput, parseOutput, readOutput } from '../../src/exec/index.ts'
+import type { CapturedOutput } from '../../src/exec/process.ts'
+import { parseOutput, readOutput } from '../../src/exec/output-protocol.ts'
 
 const captured = (text: string): CapturedOutput => ({
   head: text,

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type ProcessRequest, runProcess } from '../../src/exec/index.ts'
+import { type ProcessRequest, runProcess } from '../../src/exec/process.ts'
 import { until, withinLimit } from '../patience.ts'
 
 describe('running a process', () => {
@@ -276,7 +276,7 @@ describe('running a process', () => {
 it('does not leave a program behind when we end before it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'skillrail-exit-'))
   const pids = join(directory, 'pids')
-  const module = new URL('../../src/exec/index.ts', import.meta.url).href
+  const module = new URL('../../src/exec/process.ts', import.meta.url).href
   const request: ProcessRequest = {
     file: '/bin/sh',
     args: ['-c', `trap '' TERM; echo $$ > ${pids}; echo on; sleep 60; :`],

@@ -4,15 +4,10 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { systemRuntime } from '../../src/base/index.ts'
-import {
-  childEnvironment,
-  endOrphans,
-  findScript,
-  runScript,
-  type ScriptResult,
-  verificationKey,
-} from '../../src/exec/index.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { childEnvironment, runScript, type ScriptResult } from '../../src/exec/script.ts'
+import { endOrphans, verificationKey } from '../../src/exec/process-group.ts'
+import { findScript } from '../../src/exec/find-script.ts'
 import { until } from '../patience.ts'
 
 let directory: string

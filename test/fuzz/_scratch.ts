@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
 
 /** A folder of this process, removed with it. */
 export function scratchFolder(): string {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
-import { editFrontmatter } from '../../src/skill/index.ts'
+import { editFrontmatter } from '../../src/skill/edit.ts'
 import { blankObjects } from '../../src/tools/call/directive-text.ts'
 import { readDocument } from '../../src/tools/config/document.ts'
 import type { ServerDefinition } from '../../src/tools/config/model.ts'
 import { selectServers } from '../../src/tools/config/read-configuration.ts'
-import { checkWorkflows, readWorkflows } from '../../src/workflow/index.ts'
+import { checkWorkflows } from '../../src/tools/workflow/check-workflows.ts'
+import { readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
 
 /** What once took the square of its input; prepares the work of a size. */
 const works: Readonly<Record<string, { size: number; of(size: number): () => unknown }>> = {

@@ -2,8 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
-import { type Platform, runHook, type HookAnswer } from '../../src/hooks/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
+import type { Platform } from '../../src/hooks/adapters.ts'
+import { runHook, type HookAnswer } from '../../src/hooks/run-hook.ts'
 
 export interface World {
   home: string

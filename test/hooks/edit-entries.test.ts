@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { parse } from 'jsonc-parser'
 import { expect, it } from 'vitest'
-import { adapters } from '../../src/hooks/index.ts'
+import { adapters } from '../../src/hooks/adapters.ts'
 import { madeFor, ownCommands, withEntry, withoutEntries } from '../../src/hooks/edit-entries.ts'
 
 const claude = adapters.claude.registration

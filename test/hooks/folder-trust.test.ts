@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import type { Platform } from '../../src/hooks/index.ts'
+import type { Platform } from '../../src/hooks/adapters.ts'
 import { type FolderTrust, folderTrust } from '../../src/hooks/folder-trust.ts'
 import { makeWorld } from './_world.ts'
 

@@ -10,7 +10,8 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { installHook, type Platform, platforms, uninstallHook } from '../../src/hooks/index.ts'
+import { installHook, uninstallHook } from '../../src/hooks/install.ts'
+import { type Platform, platforms } from '../../src/hooks/adapters.ts'
 import { makeWorld } from './_world.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))

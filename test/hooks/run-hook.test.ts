@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openTrustStore } from '../../src/trust/index.ts'
-import { type Platform, readTraces } from '../../src/hooks/index.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
+import type { Platform } from '../../src/hooks/adapters.ts'
+import { readTraces } from '../../src/hooks/trace.ts'
 import { contextIn, makeWorld, type World } from './_world.ts'
 
 function withSaw(): World {

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { installHook, type Platform } from '../../src/hooks/index.ts'
+import { installHook } from '../../src/hooks/install.ts'
+import type { Platform } from '../../src/hooks/adapters.ts'
 import { makeWorld } from './_world.ts'
 
 const isBuilt = existsSync(new URL('../../dist/hook/hook.cjs', import.meta.url))

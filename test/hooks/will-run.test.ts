@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import type { FolderTrust, Platform, WillRun } from '../../src/hooks/index.ts'
-import { willRun } from '../../src/hooks/will-run.ts'
+import type { FolderTrust } from '../../src/hooks/folder-trust.ts'
+import type { Platform } from '../../src/hooks/adapters.ts'
+import { type WillRun, willRun } from '../../src/hooks/will-run.ts'
 
 const facts = {
   cwd: '/work',

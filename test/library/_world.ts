@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
 
 /** A real directory with a project in a repository and a home, gone after the test. */
 export interface World {

@@ -3,10 +3,9 @@ import {
   activateSkill,
   type ActivationInput,
   checkInvocation,
-  defineSkill,
-  type SkillDefinition,
-} from '../../src/library/index.ts'
-import { SkillInvocationError } from '../../src/skill/index.ts'
+} from '../../src/library/activation.ts'
+import { defineSkill, type SkillDefinition } from '../../src/library/registry.ts'
+import { SkillInvocationError } from '../../src/skill/errors.ts'
 
 function activate(
   definition: Partial<SkillDefinition> = {},

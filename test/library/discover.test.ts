@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type Discovery, discoverSkills, type DiscoverOptions } from '../../src/library/index.ts'
-import { collectActingParts, openTrustStore } from '../../src/trust/index.ts'
+import type { Discovery } from '../../src/library/model.ts'
+import { discoverSkills, type DiscoverOptions } from '../../src/library/discover.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
 import { skillText, type World, world } from './_world.ts'
 
 function discover({ runtime }: World, options: Partial<DiscoverOptions> = {}): Discovery {
@@ -249,8 +251,8 @@ describe('a broken skill hides no other one', () => {
 describe('what this user may not read', () => {
   const isRoot = process.getuid?.() === 0
   const script = `
-    import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
-    import { systemRuntime } from ${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)}
+    import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}
+    import { systemRuntime } from ${JSON.stringify(new URL('../../src/core/runtime.ts', import.meta.url).href)}
     const [cwd, home] = process.argv.slice(1)
     const runtime = systemRuntime({ cwd, home, env: {} })
     const { skills, diagnostics } = discoverSkills({ runtime })
@@ -264,7 +266,7 @@ describe('what this user may not read', () => {
         [
           '--input-type=module',
           '-e',
-          `await import(${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)})`,
+          `await import(${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)})`,
         ],
         {
           stdio: 'ignore',

@@ -1,13 +1,14 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { findSkill, skillAt, type SkillInfo } from '../../src/library/index.ts'
+import { findSkill, skillAt } from '../../src/library/find-skill.ts'
+import type { SkillInfo } from '../../src/library/model.ts'
 import {
   SkillConflictError,
   SkillLoadError,
   SkillNotFoundError,
   SkillParseError,
-} from '../../src/skill/index.ts'
+} from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
 
 function find(place: World, reference: string): SkillInfo {

@@ -13,8 +13,9 @@ import {
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { readCache, writeCache } from '../../src/base/index.ts'
-import { type Discovery, discoverSkills } from '../../src/library/index.ts'
+import { readCache, writeCache } from '../../src/core/derived-cache.ts'
+import type { Discovery } from '../../src/library/model.ts'
+import { discoverSkills } from '../../src/library/discover.ts'
 import { skillText, type World, world } from './_world.ts'
 
 /** Later than every file that a test writes: what was read is settled, and remembered. */
@@ -237,8 +238,8 @@ it('is not needed: a cache that cannot be written costs nothing', () => {
 it('stays whole with many processes at once', async () => {
   const place = manySkills(60)
   const script = `
-    import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
-    import { systemRuntime } from ${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)}
+    import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}
+    import { systemRuntime } from ${JSON.stringify(new URL('../../src/core/runtime.ts', import.meta.url).href)}
     const [cwd, home] = process.argv.slice(1)
     for (let times = 0; times < 5; times++) {
       const now = () => Date.now() + 60000 - 50 * times

@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { locationTable, skillLocations } from '../../src/library/index.ts'
+import { locationTable, skillLocations } from '../../src/library/locations.ts'
 import { world } from './_world.ts'
 
 describe('project locations', () => {

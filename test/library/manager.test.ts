@@ -1,12 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  defineSkill,
-  SkillManager,
-  type SkillManagerOptions,
-  type SkillTool,
-} from '../../src/library/index.ts'
+import { defineSkill, type SkillTool } from '../../src/library/registry.ts'
+import { SkillManager, type SkillManagerOptions } from '../../src/library/manager.ts'
 import {
   SkillConflictError,
   SkillInvocationError,
@@ -14,8 +10,9 @@ import {
   SkillNotFoundError,
   SkillParseError,
   SkillValidationError,
-} from '../../src/skill/index.ts'
-import { collectActingParts, openTrustStore } from '../../src/trust/index.ts'
+} from '../../src/skill/errors.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
 import { type World, world } from './_world.ts'
 
 function manager({ runtime }: World, options: SkillManagerOptions = {}): SkillManager {

@@ -7,8 +7,8 @@ import { world } from './_world.ts'
  * one byte a character for each different string that is held.
  */
 const script = `
-  import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/index.ts', import.meta.url).href)}
-  import { systemRuntime } from ${JSON.stringify(new URL('../../src/base/index.ts', import.meta.url).href)}
+  import { discoverSkills } from ${JSON.stringify(new URL('../../src/library/discover.ts', import.meta.url).href)}
+  import { systemRuntime } from ${JSON.stringify(new URL('../../src/core/runtime.ts', import.meta.url).href)}
   const [cwd, home] = process.argv.slice(1)
   const now = () => Date.now() + 60000
   const runtime = systemRuntime({ cwd, home, env: {}, now })

@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { defineSkill } from '../../src/library/registry.ts'
 import {
-  defineSkill,
   listResources,
   listSkillFiles,
   maxResourceBytes,
   readSkillResource,
-  skillAt,
-} from '../../src/library/index.ts'
-import { SkillLoadError } from '../../src/skill/index.ts'
+} from '../../src/library/skill-files.ts'
+import { skillAt } from '../../src/library/find-skill.ts'
+import { SkillLoadError } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
 
 function skillWithFiles(): { place: World; directory: string } {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { SkillManager } from '../../src/library/index.ts'
-import { SkillParseError } from '../../src/skill/index.ts'
+import { SkillManager } from '../../src/library/manager.ts'
+import { SkillParseError } from '../../src/skill/errors.ts'
 import { type World, world } from './_world.ts'
 
 // Rows of the requirements as somebody who only knows the SkillManager sees them.

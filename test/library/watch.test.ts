@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { discoverSkills, SkillManager } from '../../src/library/index.ts'
+import { discoverSkills } from '../../src/library/discover.ts'
+import { SkillManager } from '../../src/library/manager.ts'
 import { type SkillChanges, watchSkills } from '../../src/library/watch.ts'
 import { type World, world } from './_world.ts'
 

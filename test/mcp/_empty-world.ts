@@ -1,4 +1,5 @@
-import { loadConfiguration, systemRuntime } from '../../src/base/index.ts'
+import { loadConfiguration } from '../../src/core/configuration.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
 import type { McpWorld } from '../../src/mcp/world.ts'
 
 const unused = (): never => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { z } from 'zod'
-import { offeredTools } from '../../src/mcp/index.ts'
+import { offeredTools } from '../../src/mcp/create-server.ts'
 import type { ClientCall } from '../../src/mcp/model.ts'
 import { emptyWorld } from './_empty-world.ts'
 import { servedProject } from './_served-project.ts'

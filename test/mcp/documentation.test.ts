@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { skillsExtension } from '../../src/mcp/skills-extension.ts'
-import { offeredTools } from '../../src/mcp/index.ts'
+import { offeredTools } from '../../src/mcp/create-server.ts'
 import { emptyWorld } from './_empty-world.ts'
 
 const root = new URL('../..', import.meta.url).pathname

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ServedHttp, serveHttp } from '../../src/mcp/index.ts'
+import { type ServedHttp, serveHttp } from '../../src/mcp/http.ts'
 import { withinLimit } from '../patience.ts'
 import { emptyWorld } from './_empty-world.ts'
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 
-const entry = new URL('../../src/index.ts', import.meta.url).href
+const entry = new URL('../../src/entries/index.ts', import.meta.url).href
 
 it('loads nothing heavy with the root import', () => {
   const program = `

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import * as root from '../../src/index.ts'
-import * as testing from '../../src/testing/index.ts'
+import * as root from '../../src/entries/index.ts'
+import * as testing from '../../src/entries/testing.ts'
 
 it('exports these names from the root and no others', () => {
   expect(Object.keys(root).toSorted()).toEqual([

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
 import type { Server } from '../../scripts/restate.mjs'
-import type { RunResult, StepResult } from '../../src/chain/index.ts'
+import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import { makeProject, type ProjectSkill, type TestProject } from '../chain/_project.ts'
 import { onServer, ownServer, startWorkerOf, type WorkerProcess } from './_fleet.ts'
 

@@ -1,5 +1,6 @@
 import type { Server } from '../../scripts/restate.mjs'
-import type { Plan, RunResult } from '../../src/chain/index.ts'
+import type { Plan } from '../../src/chain/plan-model.ts'
+import type { RunResult } from '../../src/chain/engine.ts'
 import { protocolVersion, type RunRequest } from '../../src/chain/restate/protocol.ts'
 import { awaitRun, submitRun } from '../../src/chain/restate/submit.ts'
 import type { TestProject } from '../chain/_project.ts'

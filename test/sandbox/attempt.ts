@@ -1,7 +1,9 @@
 // Runs one program in the sandbox, as whoever started this, and prints how it went as JSON.
-import { findScript, openSandbox, runScript } from '../../src/exec/index.ts'
+import { findScript } from '../../src/exec/find-script.ts'
+import { openSandbox } from '../../src/exec/sandbox/open-sandbox.ts'
+import { runScript } from '../../src/exec/script.ts'
 import { defaultLimits } from '../../src/exec/sandbox/limits.ts'
-import type { Grants } from '../../src/exec/index.ts'
+import type { Grants } from '../../src/exec/sandbox/grants.ts'
 
 export interface AttemptRequest {
   skillDirectory: string

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSandbox } from '../../src/exec/index.ts'
+import { openSandbox } from '../../src/exec/sandbox/open-sandbox.ts'
 import { type CommandAnswer, type CommandWorld, runCommand } from '../chain/_command.ts'
 import { makeProject, type TestProject } from '../chain/_project.ts'
 import { nobody } from './_outside.ts'

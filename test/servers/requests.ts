@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/tools/index.ts'
+import type { JsonObject } from '../../src/tools/model.ts'
 
 /** A request in words, and what it has to come to. */
 export interface RoutedRequest {

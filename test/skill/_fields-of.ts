@@ -1,4 +1,5 @@
-import { type FieldsReading, readFields, readYaml } from '../../src/skill/index.ts'
+import { type FieldsReading, readFields } from '../../src/skill/fields.ts'
+import { readYaml } from '../../src/skill/read-yaml.ts'
 
 /** The fields of a frontmatter, whose first line is line 2 as in a file. */
 export function fieldsOf(source: string): FieldsReading {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { AllowedTool, ChainPolicy, SkillFields } from '../../src/skill/index.ts'
+import type { AllowedTool, ChainPolicy, SkillFields } from '../../src/skill/model.ts'
 
 /** Text as an author may write it: quotes, colons, hashes, newlines, other scripts. */
 export const anyText: fc.Arbitrary<string> = fc

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { newSkillText, type SkillFile, validateSkill } from '../../src/skill/index.ts'
+import { newSkillText } from '../../src/skill/serialize.ts'
+import type { SkillFile } from '../../src/skill/model.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 
 interface Given {
   description?: string

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatAllowedTools, parseAllowedTools } from '../../src/skill/index.ts'
-import { isBalanced } from '../../src/skill/allowed-tools.ts'
+import { formatAllowedTools, isBalanced, parseAllowedTools } from '../../src/skill/allowed-tools.ts'
 
 const tool = (name: string, pattern?: string) =>
   pattern === undefined ? { tool: name } : { tool: name, pattern }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { applyArguments, splitArguments, substituteArguments } from '../../src/skill/index.ts'
+import { applyArguments, splitArguments, substituteArguments } from '../../src/skill/arguments.ts'
 
 describe('splitting arguments', () => {
   it.each([

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseSkill, validateSkill } from '../../src/skill/index.ts'
+import { parseSkill } from '../../src/skill/parse.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 
 const fixtures = path.resolve(import.meta.dirname, '../fixtures/skills')
 

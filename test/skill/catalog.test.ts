@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, renderCatalog } from '../../src/skill/index.ts'
+import { estimateTokens, renderCatalog } from '../../src/skill/catalog.ts'
 
 const skills = [
   { name: 'pdf', description: 'Reads <PDF> & "text".', location: '/s/pdf/SKILL.md' },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { editFrontmatter, type FrontmatterEdits, SkillParseError } from '../../src/skill/index.ts'
+import { editFrontmatter, type FrontmatterEdits } from '../../src/skill/edit.ts'
+import { SkillParseError } from '../../src/skill/errors.ts'
 
 const text = `---
 # Who it is.

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { fieldTable, type SkillFields } from '../../src/skill/index.ts'
+import { fieldTable } from '../../src/skill/field-table.ts'
+import type { SkillFields } from '../../src/skill/model.ts'
 import { codesOf, fieldsOf } from './_fields-of.ts'
 
 function read<Name extends keyof SkillFields>(source: string, name: Name): SkillFields[Name] {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findReferences } from '../../src/skill/index.ts'
+import { findReferences } from '../../src/skill/references.ts'
 
 const targets = (body: string): string[] => findReferences(body).map(({ target }) => target)
 

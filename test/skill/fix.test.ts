@@ -1,6 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fixSkill, parseSkill, serializeSkill } from '../../src/skill/index.ts'
+import { fixSkill } from '../../src/skill/fix.ts'
+import { parseSkill } from '../../src/skill/parse.ts'
+import { serializeSkill } from '../../src/skill/serialize.ts'
 import { anyFields } from './_generated.ts'
 
 const frontmatter = (lines: string): string => `---\n${lines}\n---\n\nBody  \n`

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { splitFrontmatter } from '../../src/skill/index.ts'
+import { splitFrontmatter } from '../../src/skill/parse.ts'
 
 describe('finding the frontmatter', () => {
   it.each([

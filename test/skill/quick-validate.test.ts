@@ -13,7 +13,8 @@ import { basename, dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { serializeSkill, validateSkill } from '../../src/skill/index.ts'
+import { serializeSkill } from '../../src/skill/serialize.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 import { anyFields } from './_generated.ts'
 
 const script = new URL('../../skills/creating-skills/scripts/quick_validate.mjs', import.meta.url)

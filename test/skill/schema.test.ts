@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fieldTable, frontmatterJsonSchema, validateSkill } from '../../src/skill/index.ts'
-import { frontmatterSchema, loadZod } from '../../src/skill/schema.ts'
+import { fieldTable } from '../../src/skill/field-table.ts'
+import { frontmatterJsonSchema, frontmatterSchema, loadZod } from '../../src/skill/schema.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 
 const schema = frontmatterSchema(loadZod())
 const base = { name: 'a', description: 'Extracts text from PDFs. Use when asked about forms.' }

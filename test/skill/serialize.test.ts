@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  parseSkill,
-  serializeSkill,
-  type SkillFields,
-  validateSkill,
-} from '../../src/skill/index.ts'
+import { parseSkill } from '../../src/skill/parse.ts'
+import { serializeSkill } from '../../src/skill/serialize.ts'
+import type { SkillFields } from '../../src/skill/model.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 import { anyFields } from './_generated.ts'
 
 describe('writing a skill', () => {

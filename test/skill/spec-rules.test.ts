@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { Diagnostic } from '../../src/base/index.ts'
-import { validateSkill, validationRules } from '../../src/skill/index.ts'
+import type { Diagnostic } from '../../src/core/diagnostic.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
+import { validationRules } from '../../src/skill/rules.ts'
 
 const description = 'Extracts text from PDF files. Use when the user mentions PDFs or forms.'
 

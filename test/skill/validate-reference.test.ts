@@ -9,7 +9,7 @@ import {
   parseStrictDocument,
   type StrictField,
 } from '../../src/skill/reference/parser.ts'
-import { validateSkill } from '../../src/skill/index.ts'
+import { validateSkill } from '../../src/skill/validate.ts'
 import { corpusFolder } from './_corpus.ts'
 import { grammarText, mutatedText, ordinaryText, randomFrom } from './_fuzz-text.ts'
 import { fileCases, frontmatterCases } from './_reference-cases.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { alreadyActiveNote, wrapSkillContent } from '../../src/skill/index.ts'
+import { alreadyActiveNote, wrapSkillContent } from '../../src/skill/catalog.ts'
 
 const content = {
   name: 'pdf',

@@ -1,14 +1,10 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test as base } from 'vitest'
-import {
-  skillFixtures,
-  type SkillFixtures,
-  skillMatchers,
-  type SkillMatchers,
-  SkillTestHarness,
-  writeSkill,
-} from '../../src/testing/index.ts'
+import { skillFixtures, type SkillFixtures } from '../../src/testing/fixtures.ts'
+import { skillMatchers, type SkillMatchers } from '../../src/testing/matchers.ts'
+import { SkillTestHarness } from '../../src/testing/harness.ts'
+import { writeSkill } from '../../src/testing/write-skill.ts'
 
 declare module 'vitest' {
   interface Matchers<R extends void | Promise<void>> extends SkillMatchers<R> {}

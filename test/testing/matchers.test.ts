@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type SkillInvocation, skillMatchers, SkillTestHarness } from '../../src/testing/index.ts'
+import { type SkillInvocation, SkillTestHarness } from '../../src/testing/harness.ts'
+import { skillMatchers } from '../../src/testing/matchers.ts'
 
 async function invocation(source: 'user' | 'model' = 'user'): Promise<SkillInvocation> {
   const harness = await SkillTestHarness.load({

@@ -1,14 +1,10 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  compilePattern,
-  matchPrompt,
-  planInjection,
-  readPortableTriggers,
-  readTriggers,
-  renderInjection,
-} from '../../src/trigger/index.ts'
+import { compilePattern } from '../../src/trigger/pattern.ts'
+import { matchPrompt } from '../../src/trigger/match.ts'
+import { planInjection, renderInjection } from '../../src/trigger/inject.ts'
+import { readPortableTriggers, readTriggers } from '../../src/trigger/read-triggers.ts'
 import { makeFixture, referenceCases } from './_reference-cases.ts'
 import { installScript, runScript, type ShellSetup } from './_shells.ts'
 

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
-import { scriptText } from '../../src/trigger/index.ts'
+import { scriptText } from '../../src/trigger/export-triggers.ts'
 
 /** A shell and the tools that come first on its path. */
 export interface ShellSetup {

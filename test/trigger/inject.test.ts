@@ -2,13 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  explainPrompt,
-  matchPrompt,
-  planInjection,
-  renderInjection,
-  type TriggerSkill,
-} from '../../src/trigger/index.ts'
+import { explainPrompt } from '../../src/trigger/explain.ts'
+import { matchPrompt, type TriggerSkill } from '../../src/trigger/match.ts'
+import { planInjection, renderInjection } from '../../src/trigger/inject.ts'
 
 let root: string
 

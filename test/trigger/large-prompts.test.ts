@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { matchPrompt } from '../../src/trigger/index.ts'
+import { matchPrompt } from '../../src/trigger/match.ts'
 
 it.each([
   ['in one line, the match at its end', `${'x'.repeat(1024 * 1024)} needle`],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { matchPrompt, type TriggerSkill } from '../../src/trigger/index.ts'
+import { matchPrompt, type TriggerSkill } from '../../src/trigger/match.ts'
 
 function skill(name: string, ...matches: string[]): TriggerSkill {
   return {

@@ -1,6 +1,6 @@
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
-import { compilePattern } from '../../src/trigger/index.ts'
+import { compilePattern } from '../../src/trigger/pattern.ts'
 
 /** Latin letters with accents, the Kelvin sign that looks like a K, and both ends of what there is. */
 const characters = [

@@ -1,6 +1,7 @@
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
-import { compilePattern, matchPrompt, type Pattern } from '../../src/trigger/index.ts'
+import { compilePattern, type Pattern } from '../../src/trigger/pattern.ts'
+import { matchPrompt } from '../../src/trigger/match.ts'
 
 function accepted(source: string): Pattern {
   const reading = compilePattern(source)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { RE2JS } from 're2js'
 import { expect, it } from 'vitest'
-import { compilePattern } from '../../src/trigger/index.ts'
+import { compilePattern } from '../../src/trigger/pattern.ts'
 
 /** Patterns over few letters, so that random lines match often. */
 const atom = fc.oneof(

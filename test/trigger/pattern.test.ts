@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { compilePattern, type Pattern } from '../../src/trigger/index.ts'
+import { compilePattern, type Pattern } from '../../src/trigger/pattern.ts'
 
 function accepted(source: string): Pattern {
   const reading = compilePattern(source)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readPortableTriggers, readTriggers } from '../../src/trigger/index.ts'
+import { readPortableTriggers, readTriggers } from '../../src/trigger/read-triggers.ts'
 
 const value = fc
   .string({

@@ -1,12 +1,9 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  matchPrompt,
-  planInjection,
-  readTriggers,
-  renderInjection,
-} from '../../src/trigger/index.ts'
+import { matchPrompt } from '../../src/trigger/match.ts'
+import { planInjection, renderInjection } from '../../src/trigger/inject.ts'
+import { readTriggers } from '../../src/trigger/read-triggers.ts'
 import { makeFixture, type ReferenceCase, referenceCases } from './_reference-cases.ts'
 
 const a = '<!-- injected: references/a.md -->\nREF-A\n\n'

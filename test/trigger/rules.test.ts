@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { triggerRules } from '../../src/trigger/index.ts'
+import { triggerRules } from '../../src/trigger/check.ts'
 
 const room = join(import.meta.dirname, '../../src/trigger')
 

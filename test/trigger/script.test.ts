@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { scriptOrigin, scriptText } from '../../src/trigger/index.ts'
+import { scriptOrigin, scriptText } from '../../src/trigger/export-triggers.ts'
 import { describeScript } from './_script-suite.ts'
 
 describeScript({ name: 'sh with the awk and grep of this machine', shell: ['sh'], tools: {} })

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
-import type { SkillFields } from '../../src/skill/index.ts'
-import type { ActingSkill, SkillScope } from '../../src/trust/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
+import type { SkillFields } from '../../src/skill/model.ts'
+import type { ActingSkill, SkillScope } from '../../src/trust/model.ts'
 
 /** A real temporary directory that goes away with the test. */
 export function temporaryDirectory(): string {

@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { agentFilesIn } from '../../src/trust/index.ts'
-import { upTo } from '../../src/trust/project-files.ts'
+import { agentFilesIn, upTo } from '../../src/trust/project-files.ts'
 import { temporaryDirectory, writeFiles } from './_project.ts'
 
 function found(directory: string): string[] {

@@ -1,15 +1,12 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import {
-  type ActingPart,
-  agentTrust,
-  collectActingParts,
-  openTrustStore,
-  readTrustPolicy,
-  type SkillScope,
-} from '../../src/trust/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import type { ActingPart, SkillScope } from '../../src/trust/model.ts'
+import { agentTrust } from '../../src/trust/skill-trust.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
+import { readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const frontmatter = 'name: helper\ndescription: Helps.\ntools: Read\n'

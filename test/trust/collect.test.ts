@@ -2,13 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import {
-  type ChainDeclaration,
-  defaultChainPolicy,
-  type SkillFields,
-} from '../../src/skill/index.ts'
-import { assessWorkspace, collectActingParts, collectSkillParts } from '../../src/trust/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import type { ChainDeclaration, SkillFields } from '../../src/skill/model.ts'
+import { defaultChainPolicy } from '../../src/skill/declarations.ts'
+import { assessWorkspace } from '../../src/trust/skill-trust.ts'
+import { collectActingParts, collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 function filesOf(directory: string, run?: string, text = false): string[] {

@@ -2,8 +2,9 @@ import { chmodSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/skill/index.ts'
-import { type ActingPart, collectSkillParts, hookProgram } from '../../src/trust/index.ts'
+import type { JsonValue } from '../../src/skill/model.ts'
+import type { ActingPart } from '../../src/trust/model.ts'
+import { collectSkillParts, hookProgram } from '../../src/trust/acting-parts.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 describe('the program of a hook', () => {

@@ -1,7 +1,7 @@
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { collectSkillParts } from '../../src/trust/index.ts'
+import { collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 it('a skill of more than 20,000 files is one that nobody can vouch for, links counted', () => {

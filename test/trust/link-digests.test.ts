@@ -1,17 +1,18 @@
 import { mkdirSync, realpathSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import { lockStateOf, serializeLock } from '../../src/trust/lock.ts'
-import { treeDigest } from '../../src/trust/skill-files.ts'
-import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
+import { sha256 } from '../../src/core/json.ts'
 import {
-  collectSkillParts,
   currentSkills,
   lockDrift,
-  openLockStore,
+  lockStateOf,
   readLock,
-} from '../../src/trust/index.ts'
+  serializeLock,
+} from '../../src/trust/lock.ts'
+import { treeDigest } from '../../src/trust/skill-files.ts'
+import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
+import { collectSkillParts } from '../../src/trust/acting-parts.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const target = '../references/a.md'

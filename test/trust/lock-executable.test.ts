@@ -2,9 +2,16 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import { currentSkills, lockDrift, openLockStore, readLock } from '../../src/trust/index.ts'
-import { lockStateOf, parseLock, serializeLock } from '../../src/trust/lock.ts'
+import { sha256 } from '../../src/core/json.ts'
+import {
+  currentSkills,
+  lockDrift,
+  lockStateOf,
+  parseLock,
+  readLock,
+  serializeLock,
+} from '../../src/trust/lock.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 

@@ -1,14 +1,14 @@
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import { gitTreeHash } from '../../src/trust/installed-lock.ts'
+import { sha256 } from '../../src/core/json.ts'
 import {
+  gitTreeHash,
   installedStates,
   readInstalledLock,
   readUserInstalledLock,
   userSkillDirectory,
-} from '../../src/trust/index.ts'
+} from '../../src/trust/installed-lock.ts'
 import { temporaryDirectory, writeFiles } from './_project.ts'
 
 // Made by skills 1.7.4, `skills add ./pack -a codex`, from the files below.

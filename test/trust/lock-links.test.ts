@@ -1,8 +1,9 @@
 import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { collectSkillParts, currentSkills, openLockStore } from '../../src/trust/index.ts'
-import { lockStateOf } from '../../src/trust/lock.ts'
+import { collectSkillParts } from '../../src/trust/acting-parts.ts'
+import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function locked() {

@@ -9,18 +9,19 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
 import { installedHash, readInstalledLock } from '../../src/trust/installed-lock.ts'
-import { parseLock, serializeLock } from '../../src/trust/lock.ts'
-import { treeDigest } from '../../src/trust/skill-files.ts'
-import { parseProjectJson } from '../../src/trust/project-json.ts'
 import {
   currentSkills,
   lockAbove,
-  lockedTrust,
-  openLockStore,
+  parseLock,
   readLock,
-} from '../../src/trust/index.ts'
+  serializeLock,
+} from '../../src/trust/lock.ts'
+import { treeDigest } from '../../src/trust/skill-files.ts'
+import { parseProjectJson } from '../../src/trust/project-json.ts'
+import { lockedTrust } from '../../src/trust/skill-trust.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const file = sha256('a')

@@ -9,16 +9,12 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  collectActingParts,
-  confirmTrust,
-  currentSkills,
-  openLockStore,
-  openTrustStore,
-  readTrustPolicy,
-  trustRefusal,
-} from '../../src/trust/index.ts'
-import { decideTrust } from '../../src/trust/decide.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { confirmTrust, trustRefusal } from '../../src/trust/skill-trust.ts'
+import { currentSkills } from '../../src/trust/lock.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
+import { decideTrust, readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const files = { 'SKILL.md': 'text\n', 'scripts/run.sh': '#!/bin/sh\n', 'guide.md': 'A guide.\n' }

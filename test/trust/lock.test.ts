@@ -11,15 +11,15 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
 import {
   currentSkills,
   lockDrift,
   lockReadOnce,
-  openLockStore,
+  parseLock,
   readLock,
-} from '../../src/trust/index.ts'
-import { parseLock } from '../../src/trust/lock.ts'
+} from '../../src/trust/lock.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const skill = '.claude/skills/deploy'

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openTrustStore, readTrustPolicy } from '../../src/trust/index.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
+import { readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 it('asks, and trusts no path and no workspace, where nobody said otherwise', () => {

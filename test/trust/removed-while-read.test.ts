@@ -2,13 +2,9 @@ import type * as Fs from 'node:fs'
 import { lstatSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import {
-  collectActingParts,
-  currentSkills,
-  openLockStore,
-  readLock,
-} from '../../src/trust/index.ts'
-import { lockStateOf } from '../../src/trust/lock.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
+import { currentSkills, lockStateOf, readLock } from '../../src/trust/lock.ts'
+import { openLockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 type Call = 'lstatSync' | 'readlinkSync' | 'openSync'

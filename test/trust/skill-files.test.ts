@@ -11,8 +11,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import { type ActingPart, collectSkillParts } from '../../src/trust/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import type { ActingPart } from '../../src/trust/model.ts'
+import { collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 function partsOf(directory: string, options: { text?: boolean } = {}): ActingPart[] {

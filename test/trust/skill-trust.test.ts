@@ -9,18 +9,20 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { ChainDeclaration } from '../../src/skill/index.ts'
+import type { ChainDeclaration } from '../../src/skill/model.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import {
-  collectActingParts,
   confirmTrust,
-  openTrustStore,
-  readTrustPolicy,
   requireTrusted,
-  SkillNotTrustedError,
   skillTrust,
   trustRefusal,
+} from '../../src/trust/skill-trust.ts'
+import { openTrustStore } from '../../src/trust/store.ts'
+import {
+  readTrustPolicy,
+  SkillNotTrustedError,
   WorkspaceNotTrustedError,
-} from '../../src/trust/index.ts'
+} from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function acceptedProject(options: { pinned?: boolean } = {}) {

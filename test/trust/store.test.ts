@@ -2,7 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sha256, StateFileError } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import { StateFileError } from '../../src/core/errors.ts'
 import {
   openTrustStore,
   parseTrust,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { sha256, StateFileError } from '../../src/base/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import { StateFileError } from '../../src/core/errors.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 
 const part = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }

@@ -1,8 +1,9 @@
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { sha256 } from '../../src/base/index.ts'
-import { type ActingPart, collectActingParts } from '../../src/trust/index.ts'
+import { sha256 } from '../../src/core/json.ts'
+import type { ActingPart } from '../../src/trust/model.ts'
+import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { temporaryDirectory, writeFiles } from './_project.ts'
 
 function partsWith(files: Readonly<Record<string, string>>): ActingPart[] {

@@ -1,5 +1,6 @@
-import { systemRuntime } from '../../src/base/index.ts'
-import { type OpenedView, openView, type ViewWorld } from '../../src/view/index.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { type OpenedView, openView } from '../../src/view/open-view.ts'
+import type { ViewWorld } from '../../src/view/world.ts'
 
 export interface TestView extends Omit<OpenedView, 'address'> {
   token: string

@@ -1,6 +1,6 @@
-import { runLine } from '../../src/chain/index.ts'
-import type { RunResult } from '../../src/index.ts'
-import type { StandingRun, ViewWorld } from '../../src/view/index.ts'
+import { runLine } from '../../src/chain/run-line.ts'
+import type { RunResult } from '../../src/entries/index.ts'
+import type { StandingRun, ViewWorld } from '../../src/view/world.ts'
 
 const finding = (text: string) => ({
   code: text,

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { SkillNotFoundError } from '../../src/skill/index.ts'
-import type { ViewWorld } from '../../src/view/index.ts'
+import { SkillNotFoundError } from '../../src/skill/errors.ts'
+import type { ViewWorld } from '../../src/view/world.ts'
 import { openTestView, type TestView } from './_view.ts'
 import { resultOf, standing, worldSaying } from './_world.ts'
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { parseCommandLine } from '../../src/cli/command-line.ts'
 import { commands } from '../../src/cli/registry.ts'
-import { pageText } from '../../src/view/index.ts'
+import { pageText } from '../../src/view/page-text.ts'
 
 const folder = new URL('../../src/view/page', import.meta.url).pathname
 const sources = readdirSync(folder)

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RunResult, StepResult } from '../../src/index.ts'
+import type { RunResult, StepResult } from '../../src/entries/index.ts'
 import { runAnswer } from '../../src/view/run-answer.ts'
 import { standing } from './_world.ts'
 

@@ -1,15 +1,16 @@
+import type {
+  GatedCall,
+  JsonObject,
+  WorkflowDefinition,
+  WorkflowTool,
+} from '../../src/tools/workflow/model.ts'
 import {
-  type GatedCall,
   type GateOptions,
   type GateReport,
-  type JsonObject,
-  openSession,
   type PrerequisiteResult,
   runGate,
-  type SessionStore,
-  type WorkflowDefinition,
-  type WorkflowTool,
-} from '../../src/workflow/index.ts'
+} from '../../src/tools/workflow/gate.ts'
+import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import { temporaryProject, testRuntime } from './helpers.ts'
 
 /** A gate with a session of its own, and what was called and said. */

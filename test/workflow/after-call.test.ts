@@ -1,12 +1,9 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import {
-  afterCall,
-  type JsonObject,
-  openSession,
-  type SessionStore,
-} from '../../src/workflow/index.ts'
+import { afterCall } from '../../src/tools/workflow/gate.ts'
+import type { JsonObject } from '../../src/tools/workflow/model.ts'
+import { openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import {
   call,
   step,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkWorkflows } from '../../src/workflow/index.ts'
+import { checkWorkflows } from '../../src/tools/workflow/check-workflows.ts'
 import {
   browserTools,
   databaseTools,

@@ -1,14 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { StateFileError } from '../../src/base/index.ts'
-import {
-  definitionText,
-  editWorkflows,
-  readWorkflows,
-  WorkflowInvalidError,
-  workflowsPath,
-} from '../../src/workflow/index.ts'
+import { StateFileError } from '../../src/core/errors.ts'
+import { definitionText, editWorkflows } from '../../src/tools/workflow/edit-workflows.ts'
+import { readWorkflows, workflowsPath } from '../../src/tools/workflow/read-workflows.ts'
+import { WorkflowInvalidError } from '../../src/tools/workflow/errors.ts'
 import { temporaryProject, workflow } from './helpers.ts'
 
 const definition = {

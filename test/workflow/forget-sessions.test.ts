@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { forgetSessions, openSession } from '../../src/workflow/index.ts'
+import { forgetSessions, openSession } from '../../src/tools/workflow/session.ts'
 import { temporaryProject, testRuntime } from './helpers.ts'
 
 it('forgets sessions that nobody named and nobody wrote to for a day, and no other', () => {

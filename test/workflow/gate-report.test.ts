@@ -1,7 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { GateOptions, WorkflowDefinition } from '../../src/workflow/index.ts'
+import type { GateOptions } from '../../src/tools/workflow/gate.ts'
+import type { WorkflowDefinition } from '../../src/tools/workflow/model.ts'
 import { call, step, tool, toolsNamed, workflow, workflowsOf } from './helpers.ts'
 import { world, type World } from './_gate-world.ts'
 

@@ -2,14 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  afterCall,
-  type GatedCall,
-  type JsonObject,
-  planGate,
-  WorkflowPrerequisiteError,
-  type WorkflowTool,
-} from '../../src/workflow/index.ts'
+import { afterCall } from '../../src/tools/workflow/gate.ts'
+import type { GatedCall, JsonObject, WorkflowTool } from '../../src/tools/workflow/model.ts'
+import { planGate } from '../../src/tools/workflow/plan.ts'
+import { WorkflowPrerequisiteError } from '../../src/tools/workflow/errors.ts'
 import {
   browserTools,
   call,

@@ -1,15 +1,15 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Runtime, systemRuntime } from '../../src/base/index.ts'
-import {
-  type GatedCall,
-  type JsonObject,
-  readWorkflows,
-  type WorkflowDefinition,
-  workflowTemplates,
-  type WorkflowTool,
-} from '../../src/workflow/index.ts'
+import { type Runtime, systemRuntime } from '../../src/core/runtime.ts'
+import type {
+  GatedCall,
+  JsonObject,
+  WorkflowDefinition,
+  WorkflowTool,
+} from '../../src/tools/workflow/model.ts'
+import { readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
+import { workflowTemplates } from '../../src/tools/workflow/templates.ts'
 
 export function temporaryProject(): string {
   return mkdtempSync(join(tmpdir(), 'workflow-'))

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { matchWorkflows } from '../../src/workflow/index.ts'
-import { findKeyword } from '../../src/workflow/match.ts'
+import { findKeyword, matchWorkflows } from '../../src/tools/workflow/match.ts'
 import {
   browserTools,
   call,

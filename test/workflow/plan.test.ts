@@ -1,13 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import {
-  type GatedCall,
-  type GatePlan,
-  type JsonObject,
-  planGate,
-  type SessionState,
-  type WorkflowTool,
-} from '../../src/workflow/index.ts'
-import { withCompletion } from '../../src/workflow/session-file.ts'
+import type { GatedCall, JsonObject, WorkflowTool } from '../../src/tools/workflow/model.ts'
+import { type GatePlan, planGate } from '../../src/tools/workflow/plan.ts'
+import { type SessionState, withCompletion } from '../../src/tools/workflow/session-file.ts'
 import { call, tool, workflow, workflowsOf } from './helpers.ts'
 
 const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: new Map() }

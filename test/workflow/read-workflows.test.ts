@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { loadWorkflows, readWorkflows } from '../../src/workflow/index.ts'
+import { loadWorkflows, readWorkflows } from '../../src/tools/workflow/read-workflows.ts'
 import { temporaryProject, workflow } from './helpers.ts'
 
 const seed = `{

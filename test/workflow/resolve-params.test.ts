@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonValue } from '../../src/skill/index.ts'
-import type { JsonObject, Prerequisite } from '../../src/workflow/index.ts'
-import { resolveParams, type ResolvedParams } from '../../src/workflow/references.ts'
+import type { JsonValue } from '../../src/skill/model.ts'
+import type { JsonObject, Prerequisite } from '../../src/tools/workflow/model.ts'
+import { resolveParams, type ResolvedParams } from '../../src/tools/workflow/references.ts'
 import { call, tool } from './helpers.ts'
 
 const find: Prerequisite = {

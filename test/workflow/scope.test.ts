@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { JsonObject, Prerequisite } from '../../src/workflow/index.ts'
-import { scopeValues, survives } from '../../src/workflow/plan.ts'
+import type { JsonObject, Prerequisite } from '../../src/tools/workflow/model.ts'
+import { scopeValues, survives } from '../../src/tools/workflow/plan.ts'
 import { call, tool } from './helpers.ts'
 
 function step(more: Partial<Prerequisite> = {}): Prerequisite {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { completedCount, listSessions, openSession } from '../../src/workflow/index.ts'
+import { completedCount } from '../../src/tools/workflow/session-file.ts'
+import { listSessions, openSession } from '../../src/tools/workflow/session.ts'
 import { temporaryProject, testRuntime } from './helpers.ts'
 
 const hour = 3_600_000

@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { readdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { expect, it } from 'vitest'
-import { systemRuntime } from '../../src/base/index.ts'
-import { openSession } from '../../src/workflow/index.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+import { openSession } from '../../src/tools/workflow/session.ts'
 import { temporaryProject } from './helpers.ts'
 
 const program = new URL('../fixtures/programs/session-writer.ts', import.meta.url).pathname

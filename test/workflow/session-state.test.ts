@@ -6,9 +6,9 @@ import {
   type SessionState,
   shorten,
   withCompletion,
-} from '../../src/workflow/session-file.ts'
-import type { JsonValue } from '../../src/skill/index.ts'
-import type { ScopeValues } from '../../src/workflow/index.ts'
+} from '../../src/tools/workflow/session-file.ts'
+import type { JsonValue } from '../../src/skill/model.ts'
+import type { ScopeValues } from '../../src/tools/workflow/model.ts'
 
 const fresh: SessionState = { sessionId: 'a', startedAt: '2026-02-04', completed: new Map() }
 

@@ -11,15 +11,15 @@ import {
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { StateFileError, UsageError } from '../../src/base/index.ts'
-import { listSessions, openSession, type SessionStore } from '../../src/workflow/index.ts'
+import { StateFileError, UsageError } from '../../src/core/errors.ts'
+import { listSessions, openSession, type SessionStore } from '../../src/tools/workflow/session.ts'
 import {
   parseSession,
   serializeSession,
   type SessionState,
   shorten,
   withCompletion,
-} from '../../src/workflow/session-file.ts'
+} from '../../src/tools/workflow/session-file.ts'
 import { temporaryProject, testRuntime } from './helpers.ts'
 
 const hour = 3_600_000

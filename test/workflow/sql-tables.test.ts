@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { sqlTables } from '../../src/workflow/references.ts'
+import { sqlTables } from '../../src/tools/workflow/references.ts'
 
 it.each([
   ["SELECT * FROM users WHERE status = 'active'", ['users']],

@@ -7,7 +7,7 @@ import {
   lastSegment,
   namesFor,
   resolveTool,
-} from '../../src/workflow/tool-names.ts'
+} from '../../src/tools/workflow/tool-names.ts'
 import { call, tool } from './helpers.ts'
 
 it.each([

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 
 /**
  * Whether a command line fits patterns such as `git:*`, `npm run test:*`, `git diff *` or

@@ -1,6 +1,6 @@
-import { untilAborted } from '../../base/index.ts'
-import type { AllowedTool } from '../../skill/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { untilAborted } from '../../core/runtime.ts'
+import type { AllowedTool } from '../../skill/model.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import type { SessionPart } from '../session.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type {

@@ -1,5 +1,6 @@
-import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import type { AllowedTool } from '../../skill/model.ts'
+import { parseAllowedTools } from '../../skill/allowed-tools.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool } from '../types.ts'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
 

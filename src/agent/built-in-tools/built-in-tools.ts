@@ -1,4 +1,5 @@
-import { nearest, type Runtime } from '../../base/index.ts'
+import { nearest } from '../../core/text.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { AgentUsageError } from '../errors.ts'
 import { editTool, writeTool } from './writing.ts'
 import { listTool, readTool, searchTool } from './reading.ts'

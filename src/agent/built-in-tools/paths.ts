@@ -1,7 +1,8 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { isInside, systemCode } from '../../base/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { isInside } from '../../core/read-files.ts'
+import { systemCode } from '../../core/errors.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { AgentUsageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 

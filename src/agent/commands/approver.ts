@@ -1,5 +1,5 @@
-import type { Context } from '../../base/command.ts'
-import { safeText } from '../../base/text.ts'
+import type { Context } from '../../core/command.ts'
+import { safeText } from '../../core/text.ts'
 import { maxTurnsExceeded } from '../loop/run-loop.ts'
 import type { ApprovalRequest, Approval } from '../types.ts'
 

@@ -1,8 +1,9 @@
-import type { Context, OptionSpecs, Values } from '../../base/command.ts'
-import { contradiction, UsageError } from '../../base/errors.ts'
-import { commaNames } from '../../base/option-values.ts'
-import { NoServersError, readServerConfiguration, unaskedServers } from '../../tools/index.ts'
-import { findWorkspace } from '../../trust/index.ts'
+import type { Context, OptionSpecs, Values } from '../../core/command.ts'
+import { contradiction, UsageError } from '../../core/errors.ts'
+import { commaNames } from '../../core/option-values.ts'
+import { NoServersError, unaskedServers } from '../../tools/server/errors.ts'
+import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
+import { findWorkspace } from '../../trust/decide.ts'
 import type { AgentOptions } from '../agent-options.ts'
 
 /** The options of every command that lets a model work. */

@@ -1,6 +1,6 @@
-import type { Context } from '../../base/command.ts'
-import { redactText, redactValue } from '../../base/index.ts'
-import { amount, cell, count, safeLine } from '../../base/text.ts'
+import type { Context } from '../../core/command.ts'
+import { redactText, redactValue } from '../../core/redact.ts'
+import { amount, cell, count, safeLine } from '../../core/text.ts'
 import type { AgentEvent, TokenUsage } from '../types.ts'
 
 /** Emits an event, and notes on stderr what the agent and its subagents do. */

@@ -1,5 +1,5 @@
 import type { ModelMessage, ToolResultPart } from 'ai'
-import { estimateTokens } from '../../skill/index.ts'
+import { estimateTokens } from '../../skill/catalog.ts'
 
 /** The tool that activates a skill; its results are kept whole wherever others are cut. */
 export const skillToolName = 'skill'

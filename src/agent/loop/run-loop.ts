@@ -1,5 +1,6 @@
 import type { AssistantModelMessage, ModelMessage } from 'ai'
-import { messageOf, untilAborted } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
+import { untilAborted } from '../../core/runtime.ts'
 import type { LoopOutcome, LoopRequest, RunStatus, TokenUsage } from '../types.ts'
 import { toWireNames, wireName, type WireNames } from '../tool.ts'
 import { noUsage } from '../usage.ts'

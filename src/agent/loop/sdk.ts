@@ -14,8 +14,10 @@ import {
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
-import { isObject, messageOf, redactText, systemCode } from '../../base/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { isObject } from '../../core/json.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import { redactText } from '../../core/redact.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import type { AgentTool, CallSettings, TokenUsage } from '../types.ts'
 

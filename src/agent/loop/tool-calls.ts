@@ -1,7 +1,11 @@
 import type { ToolResultPart } from 'ai'
-import { isObject, messageOf, nearest, SkillrailError, untilAborted } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import type { JsonObject, SchemaChecker } from '../../tools/index.ts'
+import { isObject } from '../../core/json.ts'
+import { messageOf, SkillrailError } from '../../core/errors.ts'
+import { nearest } from '../../core/text.ts'
+import { untilAborted } from '../../core/runtime.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { JsonObject } from '../../tools/model.ts'
+import type { SchemaChecker } from '../../tools/call/schema-checker.ts'
 import { skillToolName } from '../conversation/messages.ts'
 import type { AgentTool, LoopRequest, ToolContext } from '../types.ts'
 import { wireName, type WireNames } from '../tool.ts'
@@ -191,7 +195,9 @@ let checker: Promise<SchemaChecker> | undefined
 
 /** What is wrong with a value by its JSON Schema, as one line, or undefined. */
 async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
-  checker ??= import('../../tools/index.ts').then((tools) => tools.createSchemaChecker())
+  checker ??= import('../../tools/call/schema-checker.ts').then((schemas) =>
+    schemas.createSchemaChecker(),
+  )
   const verdict = await (await checker).check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
   if (!verdict.checked || verdict.problems.length === 0) return undefined

@@ -1,22 +1,17 @@
-import type { Runtime, Settings } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import {
-  type CallContext,
-  callFailureText,
-  type CallGate,
-  callTool,
-  createSchemaChecker,
-  indexDefinitions,
-  type JsonObject,
-  loadToolIndex,
-  outcomeValue,
-  readsOnly,
-  type ServerListFailure,
-  type ServerPool,
-  type ToolDefinition,
-  type ToolIndex,
-} from '../../tools/index.ts'
-import type { SessionStore } from '../../workflow/index.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { CallContext, CallGate } from '../../tools/call/context.ts'
+import { callFailureText } from '../../tools/call/failure-text.ts'
+import { callTool } from '../../tools/call/call-tool.ts'
+import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
+import { indexDefinitions, type ToolIndex } from '../../tools/cache/tool-index.ts'
+import type { JsonObject, ToolDefinition } from '../../tools/model.ts'
+import { loadToolIndex } from '../../tools/cache/load.ts'
+import { outcomeValue } from '../../tools/call/content.ts'
+import { readsOnly } from '../../tools/cache/reads-only.ts'
+import type { ServerListFailure, ServerPool } from '../../tools/server/pool.ts'
+import type { SessionStore } from '../../tools/workflow/session.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
 interface McpToolsOptions {

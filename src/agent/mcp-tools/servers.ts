@@ -1,13 +1,10 @@
-import { type Runtime, type Settings, sha256 } from '../../base/index.ts'
-import {
-  openLiveServers,
-  openServers,
-  type ProjectServers,
-  refuseServer,
-  type ServerDefinition,
-  ServerNotFoundError,
-  type ServerPool,
-} from '../../tools/index.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import { sha256 } from '../../core/json.ts'
+import { openLiveServers, type ProjectServers } from '../../tools/server/project-servers.ts'
+import { openServers, refuse as refuseServer, type ServerPool } from '../../tools/server/pool.ts'
+import type { ServerDefinition } from '../../tools/config/model.ts'
+import { ServerNotFoundError } from '../../tools/server/errors.ts'
 import { AgentUsageError } from '../errors.ts'
 
 /** An MCP server that a program brings along. What it says of its tools is believed by default. */

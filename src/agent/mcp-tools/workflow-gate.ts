@@ -1,34 +1,28 @@
-import { type Diagnostic, hasErrors, type Runtime, type Settings } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
+import { callTool, stepCaller } from '../../tools/call/call-tool.ts'
+import { canonicalCategory } from '../../tools/category/canonical.ts'
 import {
-  type CallAtGate,
-  type CallGate,
-  type CallIndex,
-  callTool,
-  canonicalCategory,
   gatedCall,
   type GoneWorkflows,
   projectGate,
   refuseWithoutGone,
   requireTrusted,
-  type ServerListFailure,
-  stepCaller,
-  type StepCaller,
-  ToolRefusedError,
-  type ToolSummary,
   type WorkflowTrust,
   workflowTrust,
-} from '../../tools/index.ts'
-import {
-  afterCall,
-  loadWorkflows,
-  matchWorkflows,
-  runGate,
-  type SessionStore,
-  type WorkflowDefinition,
-  type WorkflowTool,
-  workflowTool,
-} from '../../workflow/index.ts'
+} from '../../tools/call/gate.ts'
+import type { ServerListFailure } from '../../tools/server/pool.ts'
+import { ToolRefusedError } from '../../tools/call/errors.ts'
+import type { ToolSummary } from '../../tools/model.ts'
+import { afterCall, runGate } from '../../tools/workflow/gate.ts'
+import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
+import { matchWorkflows } from '../../tools/workflow/match.ts'
+import type { SessionStore } from '../../tools/workflow/session.ts'
+import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
+import { workflowTool } from '../../tools/workflow/tool-names.ts'
 import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 import type { McpTools } from './open-mcp-tools.ts'

@@ -1,7 +1,8 @@
-import { messageOf } from '../../base/index.ts'
-import type { SkillInfo } from '../../library/index.ts'
-import { matchPrompt, planInjection, renderInjection } from '../../trigger/index.ts'
-import { SkillNotTrustedError } from '../../trust/index.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { SkillInfo } from '../../library/model.ts'
+import { matchPrompt } from '../../trigger/match.ts'
+import { planInjection, renderInjection } from '../../trigger/inject.ts'
+import { SkillNotTrustedError } from '../../trust/decide.ts'
 
 interface PromptReferences {
   /** What stands before the prompt; empty for nothing. */

@@ -2,22 +2,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { AgentError } from '../errors.ts'
-import { sandboxHint } from '../../chain/index.ts'
-import {
-  childEnvironment,
-  type Confinement,
-  findScript,
-  noGrants,
-  openSandbox,
-  runScript,
-  SandboxMissingError,
-  type Script,
-  type ScriptResult,
-} from '../../exec/index.ts'
-import type { Skill } from '../../library/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import { SkillNotTrustedError } from '../../trust/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { sandboxHint } from '../../chain/render-plan.ts'
+import { childEnvironment, runScript, type ScriptResult } from '../../exec/script.ts'
+import { type Confinement, openSandbox } from '../../exec/sandbox/open-sandbox.ts'
+import { findScript, type Script } from '../../exec/find-script.ts'
+import { noGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
+import type { Skill } from '../../library/model.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { SkillNotTrustedError } from '../../trust/decide.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SkillContext } from './active-skills.ts'
 

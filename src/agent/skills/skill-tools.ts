@@ -1,6 +1,8 @@
-import { scoreSkills, type Skill, type SkillInfo, type SkillManager } from '../../library/index.ts'
-import { renderCatalog } from '../../skill/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { scoreSkills } from '../../library/score-skills.ts'
+import type { Skill, SkillInfo } from '../../library/model.ts'
+import type { SkillManager } from '../../library/manager.ts'
+import { renderCatalog } from '../../skill/catalog.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 

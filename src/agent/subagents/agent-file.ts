@@ -1,12 +1,9 @@
-import { type Diagnostic, hasErrors, nearest } from '../../base/index.ts'
-import {
-  formatAllowedTools,
-  parseAllowedTools,
-  readFrontmatter,
-  splitArguments,
-  type YamlMap,
-  type YamlNode,
-} from '../../skill/index.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { nearest } from '../../core/text.ts'
+import { formatAllowedTools, parseAllowedTools } from '../../skill/allowed-tools.ts'
+import { readFrontmatter } from '../../skill/parse.ts'
+import { splitArguments } from '../../skill/arguments.ts'
+import type { YamlMap, YamlNode } from '../../skill/read-yaml.ts'
 import { checkConfig, type PermissionMode, permissionModes, type SubagentConfig } from './config.ts'
 
 /** A file that defines a subagent, as text: what could be read, and what is wrong with it. */

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai'
-import type { Activation } from '../../library/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import type { Activation } from '../../library/activation.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { type CallRules, createPermit } from '../approval/permit.ts'
 import { callFits } from '../approval/tool-patterns.ts'
 import { SubagentDelegationError } from '../errors.ts'

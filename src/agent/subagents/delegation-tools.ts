@@ -1,5 +1,5 @@
-import { untilAborted } from '../../base/index.ts'
-import type { JsonObject } from '../../tools/index.ts'
+import { untilAborted } from '../../core/runtime.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'

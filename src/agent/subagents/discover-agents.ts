@@ -1,21 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import {
-  type Diagnostic,
-  hasErrors,
-  nearest,
-  readRegularFile,
-  type Runtime,
-  safeLine,
-} from '../../base/index.ts'
-import {
-  agentDirectories,
-  agentFilesIn,
-  agentTrust,
-  findWorkspace,
-  readTrustPolicy,
-  type TrustPolicy,
-} from '../../trust/index.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { nearest, safeLine } from '../../core/text.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { agentDirectories, agentFilesIn } from '../../trust/project-files.ts'
+import { agentTrust } from '../../trust/skill-trust.ts'
+import { findWorkspace, readTrustPolicy } from '../../trust/decide.ts'
+import type { TrustPolicy } from '../../trust/model.ts'
 import { SubagentNotFoundError } from '../errors.ts'
 import { type AgentFileReading, readAgentFile } from './agent-file.ts'
 import { sameName } from './check-agents.ts'

@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../base/index.ts'
-import type { Activation } from '../../library/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Activation } from '../../library/activation.ts'
 import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'

@@ -1,5 +1,6 @@
-import { nearest } from '../../base/index.ts'
-import { type AllowedTool, parseAllowedTools } from '../../skill/index.ts'
+import { nearest } from '../../core/text.ts'
+import type { AllowedTool } from '../../skill/model.ts'
+import { parseAllowedTools } from '../../skill/allowed-tools.ts'
 import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import type { AgentTool } from '../types.ts'

@@ -1,5 +1,8 @@
-import type { Activation, InvocationSource, SkillInfo, SkillManager } from '../../library/index.ts'
-import { formatAllowedTools, SkillInvocationError, SkillNotFoundError } from '../../skill/index.ts'
+import type { Activation, InvocationSource } from '../../library/activation.ts'
+import type { SkillInfo } from '../../library/model.ts'
+import type { SkillManager } from '../../library/manager.ts'
+import { formatAllowedTools } from '../../skill/allowed-tools.ts'
+import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import type { SubagentConfig } from './config.ts'
 
 /** A name of `skills`, with the arguments behind it. */

@@ -1,17 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Check } from '../../base/check.ts'
-import { messageOf } from '../../base/errors.ts'
-import { packageVersion } from '../../base/runtime.ts'
-import { amount } from '../../base/text.ts'
-import {
-  ask,
-  askVersion,
-  protocolVersion,
-  type ServerAddress,
-  serviceName,
-  type WorkerReport,
-} from '../restate/index.ts'
+import type { Check } from '../../core/check.ts'
+import { messageOf } from '../../core/errors.ts'
+import { packageVersion } from '../../core/runtime.ts'
+import { amount } from '../../core/text.ts'
+import { ask, askVersion, type ServerAddress } from '../restate/client.ts'
+import { protocolVersion, serviceName, type WorkerReport } from '../restate/protocol.ts'
 import { type EngineChoice, serverAddress } from './engine.ts'
 import { openProject, type RunContext } from './project.ts'
 import { skillsOf } from './worker.ts'

@@ -1,9 +1,13 @@
 import { dirname, join, resolve } from 'node:path'
-import type { OptionSpecs } from '../../base/command.ts'
-import { contradiction } from '../../base/errors.ts'
-import { isInside, safeLine, UsageError, userDirectories } from '../../base/index.ts'
-import { type Grants, openSandbox, parseGrants, SandboxMissingError } from '../../exec/index.ts'
-import { confinedSteps, type Plan, type RunConfinement } from '../index.ts'
+import type { OptionSpecs } from '../../core/command.ts'
+import { contradiction, UsageError } from '../../core/errors.ts'
+import { isInside } from '../../core/read-files.ts'
+import { safeLine } from '../../core/text.ts'
+import { userDirectories } from '../../core/runtime.ts'
+import { type Grants, parseGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
+import { openSandbox } from '../../exec/sandbox/open-sandbox.ts'
+import { confinedSteps, type Plan } from '../plan-model.ts'
+import type { RunConfinement } from '../script-executor.ts'
 import type { ChainProject, GrantOptions } from './project.ts'
 
 /** What a user allows the scripts of a run that are not trusted. Never read from a file. */

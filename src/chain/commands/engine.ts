@@ -1,23 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { OptionSpecs } from '../../base/command.ts'
-import { pointless, UsageError } from '../../base/errors.ts'
-import {
-  cancelRun,
-  type NewRun,
-  type Plan,
-  planChanged,
-  RunBusyError,
-  type Resumption,
-  resumeRun,
-  type RunJournal,
-  type RunLine,
-  type RunResult,
-  RunStateError,
-  type RunStore,
-  type RunWorld,
-  startRun,
-} from '../index.ts'
-import type { ServerAddress } from '../restate/index.ts'
+import type { OptionSpecs } from '../../core/command.ts'
+import { pointless, UsageError } from '../../core/errors.ts'
+import { cancelRun } from '../decisions.ts'
+import { type NewRun, type Resumption, resumeRun, type RunWorld, startRun } from '../run-chain.ts'
+import type { Plan } from '../plan-model.ts'
+import { planChanged } from '../plan-changed.ts'
+import { RunBusyError, RunStateError } from '../errors.ts'
+import type { RunJournal } from '../run-journal.ts'
+import type { RunLine } from '../run-line.ts'
+import type { RunResult } from '../engine.ts'
+import type { RunStore } from '../run-store.ts'
+import type { ServerAddress } from '../restate/client.ts'
 import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
 
 // `../restate` is loaded only for a run that is on a server.
@@ -70,7 +63,7 @@ export async function startOn(
   world: RunWorld,
 ): Promise<RunResult> {
   if (!wantsServer(choice)) return await startRun(run, world)
-  const { startServerRun } = await import('../restate/index.ts')
+  const { startServerRun } = await import('../restate/remote-run.ts')
   return await startServerRun(run, world, serverAddress(context, choice))
 }
 
@@ -90,7 +83,7 @@ export async function resumeOn(
   world: RunWorld,
 ): Promise<RunResult> {
   if (journal.run.server === undefined) return await resumeRun(resumption, world)
-  const { resumeServerRun } = await import('../restate/index.ts')
+  const { resumeServerRun } = await import('../restate/remote-run.ts')
   return await resumeServerRun(resumption, world, serverAddress(context, engineOf(journal)))
 }
 
@@ -102,7 +95,7 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
   if (journal.run.server === undefined || !isOpen(journal)) {
     return await cancelRun(store, runId, context.runtime)
   }
-  const { cancelServerRun } = await import('../restate/index.ts')
+  const { cancelServerRun } = await import('../restate/server-runs.ts')
   await cancelServerRun(journal, serverAddress(context, engineOf(journal)))
   for (let waited = 0; waited < cancelPatienceMs; waited += 100) {
     if (!isOpen((await upToDate(project, runId)).journal)) return
@@ -150,7 +143,7 @@ async function standingsOf(
 ): Promise<ReadonlyMap<string, string>> {
   const open = journals.filter((journal) => journal.run.server !== undefined && isOpen(journal))
   if (open.length === 0) return new Map()
-  const { syncServerRuns } = await import('../restate/index.ts')
+  const { syncServerRuns } = await import('../restate/server-runs.ts')
   return await syncServerRuns(store, open, context.settings.restate.token || undefined)
 }
 

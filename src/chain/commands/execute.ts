@@ -1,13 +1,12 @@
-import type { OptionSpecs } from '../../base/command.ts'
-import { type Diagnostic, SkillrailError } from '../../base/index.ts'
-import { lockReadOnce } from '../../trust/index.ts'
-import {
-  keepsArguments,
-  type Plan,
-  type RunResult,
-  type RunStore,
-  type RunWorld,
-} from '../index.ts'
+import type { OptionSpecs } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import { lockReadOnce } from '../../trust/lock.ts'
+import { keepsArguments } from '../run-arguments.ts'
+import type { Plan } from '../plan-model.ts'
+import type { RunResult } from '../engine.ts'
+import type { RunStore } from '../run-store.ts'
+import type { RunWorld } from '../run-chain.ts'
 import { type ConfinementChoice, confinementFor } from './confinement.ts'
 import type { InstructionChoice } from './instructions.ts'
 import { type ChainProject, linesAgain, refusalIn, runSettings } from './project.ts'

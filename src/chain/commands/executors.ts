@@ -1,18 +1,18 @@
 import { resolve } from 'node:path'
-import { commaNames } from '../../base/option-values.ts'
+import { commaNames } from '../../core/option-values.ts'
 import { findProgram } from '../../exec/find-program.ts'
-import { agentClis, type AgentCliName } from '../../exec/index.ts'
-import { activateSkill, discoverOptionsFrom, loadSkill, skillAt } from '../../library/index.ts'
+import { agentClis, type AgentCliName } from '../../exec/agent-clients.ts'
+import { activateSkill } from '../../library/activation.ts'
+import { discoverOptionsFrom } from '../../library/discover.ts'
+import { loadSkill, skillAt } from '../../library/find-skill.ts'
 import { argumentText } from '../../skill/arguments.ts'
-import { matchPrompt, planInjection, renderInjection } from '../../trigger/index.ts'
-import {
-  agentExecutor,
-  ChainPlanError,
-  type Executor,
-  type PlannedStep,
-  type RunStore,
-  type StepContent,
-} from '../index.ts'
+import { matchPrompt } from '../../trigger/match.ts'
+import { planInjection, renderInjection } from '../../trigger/inject.ts'
+import { agentExecutor, type StepContent } from '../agent-executor.ts'
+import { ChainPlanError } from '../errors.ts'
+import type { Executor } from '../executor.ts'
+import type { PlannedStep } from '../plan-model.ts'
+import type { RunStore } from '../run-store.ts'
 import { clientNamed, type InstructionChoice } from './instructions.ts'
 import { acceptedEnvironment, type ChainProject } from './project.ts'
 
@@ -68,7 +68,10 @@ export async function modelExecutorOf(
   { baseUrl, tools }: Pick<InstructionChoice, 'baseUrl' | 'tools'>,
   names: readonly string[],
 ): Promise<Executor> {
-  const { modelExecutor, resolveModel } = await import('../../agent/index.ts')
+  const [{ modelExecutor }, { resolveModel }] = await Promise.all([
+    import('../../agent/chain-executor.ts'),
+    import('../../agent/resolve-model.ts'),
+  ])
   const { runtime, settings } = project.context
   const options = { baseUrl, compatibleUrl: settings.agent.baseUrl, runtime }
   const models = new Map(

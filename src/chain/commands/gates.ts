@@ -1,13 +1,10 @@
-import { type Context, defineCommand } from '../../base/command.ts'
-import { safeLine, safeText } from '../../base/text.ts'
-import {
-  ApprovalRefusedError,
-  argumentsOf,
-  type ChainEvent,
-  readResult,
-  recordDecision,
-  waitingGate,
-} from '../index.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
+import { safeLine, safeText } from '../../core/text.ts'
+import { ApprovalRefusedError } from '../errors.ts'
+import { argumentsOf } from '../run-arguments.ts'
+import type { ChainEvent } from '../engine.ts'
+import { readResult } from '../run-chain.ts'
+import { recordDecision, waitingGate } from '../decisions.ts'
 import { type ConfinementChoice, confinementOptions } from './confinement.ts'
 import { planToContinue, resumeOn, upToDate } from './engine.ts'
 import { executedAs, executeRun, runArguments } from './execute.ts'

@@ -1,8 +1,8 @@
-import type { OptionSpecs } from '../../base/command.ts'
-import { contradiction, pointless, UsageError } from '../../base/errors.ts'
-import { commaNames } from '../../base/option-values.ts'
-import { agentClis, type AgentCliName, isAgentCli } from '../../exec/index.ts'
-import type { InstructionExecutor } from '../index.ts'
+import type { OptionSpecs } from '../../core/command.ts'
+import { contradiction, pointless, UsageError } from '../../core/errors.ts'
+import { commaNames } from '../../core/option-values.ts'
+import { agentClis, type AgentCliName, isAgentCli } from '../../exec/agent-clients.ts'
+import type { InstructionExecutor } from '../plan.ts'
 
 /** Who carries out steps without a script; a journal keeps it with the request. */
 export interface InstructionChoice {
@@ -54,7 +54,8 @@ export async function askedInstructions(
     throw contradiction('--engine restate', '--base-url', hint)
   }
   const names = commaNames(tools)
-  if (names !== undefined) (await import('../../agent/index.ts')).requireBuiltIns(names)
+  if (names !== undefined)
+    (await import('../../agent/built-in-tools/built-in-tools.ts')).requireBuiltIns(names)
   return { via, model, baseUrl, tools }
 }
 

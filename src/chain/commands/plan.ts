@@ -1,12 +1,8 @@
-import { type Context, defineCommand, type Note } from '../../base/command.ts'
-import { exitCode, type ExitCode } from '../../base/errors.ts'
-import {
-  confinedSteps,
-  planJson,
-  renderPlan,
-  renderPlanMermaid,
-  sandboxForeseen,
-} from '../index.ts'
+import { type Context, defineCommand, type Note } from '../../core/command.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
+import { confinedSteps } from '../plan-model.ts'
+import { planJson } from '../plan.ts'
+import { renderPlan, renderPlanMermaid, sandboxForeseen } from '../render-plan.ts'
 import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
 import { openProject, planNamed, type PlannedSkillRun } from './project.ts'
 

@@ -1,38 +1,33 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Context } from '../../base/command.ts'
-import { isInside, loadConfiguration, type Settings } from '../../base/index.ts'
-import { discoverOptionsFrom, findSkill, skillAt, type SkillInfo } from '../../library/index.ts'
-import { SkillLoadError, SkillParseError } from '../../skill/index.ts'
+import type { Context } from '../../core/command.ts'
+import { isInside } from '../../core/read-files.ts'
+import { loadConfiguration } from '../../core/configuration.ts'
+import type { Settings } from '../../core/settings.ts'
+import { discoverOptionsFrom } from '../../library/discover.ts'
+import { findSkill, skillAt } from '../../library/find-skill.ts'
+import type { SkillInfo } from '../../library/model.ts'
+import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
+import { collectActingParts } from '../../trust/acting-parts.ts'
+import { findWorkspace, readTrustPolicy, type SkillNotTrustedError } from '../../trust/decide.ts'
+import { lockReadOnce, type NearestLock } from '../../trust/lock.ts'
+import type { SkillScope, TrustPolicy } from '../../trust/model.ts'
+import type { ChainEvent } from '../engine.ts'
 import {
-  collectActingParts,
-  findWorkspace,
-  lockReadOnce,
-  type NearestLock,
-  readTrustPolicy,
-  type SkillNotTrustedError,
-  type SkillScope,
-  type TrustPolicy,
-} from '../../trust/index.ts'
-import {
-  type ChainEvent,
   type ChainLookup,
-  ChainPlanError,
   type CheckedSkill,
   createDiskLookup,
   executionRefusal,
-  openRunStore,
-  parsePolicySetting,
-  type Plan,
-  type PlanReading,
-  planRun,
-  type Refusal,
-  type RunLine,
-  runLines,
-  type RunStore,
   trustFact,
-} from '../index.ts'
+} from '../lookup.ts'
+import { ChainPlanError } from '../errors.ts'
+import { openRunStore, type RunStore } from '../run-store.ts'
+import { parsePolicySetting } from '../policy.ts'
+import type { Plan, PlanReading } from '../plan-model.ts'
+import { planRun } from '../plan.ts'
+import type { Refusal } from '../script-executor.ts'
+import { type RunLine, runLines } from '../run-line.ts'
 import { type InstructionChoice, instructionsOf } from './instructions.ts'
 
 /** What the commands about chains need of a context. */

@@ -1,13 +1,9 @@
-import { type Context, defineCommand } from '../../base/command.ts'
-import {
-  argumentsOf,
-  type ChainEvent,
-  drive,
-  readResult,
-  reusedResults,
-  type RunResult,
-  type RunWorld,
-} from '../index.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
+import { argumentsOf } from '../run-arguments.ts'
+import type { ChainEvent, RunResult } from '../engine.ts'
+import { drive } from '../stepper.ts'
+import { readResult, type RunWorld } from '../run-chain.ts'
+import { reusedResults } from '../reuse.ts'
 import { confinementOptions } from './confinement.ts'
 import { engineOf, openRun, planToContinue, resumeOn, startOn } from './engine.ts'
 import {

@@ -1,25 +1,21 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { Progress, Screen } from '../../base/command.ts'
-import { exitCode, type ExitCode } from '../../base/errors.ts'
-import { columnsOf, cutToColumns, safeLine } from '../../base/text.ts'
+import type { Progress, Screen } from '../../core/command.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
+import { columnsOf, cutToColumns, safeLine } from '../../core/text.ts'
+import type { ChainEvent, RunResult } from '../engine.ts'
+import { countSucceeded, decidingAttempt } from '../step-result.ts'
 import {
-  type ChainEvent,
-  countSucceeded,
-  decidingAttempt,
   duration,
-  lastAttempt,
-  renderReport,
   renderTimeline,
-  reportFormats,
-  type RunLine,
-  type RunResult,
   saidOfFailure,
-  type ShownRun,
   statusMarks,
   stepDuration,
-  stepperAnswer,
   timeOf,
-} from '../index.ts'
+} from '../timeline.ts'
+import { lastAttempt, type ShownRun } from '../result.ts'
+import { renderReport, reportFormats } from '../report/reports.ts'
+import type { RunLine } from '../run-line.ts'
+import { stepperAnswer } from '../stepper.ts'
 
 /** The result of a run, and how to continue. */
 export interface RunAnswer extends RunResult {

@@ -1,16 +1,12 @@
-import { type Context, defineCommand } from '../../base/command.ts'
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { exitCode, UsageError } from '../../base/errors.ts'
-import { safeLine } from '../../base/text.ts'
-import {
-  prunableRuns,
-  readResult,
-  removeRuns,
-  type RunJournal,
-  type ShownRun,
-  statusOfRun,
-  whileRunning,
-} from '../index.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { exitCode, UsageError } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
+import { prunableRuns, removeRuns } from '../run-store.ts'
+import { readResult } from '../run-chain.ts'
+import type { RunJournal } from '../run-journal.ts'
+import { type ShownRun, statusOfRun } from '../result.ts'
+import { whileRunning } from '../attempt.ts'
 import { cancelOn, readRuns, upToDate } from './engine.ts'
 import { linesAgain, openProject } from './project.ts'
 import { errorsOfRun, headOfRun, linesText, runFormats, timelineOf } from './run-text.ts'

@@ -1,24 +1,21 @@
-import { defineCommand, type Screen } from '../../base/command.ts'
-import { exitCode, type ExitCode, UsageError } from '../../base/errors.ts'
-import { safeLine } from '../../base/text.ts'
-import { statePart, type StepOutput } from '../../exec/index.ts'
+import { defineCommand, type Screen } from '../../core/command.ts'
+import { exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
+import { statePart } from '../../exec/agent-clients.ts'
+import type { StepOutput } from '../../exec/output-protocol.ts'
+import { allSteps, type Plan } from '../plan-model.ts'
+import { argumentsOf, holdSecret } from '../run-arguments.ts'
+import type { ChainEvent, RunResult } from '../engine.ts'
+import type { ChainState } from '../state.ts'
 import {
-  allSteps,
-  argumentsOf,
-  type ChainEvent,
-  type ChainState,
   continueStepper,
   type HandedStep,
-  holdSecret,
-  type Plan,
-  readResult,
   reportStep,
-  type RunResult,
-  type RunWorld,
   startStepper,
   type StepperAnswer,
   stepperAnswer,
-} from '../index.ts'
+} from '../stepper.ts'
+import { readResult, type RunWorld } from '../run-chain.ts'
 import { type ConfinementChoice, confinementFor, confinementOptions } from './confinement.ts'
 import { openRun } from './engine.ts'
 import { openWorld } from './execute.ts'

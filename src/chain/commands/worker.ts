@@ -1,27 +1,19 @@
 import { dirname, relative, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Context, defineCommand, Serving } from '../../base/command.ts'
-import { exitCode, messageOf, pointless, SkillrailError } from '../../base/errors.ts'
-import { packageVersion } from '../../base/runtime.ts'
-import { safeLine } from '../../base/text.ts'
-import type { AgentCliName } from '../../exec/index.ts'
-import { discoverOptionsFrom, discoverSkills } from '../../library/index.ts'
-import {
-  type ChainEvent,
-  type Executor,
-  isChain,
-  type PlannedStep,
-  type PlannedTask,
-  type RunStore,
-} from '../index.ts'
-import {
-  type Acceptance,
-  ask,
-  requireVersion,
-  RestateServerError,
-  startWorker,
-  type WorkerReport,
-} from '../restate/index.ts'
+import { type Context, defineCommand, Serving } from '../../core/command.ts'
+import { exitCode, messageOf, pointless, SkillrailError } from '../../core/errors.ts'
+import { packageVersion } from '../../core/runtime.ts'
+import { safeLine } from '../../core/text.ts'
+import type { AgentCliName } from '../../exec/agent-clients.ts'
+import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
+import type { ChainEvent } from '../engine.ts'
+import type { Executor } from '../executor.ts'
+import { isChain, type PlannedStep, type PlannedTask } from '../plan-model.ts'
+import type { RunStore } from '../run-store.ts'
+import type { Acceptance } from '../restate/step-execution.ts'
+import { ask, requireVersion, RestateServerError } from '../restate/client.ts'
+import { startWorker } from '../restate/worker.ts'
+import type { WorkerReport } from '../restate/protocol.ts'
 import { serverAddress } from './engine.ts'
 import { modelExecutorOf, viaExecutor } from './executors.ts'
 import { clientNamed, refuseWithoutModel } from './instructions.ts'

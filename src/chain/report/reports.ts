@@ -1,5 +1,5 @@
-import { cutToColumns, safeLine, safeText } from '../../base/index.ts'
-import type { ReportedError } from '../../exec/index.ts'
+import { cutToColumns, safeLine, safeText } from '../../core/text.ts'
+import type { ReportedError } from '../../exec/output-protocol.ts'
 import type { StepResult } from '../engine.ts'
 import { type ShownAttempt, type ShownRun } from '../result.ts'
 import { decidingAttempt } from '../step-result.ts'

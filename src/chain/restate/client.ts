@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { messageOf } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
 import { ChainError } from '../errors.ts'
 
 /** Where a Restate server is. */

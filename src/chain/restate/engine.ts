@@ -1,6 +1,6 @@
 import type { Context, InvocationPromise, RestatePromise, Serde } from '@restatedev/restate-sdk'
-import { failedOutput } from '../../exec/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { failedOutput } from '../../exec/output-protocol.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type {
   CancelledStep,
   ChainCall,

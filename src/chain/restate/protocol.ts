@@ -1,5 +1,5 @@
-import type { StepOutput } from '../../exec/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import type { StepOutput } from '../../exec/output-protocol.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type {
   AttemptResult,
   CancelledStep,

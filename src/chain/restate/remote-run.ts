@@ -1,4 +1,4 @@
-import { sha256 } from '../../base/index.ts'
+import { sha256 } from '../../core/json.ts'
 import type { RunResult } from '../engine.ts'
 import { RunStateError } from '../errors.ts'
 import { type ChainRecord, journalVersion } from '../journal-records.ts'

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { acquireFileLock, openJournal, readJournal } from '../../base/index.ts'
+import { acquireFileLock } from '../../core/file-lock.ts'
+import { openJournal, readJournal } from '../../core/journal-file.ts'
 import type {
   AttemptResult,
   EventListener,

@@ -1,4 +1,4 @@
-import { failedOutput } from '../../exec/index.ts'
+import { failedOutput } from '../../exec/output-protocol.ts'
 import type { FinishedOutcome, SuspendedOutcome, TaskCall } from '../engine.ts'
 import { answerOfGate, stateDigest } from '../gates.ts'
 import type { ApprovalRecord } from '../journal-records.ts'

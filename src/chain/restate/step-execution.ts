@@ -1,5 +1,6 @@
-import type { Runtime } from '../../base/index.ts'
-import { endOrphans, failedOutput } from '../../exec/index.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { endOrphans } from '../../exec/process-group.ts'
+import { failedOutput } from '../../exec/output-protocol.ts'
 import { overdue } from '../attempt.ts'
 import type { EventListener, FinishedOutcome, Outcome, TaskCall } from '../engine.ts'
 import { RunFilesError } from '../errors.ts'

@@ -1,5 +1,5 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
-import { isInside } from '../../base/index.ts'
+import { isInside } from '../../core/read-files.ts'
 import { type ChildDescriptor, runProcess } from '../process.ts'
 import type { Grants } from './grants.ts'
 import {

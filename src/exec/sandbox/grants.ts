@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { exitCode, type ExitCode, isInside, messageOf, SkillrailError } from '../../base/index.ts'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
+import { isInside } from '../../core/read-files.ts'
 
 /** What a program in a sandbox was given besides its own skill. */
 export interface Grants {

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { messageOf } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
 import type { Script } from '../find-script.ts'
 import { capturedText, type ProcessEnd, type ProcessResult, whatIsMissing } from '../process.ts'
 import { bubblewrapSandbox } from './bubblewrap.ts'

@@ -1,7 +1,7 @@
-import { defineCommand } from '../../base/command.ts'
-import { UsageError } from '../../base/errors.ts'
-import { wholeNumber } from '../../base/option-values.ts'
-import { cell } from '../../base/text.ts'
+import { defineCommand } from '../../core/command.ts'
+import { UsageError } from '../../core/errors.ts'
+import { wholeNumber } from '../../core/option-values.ts'
+import { cell } from '../../core/text.ts'
 import { runHook } from '../run-hook.ts'
 import { clientNamed } from './clients.ts'
 

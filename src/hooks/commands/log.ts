@@ -1,5 +1,5 @@
-import { defineCommand, type Screen } from '../../base/command.ts'
-import { amount, safeLine } from '../../base/text.ts'
+import { defineCommand, type Screen } from '../../core/command.ts'
+import { amount, safeLine } from '../../core/text.ts'
 import { type HookTrace, readTraces } from '../trace.ts'
 
 export const command = defineCommand<ReturnType<typeof readTraces>>()({

@@ -1,6 +1,6 @@
-import { defineCommand, type Screen } from '../../base/command.ts'
-import { exitCode } from '../../base/errors.ts'
-import { safeLine } from '../../base/text.ts'
+import { defineCommand, type Screen } from '../../core/command.ts'
+import { exitCode } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
 import { findProgram } from '../../exec/find-program.ts'
 import {
   bestRun,

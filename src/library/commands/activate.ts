@@ -1,5 +1,5 @@
-import { defineCommand } from '../../base/command.ts'
-import { safeText } from '../../base/text.ts'
+import { defineCommand } from '../../core/command.ts'
+import { safeText } from '../../core/text.ts'
 import { argumentText } from '../../skill/arguments.ts'
 import { type Activation, activateSkill, checkInvocation } from '../activation.ts'
 import { currentTrust, discoverOptionsFrom } from '../discover.ts'

@@ -1,11 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, join, resolve } from 'node:path'
-import { defineCommand } from '../../base/command.ts'
-import { exitCode } from '../../base/errors.ts'
-import { readRegularFile } from '../../base/read-files.ts'
-import { amount, count, safeText } from '../../base/text.ts'
-import { unifiedDiff } from '../../base/unified-diff.ts'
-import { writeFileAtomicSync } from '../../base/write-files.ts'
+import { defineCommand } from '../../core/command.ts'
+import { exitCode } from '../../core/errors.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { amount, count, safeText } from '../../core/text.ts'
+import { unifiedDiff } from '../../core/unified-diff.ts'
+import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { estimateTokens } from '../../skill/catalog.ts'
 import { skillsFor } from '../../trigger/commands/skills.ts'
 import {
@@ -13,8 +13,8 @@ import {
   tierZeroFiles,
   tierZeroLine,
   tierZeroMarkers,
-  writeBlock,
-} from '../../trigger/index.ts'
+} from '../../trigger/tier-zero.ts'
+import { writeBlock } from '../../trigger/export-triggers.ts'
 
 interface IndexResult {
   /** One line a skill. */

@@ -1,7 +1,8 @@
-import { type Context, defineCommand, type Note, type Screen } from '../../base/command.ts'
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { amount, cell, count } from '../../base/text.ts'
-import { findWorkspace, lockedTrust } from '../../trust/index.ts'
+import { type Context, defineCommand, type Note, type Screen } from '../../core/command.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { amount, cell, count } from '../../core/text.ts'
+import { findWorkspace } from '../../trust/decide.ts'
+import { lockedTrust } from '../../trust/skill-trust.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
 import type { BrokenSkill, SkillInfo } from '../model.ts'
 

@@ -1,5 +1,5 @@
-import { type Context, defineCommand } from '../../base/command.ts'
-import { amount, safeLine, safeText } from '../../base/text.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
+import { amount, safeLine, safeText } from '../../core/text.ts'
 import { type CatalogEntry, catalogText, fitCatalog } from '../../skill/catalog.ts'
 import { discoverOptionsFrom, discoverSkills } from '../discover.ts'
 import { findSkill } from '../find-skill.ts'

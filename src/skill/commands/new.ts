@@ -1,9 +1,9 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { defineCommand } from '../../base/command.ts'
-import { hasErrors } from '../../base/diagnostic.ts'
-import { SkillrailError, UsageError } from '../../base/errors.ts'
-import { writeFileAtomic } from '../../base/write-files.ts'
+import { defineCommand } from '../../core/command.ts'
+import { hasErrors } from '../../core/diagnostic.ts'
+import { SkillrailError, UsageError } from '../../core/errors.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
 import { newSkillText } from '../serialize.ts'
 import { validateSkill } from '../validate.ts'
 

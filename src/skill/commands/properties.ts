@@ -1,5 +1,5 @@
-import { defineCommand } from '../../base/command.ts'
-import { readRegularFile } from '../../base/read-files.ts'
+import { defineCommand } from '../../core/command.ts'
+import { readRegularFile } from '../../core/read-files.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
 import { maxSkillBytes } from '../../library/model.ts'

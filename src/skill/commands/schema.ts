@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
-import { defineCommand } from '../../base/command.ts'
-import { writeNamedFile } from '../../base/write-files.ts'
+import { defineCommand } from '../../core/command.ts'
+import { writeNamedFile } from '../../core/write-files.ts'
 import { frontmatterJsonSchema } from '../schema.ts'
 
 /** The schema itself, or where it was written. */

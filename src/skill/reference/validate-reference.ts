@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { compareText, type Diagnostic } from '../../base/index.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { type RuleCode, referenceSource } from '../rules.ts'
 import { type Mark, StrictFailure, type StrictFailureKind } from './cursor.ts'
 import { fieldsOf, parseStrictDocument, type StrictField } from './parser.ts'

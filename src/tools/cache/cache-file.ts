@@ -1,15 +1,10 @@
 import { linkSync, unlinkSync } from 'node:fs'
-import {
-  deepestJson,
-  type Diagnostic,
-  isObject,
-  messageOf,
-  readRegularFile,
-  type Runtime,
-  systemCode,
-  tooDeepAt,
-} from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
 /** The cache file's content, whichever of its schemas it was written in. */

@@ -1,4 +1,5 @@
-import { compareText, isObject, sha256 } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import { isObject, sha256 } from '../../core/json.ts'
 import type { ToolDefinition } from '../model.ts'
 import { type CachedTool, cutDescription } from './cache-file.ts'
 import type { RecordedTool, RefreshRecord } from './record.ts'

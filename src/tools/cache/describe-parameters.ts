@@ -1,5 +1,6 @@
-import { compareText, isObject } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import { isObject } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import { readStrings } from './cache-file.ts'
 

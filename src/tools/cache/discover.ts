@@ -1,4 +1,5 @@
-import { sha256, untilAborted } from '../../base/index.ts'
+import { sha256 } from '../../core/json.ts'
+import { untilAborted } from '../../core/runtime.ts'
 import { indexDefinitions, type ToolIndex } from './tool-index.ts'
 import { acceptDefinitions, type ListingOptions, type ListingPool } from './list-servers.ts'
 

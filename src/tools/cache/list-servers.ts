@@ -1,4 +1,6 @@
-import { type Diagnostic, messageOf, safeLine } from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { messageOf } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
 import type { ToolDefinition } from '../model.ts'
 import { cutText, toolIdProblem } from './cache-file.ts'
 import type { ServerFailure } from './tool-index.ts'

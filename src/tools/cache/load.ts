@@ -1,4 +1,4 @@
-import { compareText, type Diagnostic } from '../../base/index.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 import type { Category } from '../category/category.ts'
 import type { ToolSummary } from '../model.ts'

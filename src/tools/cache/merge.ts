@@ -1,4 +1,4 @@
-import { compareText } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 import { categorise } from '../category/categorise.ts'
 import { describeCategories } from '../category/describe.ts'

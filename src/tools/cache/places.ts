@@ -1,6 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { type Runtime, sha256, userDirectories } from '../../base/index.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
+import { sha256 } from '../../core/json.ts'
 
 /** Whose tools are meant. */
 export interface ProjectPlace {

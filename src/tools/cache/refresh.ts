@@ -1,12 +1,9 @@
-import {
-  compareText,
-  type Diagnostic,
-  redactText,
-  type Runtime,
-  StateFileError,
-  withFileLock,
-  writeFileAtomic,
-} from '../../base/index.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { redactText } from '../../core/redact.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { StateFileError } from '../../core/errors.ts'
+import { withFileLock } from '../../core/file-lock.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
 import type { ToolDefinition } from '../model.ts'
 import {
   acceptDefinitions,

@@ -1,5 +1,5 @@
-import { compareText } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { categorise } from '../category/categorise.ts'
 import type { Category } from '../category/category.ts'
 import { describeCategories } from '../category/describe.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { exitCode } from '../../base/index.ts'
+import { exitCode } from '../../core/errors.ts'
 import { ToolCallError } from '../errors.ts'
 import type { CallFailure, ToolOutcome } from '../model.ts'
 

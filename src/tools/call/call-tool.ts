@@ -1,4 +1,5 @@
-import { type Diagnostic, messageOf, SkillrailError } from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { ToolCallError } from '../errors.ts'
 import type { JsonObject, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
 import { attemptCall, type AttemptsResult } from './attempts.ts'

@@ -1,5 +1,6 @@
-import { isObject, nearest } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { nearest } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'
 import { type Parameter, parametersOf } from '../parameters/parameter.ts'

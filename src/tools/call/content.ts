@@ -1,8 +1,10 @@
 import { closeSync, constants, fsyncSync, openSync, realpathSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { isInside, makePrivateDirectory, messageOf, systemCode } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import { answerJson } from '../../workflow/index.ts'
+import { isInside } from '../../core/read-files.ts'
+import { makePrivateDirectory } from '../../core/write-files.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { answerJson } from '../workflow/gate.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'
 

@@ -1,6 +1,8 @@
-import type { Diagnostic, Runtime } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import type { PlannedStep, WorkflowMode } from '../../workflow/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { PlannedStep } from '../workflow/plan.ts'
+import type { WorkflowMode } from '../workflow/model.ts'
 import type {
   CallFailure,
   JsonObject,

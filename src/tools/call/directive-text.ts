@@ -1,5 +1,7 @@
-import { deepestJson, isObject, messageOf, nearest, tooDeepAt } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { messageOf } from '../../core/errors.ts'
+import { nearest } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
 /** One member of a batch or a chain, as it was written. */

@@ -1,4 +1,4 @@
-import { exitCode, type ExitCode } from '../../base/index.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { ToolError } from '../errors.ts'
 import type { SchemaProblem } from './schema-checker.ts'
 

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../skill/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
 import type { CallReport } from './context.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/index.ts'
+import { nearest } from '../../core/text.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { CallContext } from './context.ts'
 import { ToolNotFoundError, ToolRequestError } from './errors.ts'

@@ -1,29 +1,19 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import {
-  type Diagnostic,
-  readRegularFile,
-  type Runtime,
-  type Settings,
-  sha256,
-} from '../../base/index.ts'
-import { type AcceptedPart, type ActingPart, openTrustStore } from '../../trust/index.ts'
-import {
-  afterCall,
-  type GatedCall,
-  matchWorkflows,
-  planGate,
-  type PlannedStep,
-  readWorkflows,
-  runGate,
-  type SessionStore,
-  type StepStatus,
-  type WorkflowDefinition,
-  workflowFiles,
-  workflowsPath,
-  workflowTool,
-  type WorkflowTool,
-} from '../../workflow/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import { sha256 } from '../../core/json.ts'
+import type { AcceptedPart, ActingPart } from '../../trust/model.ts'
+import { openTrustStore } from '../../trust/store.ts'
+import { afterCall, runGate } from '../workflow/gate.ts'
+import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
+import { matchWorkflows } from '../workflow/match.ts'
+import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts'
+import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
+import type { SessionStore } from '../workflow/session.ts'
+import { workflowTool } from '../workflow/tool-names.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/file-trust.ts'
 import type { ServerBlock } from '../config/model.ts'

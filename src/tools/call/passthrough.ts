@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolSummary } from '../model.ts'
 import { splitClauses } from '../parameters/clauses.ts'
 import type { CallIndex } from './context.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../skill/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { ToolError } from '../errors.ts'
 import type { ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'

@@ -1,7 +1,8 @@
 import type * as Vm from 'node:vm'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import { isObject, messageOf } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import { schemaSentence } from './check-parameters.ts'
 

@@ -1,5 +1,6 @@
-import { isObject, SkillrailError } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError } from '../errors.ts'
 import type { JsonObject } from '../model.ts'
 import { isList, type ToolStep } from './directive-text.ts'

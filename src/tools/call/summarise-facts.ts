@@ -1,5 +1,5 @@
-import { isObject } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 import { isList } from './directive-text.ts'

@@ -1,5 +1,6 @@
-import { isObject, safeText } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { safeText } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
 import { isList } from './directive-text.ts'
 import { type CallFacts, gatherFacts, keyIds, type SummarisedTool } from './summarise-facts.ts'

@@ -1,4 +1,4 @@
-import { compareText } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import { type CategorisedTool, nameParts } from './_evidence.ts'
 import { telling, wordsOf } from './_words.ts'
 import { categorySlug } from './canonical.ts'

@@ -1,4 +1,4 @@
-import { compareText } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import { clusterTools } from './_cluster.ts'
 import { catalogueCategory, type CategorisedTool, nameParts } from './_evidence.ts'
 import { canonicalCategory } from './canonical.ts'

@@ -1,4 +1,5 @@
-import { compareText, safeLine } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import { safeLine } from '../../core/text.ts'
 import { wordCounts } from './_cluster.ts'
 import { type CategorisedTool, nameParts } from './_evidence.ts'
 import { wordsOf } from './_words.ts'

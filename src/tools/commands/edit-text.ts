@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { diagnosticText } from '../../base/diagnostic.ts'
-import { messageOf, SkillrailError, UsageError } from '../../base/errors.ts'
+import { diagnosticText } from '../../core/diagnostic.ts'
+import { messageOf, SkillrailError, UsageError } from '../../core/errors.ts'
 import type { ToolContext } from './project-tools.ts'
 
 type EditContext = Pick<ToolContext, 'runtime' | 'interactive' | 'note'>

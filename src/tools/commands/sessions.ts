@@ -1,17 +1,17 @@
-import { defineCommand, type Screen } from '../../base/command.ts'
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { exitCode } from '../../base/errors.ts'
-import { amount, nearest, safeLine } from '../../base/text.ts'
-import type { CallLogReading, LoggedCall } from '../../workflow/call-log.ts'
-import { SessionNotFoundError } from '../../workflow/errors.ts'
-import type { ScopeValues } from '../../workflow/model.ts'
-import { completedCount, type SessionState } from '../../workflow/session-file.ts'
+import { defineCommand, type Screen } from '../../core/command.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { exitCode } from '../../core/errors.ts'
+import { amount, nearest, safeLine } from '../../core/text.ts'
+import type { CallLogReading, LoggedCall } from '../workflow/call-log.ts'
+import { SessionNotFoundError } from '../workflow/errors.ts'
+import type { ScopeValues } from '../workflow/model.ts'
+import { completedCount, type SessionState } from '../workflow/session-file.ts'
 import {
   listSessions,
   type SessionReading,
   type SessionStore,
   type SessionSummary,
-} from '../../workflow/session.ts'
+} from '../workflow/session.ts'
 import type { ToolContext } from './project-tools.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 

@@ -1,21 +1,21 @@
 import { relative } from 'node:path'
-import type { Note, OptionSpecs, Values } from '../../base/command.ts'
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { UsageError } from '../../base/errors.ts'
-import { isObject } from '../../base/json.ts'
-import { safeLine } from '../../base/text.ts'
-import { unifiedDiff } from '../../base/unified-diff.ts'
+import type { Note, OptionSpecs, Values } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { UsageError } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
+import { safeLine } from '../../core/text.ts'
+import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { checkWorkflows } from '../../workflow/check-workflows.ts'
-import { checkDefinition, editWorkflows, type WorkflowEdit } from '../../workflow/edit-workflows.ts'
-import { WorkflowInvalidError } from '../../workflow/errors.ts'
+import { checkWorkflows } from '../workflow/check-workflows.ts'
+import { checkDefinition, editWorkflows, type WorkflowEdit } from '../workflow/edit-workflows.ts'
+import { WorkflowInvalidError } from '../workflow/errors.ts'
 import {
   type JsonObject,
   type WorkflowDefinition,
   type WorkflowMode,
   workflowModes,
   type WorkflowTool,
-} from '../../workflow/model.ts'
+} from '../workflow/model.ts'
 import type { GoneWorkflows } from '../call/gate.ts'
 import type { ToolContext } from './project-tools.ts'
 import {

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../base/command.ts'
-import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts'
-import { exitCode } from '../../base/errors.ts'
-import { amount } from '../../base/text.ts'
-import { checkWorkflows } from '../../workflow/check-workflows.ts'
+import { defineCommand } from '../../core/command.ts'
+import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { exitCode } from '../../core/errors.ts'
+import { amount } from '../../core/text.ts'
+import { checkWorkflows } from '../workflow/check-workflows.ts'
 import { installedTools, openWorkflows, untrustedWorkflows } from './workflow-project.ts'
 
 interface Result {

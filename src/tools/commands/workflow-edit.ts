@@ -1,7 +1,7 @@
-import { defineCommand } from '../../base/command.ts'
-import { checkDefinitionText, definitionText } from '../../workflow/edit-workflows.ts'
-import { listLines } from '../../workflow/messages.ts'
-import type { JsonObject } from '../../workflow/model.ts'
+import { defineCommand } from '../../core/command.ts'
+import { checkDefinitionText, definitionText } from '../workflow/edit-workflows.ts'
+import { listLines } from '../workflow/messages.ts'
+import type { JsonObject } from '../workflow/model.ts'
 import { editedFile, editText } from './edit-text.ts'
 import {
   acceptDefinition,

@@ -1,8 +1,8 @@
-import { defineCommand } from '../../base/command.ts'
-import { exitCode } from '../../base/errors.ts'
-import { safeLine } from '../../base/text.ts'
-import { WorkflowNotConfirmedError } from '../../workflow/errors.ts'
-import { listLines } from '../../workflow/messages.ts'
+import { defineCommand } from '../../core/command.ts'
+import { exitCode } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
+import { WorkflowNotConfirmedError } from '../workflow/errors.ts'
+import { listLines } from '../workflow/messages.ts'
 import { changeOutput, changeWorkflow, lifted, type WorkflowChange } from './workflow-change.ts'
 import { openWorkflows, requireWorkflow } from './workflow-project.ts'
 

@@ -1,5 +1,5 @@
-import { type AnyCommand, defineCommand } from '../../base/command.ts'
-import { checkDefinitionText, definitionText } from '../../workflow/edit-workflows.ts'
+import { type AnyCommand, defineCommand } from '../../core/command.ts'
+import { checkDefinitionText, definitionText } from '../workflow/edit-workflows.ts'
 import {
   acceptDefinition,
   changeOutput,

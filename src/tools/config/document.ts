@@ -1,8 +1,10 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type * as Toml from 'smol-toml'
-import { deepestJson, isObject, messageOf, placesIn, tooDeepAt } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { deepestJson, isObject, tooDeepAt } from '../../core/json.ts'
+import { messageOf } from '../../core/errors.ts'
+import { placesIn } from '../../core/text.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
 /** A configuration file as a value, with the lines of what stands in it. */

@@ -1,13 +1,11 @@
 import { relative, sep } from 'node:path'
-import type { Diagnostic, Runtime, Settings } from '../../base/index.ts'
-import {
-  type Acceptance,
-  type AcceptedPart,
-  type ActingPart,
-  assessWorkspace,
-  collectActingParts,
-  readTrustPolicy,
-} from '../../trust/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { Acceptance, AcceptedPart, ActingPart } from '../../trust/model.ts'
+import { assessWorkspace } from '../../trust/skill-trust.ts'
+import { collectActingParts } from '../../trust/acting-parts.ts'
+import { readTrustPolicy } from '../../trust/decide.ts'
 import type { ServerBlock } from './model.ts'
 
 /** Says of a file in the workspace whether its servers may start; undefined: they may. */

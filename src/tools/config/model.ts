@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 
 /** The programs whose configuration is read. */
 export type ServerClient =

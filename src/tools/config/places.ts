@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path'
-import type { Runtime } from '../../base/index.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import type { ServerClient } from './model.ts'
 import {
   claudeProject,

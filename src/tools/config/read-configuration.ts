@@ -1,15 +1,13 @@
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import {
-  type Diagnostic,
-  isObject,
-  readRegularFile,
-  type Runtime,
-  type Settings,
-  sha256,
-} from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import { findWorkspace, openTrustStore } from '../../trust/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { isObject, sha256 } from '../../core/json.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { findWorkspace } from '../../trust/decide.ts'
+import { openTrustStore } from '../../trust/store.ts'
 import type { JsonObject } from '../model.ts'
 import { readDocument } from './document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'

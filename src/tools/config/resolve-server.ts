@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path'
-import { readRegularFile } from '../../base/index.ts'
+import { readRegularFile } from '../../core/read-files.ts'
 import type { RawServer, ServerTransport } from './model.ts'
 import {
   expandVariables,

@@ -1,5 +1,5 @@
-import { isObject } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import type { RawServer } from './model.ts'
 

@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
-import { readRegularFile } from '../../base/index.ts'
+import { readRegularFile } from '../../core/read-files.ts'
 
 /** Whose rules for variables hold in a file. */
 export type VariableDialect =

@@ -1,5 +1,5 @@
-import type { JsonValue } from '../../skill/index.ts'
-import { answerJson } from '../../workflow/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { answerJson } from '../workflow/gate.ts'
 import { elementIn } from './_element.ts'
 
 /** How a value is taken from what an earlier call returned. */

@@ -1,5 +1,5 @@
-import { compareText } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { resolveName } from '../call/find-tool.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { choiceRule } from './choice-rule.ts'

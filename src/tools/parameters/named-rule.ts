@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 import { coerceText } from './coerce.ts'
 import type { Parameter } from './parameter.ts'
 import {

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../skill/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
 export type ParameterKind =

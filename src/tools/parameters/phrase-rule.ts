@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 import type { ToolDefinition } from '../model.ts'
 import { coerceText } from './coerce.ts'
 import { type Parameter, wordsOf } from './parameter.ts'

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { type Extracted, type Extraction, extractValue } from './extract-value.ts'
 import { mapParameters, type MappedValue } from './map-parameters.ts'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../skill/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { ToolDefinition } from '../model.ts'
 import type { Parameter } from './parameter.ts'
 import { findSlots, maxRequestLength, type Slot, type SlotKind } from './slots.ts'

@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 /** What a piece of a request is, by its form alone. */
 export type SlotKind =
   | 'quoted'

@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../skill/index.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { coerceText } from './coerce.ts'
 import type { Parameter } from './parameter.ts'
 import { type Finding, freeSlots, type MappingRule, type RequestReading } from './request.ts'

@@ -1,4 +1,4 @@
-import { nearest } from '../../base/index.ts'
+import { nearest } from '../../core/text.ts'
 import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
 import type { MappedValue } from './map-parameters.ts'
 import type { Parameter } from './parameter.ts'

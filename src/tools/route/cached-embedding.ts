@@ -1,11 +1,8 @@
 import { join } from 'node:path'
-import {
-  type Runtime,
-  readRegularFile,
-  sha256,
-  userDirectories,
-  writeFileAtomic,
-} from '../../base/index.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { sha256 } from '../../core/json.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
 import type { Embedding, EmbedOptions } from './embedding.ts'
 
 /** More vectors than any project's tools; beyond it those that were not asked for are dropped. */

@@ -1,4 +1,5 @@
-import type { Runtime, Settings } from '../../base/index.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
 import type { Embedding } from './embedding.ts'
 import { openEndpointEmbedding } from './endpoint-embedding.ts'
 import { embeddingDirectory, openLocalEmbedding } from './local-embedding.ts'

@@ -1,4 +1,5 @@
-import { messageOf, safeLine } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
 

@@ -1,4 +1,5 @@
-import { compareText, redactText } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
+import { redactText } from '../../core/redact.ts'
 import type { RouteExample } from './route.ts'
 
 /** A request that was once confirmed, or corrected, for a tool. */

@@ -1,12 +1,10 @@
 import { join } from 'node:path'
-import {
-  type Diagnostic,
-  readRegularFile,
-  StateFileError,
-  userDirectories,
-  withFileLock,
-  writeFileAtomic,
-} from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { StateFileError } from '../../core/errors.ts'
+import { userDirectories } from '../../core/runtime.ts'
+import { withFileLock } from '../../core/file-lock.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
 import { fileName, type ProjectPlace, realProject } from '../cache/places.ts'
 import { keptRequest, type LearnedExample, type Lesson, withLesson } from './learned-example.ts'
 

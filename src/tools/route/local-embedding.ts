@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { messageOf, type Runtime, userDirectories } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
 

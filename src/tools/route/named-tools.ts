@@ -1,4 +1,4 @@
-import { withoutEnd } from '../../base/index.ts'
+import { withoutEnd } from '../../core/text.ts'
 import { blankObjects, readJsonIn } from '../call/directive-text.ts'
 import { resolveName, resolveTool } from '../call/find-tool.ts'
 import { behindColon, isWholeWord, writtenNames } from '../call/passthrough.ts'

@@ -1,4 +1,4 @@
-import type { Diagnostic } from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ProjectPlace } from '../cache/places.ts'
 import { routeExamples } from './learned-example.ts'

@@ -1,4 +1,5 @@
-import { isObject, type Diagnostic } from '../../base/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import { nameInServer, readStrings, serverOfId } from '../cache/cache-file.ts'
 import { isStale, listedServers, loadToolIndex, refreshAdvice } from '../cache/load.ts'
 import {

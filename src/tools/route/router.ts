@@ -1,4 +1,4 @@
-import { compareText } from '../../base/index.ts'
+import { compareText } from '../../core/diagnostic.ts'
 import type { Category } from '../category/category.ts'
 import type { ToolSummary } from '../model.ts'
 import { decide } from './decide.ts'

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import { readRegularFile, writeFileAtomicSync } from '../../base/index.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { readStrings } from '../cache/cache-file.ts'
 import { type ProjectPlace, toolsDirectory } from '../cache/places.ts'
 import { fieldWeights } from './weights.ts'

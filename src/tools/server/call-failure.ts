@@ -1,5 +1,5 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
-import { messageOf, systemCode } from '../../base/index.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
 import type { CallFailure } from '../model.ts'
 
 interface FailedCall {

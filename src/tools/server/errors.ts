@@ -1,11 +1,6 @@
-import {
-  compareText,
-  type Diagnostic,
-  exitCode,
-  type ExitCode,
-  nearest,
-  type SkillrailErrorFacts,
-} from '../../base/index.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { exitCode, type ExitCode, type SkillrailErrorFacts } from '../../core/errors.ts'
+import { nearest } from '../../core/text.ts'
 import type { ServerConfiguration, ServerDefinition } from '../config/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { CallFailure } from '../model.ts'

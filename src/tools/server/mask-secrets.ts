@@ -1,4 +1,4 @@
-import { isSecretKey, redactValue } from '../../base/index.ts'
+import { isSecretKey, redactValue } from '../../core/redact.ts'
 import { tellsFailure } from '../call/attempts.ts'
 import type { ServerTransport } from '../config/model.ts'
 import type { ToolContent, ToolOutcome } from '../model.ts'

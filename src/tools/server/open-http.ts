@@ -1,5 +1,6 @@
 import type { Client, ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
-import { messageOf, sha256 } from '../../base/index.ts'
+import { messageOf } from '../../core/errors.ts'
+import { sha256 } from '../../core/json.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import {
   type CallRecords,

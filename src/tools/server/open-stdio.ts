@@ -2,13 +2,10 @@ import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Client } from '@modelcontextprotocol/client'
-import { messageOf, type Runtime, systemCode } from '../../base/index.ts'
-import {
-  type KeptProcess,
-  type ProcessEnd,
-  startKeptProcess,
-  whatIsMissing,
-} from '../../exec/index.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
+import { type ProcessEnd, whatIsMissing } from '../../exec/process.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { createCallRecords, hasCode } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'

@@ -1,5 +1,5 @@
-import { isObject } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 
 /** A parameter that its tool wants repeated as a header of HTTP. */

@@ -1,4 +1,6 @@
-import { type Diagnostic, messageOf, type Runtime } from '../../base/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { messageOf } from '../../core/errors.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import type { ToolDefinition, ToolServer } from '../model.ts'
 import { connect, type Connection, type ConnectOptions, type ListedServer } from './connection.ts'

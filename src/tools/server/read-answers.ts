@@ -1,6 +1,6 @@
-import { deepestJson, isObject } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import { isDeepJson, isDeepValue } from '../../workflow/index.ts'
+import { deepestJson, isObject } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { isDeepJson, isDeepValue } from '../workflow/gate.ts'
 import { ToolCallError } from '../errors.ts'
 import type {
   AnswerProblem,

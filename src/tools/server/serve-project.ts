@@ -1,22 +1,21 @@
 import { randomBytes } from 'node:crypto'
 import { unlinkSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
+import { acquireFileLock, ownIdentity } from '../../core/file-lock.ts'
+import { fileIdentity } from '../../core/read-files.ts'
 import {
-  acquireFileLock,
-  fileIdentity,
   idleTimer,
-  isObject,
   type LocalRoute,
   type LocalServer,
   openLocalServer,
-  ownIdentity,
-  type Runtime,
-  type Settings,
-  SkillrailError,
-  writeFileAtomic,
-} from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
-import { findWorkspace } from '../../trust/index.ts'
+} from '../../core/local-server.ts'
+import { isObject } from '../../core/json.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { findWorkspace } from '../../trust/decide.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
 import type { JsonObject } from '../model.ts'

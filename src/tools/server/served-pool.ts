@@ -1,4 +1,4 @@
-import { isObject } from '../../base/index.ts'
+import { isObject } from '../../core/json.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
 import type { ToolProgress, ToolServer } from '../model.ts'

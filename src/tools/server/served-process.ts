@@ -1,17 +1,11 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import {
-  isAlive,
-  isObject,
-  messageOf,
-  type ProcessIdentity,
-  readRegularFile,
-  type Runtime,
-  sha256,
-  systemCode,
-  userDirectories,
-} from '../../base/index.ts'
-import { findWorkspace } from '../../trust/index.ts'
+import { isAlive, type ProcessIdentity } from '../../core/file-lock.ts'
+import { isObject, sha256 } from '../../core/json.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
+import { findWorkspace } from '../../trust/decide.ts'
 import type { ServerState } from './pool.ts'
 import { decodeError, type ServedError } from './served-protocol.ts'
 

@@ -1,5 +1,6 @@
-import { isObject, messageOf, SkillrailError } from '../../base/index.ts'
-import type { JsonValue } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { messageOf, SkillrailError } from '../../core/errors.ts'
+import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
 import type { AnswerProblem, CallFailure, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
 import {

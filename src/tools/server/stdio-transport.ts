@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
-import { isObject } from '../../base/index.ts'
-import type { KeptProcess } from '../../exec/index.ts'
+import { isObject } from '../../core/json.ts'
+import type { KeptProcess } from '../../exec/kept-process.ts'
 import { type CallRecords, unusableAnswer } from './call-failure.ts'
 
 interface StdioTransportOptions {

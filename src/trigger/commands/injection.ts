@@ -1,7 +1,9 @@
 import { basename, dirname } from 'node:path'
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { currentTrust, discoverOptionsFrom, type InvocationSource } from '../../library/index.ts'
-import { estimateTokens, SkillLoadError, SkillParseError } from '../../skill/index.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
+import type { InvocationSource } from '../../library/activation.ts'
+import { estimateTokens } from '../../skill/catalog.ts'
+import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
 import {
   type DeferredReference,
   type InjectedReference,

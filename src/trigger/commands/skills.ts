@@ -1,14 +1,10 @@
-import type { Context } from '../../base/command.ts'
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { SkillrailError } from '../../base/errors.ts'
-import { readRegularFile } from '../../base/read-files.ts'
-import {
-  discoverOptionsFrom,
-  discoverSkills,
-  findSkill,
-  maxSkillBytes,
-  type SkillInfo,
-} from '../../library/index.ts'
+import type { Context } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { SkillrailError } from '../../core/errors.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
+import { findSkill } from '../../library/find-skill.ts'
+import { maxSkillBytes, type SkillInfo } from '../../library/model.ts'
 import type { TriggerSkill } from '../match.ts'
 import { isInTriggers } from '../read-triggers.ts'
 

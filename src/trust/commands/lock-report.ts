@@ -1,5 +1,5 @@
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { amount, safeLine } from '../../base/text.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { amount, safeLine } from '../../core/text.ts'
 import type { LockStore } from '../lock-store.ts'
 import {
   type CurrentSkill,

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Context, Note } from '../../base/command.ts'
-import type { Diagnostic } from '../../base/diagnostic.ts'
-import { exitCode, type ExitCode } from '../../base/errors.ts'
-import { amount, safeLine } from '../../base/text.ts'
+import type { Context, Note } from '../../core/command.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { exitCode, type ExitCode } from '../../core/errors.ts'
+import { amount, safeLine } from '../../core/text.ts'
 import {
   type InstalledReading,
   type InstalledState,

@@ -1,9 +1,9 @@
 import { relative, sep } from 'node:path'
-import { isObject } from '../../base/json.ts'
-import { amount, bytes, safeLine, safeText } from '../../base/text.ts'
-import { unifiedDiff } from '../../base/unified-diff.ts'
-import type { SkillInfo } from '../../library/index.ts'
-import { formatAllowedTools } from '../../skill/index.ts'
+import { isObject } from '../../core/json.ts'
+import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
+import { unifiedDiff } from '../../core/unified-diff.ts'
+import type { SkillInfo } from '../../library/model.ts'
+import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 
 /** Everything that a person decides on. */

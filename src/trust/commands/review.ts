@@ -1,14 +1,11 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import type { Context } from '../../base/command.ts'
-import { UsageError } from '../../base/errors.ts'
-import {
-  discoverOptionsFrom,
-  discoverSkills,
-  findSkillFiles,
-  skillAt,
-  type SkillInfo,
-} from '../../library/index.ts'
+import type { Context } from '../../core/command.ts'
+import { UsageError } from '../../core/errors.ts'
+import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
+import { findSkillFiles } from '../../library/walk.ts'
+import { skillAt } from '../../library/find-skill.ts'
+import type { SkillInfo } from '../../library/model.ts'
 import { SkillError } from '../../skill/errors.ts'
 import { collectActingParts } from '../acting-parts.ts'
 import { findWorkspace, WorkspaceNotTrustedError } from '../decide.ts'

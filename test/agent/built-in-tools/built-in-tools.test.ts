@@ -10,13 +10,13 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { AgentTool, ToolContext } from '../../../src/agent/index.ts'
+import type { AgentTool, ToolContext } from '../../../src/agent/types.ts'
 import { createPermit } from '../../../src/agent/approval/permit.ts'
 import {
   createBuiltInTools,
   type BuiltInToolOptions,
 } from '../../../src/agent/built-in-tools/built-in-tools.ts'
-import type { JsonObject } from '../../../src/tools/index.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
 import { emptyWorld } from '../_agent-world.ts'
 import { until, withinLimit } from '../../patience.ts'
 

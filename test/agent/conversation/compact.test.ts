@@ -1,8 +1,7 @@
 import type { ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dropOldest } from '../../../src/agent/index.ts'
-import { Compactor } from '../../../src/agent/conversation/compact.ts'
+import { Compactor, dropOldest } from '../../../src/agent/conversation/compact.ts'
 import { estimateMessages, messageTexts } from '../../../src/agent/conversation/messages.ts'
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: text })

@@ -2,16 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  Agent,
-  type AgentEvent,
-  type AgentOptions,
-  type AgentTool,
-  type ModelObject,
-  tool,
-} from '../../../src/agent/index.ts'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { defineSkill } from '../../../src/library/index.ts'
+import { Agent } from '../../../src/agent/agent.ts'
+import type { AgentEvent, AgentTool } from '../../../src/agent/types.ts'
+import type { AgentOptions } from '../../../src/agent/agent-options.ts'
+import type { ModelObject } from '../../../src/agent/resolve-model.ts'
+import { tool } from '../../../src/agent/tool.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { defineSkill } from '../../../src/library/registry.ts'
 import { lastUserText, readRequest, toolResults } from '../../model-server/read-request.ts'
 import type { Script } from '../../model-server/server.ts'
 import type { ModelTurn } from '../../model-server/turn.ts'

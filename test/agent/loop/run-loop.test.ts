@@ -1,13 +1,8 @@
 import { APICallError } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
-import {
-  type AgentEvent,
-  type LoopOutcome,
-  type LoopRequest,
-  runLoop,
-  type UsageEntry,
-} from '../../../src/agent/index.ts'
+import type { AgentEvent, LoopOutcome, LoopRequest, UsageEntry } from '../../../src/agent/types.ts'
+import { runLoop } from '../../../src/agent/loop/run-loop.ts'
 import {
   call,
   calls,

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { failClosed } from '../../../src/agent/mcp-tools/workflow-gate.ts'
-import type { WorkflowDefinition } from '../../../src/workflow/index.ts'
+import type { WorkflowDefinition } from '../../../src/tools/workflow/model.ts'
 
 const inputSchema = { type: 'object' as const }
 const call = {

@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { resolveModel } from '../../../src/agent/index.ts'
-import { providerTable } from '../../../src/agent/resolve-model.ts'
+import { providerTable, resolveModel } from '../../../src/agent/resolve-model.ts'
 import { scripted } from '../mock-replies.ts'
 
 const runtime = { env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }
@@ -79,7 +78,7 @@ describe('resolveModel', () => {
 
   // In a process of its own: the test runner answers for optional peers that are not installed.
   it('says how to install the package of a provider', () => {
-    const room = new URL('../../../src/agent/index.ts', import.meta.url).href
+    const room = new URL('../../../src/agent/resolve-model.ts', import.meta.url).href
     const script = `
       import { resolveModel } from ${JSON.stringify(room)}
       await resolveModel('mistral:x').catch(({ code, hint }) => console.log(JSON.stringify({ code, hint })))

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PromptTemplateError, promptText } from '../../../src/agent/index.ts'
+import { PromptTemplateError } from '../../../src/agent/errors.ts'
+import { promptText } from '../../../src/agent/prompt-template.ts'
 
 describe('promptText', () => {
   it('leaves plain text as it is', () => {

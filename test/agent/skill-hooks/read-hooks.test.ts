@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { AgentTool } from '../../../src/agent/index.ts'
+import type { AgentTool } from '../../../src/agent/types.ts'
 import { hookName, readHooks, readMatcher } from '../../../src/agent/skills/hook-format.ts'
 import { echoTool } from '../mock-replies.ts'
 

@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SkillManager } from '../../../src/library/index.ts'
-import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
+import { SkillManager } from '../../../src/library/manager.ts'
+import { collectActingParts } from '../../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../../src/trust/store.ts'
 import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { serverNames } from '../../../src/agent/skills/active-skills.ts'
 import { typedSkill } from '../../../src/agent/skills/skill-part.ts'
-import { defineSkill, scoreSkills } from '../../../src/library/index.ts'
+import { defineSkill } from '../../../src/library/registry.ts'
+import { scoreSkills } from '../../../src/library/score-skills.ts'
 
 describe('a typed skill', () => {
   it.each([

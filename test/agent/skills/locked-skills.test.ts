@@ -1,7 +1,8 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { currentSkills, openLockStore } from '../../../src/trust/index.ts'
+import { currentSkills } from '../../../src/trust/lock.ts'
+import { openLockStore } from '../../../src/trust/lock-store.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, says } from '../mock-replies.ts'
 

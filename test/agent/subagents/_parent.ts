@@ -6,8 +6,8 @@ import {
 } from '../../../src/agent/subagents/manager.ts'
 import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
 import type { SubagentParent } from '../../../src/agent/subagents/parent.ts'
-import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/index.ts'
-import { systemRuntime } from '../../../src/base/index.ts'
+import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/types.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
 import { until } from '../../patience.ts'
 import { type Reply, says, scripted } from '../mock-replies.ts'
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { hasErrors } from '../../../src/base/index.ts'
+import { hasErrors } from '../../../src/core/diagnostic.ts'
 import { readAgentFile } from '../../../src/agent/subagents/agent-file.ts'
 
 function read(

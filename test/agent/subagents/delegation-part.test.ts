@@ -1,6 +1,7 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
-import { type AgentEvent, openSession, type AgentSession } from '../../../src/agent/index.ts'
+import type { AgentEvent } from '../../../src/agent/types.ts'
+import { openSession, type AgentSession } from '../../../src/agent/session.ts'
 import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
 import { createUsageLedger } from '../../../src/agent/usage.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'

@@ -7,7 +7,8 @@ import {
   SubagentNotFoundError,
   SubagentTimeoutError,
 } from '../../../src/agent/errors.ts'
-import { Agent, type AgentEvent } from '../../../src/agent/index.ts'
+import { Agent } from '../../../src/agent/agent.ts'
+import type { AgentEvent } from '../../../src/agent/types.ts'
 import { until } from '../../patience.ts'
 import { openSession } from '../../../src/agent/session.ts'
 import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'

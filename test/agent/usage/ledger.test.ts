@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createUsageLedger, type TokenUsage, type UsageEntry } from '../../../src/agent/index.ts'
-import { addUsage, noUsage, subtractUsage } from '../../../src/agent/usage.ts'
+import { addUsage, createUsageLedger, noUsage, subtractUsage } from '../../../src/agent/usage.ts'
+import type { TokenUsage, UsageEntry } from '../../../src/agent/types.ts'
 
 const tokens = fc.nat({ max: 1_000_000 })
 const usage: fc.Arbitrary<TokenUsage> = fc.record({

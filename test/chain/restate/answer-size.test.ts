@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { emptyState, type StepResult } from '../../../src/chain/index.ts'
+import { emptyState } from '../../../src/chain/state.ts'
+import type { StepResult } from '../../../src/chain/engine.ts'
 import { fitAnswer, type RunAnswer } from '../../../src/chain/restate/protocol.ts'
 
 const long = 'x'.repeat(5000)

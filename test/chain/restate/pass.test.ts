@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { Engine, Outcome } from '../../../src/chain/engine.ts'
 import { emptyPass, remembering } from '../../../src/chain/restate/engine.ts'
 import { emptyState } from '../../../src/chain/state.ts'
-import { failedOutput } from '../../../src/exec/index.ts'
+import { failedOutput } from '../../../src/exec/output-protocol.ts'
 
 const done: Outcome = {
   kind: 'finished',

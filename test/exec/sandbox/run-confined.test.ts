@@ -3,14 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createCapture } from '../../../src/exec/process.ts'
-import {
-  findScript,
-  noGrants,
-  runConfined,
-  runScript,
-  type Sandbox,
-} from '../../../src/exec/index.ts'
-import type { Places, SandboxRequest } from '../../../src/exec/sandbox/sandbox.ts'
+import { findScript } from '../../../src/exec/find-script.ts'
+import { noGrants } from '../../../src/exec/sandbox/grants.ts'
+import { runConfined } from '../../../src/exec/sandbox/open-sandbox.ts'
+import { runScript } from '../../../src/exec/script.ts'
+import type { Places, Sandbox, SandboxRequest } from '../../../src/exec/sandbox/sandbox.ts'
 import { defaultLimits, superviseLimits } from '../../../src/exec/sandbox/limits.ts'
 import { bubblewrapPlaces, bubblewrapSandbox } from '../../../src/exec/sandbox/bubblewrap.ts'
 

@@ -1,4 +1,8 @@
-import { applyArguments, splitArguments, substituteArguments } from '../../../src/skill/index.ts'
+import {
+  applyArguments,
+  splitArguments,
+  substituteArguments,
+} from '../../../src/skill/arguments.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'arguments'

@@ -1,12 +1,12 @@
 import {
+  type DirectiveReading,
+  endOfJson,
+  jsonObjectsIn,
   parseBatchText,
   parseChainText,
-  parsePassthrough,
   readDirective,
-  type DirectiveReading,
-} from '../../../src/tools/index.ts'
-import { endOfJson, jsonObjectsIn } from '../../../src/tools/call/directive-text.ts'
-import { writtenNames } from '../../../src/tools/call/passthrough.ts'
+} from '../../../src/tools/call/directive-text.ts'
+import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'directive'

@@ -1,4 +1,4 @@
-import { splitFrontmatter } from '../../../src/skill/index.ts'
+import { splitFrontmatter } from '../../../src/skill/parse.ts'
 import { demand, textOf } from '../target.ts'
 
 export const name = 'frontmatter'

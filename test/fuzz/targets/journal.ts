@@ -1,5 +1,6 @@
 import path from 'node:path'
-import { openJournal, readJournal, sha256 } from '../../../src/base/index.ts'
+import { openJournal, readJournal } from '../../../src/core/journal-file.ts'
+import { sha256 } from '../../../src/core/json.ts'
 import { scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same } from '../target.ts'
 

@@ -1,6 +1,10 @@
-import { parseOutput, readOutput, type StepOutput } from '../../../src/exec/index.ts'
+import {
+  parseOutput,
+  readAgentOutput,
+  readOutput,
+  type StepOutput,
+} from '../../../src/exec/output-protocol.ts'
 import { lastOutputBlock } from '../../../src/exec/output-block.ts'
-import { readAgentOutput } from '../../../src/exec/output-protocol.ts'
 import { choiceAndText, demand, same } from '../target.ts'
 
 export const name = 'output-protocol'

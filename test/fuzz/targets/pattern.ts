@@ -1,5 +1,7 @@
 import { RE2JS } from 're2js'
-import { compilePattern, matchPrompt, portableRewrite } from '../../../src/trigger/index.ts'
+import { compilePattern } from '../../../src/trigger/pattern.ts'
+import { matchPrompt } from '../../../src/trigger/match.ts'
+import { portableRewrite } from '../../../src/trigger/rewrite-pattern.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'pattern'

@@ -1,11 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
-import {
-  findSecrets,
-  redactText,
-  redactValue,
-  safeLine,
-  safeText,
-} from '../../../src/base/index.ts'
+import { findSecrets, redactText, redactValue } from '../../../src/core/redact.ts'
+import { safeLine, safeText } from '../../../src/core/text.ts'
 import { createOutput } from '../../../src/cli/terminal.ts'
 import { demand, obeyedByTerminals, textOf } from '../target.ts'
 

@@ -1,7 +1,7 @@
-import type { JsonValue } from '../../../src/skill/index.ts'
+import type { JsonValue } from '../../../src/skill/model.ts'
 import { bindParameters, referencePaths, referencedNames } from '../../../src/tools/call/steps.ts'
-import { isObject } from '../../../src/base/index.ts'
-import { parseReferences, valueAt } from '../../../src/workflow/references.ts'
+import { isObject } from '../../../src/core/json.ts'
+import { parseReferences, valueAt } from '../../../src/tools/workflow/references.ts'
 import { demand, partsOf, same } from '../target.ts'
 
 export const name = 'references'

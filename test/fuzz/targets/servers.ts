@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs'
 import path from 'node:path'
-import { readServerConfiguration, type ServerDefinition } from '../../../src/tools/index.ts'
+import { readServerConfiguration } from '../../../src/tools/config/read-configuration.ts'
+import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 import { emptyMachine, scratchFolder, writeIn } from '../_scratch.ts'
 import { choiceAndText, demand } from '../target.ts'
 

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { loadConfiguration } from '../../../src/base/index.ts'
+import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { emptyMachine, scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same, textOf } from '../target.ts'
 

@@ -1,11 +1,9 @@
-import {
-  editFrontmatter,
-  fixSkill,
-  parseSkill,
-  SkillParseError,
-  validateSkill,
-} from '../../../src/skill/index.ts'
-import { readTriggers } from '../../../src/trigger/index.ts'
+import { editFrontmatter } from '../../../src/skill/edit.ts'
+import { fixSkill } from '../../../src/skill/fix.ts'
+import { parseSkill } from '../../../src/skill/parse.ts'
+import { SkillParseError } from '../../../src/skill/errors.ts'
+import { validateSkill } from '../../../src/skill/validate.ts'
+import { readTriggers } from '../../../src/trigger/read-triggers.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'skill'

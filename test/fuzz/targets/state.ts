@@ -1,8 +1,9 @@
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
-import { acquireFileLock, StateFileError } from '../../../src/base/index.ts'
+import { acquireFileLock } from '../../../src/core/file-lock.ts'
+import { StateFileError } from '../../../src/core/errors.ts'
 import { parseTrust, serializeTrust } from '../../../src/trust/store.ts'
-import { parseSession, serializeSession } from '../../../src/workflow/session-file.ts'
+import { parseSession, serializeSession } from '../../../src/tools/workflow/session-file.ts'
 import { scratchFolder, writeIn } from '../_scratch.ts'
 import { demand, same, textOf } from '../target.ts'
 

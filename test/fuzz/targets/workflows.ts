@@ -1,10 +1,8 @@
-import {
-  checkDefinitionText,
-  checkWorkflows,
-  readWorkflows,
-  type WorkflowDefinition,
-  WorkflowInvalidError,
-} from '../../../src/workflow/index.ts'
+import { checkDefinitionText } from '../../../src/tools/workflow/edit-workflows.ts'
+import { checkWorkflows } from '../../../src/tools/workflow/check-workflows.ts'
+import { readWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
+import type { WorkflowDefinition } from '../../../src/tools/workflow/model.ts'
+import { WorkflowInvalidError } from '../../../src/tools/workflow/errors.ts'
 import { demand, same, textOf } from '../target.ts'
 
 export const name = 'workflows'

@@ -1,4 +1,4 @@
-import { readYaml, type YamlNode } from '../../../src/skill/index.ts'
+import { readYaml, type YamlNode } from '../../../src/skill/read-yaml.ts'
 import { demand, textOf } from '../target.ts'
 
 export const name = 'yaml'

@@ -1,8 +1,9 @@
 import { mkdtempSync, realpathSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Runtime, systemRuntime } from '../../../src/base/index.ts'
-import type { ServerFailure, ToolDefinition } from '../../../src/tools/index.ts'
+import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
+import type { ServerFailure } from '../../../src/tools/cache/tool-index.ts'
+import type { ToolDefinition } from '../../../src/tools/model.ts'
 import type { ListingPool } from '../../../src/tools/cache/list-servers.ts'
 import type { RefreshedServer } from '../../../src/tools/cache/refresh.ts'
 

@@ -1,13 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import {
-  discoverOnce,
-  indexDefinitions,
-  loadToolIndex,
-  refreshToolIndex,
-  type ToolDefinition,
-} from '../../../src/tools/index.ts'
+import { discoverOnce } from '../../../src/tools/cache/discover.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import { loadToolIndex } from '../../../src/tools/cache/load.ts'
+import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
+import type { ToolDefinition } from '../../../src/tools/model.ts'
 import { refreshRecordPath, sidecarPath, toolCachePath } from '../../../src/tools/cache/places.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 

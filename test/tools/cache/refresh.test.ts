@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadToolIndex, refreshToolIndex } from '../../../src/tools/index.ts'
+import { loadToolIndex } from '../../../src/tools/cache/load.ts'
+import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 
 const github = ['github__list_issues', 'github__get_issue'].map((id) => tool(id))

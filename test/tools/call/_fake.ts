@@ -1,14 +1,13 @@
-import {
-  createSchemaChecker,
-  indexDefinitions,
-  type CallContext,
-  type CallRecord,
-  type JsonObject,
-  type ToolCallOptions,
-  type ToolDefinition,
-  type ToolOutcome,
-  type ToolServer,
-} from '../../../src/tools/index.ts'
+import { createSchemaChecker } from '../../../src/tools/call/schema-checker.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import type { CallContext, CallRecord } from '../../../src/tools/call/context.ts'
+import type {
+  JsonObject,
+  ToolCallOptions,
+  ToolDefinition,
+  ToolOutcome,
+  ToolServer,
+} from '../../../src/tools/model.ts'
 
 export type Behaviour = (
   parameters: JsonObject,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { parseParameters, readPairs } from '../../../src/tools/index.ts'
+import { parseParameters, readPairs } from '../../../src/tools/call/check-parameters.ts'
 import { definitionOf } from './_fake.ts'
 
 const tool = definitionOf({

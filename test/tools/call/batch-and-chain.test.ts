@@ -1,13 +1,9 @@
 import { expect, it } from 'vitest'
-import {
-  foreseeSteps,
-  parseBatchText,
-  partialText,
-  runBatch,
-  runToolChain,
-  ToolCallError,
-  type ToolStep,
-} from '../../../src/tools/index.ts'
+import { foreseeSteps } from '../../../src/tools/call/foresee.ts'
+import { parseBatchText, type ToolStep } from '../../../src/tools/call/directive-text.ts'
+import { partialText } from '../../../src/tools/call/failure-text.ts'
+import { runBatch, runToolChain } from '../../../src/tools/call/steps.ts'
+import { ToolCallError } from '../../../src/tools/errors.ts'
 import { failed, type FakeTool, fakeWorld, structured, text } from './_fake.ts'
 
 const tools: readonly FakeTool[] = [

@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { exitCode } from '../../../src/base/index.ts'
+import { exitCode } from '../../../src/core/errors.ts'
+import type { CallFailure } from '../../../src/tools/model.ts'
 import {
-  type CallFailure,
+  classifyError,
+  classifyOutcome,
   type FailureKind,
-  ToolCallError,
-  ToolNotAllowedError,
-} from '../../../src/tools/index.ts'
-import { classifyError, classifyOutcome } from '../../../src/tools/call/attempts.ts'
+} from '../../../src/tools/call/attempts.ts'
+import { ToolCallError } from '../../../src/tools/errors.ts'
+import { ToolNotAllowedError } from '../../../src/tools/server/errors.ts'
 import { suggestRecovery } from '../../../src/tools/call/failure-text.ts'
 import { failed } from './_fake.ts'
 

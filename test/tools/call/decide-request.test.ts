@@ -1,12 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import {
-  decideRequest,
-  indexDefinitions,
-  type JsonObject,
-  prepareRouter,
-  type RequestDecision,
-  type RouteExample,
-} from '../../../src/tools/index.ts'
+import { decideRequest, type RequestDecision } from '../../../src/tools/call/decide-request.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
+import { prepareRouter } from '../../../src/tools/route/router.ts'
+import type { RouteExample } from '../../../src/tools/route/route.ts'
 import { catalogue } from '../parameters/catalogue.ts'
 
 const text = { type: 'string' }

@@ -1,6 +1,10 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { parseBatchText, parseChainText, readDirective } from '../../../src/tools/index.ts'
+import {
+  parseBatchText,
+  parseChainText,
+  readDirective,
+} from '../../../src/tools/call/directive-text.ts'
 
 const two = '[{"tool": "screenshot"}, {"tool": "click", "params": {"selector": "#btn"}}]'
 const steps = [

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
+import type { CallContext } from '../../../src/tools/call/context.ts'
 import {
-  type CallContext,
   doRequest,
-  indexDefinitions,
-  type JsonObject,
-  prepareRouter,
   type RequestWorld,
   understandRequest,
-} from '../../../src/tools/index.ts'
+} from '../../../src/tools/call/do-request.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
+import { prepareRouter } from '../../../src/tools/route/router.ts'
 import { definitionOf, failed, type FakeTool, fakeWorld, text } from './_fake.ts'
 
 const object = (properties: JsonObject, required: string[] = []): JsonObject => ({

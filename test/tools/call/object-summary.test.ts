@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type JsonObject, summarise } from '../../../src/tools/index.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
+import { summarise } from '../../../src/tools/call/summarise.ts'
 import { structured } from './_fake.ts'
 
 function told(value: JsonObject): string {

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest'
-import { callTool, InvalidParametersError, type JsonObject } from '../../../src/tools/index.ts'
+import { callTool } from '../../../src/tools/call/call-tool.ts'
+import { InvalidParametersError } from '../../../src/tools/call/errors.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
 import { unknownParameters } from '../../../src/tools/call/check-parameters.ts'
 import { definitionOf, fakeWorld } from './_fake.ts'
 

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { indexDefinitions, parsePassthrough, resolveTool } from '../../../src/tools/index.ts'
-import { isRespelt } from '../../../src/tools/call/find-tool.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
+import { parsePassthrough } from '../../../src/tools/call/passthrough.ts'
+import { isRespelt, resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(

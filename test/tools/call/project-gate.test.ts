@@ -1,15 +1,16 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Runtime } from '../../../src/base/index.ts'
-import {
-  canonicalCategory,
-  type CallGate,
-  projectGate,
-  type ToolSummary,
-} from '../../../src/tools/index.ts'
-import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
-import { loadWorkflows, openSession, type WorkflowReading } from '../../../src/workflow/index.ts'
+import type { Runtime } from '../../../src/core/runtime.ts'
+import { canonicalCategory } from '../../../src/tools/category/canonical.ts'
+import type { CallGate } from '../../../src/tools/call/context.ts'
+import { projectGate } from '../../../src/tools/call/gate.ts'
+import type { ToolSummary } from '../../../src/tools/model.ts'
+import { collectActingParts } from '../../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../../src/trust/store.ts'
+import { loadWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
+import { openSession } from '../../../src/tools/workflow/session.ts'
+import type { WorkflowReading } from '../../../src/tools/workflow/model.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../../trust/_project.ts'
 
 const tool = { id: 'db__write', server: 'db', name: 'write', description: '' }

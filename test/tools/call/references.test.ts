@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/skill/index.ts'
-import { referencedNames } from '../../../src/tools/call/steps.ts'
-import { bindParameters, type JsonObject } from '../../../src/tools/index.ts'
+import type { JsonValue } from '../../../src/skill/model.ts'
+import { bindParameters, referencedNames } from '../../../src/tools/call/steps.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
 
 const variables = new Map<string, JsonValue>([
   ['element', { uid: '1_2', tags: ['a', { deep: true }], 'content-type': 'x', n: 7 }],

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest'
 import {
   decideRetry,
   type FailureKind,
-  readsOnly,
-  isReplaySafe,
   type RetrySettings,
-  type ToolAnnotations,
-} from '../../../src/tools/index.ts'
+} from '../../../src/tools/call/attempts.ts'
+import { readsOnly } from '../../../src/tools/cache/reads-only.ts'
+import { isReplaySafe } from '../../../src/tools/call/permission.ts'
+import type { ToolAnnotations } from '../../../src/tools/model.ts'
 
 const pointless: readonly FailureKind[] = [
   'tool-not-found',

@@ -11,7 +11,8 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
-import { saveContent, saveText, type ToolOutcome } from '../../../src/tools/index.ts'
+import { saveContent, saveText } from '../../../src/tools/call/content.ts'
+import type { ToolOutcome } from '../../../src/tools/model.ts'
 
 let root: string
 beforeEach(() => {

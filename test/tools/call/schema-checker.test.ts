@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { JsonValue } from '../../../src/skill/index.ts'
-import { createSchemaChecker, type JsonObject } from '../../../src/tools/index.ts'
+import type { JsonValue } from '../../../src/skill/model.ts'
+import { createSchemaChecker } from '../../../src/tools/call/schema-checker.ts'
+import type { JsonObject } from '../../../src/tools/model.ts'
 
 const checker = createSchemaChecker({ limitMs: 20_000 })
 const impatient = createSchemaChecker({ limitMs: 300 })

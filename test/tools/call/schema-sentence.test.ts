@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createSchemaChecker } from '../../../src/tools/index.ts'
+import { createSchemaChecker } from '../../../src/tools/call/schema-checker.ts'
 
 const checker = createSchemaChecker()
 

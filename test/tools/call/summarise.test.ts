@@ -1,14 +1,9 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { safeText } from '../../../src/base/index.ts'
-import type { JsonValue } from '../../../src/skill/index.ts'
-import {
-  type JsonObject,
-  summarise,
-  summariseValue,
-  type ToolContent,
-  type ToolOutcome,
-} from '../../../src/tools/index.ts'
+import { safeText } from '../../../src/core/text.ts'
+import type { JsonValue } from '../../../src/skill/model.ts'
+import type { JsonObject, ToolContent, ToolOutcome } from '../../../src/tools/model.ts'
+import { summarise, summariseValue } from '../../../src/tools/call/summarise.ts'
 import { failed, structured, text } from './_fake.ts'
 
 function lines(

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { callTool } from '../../../src/tools/index.ts'
+import { callTool } from '../../../src/tools/call/call-tool.ts'
 import { classifyOutcome } from '../../../src/tools/call/attempts.ts'
 import { fakeWorld, text } from './_fake.ts'
 

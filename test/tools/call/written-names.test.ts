@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { jsonObjectsIn, readJsonIn } from '../../../src/tools/call/directive-text.ts'
 import { resolveTool } from '../../../src/tools/call/find-tool.ts'
-import { writtenNames } from '../../../src/tools/call/passthrough.ts'
+import { parsePassthrough, writtenNames } from '../../../src/tools/call/passthrough.ts'
 import { splitClauses } from '../../../src/tools/parameters/clauses.ts'
 import { prepareNames } from '../../../src/tools/route/named-tools.ts'
-import { indexDefinitions, parsePassthrough } from '../../../src/tools/index.ts'
+import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { canonicalCategory, categorise } from '../../../src/tools/index.ts'
+import { canonicalCategory } from '../../../src/tools/category/canonical.ts'
+import { categorise } from '../../../src/tools/category/categorise.ts'
 import { categoryCatalogue } from '../../../src/tools/category/catalogue.ts'
 import { describeCategories } from '../../../src/tools/category/describe.ts'
 

@@ -2,9 +2,10 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
 import { fileTrust } from '../../../src/tools/config/file-trust.ts'
-import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
+import { collectActingParts } from '../../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../../src/trust/store.ts'
 
 async function accepted(files: Readonly<Record<string, string>>) {
   const project = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-file-trust-')))

@@ -3,13 +3,11 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { collectActingParts, openTrustStore } from '../../../src/trust/index.ts'
-import {
-  readServerConfiguration,
-  type ServerConfiguration,
-  type ServerTransport,
-} from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { collectActingParts } from '../../../src/trust/acting-parts.ts'
+import { openTrustStore } from '../../../src/trust/store.ts'
+import { readServerConfiguration } from '../../../src/tools/config/read-configuration.ts'
+import type { ServerConfiguration, ServerTransport } from '../../../src/tools/config/model.ts'
 
 let root: string
 let home: string

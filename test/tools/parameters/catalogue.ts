@@ -1,4 +1,4 @@
-import type { JsonValue } from '../../../src/skill/index.ts'
+import type { JsonValue } from '../../../src/skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../../../src/tools/model.ts'
 
 type Properties = Readonly<Record<string, JsonObject>>

@@ -1,4 +1,5 @@
-import type { Category, ToolSummary } from '../../../src/tools/index.ts'
+import type { Category } from '../../../src/tools/category/category.ts'
+import type { ToolSummary } from '../../../src/tools/model.ts'
 
 type Row = readonly [name: string, description: string, parameters?: string]
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { prepareRouter, type ToolSummary } from '../../../src/tools/index.ts'
+import { prepareRouter } from '../../../src/tools/route/router.ts'
+import type { ToolSummary } from '../../../src/tools/model.ts'
 
 function tool(name: string, description: string): ToolSummary {
   return {

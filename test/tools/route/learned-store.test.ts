@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Runtime, systemRuntime } from '../../../src/base/index.ts'
+import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
 import {
   forgetExamples,
   learnedPath,
   learnExample,
-  type ProjectPlace,
   readLearned,
-  weightOf,
-} from '../../../src/tools/index.ts'
+} from '../../../src/tools/route/learned-store.ts'
+import type { ProjectPlace } from '../../../src/tools/cache/places.ts'
+import { weightOf } from '../../../src/tools/route/learned-example.ts'
 
 let home: string
 let now: number

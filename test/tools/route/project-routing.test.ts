@@ -11,16 +11,13 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
-import {
-  keepRouting,
-  learnExample,
-  loadToolIndex,
-  projectRouter,
-  readRouting,
-  refreshToolIndex,
-  type ToolDefinition,
-} from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { keepRouting, readRouting } from '../../../src/tools/route/project-routing.ts'
+import { learnExample } from '../../../src/tools/route/learned-store.ts'
+import { loadToolIndex } from '../../../src/tools/cache/load.ts'
+import { projectRouter } from '../../../src/tools/route/project-router.ts'
+import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
+import type { ToolDefinition } from '../../../src/tools/model.ts'
 import { tools } from './_tools.ts'
 
 const definitions: readonly ToolDefinition[] = tools.map(

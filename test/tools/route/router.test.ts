@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { prepareRouter, type ToolSummary } from '../../../src/tools/index.ts'
+import { prepareRouter } from '../../../src/tools/route/router.ts'
+import type { ToolSummary } from '../../../src/tools/model.ts'
 import { categories, tools } from './_tools.ts'
 
 const router = prepareRouter(tools, { categories })

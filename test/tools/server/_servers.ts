@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import type { ServerDefinition } from '../../../src/tools/index.ts'
+import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 
 export const serverProgram: string = fileURLToPath(
   new URL('../../fixtures/programs/mcp-server.ts', import.meta.url),

@@ -2,8 +2,9 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { openServers, type ServerDefinition, type ServerPool } from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
+import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 import { definition } from './_servers.ts'
 
 let http: Server | undefined

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
-import type { ToolOutcome, ToolProgress } from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import type { ToolOutcome, ToolProgress } from '../../../src/tools/model.ts'
 import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
 import { serverMask } from '../../../src/tools/server/mask-secrets.ts'
 import { definition } from './_servers.ts'

@@ -2,13 +2,10 @@ import { createMcpHandler, inputRequired, McpServer } from '@modelcontextprotoco
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import * as z from 'zod'
-import { systemRuntime } from '../../../src/base/index.ts'
-import {
-  openServers,
-  type ServerPool,
-  ToolCallError,
-  type ToolServer,
-} from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
+import { ToolCallError } from '../../../src/tools/errors.ts'
+import type { ToolServer } from '../../../src/tools/model.ts'
 import { definition } from './_servers.ts'
 
 let http: Server | undefined

@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { openServers } from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { openServers } from '../../../src/tools/server/pool.ts'
 import { testServer } from './_servers.ts'
 
 describe.skipIf(process.platform === 'win32')('a server that cannot be started', () => {

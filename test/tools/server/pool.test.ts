@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
 import {
   type OpenServersOptions,
   openServers,
-  type ServerDefinition,
   type ServerEvent,
   type ServerPool,
-} from '../../../src/tools/index.ts'
+} from '../../../src/tools/server/pool.ts'
+import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 import { newMarker, processesWith, testServer } from './_servers.ts'
 import { until } from '../../patience.ts'
 

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { ToolCallError, type ToolOutcome } from '../../../src/tools/index.ts'
+import { ToolCallError } from '../../../src/tools/errors.ts'
+import type { ToolOutcome } from '../../../src/tools/model.ts'
 import { readOutcome } from '../../../src/tools/server/read-answers.ts'
 
 const deep: unknown = JSON.parse('['.repeat(200_000) + ']'.repeat(200_000))

@@ -11,16 +11,20 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isAlive, systemRuntime } from '../../../src/base/index.ts'
+import { isAlive } from '../../../src/core/file-lock.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
 import {
   openLiveServers,
   openProjectServers,
   type ProjectServers,
+} from '../../../src/tools/server/project-servers.ts'
+import {
+  readServedRecord,
+  servedRecordPath,
   servedStatus,
-  serveProject,
   stopServed,
-} from '../../../src/tools/index.ts'
-import { readServedRecord, servedRecordPath } from '../../../src/tools/server/served-process.ts'
+} from '../../../src/tools/server/served-process.ts'
+import { serveProject } from '../../../src/tools/server/serve-project.ts'
 import { runCli } from '../../cli/run-cli.ts'
 import { newMarker, processesWith, serverProgram } from './_servers.ts'
 import { until } from '../../patience.ts'

@@ -1,6 +1,7 @@
 import { afterEach, expect, it } from 'vitest'
-import { systemRuntime } from '../../../src/base/index.ts'
-import { openServers, type ServerDefinition, type ServerPool } from '../../../src/tools/index.ts'
+import { systemRuntime } from '../../../src/core/runtime.ts'
+import { openServers, type ServerPool } from '../../../src/tools/server/pool.ts'
+import type { ServerDefinition } from '../../../src/tools/config/model.ts'
 import { definition } from './_servers.ts'
 
 const answerInitialize = `

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadConfiguration } from '../../../src/base/index.ts'
+import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { reviewWorkspace } from '../../../src/trust/commands/review.ts'
 import { trustReportLines } from '../../../src/trust/commands/report.ts'
-import { openTrustStore, type TrustStore } from '../../../src/trust/index.ts'
+import { openTrustStore, type TrustStore } from '../../../src/trust/store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../_project.ts'
 
 const skill = '.claude/skills/deploy'

@@ -1,6 +1,0 @@
-export { type AuditOptions, auditSkill } from './audit-skill.ts'
-export { findSkillFolders, type SkillFolders } from './read-tree.ts'
-export { auditLimits } from './read-tree.ts'
-export type { AuditFinding, OtherSkill, SkillAudit } from './findings.ts'
-export type { AuditKind } from './rules.ts'
-export { type AuditCode, type AuditRule, auditRules } from './rules.ts'

@@ -1,7 +1,0 @@
-export { ask, RestateServerError, type ServerAddress } from './client.ts'
-export { protocolVersion, serviceName, type WorkerReport } from './protocol.ts'
-export { resumeServerRun, startServerRun } from './remote-run.ts'
-export { cancelServerRun, type ServerStanding, syncServerRuns } from './server-runs.ts'
-export { askVersion, requireVersion } from './client.ts'
-export type { Acceptance } from './step-execution.ts'
-export { startWorker, type Worker, type WorkerOptions } from './worker.ts'

@@ -1,0 +1,56 @@
+export { Agent, type AgentResult, type AgentStream } from '../agent/agent.ts'
+export type { AgentOptions } from '../agent/agent-options.ts'
+export { type CompactionStrategy, dropOldest } from '../agent/conversation/compact.ts'
+export {
+  AgentError,
+  AgentUsageError,
+  ModelNotFoundError,
+  PromptTemplateError,
+  SubagentConfigError,
+  SubagentDelegationError,
+  SubagentError,
+  SubagentNestingError,
+  SubagentNotFoundError,
+  SubagentTimeoutError,
+  ToolNameError,
+} from '../agent/errors.ts'
+export type { McpChoice, McpServer } from '../agent/mcp-tools/servers.ts'
+export { type PromptTemplate, promptText } from '../agent/prompt-template.ts'
+export {
+  type ModelObject,
+  type ModelProvider,
+  resolveModel,
+  type ResolveModelOptions,
+} from '../agent/resolve-model.ts'
+export { type RunOptions } from '../agent/session.ts'
+export type {
+  DelegateOptions,
+  PermissionMode,
+  SubagentConfig,
+  SubagentOverrides,
+} from '../agent/subagents/config.ts'
+export {
+  type DelegationHandle,
+  type DelegationStatus,
+  requireSuccess,
+  type SubagentResult,
+} from '../agent/subagents/delegation.ts'
+export {
+  type Subagent,
+  type SubagentListing,
+  SubagentManager,
+  type SubagentManagerOptions,
+} from '../agent/subagents/manager.ts'
+export type { SubagentParent } from '../agent/subagents/parent.ts'
+export { type SchemaType, tool, type ToolDefinition } from '../agent/tool.ts'
+export type {
+  AgentEvent,
+  AgentTool,
+  Approval,
+  ApprovalRequest,
+  Approver,
+  Permission,
+  TokenUsage,
+  ToolContext,
+} from '../agent/types.ts'
+export { type UsageReport } from '../agent/usage.ts'

@@ -1,0 +1,159 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { makePrivateDirectory } from '../../core/write-files.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { redactValue } from '../../core/redact.ts'
+import { withFileLock } from '../../core/file-lock.ts'
+import type { JsonObject } from './model.ts'
+
+/** One call of a tool. */
+export interface CallLogEntry {
+  /** When it began, an ISO time; default: now. */
+  at?: string | undefined
+  /** `SERVER__TOOL`. */
+  tool: string
+  durationMs: number
+  /** `success`, or why there is none: `error`, `timeout`, `refused` … */
+  outcome: string
+  /** Bytes of the raw answer. */
+  size: number
+  attempts?: number | undefined
+  params?: JsonObject | undefined
+  error?: string | undefined
+  /** The workflow whose prerequisite it was. */
+  workflow?: string | undefined
+}
+
+/** A line of the log. */
+export type LoggedCall = CallLogEntry & { at: string; session: string }
+
+export interface CallLogReading {
+  calls: readonly LoggedCall[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Where the log begins anew; the one before it is kept as `….old`. */
+const rotateBytes = 4 * 1024 * 1024
+const textLength = 200
+const listLength = 50
+
+/**
+ * Appends a line in one write, so that processes never mix theirs. Mode 0600. Secrets are masked and
+ * long texts are cut before anything reaches the disk.
+ */
+export async function appendCall(
+  path: string,
+  entry: CallLogEntry,
+  context: { session: string; at: string },
+): Promise<void> {
+  const { at = context.at, tool, durationMs, outcome, size, attempts } = entry
+  const { workflow, error, params } = entry
+  const shown = { tool, durationMs, outcome, size, attempts, workflow, error, params }
+  const line = JSON.stringify({ at, session: context.session, ...redactValue(shown) }, cut)
+  makePrivateDirectory(dirname(path))
+  const length = appendLine(path, line)
+  if (length > rotateBytes) await rotate(path)
+}
+
+/** Where the lines before those of a log are. */
+export function rotatedPath(path: string): string {
+  return `${path}.old`
+}
+
+/** Every whole line; a line that is none is reported and left out. */
+export function readCalls(path: string): CallLogReading {
+  const file = readRegularFile(path, { maxBytes: 4 * rotateBytes, followSymlinks: false })
+  if (!file.ok) {
+    if (file.code === 'file-missing') return { calls: [], diagnostics: [] }
+    const { code, message } = file
+    return { calls: [], diagnostics: [{ code, severity: 'error', message, path }] }
+  }
+  const calls: LoggedCall[] = []
+  const diagnostics: Diagnostic[] = []
+  for (const [index, line] of file.text.split('\n').entries()) {
+    if (line === '') continue
+    const call = readLine(line)
+    if (call !== undefined) calls.push(call)
+    else {
+      const message = 'the line is no call; it was left out'
+      diagnostics.push({
+        code: 'call-log-line',
+        severity: 'warning',
+        message,
+        path,
+        line: index + 1,
+      })
+    }
+  }
+  return { calls, diagnostics }
+}
+
+/** The length of the file afterwards. */
+function appendLine(path: string, line: string): number {
+  const { O_RDWR, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
+  const descriptor = openSync(path, O_RDWR | O_APPEND | O_CREAT | (O_NOFOLLOW ?? 0), 0o600)
+  try {
+    const { size, mode } = fstatSync(descriptor)
+    if ((mode & 0o077) !== 0) fchmodSync(descriptor, 0o600)
+    const bytes = Buffer.from(`${endsWhole(descriptor, size) ? '' : '\n'}${line}\n`)
+    for (let written = 0; written < bytes.length;) {
+      written += writeSync(descriptor, bytes, written)
+    }
+    return size + bytes.length
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** A full disk or a crash can leave half a line; the next one must not be joined to it. */
+function endsWhole(descriptor: number, size: number): boolean {
+  if (size === 0) return true
+  const last = Buffer.alloc(1)
+  readSync(descriptor, last, 0, 1, size - 1)
+  return last[0] === 10
+}
+
+function rotate(path: string): Promise<void> {
+  return withFileLock(path, async () => {
+    const file = readRegularFile(path, { maxBytes: Number.MAX_SAFE_INTEGER })
+    if (file.ok && file.size > rotateBytes) renameSync(path, rotatedPath(path))
+  })
+}
+
+/** For `JSON.stringify`: long texts and lists by their beginning. */
+function cut(_key: string, value: unknown): unknown {
+  if (Array.isArray(value)) return value.slice(0, listLength)
+  const isLong = typeof value === 'string' && value.length > textLength
+  return isLong ? `${value.slice(0, textLength - 1)}…` : value
+}
+
+function readLine(line: string): LoggedCall | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    return undefined
+  }
+  return isCall(value) ? value : undefined
+}
+
+function isCall(value: unknown): value is LoggedCall {
+  if (typeof value !== 'object' || value === null) return false
+  const text = ['tool', 'outcome', 'at', 'session']
+  const numbers = ['durationMs', 'size']
+  const kinds = new Map(Object.entries(value).map(([key, item]) => [key, typeof item]))
+  return (
+    text.every((key) => kinds.get(key) === 'string') &&
+    numbers.every((key) => kinds.get(key) === 'number')
+  )
+}

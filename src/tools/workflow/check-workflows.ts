@@ -1,0 +1,302 @@
+import { compareDiagnostics, type Diagnostic } from '../../core/diagnostic.ts'
+import { nearest } from '../../core/text.ts'
+import { parseReferences, type Reference, stepOf, textsOf } from './references.ts'
+import { isOfAnotherCategory, matchWorkflows } from './match.ts'
+import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
+import { foldName, foldParameter, lastSegment, namesFor, resolveTool } from './tool-names.ts'
+
+/**
+ * What is wrong with workflows that can be read: steps that are numbered wrongly, references that
+ * lead nowhere, workflows that trigger each other, that never trigger, that stand before one tool
+ * together, and tools that no server has. Without `installed` nothing is said about tools.
+ */
+export function checkWorkflows(
+  workflows: readonly WorkflowDefinition[],
+  installed?: readonly WorkflowTool[],
+): Diagnostic[] {
+  const found = [
+    ...workflows.flatMap(checkSteps),
+    ...workflows.flatMap((workflow) => checkReferences(workflow, installed)),
+    ...workflows.flatMap(checkTriggers),
+    ...findCycles(workflows.filter(({ enabled }) => enabled)),
+    ...(installed === undefined
+      ? []
+      : [
+          ...workflows.flatMap((workflow) => checkTools(workflow, installed)),
+          ...checkConflicts(workflows, installed),
+        ]),
+  ]
+  return found.toSorted(compareDiagnostics)
+}
+
+function checkSteps(workflow: WorkflowDefinition): Diagnostic[] {
+  const numbers = workflow.prerequisites.map(({ step }) => step)
+  if (numbers.length === 0) {
+    return [finding(workflow, 'workflow-no-steps', 'warning', 'it has no prerequisites')]
+  }
+  const twice = numbers.find((number, index) => numbers.indexOf(number) !== index)
+  if (twice !== undefined) {
+    const message = `step ${twice} is there twice; they run in the order of the file`
+    return [finding(workflow, 'workflow-step-repeated', 'warning', message)]
+  }
+  const gap = numbers.findIndex((number, index) => number !== index + 1)
+  if (gap === -1) return []
+  const message = `step ${gap + 1} is missing; the next one is ${numbers[gap]}`
+  return [finding(workflow, 'workflow-step-gap', 'warning', message, 'Number the steps from 1.')]
+}
+
+function checkTriggers(workflow: WorkflowDefinition): Diagnostic[] {
+  const { category, tools = [], keywords = [] } = workflow.triggers
+  if (category === undefined && tools.length === 0 && keywords.length === 0) {
+    const hint = 'Give a category, tools or keywords.'
+    return [finding(workflow, 'workflow-unreachable', 'warning', 'nothing triggers it', hint)]
+  }
+  const silent = keywords.filter((keyword) => !/[\p{L}\p{N}]/u.test(keyword))
+  return silent.map((keyword) => {
+    const message = `the keyword ${JSON.stringify(keyword)} has no letter or digit and matches nothing`
+    return finding(workflow, 'workflow-keyword-silent', 'warning', message)
+  })
+}
+
+function checkTools(
+  workflow: WorkflowDefinition,
+  installed: readonly WorkflowTool[],
+): Diagnostic[] {
+  const { category, tools = [] } = workflow.triggers
+  const has = (tool: string): boolean =>
+    resolveTool(tool, category, installed, undefined) !== undefined
+  const missing = workflow.prerequisites.filter(({ tool }) => !has(tool))
+  const unknown = missing.map((step) => unknownTool(workflow, step, installed))
+  const isReached =
+    tools.some(has) ||
+    installed.some((tool) => category !== undefined && tool.category === category) ||
+    (category === undefined && (workflow.triggers.keywords ?? []).length > 0)
+  if (isReached || (category === undefined && tools.length === 0)) return unknown
+  const message = 'no server here has a tool of its triggers'
+  return [...unknown, finding(workflow, 'workflow-unreachable', 'warning', message)]
+}
+
+function unknownTool(
+  workflow: WorkflowDefinition,
+  { step, tool, required }: Prerequisite,
+  installed: readonly WorkflowTool[],
+): Diagnostic {
+  const consequence = required ? 'the workflow is not enforced' : 'the step is left out'
+  const message = `step ${step}: no server here has ${tool}, so ${consequence}`
+  const names = installed.flatMap(({ id, name }) => [name, id])
+  const meant = nearest(tool, names)
+  const known = meant === undefined ? '' : `Did you mean ${meant}? `
+  const hint = `${known}skillrail tools refresh looks for new tools.`
+  return finding(workflow, 'workflow-tool-unknown', required ? 'warning' : 'info', message, hint)
+}
+
+/** Two enabled workflows that could stand before one tool: only the first is used. */
+function checkConflicts(
+  workflows: readonly WorkflowDefinition[],
+  installed: readonly WorkflowTool[],
+): Diagnostic[] {
+  const conflicts = new Map<string, { first: string; other: WorkflowDefinition; tools: string[] }>()
+  for (const tool of installed) {
+    const call = { tool, params: {} }
+    const { matched, also } = matchWorkflows(call, workflows, installed)
+    for (const name of also) {
+      const other = workflows.find((workflow) => workflow.name === name)
+      if (matched === undefined || other === undefined) continue
+      if (isOfAnotherCategory(call, other) && !isOfAnotherCategory(call, matched)) continue
+      const key = JSON.stringify([matched.name, name])
+      const known = conflicts.get(key) ?? { first: matched.name, other, tools: [] }
+      known.tools.push(tool.id)
+      conflicts.set(key, known)
+    }
+  }
+  return [...conflicts.values()].map(({ first, other, tools }) => {
+    const shown = tools.slice(0, 3).join(', ')
+    const more = tools.length > 3 ? ` and ${tools.length - 3} more` : ''
+    const message = `'${first}' matches ${shown}${more} too and is used, being defined first`
+    const hint = `Put it before '${first}' in the file, or take the shared trigger out of one of them.`
+    return finding(other, 'workflow-conflict', 'warning', message, hint)
+  })
+}
+
+/** A finding about one workflow, at the line where it begins. */
+function finding(
+  { name, path, line }: WorkflowDefinition,
+  code: string,
+  severity: Diagnostic['severity'],
+  message: string,
+  hint?: string,
+): Diagnostic {
+  return { code, severity, message: `workflow '${name}': ${message}`, path, line, hint }
+}
+
+/** References that lead nowhere, and parameters that the tool does not have. */
+function checkReferences(
+  workflow: WorkflowDefinition,
+  installed: readonly WorkflowTool[] | undefined,
+): Diagnostic[] {
+  return workflow.prerequisites.flatMap((step) => [
+    ...textsOf(step.params ?? {}).flatMap((text) => checkText(workflow, step, text)),
+    ...checkParameters(workflow, step, installed),
+  ])
+}
+
+function checkText(workflow: WorkflowDefinition, step: Prerequisite, text: string): Diagnostic[] {
+  const chain = parseReferences(text)
+  if (chain === undefined) {
+    if (!/\$(?:call|steps|sql)[.[]/.test(text)) return []
+    const message = `step ${step.step}: ${JSON.stringify(text)} is passed as it stands; a reference is the whole text`
+    return [finding(workflow, 'workflow-reference-inside', 'warning', message)]
+  }
+  return chain.references.flatMap((reference) => {
+    const problem = problemOf(workflow, step, reference)
+    if (problem === undefined) return []
+    const message = `step ${step.step}: ${reference.text} ${problem}`
+    return [finding(workflow, 'workflow-reference-unknown', 'error', message)]
+  })
+}
+
+function problemOf(
+  { prerequisites }: WorkflowDefinition,
+  { step }: Prerequisite,
+  reference: Reference,
+): string | undefined {
+  const { root, path } = reference
+  if (root.kind === 'sql') {
+    const isKnown = ['table', 'tables', 'database'].includes(String(path[0]))
+    return isKnown ? undefined : 'must be $sql.table, $sql.tables or $sql.database'
+  }
+  if (root.kind === 'call') {
+    return path.length > 0 ? undefined : 'must name a parameter, such as $call.database'
+  }
+  const target = stepOf(reference, prerequisites)
+  if (target === undefined) return 'is the output_as of no step'
+  if (!prerequisites.some((other) => other.step === target)) return 'is the result of no step'
+  return target < step ? undefined : 'is the result of a step that comes later'
+}
+
+function checkParameters(
+  workflow: WorkflowDefinition,
+  step: Prerequisite,
+  installed: readonly WorkflowTool[] | undefined,
+): Diagnostic[] {
+  const resolved = resolveTool(step.tool, workflow.triggers.category, installed ?? [], undefined)
+  const known = resolved?.tool.parameters
+  if (resolved === undefined || known === undefined) return []
+  const has = (name: string, names: readonly string[]): boolean =>
+    names.some((candidate) => foldParameter(candidate) === foldParameter(name))
+  const given = Object.keys({ ...step.params, ...resolved.params })
+  const lacking = (resolved.tool.required ?? []).filter((name) => !has(name, given))
+  const left = known.filter((name) => !has(name, given))
+  const misspelt = Object.keys(step.params ?? {}).flatMap((name) => {
+    const meant = has(name, known) ? undefined : nearest(name, left)
+    if (meant === undefined) return []
+    const message = `step ${step.step}: ${resolved.tool.id} has no parameter ${name}, so it is not passed`
+    const hint = `Did you mean ${meant}?`
+    return [finding(workflow, 'workflow-parameter-unknown', 'warning', message, hint)]
+  })
+  const missing = lacking.map((name) => {
+    const message = `step ${step.step}: ${resolved.tool.id} needs ${name}, and the step has no such parameter`
+    const hint = `Add "${name}": "$call.${name}" to its params.`
+    return finding(workflow, 'workflow-parameter-missing', 'warning', message, hint)
+  })
+  return [...misspelt, ...missing]
+}
+
+/** Where a file has more, mending these changes the others. */
+const mostCycles = 100
+
+/**
+ * Workflows that trigger each other through their prerequisites: a step of A is a tool that triggers
+ * B, and a step of B one that triggers A. The gate never loops, since a prerequisite is not gated
+ * again; but neither of the two can be kept as it was meant. Each cycle is reported once,
+ * a hundred at most.
+ */
+function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
+  const cycles: WorkflowDefinition[][] = []
+  const finished = new Set<WorkflowDefinition>()
+  const path: WorkflowDefinition[] = []
+  const onPath = new Set<WorkflowDefinition>()
+  const waiting: Iterator<WorkflowDefinition>[] = []
+  const triggeredBy = prepareTriggers(workflows)
+  for (const workflow of workflows) {
+    if (cycles.length < mostCycles) visit(workflow)
+  }
+  return cycles.flatMap((cycle) => {
+    const [first] = cycle
+    if (first === undefined) return []
+    const names = [...cycle, first].map(({ name }) => name).join(' → ')
+    const message = `it is part of a cycle: ${names}`
+    const hint = 'Take a prerequisite out of one of them.'
+    return [finding(first, 'workflow-cycle', 'error', message, hint)]
+  })
+
+  /** A file can have ways that are longer than the stack is deep. */
+  function visit(first: WorkflowDefinition): void {
+    enter(first)
+    while (waiting.length > 0) {
+      const next = cycles.length < mostCycles ? waiting.at(-1)?.next().value : undefined
+      if (next === undefined) leave()
+      else enter(next)
+    }
+  }
+
+  function enter(workflow: WorkflowDefinition): void {
+    if (onPath.has(workflow)) cycles.push(path.slice(path.indexOf(workflow)))
+    if (onPath.has(workflow) || finished.has(workflow)) return
+    path.push(workflow)
+    onPath.add(workflow)
+    waiting.push(triggeredBy(workflow).values())
+  }
+
+  function leave(): void {
+    waiting.pop()
+    const workflow = path.pop()
+    if (workflow === undefined) return
+    onPath.delete(workflow)
+    finished.add(workflow)
+  }
+}
+
+/** Finds the workflows that a prerequisite would trigger, were it an ordinary call, in their order. */
+function prepareTriggers(
+  workflows: readonly WorkflowDefinition[],
+): (workflow: WorkflowDefinition) => readonly WorkflowDefinition[] {
+  const places = new Map(workflows.map((workflow, at) => [workflow, at]))
+  const triggered = new Map<string, WorkflowDefinition[]>()
+  const own = new Map<WorkflowDefinition, ReadonlySet<string>>()
+  for (const workflow of workflows) {
+    own.set(
+      workflow,
+      namesIn(
+        workflow,
+        workflow.prerequisites.map(({ tool }) => tool),
+      ),
+    )
+    for (const name of namesIn(workflow, workflow.triggers.tools ?? [])) {
+      const known = triggered.get(name)
+      if (known === undefined) triggered.set(name, [workflow])
+      else known.push(workflow)
+    }
+  }
+  return (workflow) => {
+    const found = new Set<WorkflowDefinition>()
+    for (const { tool } of workflow.prerequisites) {
+      const names = [foldName(tool), foldName(lastSegment(tool))]
+      for (const other of names.flatMap((name) => triggered.get(name) ?? [])) {
+        const isOwn = other !== workflow && names.some((name) => own.get(other)?.has(name))
+        if (!isOwn) found.add(other)
+      }
+    }
+    return [...found].toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0))
+  }
+}
+
+/** What tools are called, as names are compared, and what stands for them without parameters. */
+function namesIn({ triggers }: WorkflowDefinition, tools: readonly string[]): ReadonlySet<string> {
+  const names = tools.flatMap((tool) => namesFor(tool, triggers.category))
+  return new Set(
+    names
+      .filter(({ params }) => Object.keys(params ?? {}).length === 0)
+      .map(({ name }) => foldName(name)),
+  )
+}

@@ -1,0 +1,85 @@
+import { exitCode, type ExitCode, SkillrailError, UsageError } from '../../core/errors.ts'
+
+/** The base of everything that goes wrong with workflows. */
+export class WorkflowError extends SkillrailError {}
+
+/** A required prerequisite failed; the call that it was for was not made. */
+export class WorkflowPrerequisiteError extends WorkflowError {
+  readonly workflow: string
+  readonly step: number
+  readonly tool: string
+  /** What the tool said. */
+  readonly reason: string
+
+  constructor(facts: {
+    workflow: string
+    step: number
+    tool: string
+    reason: string
+    suggestion?: string | undefined
+  }) {
+    const { workflow, step, tool, reason, suggestion } = facts
+    super({
+      code: 'workflow-prerequisite-failed',
+      message: `Workflow '${workflow}' failed at step ${step} (${tool}): ${reason}`,
+      hint: suggestion === undefined ? undefined : `Suggestion: ${suggestion}`,
+    })
+    this.workflow = workflow
+    this.step = step
+    this.tool = tool
+    this.reason = reason
+  }
+}
+
+export class WorkflowNotFoundError extends WorkflowError {
+  constructor(name: string, meant: string | undefined) {
+    super({
+      code: 'workflow-not-found',
+      message: `Workflow '${name}' not found.`,
+      hint:
+        meant === undefined
+          ? '`skillrail workflow list` shows those that are defined.'
+          : `Did you mean ${meant}?`,
+    })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+export class WorkflowExistsError extends WorkflowError {
+  constructor(name: string) {
+    super({
+      code: 'workflow-exists',
+      message: `Workflow '${name}' already exists. Use \`skillrail workflow edit\` to modify.`,
+    })
+  }
+}
+
+/** A session that was named and that left nothing here. */
+export class SessionNotFoundError extends WorkflowError {
+  constructor(id: string, known: readonly string[], meant: string | undefined) {
+    const there =
+      known.length === 0 ? 'There are no sessions here.' : `Sessions here: ${known.join(', ')}.`
+    super({
+      code: 'session-not-found',
+      message: `Session '${id}' not found.`,
+      hint: meant === undefined ? there : `Did you mean ${meant}? ${there}`,
+    })
+  }
+
+  override get exitCode(): ExitCode {
+    return exitCode.notFound
+  }
+}
+
+/** Something that cannot be taken back was not confirmed by a person or `--yes`. */
+export class WorkflowNotConfirmedError extends WorkflowError {
+  override get exitCode(): ExitCode {
+    return exitCode.refused
+  }
+}
+
+/** A definition that cannot be kept as it is; {@link SkillrailError.diagnostics} says where. */
+export class WorkflowInvalidError extends UsageError {}

@@ -1,0 +1,262 @@
+import { redactValue } from '../../core/redact.ts'
+import { sha256 } from '../../core/json.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import { type MatchReason, matchWorkflows, type NotInstalled } from './match.ts'
+import type {
+  GatedCall,
+  JsonObject,
+  Prerequisite,
+  ScopeValues,
+  WorkflowDefinition,
+  WorkflowTool,
+} from './model.ts'
+import { callParameter, type MissingValue, resolveParams } from './references.ts'
+import { type Completion, findCompletion, type SessionState } from './session-file.ts'
+import { callsTool, foldParameter, resolveTool } from './tool-names.ts'
+
+/** What stands before one call. */
+export interface GatePlan {
+  /** Undefined: nothing does. */
+  workflow?: WorkflowDefinition | undefined
+  why?: MatchReason | undefined
+  steps: readonly PlannedStep[]
+  /** How many of the steps would run. */
+  open: number
+  also: readonly string[]
+  notInstalled: readonly NotInstalled[]
+  keywordOnly: readonly { workflow: string; keyword: string }[]
+}
+
+/**
+ * What would run before a call, with which parameters, and what holds already. Pure: the same
+ * values always give the same plan.
+ */
+export function planGate(
+  call: GatedCall,
+  workflows: readonly WorkflowDefinition[],
+  session: SessionState,
+  installed: readonly WorkflowTool[],
+): GatePlan {
+  const { matched: workflow, ...match } = matchWorkflows(call, workflows, installed)
+  if (workflow === undefined) return { ...match, steps: [], open: 0 }
+  const known = planSteps(call, workflow, session, installed, true)
+  // What was kept may be out of date; where it leads nowhere the step is asked again.
+  const isStuck = known.some(({ status }) => status === 'blocked')
+  const planned = isStuck ? planSteps(call, workflow, session, installed, false) : known
+  const steps = rerunWhatIsNeeded(planned)
+  const open = steps.filter(({ status }) => status === 'run' || status === 'waits').length
+  return { ...match, workflow, steps, open }
+}
+
+function planSteps(
+  call: GatedCall,
+  workflow: WorkflowDefinition,
+  session: SessionState,
+  installed: readonly WorkflowTool[],
+  withKept: boolean,
+): PlannedStep[] {
+  const results = new Map<number, JsonValue>()
+  const completion = (tool: string, scope: ScopeValues): Completion | undefined =>
+    findCompletion(session, workflow.name, tool, scope)
+  return workflow.prerequisites.map((step) => {
+    const planned = planStep(step, { call, workflow, installed, results, completion })
+    const value =
+      planned.status === 'valid' ? completion(step.tool, planned.scope)?.value : undefined
+    if (withKept && value !== undefined) results.set(step.step, value)
+    return planned
+  })
+}
+
+/** Where a later step needs the result of a finished one and it was not kept, that runs again. */
+function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
+  const needed = new Set(steps.flatMap((step) => (step.status === 'waits' ? step.waitsFor : [])))
+  return steps.map((step) =>
+    step.status === 'valid' && needed.has(step.step)
+      ? { ...step, status: 'run', reason: 'a later step needs its result' }
+      : step,
+  )
+}
+
+/**
+ * What happens to a prerequisite:
+ * `run`; `waits` for the result of another step first; `valid` since it ran in this session;
+ * `not-applicable` where the call has nothing that it could look at; `not-installed`; `blocked`
+ * where a value that it needs cannot be had.
+ */
+export type StepStatus = 'run' | 'waits' | 'valid' | 'not-applicable' | 'not-installed' | 'blocked'
+
+export interface PlannedStep {
+  step: number
+  /** As the workflow names it. */
+  tool: string
+  description: string
+  required: boolean
+  status: StepStatus
+  /** The installed tool that is called. */
+  id?: string | undefined
+  params: JsonObject
+  scope: ScopeValues
+  /** Steps whose results it needs. */
+  waitsFor: readonly number[]
+  /** Why it does not simply run. */
+  reason?: string | undefined
+  /** When it ran, for `valid`. */
+  at?: string | undefined
+}
+
+interface StepContext {
+  call: GatedCall
+  workflow: WorkflowDefinition
+  installed: readonly WorkflowTool[]
+  /** Results of the steps that ran. */
+  results: ReadonlyMap<number, JsonValue>
+  completion: (tool: string, scope: ScopeValues) => Completion | undefined
+}
+
+export function planStep(step: Prerequisite, context: StepContext): PlannedStep {
+  const { call, workflow, installed, results } = context
+  const { category } = workflow.triggers
+  const resolved = resolveTool(step.tool, category, installed, call.tool)
+  const base: PlannedStep = {
+    step: step.step,
+    tool: step.tool,
+    description: step.description,
+    required: step.required,
+    status: 'run',
+    id: resolved?.tool.id,
+    params: {},
+    scope: {},
+    waitsFor: [],
+  }
+  const stale = step.invalidatedBy?.find((name) => callsTool(call, name, category))
+  if (stale !== undefined) {
+    return { ...base, status: 'not-applicable', reason: `${stale} would make it stale at once` }
+  }
+  if (resolved === undefined) {
+    return { ...base, status: 'not-installed', reason: `no server here has ${step.tool}` }
+  }
+  const { tool } = resolved
+  const reading = resolveParams(step, { call, steps: workflow.prerequisites, results })
+  const params = accepted({ ...reading.params, ...resolved.params }, tool)
+  const gaps = [...reading.missing, ...reading.leftOut.filter((gap) => isRequired(gap, tool))]
+  const waitsFor = [...new Set(gaps.flatMap((gap) => gap.waitsFor))].toSorted((a, b) => a - b)
+  if (waitsFor.length > 0) {
+    const reason = `its parameters come from step ${waitsFor.join(' and ')}`
+    return { ...base, params, status: 'waits', waitsFor, reason }
+  }
+  const [gap] = gaps
+  if (gap !== undefined) return { ...base, params, ...withoutValue(gap) }
+  const scope = scopeValues(step, params, call, tool.server)
+  const completion = context.completion(step.tool, scope)
+  if (completion === undefined) return { ...base, params, scope }
+  return { ...base, params, scope, status: 'valid', at: completion.at }
+}
+
+/** Nothing to look at is no failure; a step that was asked for a value and had none is. */
+function withoutValue({
+  parameter,
+  reference,
+  asked,
+}: MissingValue): Pick<PlannedStep, 'status' | 'reason'> {
+  if (!asked) return { status: 'not-applicable', reason: `the call has no ${parameter}` }
+  return {
+    status: 'blocked',
+    reason: `it needs ${parameter}, and ${reference} has no single value`,
+  }
+}
+
+function isRequired({ parameter }: MissingValue, { required }: WorkflowTool): boolean {
+  return required?.some((name) => foldParameter(name) === foldParameter(parameter)) ?? false
+}
+
+/** Only parameters that the tool has, under the names that it gives them. */
+function accepted(params: JsonObject, { parameters }: WorkflowTool): JsonObject {
+  if (parameters === undefined) return params
+  const byFold = new Map(parameters.map((name) => [foldParameter(name), name]))
+  return Object.fromEntries(
+    Object.entries(params).flatMap(([key, value]) => {
+      const name = parameters.includes(key) ? key : byFold.get(foldParameter(key))
+      return name === undefined ? [] : [[name, value] as const]
+    }),
+  )
+}
+
+/** The scope key that stands for the life of the tool's server. */
+const instanceKey = 'instance'
+
+/** Names under which servers have what a scope key means; the key itself is one anyway. */
+const scopeParameters: Readonly<Record<string, readonly string[]>> = {
+  page: ['pageId', 'tabId', 'page_index'],
+  table: ['table_name'],
+  database: ['database_name', 'db'],
+}
+
+/**
+ * The values for which a prerequisite is one and the same check. Without `scope` these are all its
+ * parameters, and the server's life where other tools can make it stale. Always its server; a tool of
+ * the agent itself has none, and the empty name.
+ */
+export function scopeValues(
+  step: Prerequisite,
+  params: JsonObject,
+  call: Pick<GatedCall, 'params' | 'instance'>,
+  server: string,
+): ScopeValues {
+  const values: ScopeValues = { server }
+  for (const key of keysOf(step)) {
+    const value =
+      key === instanceKey
+        ? instanceOf(server, call)
+        : (scopeParameter(params, key) ?? scopeParameter(call.params, key))
+    if (value !== undefined) values[key] = value
+  }
+  return values
+}
+
+function instanceOf(server: string, { instance }: Pick<GatedCall, 'instance'>): string | undefined {
+  return server === '' ? undefined : instance
+}
+
+/**
+ * Whether a completion survives a call that makes the step stale: only where the call names another
+ * page, database or the like, or happens on another server. A tool of the agent itself is on none.
+ */
+export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
+  const { server } = call.tool
+  const { server: held = '' } = completion
+  if (server !== '' && held !== '' && held !== server) return true
+  return keysOf(step).some((key) => {
+    const touched = key === instanceKey ? undefined : scopeParameter(call.params, key)
+    const held = Object.hasOwn(completion, key) ? completion[key] : undefined
+    return touched !== undefined && held !== undefined && !sameValue(touched, held)
+  })
+}
+
+function keysOf(step: Prerequisite): readonly string[] {
+  if (step.scope !== undefined) return step.scope
+  const params = Object.keys(step.params ?? {})
+  return step.invalidatedBy === undefined ? params : [...params, instanceKey]
+}
+
+function scopeParameter(params: JsonObject, key: string): JsonValue | undefined {
+  const names = Object.hasOwn(scopeParameters, key) ? (scopeParameters[key] ?? []) : []
+  for (const name of [key, ...names]) {
+    const value = callParameter(params, name)
+    if (value !== undefined) return recognisable(key, value)
+  }
+  return undefined
+}
+
+/** A scope is kept in a file: of a secret only enough to know it again. */
+function recognisable(key: string, value: JsonValue): JsonValue {
+  const text = JSON.stringify({ [key]: value })
+  if (JSON.stringify(redactValue({ [key]: value })) === text) return value
+  return sha256(text).slice(0, 'sha256:'.length + 8)
+}
+
+/** `2` and `"2"` are one page. */
+function sameValue(a: JsonValue, b: JsonValue): boolean {
+  const text = (value: JsonValue): string =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value)
+  return text(a) === text(b)
+}

@@ -1,0 +1,442 @@
+import { existsSync, lstatSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import type { Runtime } from '../../core/runtime.ts'
+import { sha256 } from '../../core/json.ts'
+import { StateFileError, systemCode, UsageError } from '../../core/errors.ts'
+import { withFileLock } from '../../core/file-lock.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
+import {
+  appendCall,
+  type CallLogEntry,
+  type CallLogReading,
+  readCalls,
+  rotatedPath,
+} from './call-log.ts'
+import type { ScopeValues } from './model.ts'
+import {
+  completedCount,
+  type CompletionRecord,
+  findCompletion,
+  keepCompletions,
+  parseSession,
+  serializeSession,
+  type SessionState,
+  withCompletion,
+  withoutValues,
+} from './session-file.ts'
+
+export type SessionChange =
+  | ({ kind: 'record' } & CompletionRecord)
+  | { kind: 'invalidate'; workflow: string; tool: string; holds: (scope: ScopeValues) => boolean }
+
+export interface SessionReading {
+  /** A new session where there is none, or where it is over. */
+  state: SessionState
+  /** When the session on the disk began, an ISO time; undefined where there is none. */
+  begun?: string | undefined
+  /** The session on the disk is over, and nothing of it counts. */
+  isOver: boolean
+  /** A file that cannot be used; nothing of it counts. */
+  diagnostics: readonly Diagnostic[]
+}
+
+/** What has run in a session. Processes take turns to write; a write is all or nothing. */
+export interface SessionStore {
+  readonly id: string
+  readonly path: string
+  readonly logPath: string
+  read(): Promise<SessionReading>
+  /** @throws {StateFileError} for a file of a newer version, as every method that writes. */
+  record(workflow: string, tool: string, scope: ScopeValues, result: string): Promise<void>
+  isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean>
+  /** Takes back what `holds` refuses; without it everything of the tool. */
+  invalidate(workflow: string, tool: string, holds?: (scope: ScopeValues) => boolean): Promise<void>
+  /** Several changes in one write. */
+  change(changes: readonly SessionChange[]): Promise<void>
+  /** Adds a line to the log of calls, secrets masked. */
+  log(entry: CallLogEntry): Promise<void>
+  calls(): Promise<CallLogReading>
+  /** Forgets what has run; the log of calls too with `log`. False where there was nothing. */
+  clear(options?: { log?: boolean | undefined }): Promise<boolean>
+}
+
+export interface OpenSessionOptions extends SessionOptions {
+  /** How long a session lasts; default 24 hours. */
+  lifetimeMs?: number | undefined
+  /** Hears of a damaged file that was moved aside. */
+  note?: ((line: string) => void) | undefined
+}
+
+const sessionLifetimeMs = 86_400_000
+
+const maxBytes = 16 * 1024 * 1024
+const waitMs = 60_000
+
+/**
+ * Opens the session that {@link sessionPlace} names. Nothing is read or made until it is used.
+ *
+ * @throws {UsageError} for an id that can be no file's name.
+ */
+export function openSession(options: OpenSessionOptions): SessionStore {
+  return new FileSession(options)
+}
+
+class FileSession implements SessionStore {
+  readonly id: string
+  readonly path: string
+  readonly logPath: string
+  readonly #options: OpenSessionOptions
+
+  constructor(options: OpenSessionOptions) {
+    const { id, path, logPath } = sessionPlace(options)
+    this.id = id
+    this.path = path
+    this.logPath = logPath
+    this.#options = options
+  }
+
+  async read(): Promise<SessionReading> {
+    const file = readSessionFile(this.path)
+    if (file.kind !== 'state') {
+      const problem = problemOf(file, this.path)
+      const diagnostics = problem === undefined ? [] : [problem]
+      return { state: this.#fresh(), isOver: false, diagnostics }
+    }
+    const isOver = this.#isOver(file.state)
+    const { startedAt: begun } = file.state
+    return { state: isOver ? this.#fresh() : file.state, begun, isOver, diagnostics: [] }
+  }
+
+  async isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean> {
+    const { state } = await this.read()
+    return findCompletion(state, workflow, tool, scope) !== undefined
+  }
+
+  record(workflow: string, tool: string, scope: ScopeValues, result: string): Promise<void> {
+    return this.change([{ kind: 'record', workflow, tool, scope, result }])
+  }
+
+  invalidate(
+    workflow: string,
+    tool: string,
+    holds: (scope: ScopeValues) => boolean = () => false,
+  ): Promise<void> {
+    return this.change([{ kind: 'invalidate', workflow, tool, holds }])
+  }
+
+  change(changes: readonly SessionChange[]): Promise<void> {
+    return withFileLock(
+      this.path,
+      async () => {
+        const file = readSessionFile(this.path)
+        const before =
+          file.kind === 'state' && !this.#isOver(file.state) ? file.state : this.#fresh()
+        const after = changes.reduce((state, item) => applyOne(state, item, this.#now()), before)
+        if (after === before) return
+        this.#setAside(file)
+        await writeFileAtomic(this.path, serializeSession(after), { mode: 0o600 })
+      },
+      { waitMs },
+    )
+  }
+
+  log(entry: CallLogEntry): Promise<void> {
+    return appendCall(this.logPath, entry, { session: this.id, at: this.#now() })
+  }
+
+  async calls(): Promise<CallLogReading> {
+    return readCalls(this.logPath)
+  }
+
+  clear({ log = false }: { log?: boolean | undefined } = {}): Promise<boolean> {
+    const { path, logPath } = this
+    return withFileLock(
+      path,
+      async () => {
+        const file = readSessionFile(path)
+        this.#setAside(file)
+        const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
+        // Beside a log that stays, the file says that the session begins now and not with its calls.
+        const staysBegun = file.kind === 'state' && !log && logs.length > 0
+        const begun = serializeSession(this.#fresh())
+        if (staysBegun) await writeFileAtomic(path, begun, { mode: 0o600 })
+        else rmSync(path, { force: true })
+        if (log) for (const each of logs) rmSync(each, { force: true })
+        return file.kind === 'state' || (log && logs.length > 0)
+      },
+      { waitMs },
+    )
+  }
+
+  /** A damaged file is kept under another name; one of a newer version is refused. */
+  #setAside(file: SessionFile): void {
+    const problem = problemOf(file, this.path)
+    if (problem === undefined) return
+    if (file.kind !== 'corrupt') {
+      const { code, message, hint } = problem
+      throw new StateFileError({ code, message, hint })
+    }
+    const aside = `${this.path}.damaged-${this.#options.runtime.id()}`
+    renameSync(this.path, aside)
+    this.#options.note?.(`${problem.message}; it was moved to ${aside}`)
+  }
+
+  #fresh(): SessionState {
+    const sessionId = this.id === defaultSession ? this.#options.runtime.id() : this.id
+    return { sessionId, startedAt: this.#now(), completed: new Map() }
+  }
+
+  /**
+   * Older than its lifetime, or written by another session with the same path. A start in the future
+   * means that the clock was set back; up to one lifetime is accepted.
+   */
+  #isOver({ startedAt, sessionId }: SessionState): boolean {
+    const { runtime, lifetimeMs = sessionLifetimeMs } = this.#options
+    const age = runtime.now() - Date.parse(startedAt)
+    return Math.abs(age) > lifetimeMs || (this.id !== defaultSession && sessionId !== this.id)
+  }
+
+  #now(): string {
+    return new Date(this.#options.runtime.now()).toISOString()
+  }
+}
+
+type SessionFile =
+  | ReturnType<typeof parseSession>
+  | { kind: 'missing' }
+  | { kind: 'unreadable'; message: string }
+
+function readSessionFile(path: string): SessionFile {
+  const file = readRegularFile(path, { maxBytes, followSymlinks: false })
+  if (file.ok) {
+    const read = parseSession(file.text)
+    const isForeign = read.kind === 'state' && !isPrivate(path)
+    return isForeign ? { ...read, state: withoutValues(read.state) } : read
+  }
+  if (file.code === 'file-missing') return { kind: 'missing' }
+  if (file.code === 'file-unreadable') return { kind: 'unreadable', message: file.message }
+  return { kind: 'corrupt', problem: file.message }
+}
+
+/** Ours are; one that came with a checkout, or that another tool wrote, is not. */
+function isPrivate(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return process.platform === 'win32' || (stats !== undefined && (stats.mode & 0o077) === 0)
+}
+
+function problemOf(file: SessionFile, path: string): Diagnostic | undefined {
+  const severity = 'error'
+  switch (file.kind) {
+    case 'state':
+    case 'missing':
+      return undefined
+    case 'unreadable':
+      return { code: 'session-unreadable', severity, message: file.message, path }
+    case 'corrupt': {
+      const message = `the session file ${path} is damaged: ${file.problem}`
+      return { code: 'session-corrupt', severity, message, path }
+    }
+    case 'newer':
+      return {
+        code: 'session-newer',
+        severity,
+        message: `the session file ${path} has version ${file.version}, which is newer than this Skillrail`,
+        path,
+        hint: 'Use the newer Skillrail, or another session with --session; the file was not touched.',
+      }
+  }
+}
+
+function applyOne(state: SessionState, change: SessionChange, at: string): SessionState {
+  return change.kind === 'record'
+    ? withCompletion(state, change, at)
+    : keepCompletions(state, change.workflow, change.tool, change.holds)
+}
+
+/** Which session a process belongs to. */
+export interface SessionPlace {
+  /** `default` where nothing says otherwise. */
+  id: string
+  /** What said so: `--session`, a variable, or nothing. */
+  from: string
+  /** The file with what has run. */
+  path: string
+  /** The log of calls. */
+  logPath: string
+}
+
+interface SessionOptions {
+  /** The root of the project. */
+  project: string
+  runtime: Runtime
+  /** The id that the user named. */
+  id?: string | undefined
+}
+
+const defaultSession = 'default'
+
+/** Variables in which agent clients tell the commands that they start which session it is. */
+const platformVariables = [
+  'CLAUDE_CODE_SESSION_ID',
+  'CLAUDE_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'CODEX_SESSION_ID',
+  'GEMINI_SESSION_ID',
+  'OPENCODE_SESSION_ID',
+  'COPILOT_SESSION_ID',
+] as const
+
+/**
+ * The session by the id that was named, else by `SKILLRAIL_SESSION`, else by the variable of the
+ * agent client, else the default one.
+ *
+ * @throws {UsageError} for an id that can be no file's name; a client's own id is digested instead.
+ */
+export function sessionPlace({ project, runtime, id }: SessionOptions): SessionPlace {
+  const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
+  if (named !== undefined && (named !== '' || id !== undefined)) {
+    const from = id === undefined ? 'SKILLRAIL_SESSION' : '--session'
+    if (!isSessionId(named)) throw badId(named, from)
+    return placeOf(project, named, from)
+  }
+  for (const variable of platformVariables) {
+    const value = runtime.env[variable]
+    if (value === undefined || value === '') continue
+    return placeOf(project, isSessionId(value) ? value : sha256(value).slice(7, 39), variable)
+  }
+  return placeOf(project, defaultSession, 'default')
+}
+
+/** The folder with the files of named sessions. */
+function sessionsDirectory(project: string): string {
+  return join(project, '.skillrail', 'sessions')
+}
+
+function isSessionId(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/.test(text) && !text.endsWith('.calls')
+}
+
+function placeOf(project: string, id: string, from: string): SessionPlace {
+  const stem = id === defaultSession ? defaultStem(project) : join(sessionsDirectory(project), id)
+  return { id, from, path: `${stem}.json`, logPath: `${stem}.calls.jsonl` }
+}
+
+/** Where the project has `.opencode/`, the place that other tools of the format use. */
+function defaultStem(project: string): string {
+  const openCode = join(project, '.opencode')
+  const hasOpenCode = statSync(openCode, { throwIfNoEntry: false })?.isDirectory() ?? false
+  return hasOpenCode
+    ? join(openCode, '.agent-skill-session')
+    : join(project, '.skillrail', 'session')
+}
+
+function badId(id: string, from: string): UsageError {
+  return new UsageError({
+    code: 'session-id',
+    message: `${from} ${JSON.stringify(id)} is no session id`,
+    hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
+  })
+}
+
+/** One session of a project. */
+export interface SessionSummary {
+  id: string
+  path: string
+  /** Whether this is the one that the options name. */
+  current: boolean
+  /** When it began: its file says so, else its first call. */
+  startedAt?: string | undefined
+  /** Prerequisites that hold. */
+  completed: number
+  /** Calls in its log. */
+  calls: number
+  /** More time has passed than a session lasts; nothing of it counts. */
+  isOver: boolean
+  /** A file of it that cannot be used. */
+  diagnostics: readonly Diagnostic[]
+}
+
+/** Every session of a project that left something, the default one first. */
+export async function listSessions(options: OpenSessionOptions): Promise<SessionSummary[]> {
+  const current = openSession(options).id
+  const ids = [defaultSession, ...namedSessions(options.project)]
+  const all = await Promise.all(ids.map((id) => summarise(id, { ...options, id }, current)))
+  return all.filter(
+    ({ startedAt, diagnostics }) => startedAt !== undefined || diagnostics.length > 0,
+  )
+}
+
+async function summarise(
+  id: string,
+  options: OpenSessionOptions,
+  current: string,
+): Promise<SessionSummary> {
+  const session = openSession(options)
+  const { state, begun, isOver, diagnostics } = await session.read()
+  const { calls, diagnostics: torn } = await session.calls()
+  return {
+    id,
+    path: session.path,
+    current: id === current,
+    startedAt: begun ?? calls[0]?.at,
+    completed: completedCount(state),
+    calls: calls.length,
+    isOver,
+    diagnostics: [...diagnostics, ...torn],
+  }
+}
+
+function namedSessions(project: string): string[] {
+  try {
+    const names = readdirSync(sessionsDirectory(project)).flatMap(
+      (file) => /^(.+?)(?:\.calls\.jsonl|\.json)$/.exec(file)?.[1] ?? [],
+    )
+    return [...new Set(names)]
+      .filter((name) => isSessionId(name) && name !== defaultSession)
+      .toSorted(compareText)
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return []
+    throw error
+  }
+}
+
+interface ForgetSessionsOptions {
+  /** The root of the project. */
+  project: string
+  runtime: Pick<Runtime, 'now'>
+  /** With what the ids begin that were made up; what follows is the id of a runtime. */
+  prefix: string
+}
+
+/**
+ * Removes what sessions left that nobody named and that nobody wrote to for as long as a session
+ * lasts. What cannot be removed stays.
+ */
+export function forgetSessions({ project, runtime, prefix }: ForgetSessionsOptions): void {
+  const directory = sessionsDirectory(project)
+  for (const name of namesIn(directory)) {
+    if (!name.startsWith(prefix) || !madeUp.test(name.slice(prefix.length))) continue
+    const path = join(directory, name)
+    const stats = lstatSync(path, { throwIfNoEntry: false })
+    if (stats?.isFile() !== true || runtime.now() - stats.mtimeMs <= sessionLifetimeMs) continue
+    try {
+      rmSync(path, { force: true })
+    } catch {
+      // A folder that cannot be written keeps them.
+    }
+  }
+}
+
+/** The rest of a file's name: its session, the log of its calls, and the log before that. */
+const madeUp = /^[0-9a-z]{14}\.(?:json|calls\.jsonl(?:\.old)?)$/
+
+/** None in a folder that is elsewhere in truth. */
+function namesIn(directory: string): string[] {
+  try {
+    return lstatSync(directory).isDirectory() ? readdirSync(directory) : []
+  } catch {
+    return []
+  }
+}

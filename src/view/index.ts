@@ -1,5 +1,0 @@
-export type { ListedRun } from './answers.ts'
-export type { MatchJson } from './answers.ts'
-export { type OpenedView, openView, type ViewOptions } from './open-view.ts'
-export { pageText } from './page-text.ts'
-export type { StandingRun, ViewWorld } from './world.ts'

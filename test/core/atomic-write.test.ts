@@ -1,0 +1,88 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { StateFileError } from '../../src/core/errors.ts'
+import { writeFileAtomic, writeFileAtomicSync } from '../../src/core/write-files.ts'
+
+const writer = new URL('../fixtures/programs/atomic-writer.ts', import.meta.url).pathname
+let directory: string
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'skillrail-write-'))
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+it('makes missing directories and writes the content', async () => {
+  const path = join(directory, 'a/b/file.json')
+  await writeFileAtomic(path, 'text')
+  expect(readFileSync(path, 'utf8')).toBe('text')
+})
+
+it.skipIf(process.platform === 'win32').each(['itself', 'a link to it'])(
+  'neither replaces a pipe nor waits for its reader (%s)',
+  (which) => {
+    const pipe = join(directory, 'pipe')
+    execFileSync('mkfifo', [pipe])
+    symlinkSync(pipe, join(directory, 'link'))
+    const path = which === 'itself' ? pipe : join(directory, 'link')
+    expect(() => writeFileAtomicSync(path, 'text')).toThrow(StateFileError)
+    expect(statSync(path).isFIFO()).toBe(true)
+    expect(readdirSync(directory)).toEqual(['link', 'pipe'])
+  },
+)
+
+it('keeps the permissions of the file it replaces and uses given ones for a new file', () => {
+  const path = join(directory, 'file')
+  writeFileAtomicSync(path, 'one', { mode: 0o600 })
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+  chmodSync(path, 0o640)
+  writeFileAtomicSync(path, 'two')
+  expect(statSync(path).mode & 0o777).toBe(0o640)
+})
+
+it('replaces what a symbolic link points to and keeps the link', () => {
+  const target = join(directory, 'target')
+  const link = join(directory, 'link')
+  writeFileSync(target, 'old')
+  symlinkSync('target', link)
+  writeFileAtomicSync(link, 'new')
+  expect(readlinkSync(link)).toBe('target')
+  expect(readFileSync(target, 'utf8')).toBe('new')
+})
+
+it('leaves the old content and no temporary file when it cannot replace', () => {
+  mkdirSync(join(directory, 'taken'))
+  writeFileSync(join(directory, 'taken/inside'), 'x')
+  expect(() => writeFileAtomicSync(join(directory, 'taken'), 'text')).toThrow(
+    /EISDIR|ENOTEMPTY|EEXIST/,
+  )
+  expect(readdirSync(directory)).toEqual(['taken'])
+})
+
+it('never shows half a file, however often the writer is killed', async () => {
+  const path = join(directory, 'file')
+  for (let round = 0; round < 8; round++) {
+    const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'ignore'] })
+    await once(child.stdout, 'data')
+    await new Promise((resolve) => setTimeout(resolve, 7 * round))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const content = readFileSync(path, 'utf8')
+    expect(content.length).toBe(300_000)
+    expect(new Set(content).size).toBe(1)
+  }
+})

@@ -1,0 +1,198 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ConfigurationReading, loadConfiguration } from '../../src/core/configuration.ts'
+import { settingTable, variableOf } from '../../src/core/settings.ts'
+import { systemRuntime } from '../../src/core/runtime.ts'
+
+let root: string
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'skillrail-config-'))
+  mkdirSync(join(root, 'project/.git'), { recursive: true })
+  mkdirSync(join(root, 'project/deep/er'), { recursive: true })
+})
+afterEach(() => rmSync(root, { recursive: true, force: true }))
+
+function write(path: string, content: string): void {
+  const target = join(root, path)
+  mkdirSync(dirname(target), { recursive: true })
+  writeFileSync(target, content)
+}
+
+function load(env: Record<string, string> = {}, file?: string): ConfigurationReading {
+  const cwd = join(root, 'project/deep/er')
+  return loadConfiguration(systemRuntime({ env, home: join(root, 'home'), cwd }), { file })
+}
+
+const project = 'project/.skillrail/config.json'
+const user = 'home/.config/skillrail/config.json'
+
+it('has the defaults where nothing is configured', () => {
+  expect(load()).toEqual({
+    settings: {
+      skills: { paths: [], trustedPaths: [], precedence: 'project' },
+      run: { environment: [], timeout: 0, outputLimit: 1_048_576, sandbox: 'untrusted' },
+      tools: {
+        retryWaits: [0, 1],
+        replaySafe: [],
+        neverReplay: [],
+        sessionHours: 24,
+        embeddings: 'off',
+        embeddingsUrl: '',
+        embeddingsModel: '',
+        idleExit: 1800,
+      },
+      agent: { model: '', baseUrl: '', maxTurns: 50, contextTokens: 100_000, concurrency: 10 },
+      hooks: { repeat: 'prompt' },
+      restate: {
+        url: 'http://127.0.0.1:8080',
+        adminUrl: '',
+        token: '',
+        workerHost: '127.0.0.1',
+        workerPort: 9080,
+        workerAddress: '',
+        identityKeys: [],
+        via: [],
+        models: [],
+        patience: 60,
+        resultLimit: 4_194_304,
+      },
+      workspaceTrust: 'ask',
+    },
+    diagnostics: [],
+    sources: [],
+  })
+})
+
+it('lets variables win over the project, the project over the user, and a named file over all', () => {
+  write(
+    user,
+    '{ "run": { "timeout": 1, "outputLimit": 2048 }, "skills": { "precedence": "user" } }',
+  )
+  write(project, '{ "run": { "timeout": 2, "environment": ["CI"] } }')
+  write('named.json', '{ "run": { "environment": ["A"] } }')
+  const { settings } = load({ SKILLRAIL_RUN_TIMEOUT: '3', SKILLRAIL_RUN_ENVIRONMENT: 'B, C' })
+  expect(settings.run).toEqual({
+    timeout: 3,
+    outputLimit: 2048,
+    environment: ['B', 'C'],
+    sandbox: 'untrusted',
+  })
+  expect(settings.skills.precedence).toBe('user')
+  const named = load({ SKILLRAIL_RUN_ENVIRONMENT: 'B' }, join(root, 'named.json'))
+  expect(named.settings.run.environment).toEqual(['A'])
+})
+
+it('reads comments and trailing commas, and resolves paths where they are written', () => {
+  write(project, '// ours\n{ "skills": { "paths": ["more", "~/mine", "/abs"], } }')
+  expect(load().settings.skills.paths).toEqual([
+    join(root, 'project/more'),
+    join(root, 'home/mine'),
+    '/abs',
+  ])
+})
+
+it('ignores what would raise a project’s own rights and says so', () => {
+  write(project, '{ "workspaceTrust": "trusted",\n  "skills": { "trustedPaths": ["."] } }')
+  const { settings, diagnostics } = load()
+  expect(settings.workspaceTrust).toBe('ask')
+  expect(settings.skills.trustedPaths).toEqual([])
+  expect(diagnostics.map(({ code, line }) => [code, line])).toEqual([
+    ['setting-not-for-projects', 1],
+    ['setting-not-for-projects', 2],
+  ])
+})
+
+describe.each([
+  ['{ "run": { "timeout": -1 } }', 'setting-wrong-value', 'run.timeout must be a whole number'],
+  ['{ "run": 5 }', 'setting-wrong-value', 'run must be an object'],
+  ['{ "run": { "environment": ["A=B"] } }', 'setting-wrong-value', 'list of names'],
+  ['{ "skills": { "precedence": "me" } }', 'setting-wrong-value', '"project" or "user"'],
+  ['{ "skills": { "paths": "x" } }', 'setting-wrong-value', 'list of paths'],
+  ['{ "worksapceTrust": "ask" }', 'setting-unknown', 'worksapceTrust is no setting'],
+  ['{ "run": { "timeout": 1 ', 'configuration-syntax', ''],
+  ['[]', 'configuration-syntax', 'JSON object'],
+  ['', 'configuration-syntax', ''],
+])('the user’s file %j', (text, code, message) => {
+  it('is reported with its place, changes nothing, and is left as it was', () => {
+    write(user, text)
+    const { settings, diagnostics } = load()
+    expect(diagnostics[0]).toMatchObject({ code, path: join(root, user), line: 1 })
+    expect(diagnostics[0]?.message).toContain(message)
+    expect(settings).toEqual(load({}, undefined).settings)
+    expect(settings.run.timeout).toBe(0)
+    expect(readFileSync(join(root, user), 'utf8')).toBe(text)
+  })
+})
+
+it('suggests the setting that was meant', () => {
+  write(user, '{ "worksapceTrust": "ask" }')
+  expect(load().diagnostics[0]?.hint).toBe('Did you mean workspaceTrust?')
+})
+
+it('reports a variable with a wrong value', () => {
+  const { diagnostics } = load({ SKILLRAIL_RUN_TIMEOUT: 'soon' })
+  expect(diagnostics).toMatchObject([
+    { code: 'setting-wrong-value', path: 'SKILLRAIL_RUN_TIMEOUT' },
+  ])
+})
+
+it('reports a named file that is missing', () => {
+  expect(load({}, 'no-such.json').diagnostics).toMatchObject([{ code: 'file-missing' }])
+})
+
+it.each(settingTable)('$key has a variable named after it and a description', (setting) => {
+  const words = setting.key.replace(/[A-Z]/g, '_$&').replace('.', '_')
+  expect(variableOf(setting)).toBe(`SKILLRAIL_${words.toUpperCase()}`)
+  expect(setting.description).toMatch(/\.$/)
+})
+
+it('reads where a Restate server and its workers are, from the user alone', () => {
+  write(user, '{ "restate": { "url": "https://restate.example:8080", "via": ["claude"] } }')
+  write(project, '{ "restate": { "url": "https://elsewhere.example" } }')
+  const { settings, diagnostics } = load({
+    SKILLRAIL_RESTATE_ADMIN_URL: 'nowhere',
+    SKILLRAIL_RESTATE_WORKER_PORT: '9081',
+    SKILLRAIL_RESTATE_IDENTITY_KEYS: 'publickeyv1_a, publickeyv1_b',
+    SKILLRAIL_RESTATE_TOKEN: 'a secret',
+  })
+  expect(settings.restate).toMatchObject({
+    url: 'https://restate.example:8080',
+    adminUrl: '',
+    token: 'a secret',
+    workerPort: 9081,
+    identityKeys: ['publickeyv1_a', 'publickeyv1_b'],
+    via: ['claude'],
+  })
+  expect(diagnostics).toMatchObject([
+    { code: 'setting-not-for-projects' },
+    { code: 'setting-wrong-value', path: 'SKILLRAIL_RESTATE_ADMIN_URL' },
+  ])
+})
+
+it('reads how tool calls are repeated; what may be repeated only the user says', () => {
+  write(project, '{ "tools": { "retryWaits": [], "replaySafe": ["*"], "neverReplay": ["a__*"] } }')
+  const own = load()
+  expect(own.settings.tools).toMatchObject({
+    retryWaits: [],
+    replaySafe: [],
+    neverReplay: ['a__*'],
+  })
+  expect(own.diagnostics).toMatchObject([{ code: 'setting-not-for-projects' }])
+  const named = load({
+    SKILLRAIL_TOOLS_RETRY_WAITS: '0, 0.5 2',
+    SKILLRAIL_TOOLS_REPLAY_SAFE: 'x__y',
+  })
+  expect(named.settings.tools).toMatchObject({ retryWaits: [0, 0.5, 2], replaySafe: ['x__y'] })
+})
+
+it.each([['-1'], ['soon'], ['601'], ['1,1,1,1,1,1,1,1,1,1']])(
+  'refuses %s as waits between attempts',
+  (waits) => {
+    const { settings, diagnostics } = load({ SKILLRAIL_TOOLS_RETRY_WAITS: waits })
+    expect(settings.tools.retryWaits).toEqual([0, 1])
+    expect(diagnostics).toMatchObject([{ code: 'setting-wrong-value' }])
+  },
+)

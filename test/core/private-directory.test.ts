@@ -1,0 +1,36 @@
+import { mkdirSync, mkdtempSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { makePrivateDirectory, writeFileAtomicSync } from '../../src/core/write-files.ts'
+import { openJournal } from '../../src/core/journal-file.ts'
+
+const modeOf = (...parts: string[]): number => statSync(join(...parts)).mode & 0o777
+const place = (): string => mkdtempSync(join(tmpdir(), 'skillrail-private-'))
+
+describe('makePrivateDirectory', () => {
+  it('lets nobody else into what it makes, on every level', () => {
+    const root = place()
+    makePrivateDirectory(join(root, 'a', 'b'))
+    expect([modeOf(root, 'a'), modeOf(root, 'a', 'b')]).toEqual([0o700, 0o700])
+  })
+
+  it('leaves the directory of a project that is shared, and what is there, as they are', () => {
+    const root = place()
+    mkdirSync(join(root, 'there'), { mode: 0o755 })
+    makePrivateDirectory(join(root, 'there', '.skillrail', 'runs'))
+    const usual = 0o777 & ~process.umask()
+    expect(modeOf(root, 'there', '.skillrail')).toBe(usual)
+    expect(modeOf(root, 'there', '.skillrail', 'runs')).toBe(0o700)
+    expect(modeOf(root, 'there')).toBe(0o755 & ~process.umask())
+  })
+})
+
+it('makes private directories for a private file and usual ones for another', () => {
+  const root = place()
+  writeFileAtomicSync(join(root, 'state', 'x'), '', { mode: 0o600 })
+  openJournal(join(root, 'runs', 'x')).close()
+  writeFileAtomicSync(join(root, 'page', 'x'), '')
+  expect([modeOf(root, 'state'), modeOf(root, 'runs')]).toEqual([0o700, 0o700])
+  expect(modeOf(root, 'page')).toBe(0o777 & ~process.umask())
+})
