@@ -11,7 +11,8 @@ import {
   resultPart,
   schemaInstructions,
 } from './tool-calls.ts'
-import { modelFailure, type ModelReply, type RequestedCall } from './sdk.ts'
+import { type ModelReply, type RequestedCall } from './sdk.ts'
+import { modelFailure } from './model-failure.ts'
 
 /**
  * Lets a model work with tools until it answers. Never throws for a model that fails, a run that is
