@@ -92,7 +92,7 @@ function unknownProvider(provider: string, options: ResolveModelOptions): ModelN
   const guess = meant === undefined ? '' : `Did you mean ${meant}? `
   return new ModelNotFoundError({
     code: 'provider-unknown',
-    message: `There is no provider of models called ${JSON.stringify(provider)}.`,
+    message: `Unknown model provider ${JSON.stringify(provider)}.`,
     hint: `${guess}Providers: ${names.join(', ')}.`,
   })
 }

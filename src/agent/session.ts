@@ -63,7 +63,7 @@ export interface SessionPart {
   tools?: (() => readonly AgentTool[]) | undefined
   /** Whether the model may see a tool now; every part must agree. */
   offers?: ((tool: AgentTool) => boolean) | undefined
-  /** A model in place of the agent's own; asked before every step, the last part with one wins. */
+  /** A model in place of the agent's own; asked before every step, the last part with one takes precedence. */
   model?: (() => LanguageModel | undefined) | undefined
   /**
    * Whether a call may be made. All parts are asked in order until one refuses; the input of one is
@@ -78,7 +78,7 @@ export interface SessionPart {
     | undefined
   /** Text that is added to a tool's result, or its error; those of all parts are joined. */
   afterTool?: LoopRequest['afterTool']
-  /** Text that makes the model continue instead of ending its turn; the first part with one wins. */
+  /** Text that makes the model continue instead of ending its turn; the first part with one takes precedence. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   /** The user's turn is over, however it ended. */
   turnEnded?: (() => Promise<void>) | undefined
@@ -220,7 +220,7 @@ export class AgentSession {
     let used = input
     const isGuarded = this.#parts.some((part) => part.permit !== undefined)
     if (!isGuarded && needsApproval(tool, input)) {
-      return { allowed: false, reason: 'it needs an approval, and nobody can give one here' }
+      return { allowed: false, reason: 'it needs an approval, and this session cannot ask for one' }
     }
     for (const part of this.#parts) {
       const permission = await part.permit?.(tool, used, context)

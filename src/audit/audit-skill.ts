@@ -66,7 +66,7 @@ function checkSkillFile({ entries }: Tree, findings: Findings): void {
   const message =
     named.length === 0
       ? 'there is no SKILL.md'
-      : 'is no regular file, so the instructions and their fields were not looked at'
+      : 'is not a regular file, so the instructions and their fields were not looked at'
   findings.add('not-analysed', { file: named[0]?.path ?? '' }, message)
 }
 

@@ -137,7 +137,7 @@ function checkName(path: string, name: string, findings: Findings): void {
     findings.add('name-mixed-scripts', place, message)
   }
   if (/[\\:*?"<>|]/.test(name) || /^\s|[\s.]$/.test(name) || reserved.test(name)) {
-    const message = `${safeLine(name)} is no name, or another one, on Windows`
+    const message = `${safeLine(name)} is not a name, or another one, on Windows`
     findings.add('file-name-system', place, message)
   }
 }

@@ -4,7 +4,7 @@ import { safeLine, withoutEnd } from '../core/text.ts'
 import type { AuditedText, Findings } from './findings.ts'
 import { type AuditCode, auditRule } from './rules.ts'
 
-/** A file and the beginning of its text; empty for a file that is no text. */
+/** A file and the beginning of its text; empty for a file that is not text. */
 interface ScriptCandidate {
   file: string
   head: string
@@ -284,7 +284,7 @@ export const capabilityPatterns: readonly CapabilityPattern[] = [
   ),
 ]
 
-/** Hosts of addresses; names and passwords before an `@` are no part of what is shown. */
+/** Hosts of addresses; names and passwords before an `@` are not part of what is shown. */
 const addressPattern: RegExp =
   /\b(?:https?|wss?|ftp|git|ssh):\/\/(?:[^\s/@"'`<>]{0,200}@)?([A-Za-z0-9[\]:._${}<>*-]{1,253})/g
 

@@ -12,7 +12,7 @@ interface OpenedText extends AuditedText {
 }
 
 /**
- * The text of a file, as far as the limits go, or undefined for one that is no text. What kind of
+ * The text of a file, as far as the limits go, or undefined for one that is not text. What kind of
  * file it is, and what was not read, goes to the findings.
  *
  * @param left bytes that may still be read of this skill
@@ -52,7 +52,7 @@ export function openText(
   const bytes = reading.bytes.subarray(0, length)
   const { text, encoding } = decode(bytes, length < entry.size)
   if (encoding !== 'utf-8') {
-    findings.add('not-analysed', { file }, `is no UTF-8; it was read as ${encoding}`)
+    findings.add('not-analysed', { file }, `is not UTF-8; it was read as ${encoding}`)
   }
   return { file, text, placeOf: lineIndex(text), bytes: bytes.length }
 }

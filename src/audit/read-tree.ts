@@ -271,7 +271,7 @@ export function readBytes(path: string, offset: number, length: number): BytesRe
     const careful = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
     descriptor = openSync(path, constants.O_RDONLY | careful)
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return { ok: false, reason: 'it is no regular file' }
+    if (!stats.isFile()) return { ok: false, reason: 'it is not a regular file' }
     const bytes = Buffer.alloc(Math.max(0, Math.min(length, stats.size - offset)))
     let filled = 0
     while (filled < bytes.length) {

@@ -112,7 +112,7 @@ const structureRules = {
     directoryStructure,
   ),
   'executable-binary': error(
-    'A skill contains no compiled program, which nobody can read.',
+    'A skill contains no compiled program, which cannot be reviewed.',
     directoryStructure,
   ),
   'compiled-code': warning(
@@ -170,7 +170,7 @@ const capabilityRules = {
   privilege: info('A command that raises rights or loosens them.'),
   deletion: info('A command that deletes or overwrites without asking.'),
   'encoded-data': info(
-    'Data in a form that nobody reads: long base64, hexadecimal or escaped text.',
+    'Data in a form that is hard to review: long base64, hexadecimal or escaped text.',
   ),
   decoding: info('Code that decodes such data.'),
   'decode-and-run': warning(

@@ -76,7 +76,7 @@ export async function runAttempt(
     if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') parked.push(ended)
     if (halt === undefined || halt.kind === 'suspended') continue
     if (halt.kind === 'won') halt = { ...halt, step: await recordWinner(engine, scope, halt.step) }
-    // What waits for a person or a report waits no more.
+    // What waits for a user or a report waits no more.
     const started = [...running.values(), ...parked.splice(0)]
     running.clear()
     if (started.length > 0) {
@@ -127,7 +127,7 @@ function haltAfter(chain: PlannedChain, step: PlannedStep, outcome: Outcome): Ha
     case 'cancelled':
       return { kind: 'cancelled' }
     case 'suspended':
-      // The rest of a group goes on while one of it waits for a person or a report.
+      // The rest of a group continues while one of it waits for a user or a report.
       return policy.async && outcome.why !== 'interrupted' ? undefined : { kind: 'suspended' }
   }
 }
@@ -262,8 +262,8 @@ export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = fals
 }
 
 /**
- * The result of a run that a process executes: what has begun and not ended is running, what has not
- * begun is to come.
+ * The result of a run that a process executes: what has started and not ended is running, what has not
+ * started is to come.
  *
  * @param now in milliseconds since the epoch.
  */
@@ -278,7 +278,7 @@ export function whileRunning(journal: RunJournal, result: RunResult, now: number
     const below = steps === undefined ? {} : { steps }
     if (!open.has(step)) return { ...step, ...below }
     const { reason: _reason, ...rest } = step
-    if (!hasBegun(step)) return { ...rest, ...below, status: 'not_run', reason: 'has not begun' }
+    if (!hasBegun(step)) return { ...rest, ...below, status: 'not_run', reason: 'has not started' }
     const durationMs =
       step.startedAt === null ? 0 : Math.max(0, Math.round(now - Date.parse(step.startedAt)))
     return { ...rest, ...below, status: 'running', durationMs }

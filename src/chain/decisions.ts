@@ -40,7 +40,7 @@ export async function waitingGate(
     code: gate === undefined ? 'no-gate-waits' : 'gate-ambiguous',
     message:
       gates.length === 0
-        ? `the run ${runId} waits for nobody's approval`
+        ? `the run ${runId} does not wait for an approval`
         : `several steps of the run ${runId} wait for approval: ${names}`,
     hint:
       gates.length === 0
@@ -50,7 +50,7 @@ export async function waitingGate(
 }
 
 /**
- * Writes the decision of a person about the gate that was shown. Made for `prepare` of a resume: the
+ * Writes the decision of a user about the gate that was shown. Made for `prepare` of a resume: the
  * journal is locked then, so the gate cannot become another one.
  * @throws {RunStateError} when the run waits for something else by now.
  */

@@ -44,7 +44,7 @@ export interface Call {
   attempt: number
   /** What the step may see of those before it. */
   state: ChainState
-  /** Bounds the step as a whole; 0 is no limit. */
+  /** Bounds the step as a whole; 0 means no limit. */
   timeoutMs: number
 }
 
@@ -58,9 +58,9 @@ export interface ChainCall extends Call {
 
 export type Outcome =
   | FinishedOutcome
-  /** The engine was told to end (a time-out or a stop further up); nothing below goes on. */
+  /** The engine was told to end (a time-out or a stop further up); nothing below continues. */
   | ({ kind: 'cancelled' } & CancelledStep)
-  /** The run cannot go on now, but later. */
+  /** The run cannot continue now, but later. */
   | SuspendedOutcome
 
 export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
@@ -77,7 +77,7 @@ export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
   chain?: ChainResult | undefined
   /** Taken over from another run. */
   reused?: true | undefined
-  /** A person said no: the whole run ends as a failure. */
+  /** A user said no: the whole run ends as a failure. */
   rejected?: true | undefined
 }
 
@@ -88,7 +88,7 @@ export interface SuspendedOutcome {
   startedAt?: number | undefined
   /** Its time for a report is over, and nobody has ended it yet. */
   overdue?: ReportedError | undefined
-  /** How long it had run by then; undefined where nobody knows. */
+  /** How long it had run by then; undefined where it is not known. */
   durationMs?: number | undefined
   /** For a nested chain: how far it came. */
   chain?: ChainResult | undefined
@@ -100,7 +100,7 @@ export interface CancelledStep {
   chain?: ChainResult | undefined
 }
 
-/** `approval`: of a person; `report`: of the agent that is driven; `interrupted`: to be resumed. */
+/** `approval`: of a user; `report`: of the agent that is driven; `interrupted`: to be resumed. */
 export type Suspension = 'approval' | 'report' | 'interrupted'
 
 /** How a chain ended, or where it stands. */
@@ -108,13 +108,13 @@ export interface ChainResult {
   status: RunStatus
   attempts: readonly AttemptResult[]
   winner?: string | undefined
-  /** It did not come to its end: a person said no, or it was ended from above. */
+  /** It did not come to its end: a user said no, or it was ended from above. */
   ended?: 'rejected' | 'cancelled' | 'suspended' | undefined
 }
 
 /**
  * What became of a step that was planned. `skipped`: by `continue_on_success`; `not_run`: the chain
- * had stopped, or has not come to it; `cancelled`: it was running then; `waiting`: for a person, or
+ * had stopped, or has not come to it; `cancelled`: it was running then; `waiting`: for a user, or
  * for a report; `running`: a process executes it while it is looked at.
  */
 export type StepResultStatus =
@@ -125,7 +125,7 @@ export type StepResultStatus =
   | 'waiting'
   | 'running'
 
-/** How a run stands. `interrupted` and `waiting` can go on. */
+/** How a run stands. `interrupted` and `waiting` can continue. */
 export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
 
 /** One step in the result of a run. */
@@ -140,7 +140,7 @@ export interface StepResult {
   evidence: Evidence | null
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
-  /** 0 also where nobody knows it: for a step that was cut off by a crash, or waits. */
+  /** 0 also where it is unknown: for a step that was cut off by a crash, or waits. */
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined
@@ -195,7 +195,7 @@ export type ChainEvent =
       error?: string | undefined
       /** The sandbox that it ran in, where it did. */
       sandbox?: string | undefined
-      /** 0 for a cancelled step of which nobody knows it. */
+      /** 0 for a cancelled step of which it is unknown. */
       durationMs: number
       at: string
       /** It was finished before; only its recorded result was read. */

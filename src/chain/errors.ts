@@ -10,7 +10,7 @@ export class ChainPlanError extends ChainError {
   }
 }
 
-/** There is no run of that id. */
+/** There is no run with that ID. */
 export class RunNotFoundError extends ChainError {
   override get exitCode(): ExitCode {
     return exitCode.notFound
@@ -32,13 +32,13 @@ export class StepNotFoundError extends ChainError {
   }
 }
 
-/** The journal, or what a step is given, could not be written: the run stops, and can go on later. */
+/** The journal, or what a step is given, could not be written: the run stops, and can continue later. */
 export class RunFilesError extends ChainError {}
 
 /** Another process writes the journal of this run. */
 export class RunBusyError extends ChainError {}
 
-/** The run cannot go on as asked: it has ended, its skills have changed, it waits for something else. */
+/** The run cannot continue as asked: it has ended, its skills have changed, it waits for something else. */
 export class RunStateError extends ChainError {}
 
 /** The skills of the run are trusted otherwise than when it was planned. */
@@ -48,7 +48,7 @@ export class RunTrustError extends ChainError {
   }
 }
 
-/** A person has to decide, and only a person at a terminal may. */
+/** A user has to decide, and only a user at a terminal may. */
 export class ApprovalRefusedError extends ChainError {
   override get exitCode(): ExitCode {
     return exitCode.refused

@@ -10,7 +10,7 @@ export interface GateFacts {
   /** Step and attempt, level by level. */
   key: string
   planDigest: string
-  /** Of the outputs that the step will see, and that the person was shown. */
+  /** Of the outputs that the step will see, and that the user was shown. */
   stateDigest: string
 }
 

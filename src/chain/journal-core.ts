@@ -16,7 +16,7 @@ export interface JournalEngineOptions {
   onEvent?: EventListener | undefined
   /** The caller of the run approves every gate in advance. */
   yesGates?: boolean | undefined
-  /** Bound of a single skill whose chain sets none; 0 is no limit. */
+  /** Bound of a single skill whose chain sets none; 0 means no limit. */
   defaultTimeoutMs?: number | undefined
   /** The time-out of a nested chain also counts while no process of ours runs. */
   countsAbsence?: boolean | undefined

@@ -96,7 +96,7 @@ export function engineFor(core: EngineCore, scope: AbortSignal): Engine {
   }
 }
 
-/** For a person or a report, it or what is below it, in this process or an earlier one. */
+/** For a user or a report, it or what is below it, in this process or an earlier one. */
 function hasWaited({ handed, gates }: RunJournal, key: string): boolean {
   return [...handed.keys(), ...gates.keys()].some(
     (waiting) => waiting === key || waiting.startsWith(`${key}/`),
@@ -146,7 +146,7 @@ function launch(core: EngineCore, entry: Entry): void {
   entry.ending = ending
 }
 
-/** Ends what was told to end while it waited: for a person, or for the report of an agent. */
+/** Ends what was told to end while it waited: for a user, or for the report of an agent. */
 function endWaiting(core: EngineCore, entry: Entry): void {
   if (entry.outcome !== undefined && entry.outcome.kind !== 'suspended') return
   entry.outcome = undefined
@@ -174,7 +174,7 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   }
 }
 
-/** Not executed any more; what has begun, in an earlier process too, says so. */
+/** Not executed any more; what has started, in an earlier process too, says so. */
 async function endedBefore(
   core: EngineCore,
   entry: Entry,
@@ -359,7 +359,7 @@ function begin(core: EngineCore, entry: Entry): number {
   const at = new Date(now).toISOString()
   const { step, skill } = entry.call.step
   entry.started = true
-  // A nested chain goes on where it was; a step that was interrupted starts anew.
+  // A nested chain continues where it was; a step that was interrupted starts anew.
   if (kind === 'chain' && known !== undefined) return Date.parse(known)
   if (core.journal.handed.has(key)) return Date.parse(core.journal.handed.get(key) ?? at)
   if (core.runner === undefined) return now

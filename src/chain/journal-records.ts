@@ -99,7 +99,7 @@ interface DecidedRecord {
   value: JsonValue
 }
 
-/** A step waits for a person; `stateDigest` names the outputs that the person is shown. */
+/** A step waits for a user; `stateDigest` names the outputs that the user is shown. */
 export interface GateRecord {
   type: 'gate'
   key: string
@@ -110,7 +110,7 @@ export interface GateRecord {
   at: string
 }
 
-/** What a person decided about exactly one gate. */
+/** What a user decided about exactly one gate. */
 export interface ApprovalRecord {
   type: 'approval'
   key: string

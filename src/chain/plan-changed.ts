@@ -5,10 +5,10 @@ import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 
 /**
- * Why a run cannot go on with the plan as it is now; undefined where it is the one of the run. What
+ * Why a run cannot continue the plan as it is now; undefined where it is the one of the run. What
  * is only trusted otherwise was not changed, and is said so.
  *
- * @param command that goes on with the run: `resume`, or `approve` where it waits.
+ * @param command that continues the run: `resume`, or `approve` where it waits.
  */
 export function planChanged(
   journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
@@ -30,7 +30,7 @@ export function planChanged(
   return new RunStateError({
     code: 'plan-changed',
     message: `the skills of the run ${runId} were changed since it was planned`,
-    hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} goes on with the changed plan.`,
+    hint: `${first}${line('runs retry', runId)} makes a new run that reuses its successes; ${force} continues with the changed plan.`,
   })
 }
 
@@ -42,8 +42,8 @@ function trustChanged(runId: string, before: Plan, trusting: string, force: stri
       ? `the skills of the run ${runId} were trusted when it was planned, and now they are not; nothing in them was changed`
       : `not all skills of the run ${runId} were trusted when it was planned as they are now; nothing in them was changed`,
     hint: wasTrusted
-      ? `${trusting} goes on as it began; skillrail trust trusts them for good.`
-      : `${force} goes on with the skills trusted as they are now.`,
+      ? `${trusting} continues as it started; skillrail trust trusts them for good.`
+      : `${force} continues with the skills trusted as they are now.`,
   })
 }
 

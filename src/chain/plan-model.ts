@@ -27,7 +27,7 @@ interface PlannedSkill {
   verify?: string | undefined
   /** Its scripts run in a sandbox, and only there. */
   sandboxed?: true | undefined
-  /** A person must approve before it starts. */
+  /** A user must approve before it starts. */
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
   excluded?: true | undefined
@@ -66,7 +66,7 @@ export interface Plan extends ShownPlan {
   skill: string
   /** Of the whole plan; a run whose plan has another digest is another run. */
   digest: string
-  /** A skill that is no chain is planned as a chain of itself alone. */
+  /** A skill that is not a chain is planned as a chain of itself alone. */
   root: PlannedChain
 }
 

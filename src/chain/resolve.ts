@@ -47,7 +47,7 @@ export function checkStepName(name: string): StepResolution | undefined {
   const parts = name.split('/')
   const reason =
     name === '' || name.includes('\0')
-      ? 'is no name'
+      ? 'is not a name'
       : name.startsWith('/') || /^[A-Za-z]:/.test(name)
         ? 'is absolute'
         : name.includes('\\')
@@ -157,7 +157,7 @@ function unreadable(name: string, { path, reason }: Unreadable): StepResolution 
     ok: false,
     code: 'step-unreadable',
     message: `the step ${name} cannot be looked for: ${path} cannot be read: ${reason}`,
-    hint: 'Make it readable, mend or remove the link, or change the name of the step.',
+    hint: 'Make it readable, fix or remove the link, or change the name of the step.',
   }
 }
 

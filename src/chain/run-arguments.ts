@@ -51,7 +51,7 @@ export function argumentsOf(journal: RunJournal, given: readonly string[]): read
   if (given.length > 0) {
     throw new RunStateError({
       code: 'arguments-differ',
-      message: `the run ${runId} was started with other arguments, and goes on with those alone`,
+      message: `the run ${runId} was started with other arguments, and can only continue with those`,
       hint: kept
         ? 'Leave them out: they are given again only where they held a secret. For others, start a new run.'
         : 'They held a secret and are not kept: give exactly the same ones again, behind --.',

@@ -110,22 +110,22 @@ export interface Resumption {
   runId: string
   /** The plan as it is now. */
   plan: Plan
-  /** The command that goes on with it, for hints; default `resume`. */
+  /** The command that continues it, for hints; default `resume`. */
   command?: 'resume' | 'approve' | undefined
   /** Nothing is executed: only what `prepare` recorded has its effect. */
   executesNothing?: boolean | undefined
-  /** Goes on although the plan has changed. */
+  /** Continues although the plan has changed. */
   force?: boolean | undefined
   /** Needed again where they held a secret: it is not in the journal. */
   arguments?: readonly string[] | undefined
-  /** Looks at the journal, and may write to it, before the run goes on. */
+  /** Looks at the journal, and may write to it, before the run continues. */
   prepare?:
     | ((journal: RunJournal, append: (record: ChainRecord) => void) => void | Promise<void>)
     | undefined
 }
 
 /**
- * Goes on with a run: what has a recorded result is not executed again.
+ * Continues a run: what has a recorded result is not executed again.
  * @throws {RunBusyError} while another process has it.
  * @throws {RunStateError} when it has ended, or its plan changed without `force`.
  */
@@ -287,7 +287,7 @@ export async function withJournal(
   }
 }
 
-/** An error that stops a run where it is, with the command that goes on. Any other stays what it is. */
+/** An error that stops a run where it is, with the command that continues. Any other stays what it is. */
 export function saysHowToGoOn(
   error: unknown,
   { run }: Pick<RunJournal, 'run'>,
@@ -296,7 +296,7 @@ export function saysHowToGoOn(
   if (!(error instanceof StateFileError || error instanceof RunFilesError)) return error
   const { code, message } = error
   const command = run.mode === 'stepper' ? 'chain next' : 'runs resume'
-  const hint = `${error.hint ?? ''} Then go on: ${line(command, run.runId)}`.trim()
+  const hint = `${error.hint ?? ''} Then run: ${line(command, run.runId)}`.trim()
   const facts = { code, message, hint, cause: error }
   return error instanceof StateFileError ? new StateFileError(facts) : new RunFilesError(facts)
 }
@@ -313,7 +313,7 @@ export function journalLost(path: string, runId: string, standing: 'gone' | 'cha
     severity: 'warning',
     message: `the journal of the run ${runId} was ${what} while it ran: ${effect}`,
     path,
-    hint: `One of its steps, or somebody else, ${isGone ? 'deletes or moves' : 'changes'} files below .skillrail/runs.`,
+    hint: `One of its steps, or another program, ${isGone ? 'deletes or moves' : 'changes'} files below .skillrail/runs.`,
   }
 }
 

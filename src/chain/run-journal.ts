@@ -115,7 +115,7 @@ function refuseOtherVersion(path: string, first: JournalRecord | undefined): voi
     message: `the journal ${path} has version ${version}; this skillrail reads version ${journalVersion}`,
     hint: isNewer
       ? 'Use the skillrail that wrote it, or a newer one.'
-      : 'Start the skill anew, and delete the file when nobody needs it; nothing was written to it.',
+      : 'Start the skill again. The file was not changed; delete it if it is not needed.',
   })
 }
 
@@ -172,7 +172,7 @@ function neverBegan(path: string): StateFileError {
 function foreign(path: string, reason: string): StateFileError {
   return new StateFileError({
     code: 'journal-foreign',
-    message: `${path} is no journal of a run: ${reason}`,
+    message: `${path} is not a journal of a run: ${reason}`,
     hint: 'Move the file away; nothing was written to it.',
   })
 }

@@ -19,7 +19,7 @@ export type RunLine = (
   more?: readonly string[],
 ) => string
 
-/** What a command about a run was given and no journal keeps: to go on it has to be given again. */
+/** What a command about a run was given and no journal keeps: to continue it has to be given again. */
 export interface GivenAgain {
   /** Where it works: `-C`, `--config`. */
   place: readonly string[]

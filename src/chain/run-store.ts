@@ -91,7 +91,7 @@ function checkedId(runId: string): string {
   if (/^[0-9a-z]{1,40}$/.test(runId)) return runId
   throw new UsageError({
     code: 'run-id-malformed',
-    message: `${JSON.stringify(runId)} is no id of a run`,
+    message: `${JSON.stringify(runId)} is not a run ID`,
     hint: 'skillrail runs list shows the runs of this project.',
   })
 }
@@ -106,7 +106,7 @@ export interface PruneChoice {
   olderThanMs?: number | undefined
   /** The newest so many runs stay. */
   keep?: number | undefined
-  /** Also runs that could still go on; never one that a process executes. */
+  /** Also runs that could still continue; never one that a process executes. */
   unfinished?: boolean | undefined
   now: number
 }

@@ -74,12 +74,12 @@ export function scriptExecutor(world: ScriptWorld): Executor {
   }
 }
 
-/** Nothing of the skill ran, so that its result stays open: a full disk is no failure of a step. */
+/** Nothing of the skill ran, so that its result stays open: a full disk is not a failure of a step. */
 export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
   return new RunFilesError({
     code: 'run-files-unwritable',
     message: `the step ${call.step.step} could not be started: ${reason}`,
-    hint: 'Mend that; nothing recorded so far is lost.',
+    hint: 'Fix that; recorded results are not lost.',
   })
 }
 

@@ -98,7 +98,7 @@ export function chainOutput(result: ChainResult): StepOutput {
   }
 }
 
-/** What a nested chain waits for: an agent can go on with a report while a person is asked. */
+/** What a nested chain waits for: an agent can continue a report while a user is asked. */
 export function chainWaitsFor(chain: ChainResult): 'report' | 'approval' {
   const waiting = waitingLeaves(chain.attempts.at(-1)?.steps ?? [])
   return waiting.every((step) => step.startedAt === null) ? 'approval' : 'report'
@@ -110,7 +110,7 @@ export function signatureOf(steps: readonly StepResult[]): string {
 }
 
 export const suspensions: Record<Suspension, string> = {
-  approval: 'waits for the approval of a person',
+  approval: 'waits for the approval of a user',
   report: 'waits for its report',
   interrupted: 'the run was interrupted',
 }

@@ -32,7 +32,7 @@ export interface HandedStep {
   step: string
   skill: string
   attempt: number
-  /** Its time is over; what goes on with the run will say so. Never of a step just handed out. */
+  /** Its time is over; what continues the run will say so. Never of a step just handed out. */
   overdue?: true | undefined
   /** What it gets of the steps before it; absent where the run was only looked at. */
   state?: ChainState | undefined
@@ -62,7 +62,7 @@ export async function continueStepper(
   return await drive(world, async (driven) => resumeRun(resumption, driven))
 }
 
-/** Goes on with a run as far as it goes without the agent, and says what the agent has to do then. */
+/** Continues a run as far as it goes without the agent, and says what the agent has to do then. */
 export async function drive(
   world: RunWorld,
   go: (world: RunWorld) => Promise<RunResult>,
@@ -73,7 +73,7 @@ export async function drive(
 }
 
 /**
- * Records what the agent reports about a step, and goes on.
+ * Records what the agent reports about a step, and continues.
  * @throws {RunStateError} for a step that was not handed out, or was reported already.
  */
 export async function reportStep(

@@ -225,7 +225,7 @@ function inTwo(amount: number, of: number, large: string, small: string): string
   return `${Math.floor(amount / of)} ${large} ${String(amount % of).padStart(2, '0')} ${small}`
 }
 
-/** The time of a step; empty for one that never started and where nobody knows it. */
+/** The time of a step; empty for one that never started and where it is unknown. */
 export function stepDuration(
   step: Pick<StepResult, 'status' | 'startedAt' | 'durationMs'>,
 ): string {
@@ -237,7 +237,7 @@ export function stepDuration(
 
 /**
  * From the first begin to the last end in milliseconds, without the results that were taken over;
- * undefined where nothing has begun.
+ * undefined where nothing has started.
  */
 export function spanOf(steps: readonly StepResult[]): Span | undefined {
   let start = Number.POSITIVE_INFINITY

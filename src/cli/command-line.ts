@@ -42,7 +42,7 @@ export function parseCommandLine(
   const given = program.opts<Record<string, unknown>>()
   const values: Record<string, OptionValue> = {}
   for (const [key, spec] of Object.entries(command.options)) {
-    values[key] = valueOf(spec, given[key], `${program.name()} --help shows what is allowed.`)
+    values[key] = valueOf(spec, given[key], `${program.name()} --help shows the valid usage.`)
   }
   return { ...parsed, values: { ...values, arguments: program.args } }
 }
@@ -70,7 +70,7 @@ function parseWith(
     throw new UsageError({
       code: 'wrong-use',
       message: text.replaceAll('\n', ' '),
-      hint: `skillrail ${entry.name} --help shows what is allowed.`,
+      hint: `skillrail ${entry.name} --help shows the valid usage.`,
       cause: error,
     })
   }
@@ -97,11 +97,11 @@ function hasExitCode(error: unknown): error is { exitCode: number } {
 function globalOptions(): Option[] {
   return [
     new Option('--json', 'print one JSON document'),
-    new Option('-q, --quiet', 'only the answer and errors'),
-    new Option('-v, --verbose', 'say more on standard error'),
-    new Option('-C, --directory <dir>', 'work in this directory'),
-    new Option('--trust-workspace', 'trust this project’s skills for this command'),
-    new Option('--config <file>', 'read settings from this file, above all others'),
+    new Option('-q, --quiet', 'print only results and errors'),
+    new Option('-v, --verbose', 'print more diagnostics to stderr'),
+    new Option('-C, --directory <dir>', 'run in this directory'),
+    new Option('--trust-workspace', 'trust the skills of this project for this command'),
+    new Option('--config <file>', 'read settings from this file; it takes precedence'),
   ]
 }
 
@@ -124,8 +124,8 @@ function addOpposite(program: Parser, name: string, help: string): void {
       if (given.add(flag).size === 1) return
       throw new UsageError({
         code: 'wrong-use',
-        message: `--${name} and --no-${name} do not go together`,
-        hint: `Give one of them; ${program.name()} --help says what each does.`,
+        message: `--${name} and --no-${name} cannot be used together`,
+        hint: `Give one of them; ${program.name()} --help explains them.`,
       })
     })
   }
@@ -150,7 +150,7 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
       if (text !== undefined && !spec.choices.includes(text)) {
         throw new UsageError({
           code: 'wrong-use',
-          message: `${name} ${text} is not known; allowed: ${spec.choices.join(', ')}`,
+          message: `${name} ${text} is invalid; allowed: ${spec.choices.join(', ')}`,
           hint,
         })
       }

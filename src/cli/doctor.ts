@@ -27,7 +27,7 @@ export const command = defineCommand<DoctorResult>()({
       help: 'call the hook of every client as the client would',
     },
   },
-  details: 'Ends with 1 when something is wrong that keeps skillrail from working.',
+  details: 'Exits with 1 if a problem prevents skillrail from working.',
   examples: ['doctor'],
   async run(context, values) {
     return {
@@ -98,7 +98,7 @@ function checkWritable(kind: string, path: string): Check {
 
 function whyNotWritable(directory: string): string | undefined {
   try {
-    if (!statSync(directory).isDirectory()) return `${directory} is no directory`
+    if (!statSync(directory).isDirectory()) return `${directory} is not a directory`
     accessSync(directory, constants.W_OK)
     return undefined
   } catch (error) {

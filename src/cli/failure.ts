@@ -56,7 +56,7 @@ const hints: Readonly<Record<string, string>> = {
   ENOENT: 'Check the path.',
   EEXIST: 'Remove it, or choose another name.',
   EMFILE: 'Close some programs, or raise the limit (ulimit -n).',
-  ELOOP: 'Mend or remove the link.',
+  ELOOP: 'Fix or remove the link.',
   ENAMETOOLONG: 'Choose a shorter name.',
   EIO: 'Check the disk.',
 }

@@ -26,21 +26,21 @@ is decided by infrastructure and can always be explained.
 ${sections.join('\n')}
 Options
   --json               print one JSON document
-  -q, --quiet          only the answer and errors
-  -v, --verbose        say more on standard error
-  -C, --directory DIR  work in this directory
-  --trust-workspace    trust this project’s skills for this command
-  --config FILE        read settings from this file, above all others
+  -q, --quiet          print only results and errors
+  -v, --verbose        print more diagnostics to stderr
+  -C, --directory DIR  run in this directory
+  --trust-workspace    trust the skills of this project for this command
+  --config FILE        read settings from this file; it takes precedence
   -V, --version        print the version
 
 Exit codes
   0  done
-  1  it ran, and the answer is bad: a failed step, an invalid skill
-  2  the command was used wrongly
-  3  what was asked for does not exist or cannot be planned
-  4  refused by trust, approval or a gate
-  5  out of time or budget
-  6  waits for a person
+  1  the check or run failed: a failed step, an invalid skill
+  2  the command line is invalid
+  3  the requested item does not exist or cannot be planned
+  4  refused by trust, an approval or a gate
+  5  time or budget used up
+  6  waits for approval
   130  interrupted
 
 Example
@@ -60,10 +60,10 @@ export function unknownCommand(words: readonly string[]): UsageError {
   const meant = nearest(called, names) ?? nearest(words[0] ?? '', names)
   return new UsageError({
     code: 'unknown-command',
-    message: `there is no command ${called}`,
+    message: `unknown command ${called}`,
     hint:
       meant === undefined
-        ? 'skillrail --help lists the commands.'
+        ? 'List the commands with: skillrail --help'
         : `Did you mean skillrail ${meant}?`,
   })
 }

@@ -26,7 +26,7 @@ function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }
       return stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
     }
   } catch {
-    // It may be that very failure: standard output cannot be written.
+    // It may be that very failure: stdout cannot be written.
   }
   stderr.write(failureText(error, argv.includes('--verbose')))
 }
@@ -135,7 +135,7 @@ async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): 
   }
 }
 
-/** The person ended the command; what broke off because of that is no failure of its own. */
+/** The user ended the command; what broke off because of that is not a failure of its own. */
 class CancelledError extends SkillrailError {
   constructor(cause: unknown) {
     super({ code: 'cancelled', message: 'Cancelled.', cause })

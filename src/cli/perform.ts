@@ -48,11 +48,11 @@ export async function perform(call: Call): Promise<ExitCode> {
   const screen: Screen = { isTerminal, width, quiet, verbose, stdoutTaken, style, table }
   const shown = showEvents({ command, screen, output, silent: format === 'json' })
   const isProtocol = command.protocol?.(values) === true
-  if (isProtocol && format === 'json') {
+  if (isProtocol && format === 'json' && command.withoutJson !== undefined) {
     throw new UsageError({
       code: 'wrong-use',
-      message: '--json has nothing to print: standard output carries the protocol',
-      hint: 'Leave out --json, or add --list or --http.',
+      message: '--json has nothing to print: stdout carries the protocol',
+      hint: command.withoutJson,
     })
   }
   const emit = (event: unknown): void => {
@@ -110,7 +110,7 @@ function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolea
   if (json && asked !== undefined && asked !== 'json') {
     throw new UsageError({
       code: 'wrong-use',
-      message: `--format ${asked} is not known; allowed: json, beside --json`,
+      message: `--format ${asked} is invalid; allowed: json, beside --json`,
     })
   }
   if (json) return 'json'

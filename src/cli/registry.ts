@@ -28,22 +28,27 @@ export const commands: readonly CommandEntry[] = [
   entry('runs show', 'Run', 'Show one run: steps, times, results', async () => ({
     command: (await import('../chain/commands/runs.ts')).show,
   })),
-  entry('runs resume', 'Run', 'Go on with an interrupted run', async () => ({
+  entry('runs resume', 'Run', 'Resume an interrupted run', async () => ({
     command: (await import('../chain/commands/repeat.ts')).resume,
   })),
-  entry('runs retry', 'Run', 'Run again what failed or changed, and reuse the rest', async () => ({
-    command: (await import('../chain/commands/repeat.ts')).retry,
-  })),
+  entry(
+    'runs retry',
+    'Run',
+    'Rerun steps that failed or changed, and reuse the rest',
+    async () => ({
+      command: (await import('../chain/commands/repeat.ts')).retry,
+    }),
+  ),
   entry('runs fork', 'Run', 'Start a new run from a step of an old one', async () => ({
     command: (await import('../chain/commands/repeat.ts')).fork,
   })),
-  entry('runs cancel', 'Run', 'End a run that is going on or waiting', async () => ({
+  entry('runs cancel', 'Run', 'Cancel a running or waiting run', async () => ({
     command: (await import('../chain/commands/runs.ts')).cancel,
   })),
-  entry('runs approve', 'Run', 'Let a run pass the gate it waits at', async () => ({
+  entry('runs approve', 'Run', 'Approve the gate a run waits at', async () => ({
     command: (await import('../chain/commands/gates.ts')).approve,
   })),
-  entry('runs reject', 'Run', 'Refuse the gate a run waits at', async () => ({
+  entry('runs reject', 'Run', 'Reject the gate a run waits at', async () => ({
     command: (await import('../chain/commands/gates.ts')).reject,
   })),
   entry('runs prune', 'Run', 'Remove runs that have ended', async () => ({
@@ -61,31 +66,28 @@ export const commands: readonly CommandEntry[] = [
     'Show what a chain would run, and how',
     () => import('../chain/commands/plan.ts'),
   ),
-  entry(
-    'chain start',
-    'Chain',
-    'Begin a chain that an agent carries out step by step',
-    async () => ({ command: (await import('../chain/commands/stepper.ts')).start }),
-  ),
-  entry('chain next', 'Chain', 'Show the step that is to be carried out', async () => ({
+  entry('chain start', 'Chain', 'Start a chain that an agent executes step by step', async () => ({
+    command: (await import('../chain/commands/stepper.ts')).start,
+  })),
+  entry('chain next', 'Chain', 'Show the step to execute now', async () => ({
     command: (await import('../chain/commands/stepper.ts')).next,
   })),
-  entry('chain report', 'Chain', 'Report a step and get the next one', async () => ({
+  entry('chain report', 'Chain', 'Report a step result and get the next step', async () => ({
     command: (await import('../chain/commands/stepper.ts')).report,
   })),
-  entry('chain status', 'Chain', 'Show how far such a chain is', async () => ({
+  entry('chain status', 'Chain', 'Show the progress of a chain', async () => ({
     command: (await import('../chain/commands/stepper.ts')).status,
   })),
   entry(
     'agent',
     'Agent',
-    'Let a model carry out a task with tools and skills',
+    'Run a task with a model, tools and skills',
     () => import('../agent/commands/agent.ts'),
   ),
   entry(
     'delegate',
     'Agent',
-    'Hand a task to a subagent',
+    'Delegate a task to a subagent',
     () => import('../agent/commands/delegate.ts'),
   ),
   entry('agents list', 'Agent', 'List the subagents of this project and of the user', async () => ({
@@ -94,64 +96,64 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'agents show',
     'Agent',
-    'Show one subagent: what it may use and what it is told',
+    'Show one subagent: its tools, skills and instructions',
     async () => ({ command: (await import('../agent/commands/agents.ts')).show }),
   ),
-  entry('agents validate', 'Agent', 'Check files that define subagents', async () => ({
+  entry('agents validate', 'Agent', 'Validate subagent files', async () => ({
     command: (await import('../agent/commands/agents.ts')).validate,
   })),
   entry(
     'tools import',
     'Tools',
-    'Show which MCP servers are configured where, and which wins',
+    'Show configured MCP servers and which definition applies',
     () => import('../tools/commands/import.ts'),
   ),
   entry(
     'tools servers',
     'Tools',
-    'List the MCP servers, and start them to see',
+    'List the MCP servers, and test that they start',
     () => import('../tools/commands/servers.ts'),
   ),
   entry(
     'tools serve',
     'Tools',
-    'Keep the servers of this project between commands',
+    'Keep the MCP servers of this project running between commands',
     () => import('../tools/commands/serve.ts'),
   ),
   entry(
     'tools refresh',
     'Tools',
-    'Ask the MCP servers for their tools and rebuild the cache',
+    'Rebuild the cache of tools from the MCP servers',
     () => import('../tools/commands/refresh.ts'),
   ),
   entry(
     'tools list',
     'Tools',
-    'List the tools that are known, by category',
+    'List the known tools by category',
     () => import('../tools/commands/list.ts'),
   ),
   entry(
     'tools show',
     'Tools',
-    'Show one tool: parameters, hints, what guards it',
+    'Show one tool: parameters, hints, workflows',
     () => import('../tools/commands/show.ts'),
   ),
   entry(
     'tools search',
     'Tools',
-    'Find tools by words',
+    'Search tools by keywords',
     () => import('../tools/commands/search.ts'),
   ),
   entry(
     'workflow list',
     'Tools',
-    'List the workflows: what comes before which tool',
+    'List the workflows and the tools that they guard',
     () => import('../tools/commands/workflow-list.ts'),
   ),
   entry(
     'workflow add',
     'Tools',
-    'Add a workflow, from a template or by hand',
+    'Add a workflow, from a template or from options',
     () => import('../tools/commands/workflow-add.ts'),
   ),
   entry(
@@ -160,10 +162,10 @@ export const commands: readonly CommandEntry[] = [
     'Change a workflow',
     () => import('../tools/commands/workflow-edit.ts'),
   ),
-  entry('workflow enable', 'Tools', 'Enforce a workflow again', async () => ({
+  entry('workflow enable', 'Tools', 'Enable a workflow', async () => ({
     command: (await import('../tools/commands/workflow-toggle.ts')).enable,
   })),
-  entry('workflow disable', 'Tools', 'Let a workflow rest', async () => ({
+  entry('workflow disable', 'Tools', 'Disable a workflow', async () => ({
     command: (await import('../tools/commands/workflow-toggle.ts')).disable,
   })),
   entry(
@@ -175,19 +177,24 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'workflow check',
     'Tools',
-    'Find cycles, conflicts and tools that are not there',
+    'Find cycles, conflicts and missing tools',
     () => import('../tools/commands/workflow-check.ts'),
   ),
   entry(
     'workflow plan',
     'Tools',
-    'Show what would run before a call',
+    'Show the prerequisites that would run before a call',
     () => import('../tools/commands/workflow-plan.ts'),
   ),
-  entry('session show', 'Tools', 'Show what has run in this session, and its calls', async () => ({
-    command: (await import('../tools/commands/sessions.ts')).show,
-  })),
-  entry('session clear', 'Tools', 'Forget what has run, so that it runs again', async () => ({
+  entry(
+    'session show',
+    'Tools',
+    'Show the completed prerequisites and calls of a session',
+    async () => ({
+      command: (await import('../tools/commands/sessions.ts')).show,
+    }),
+  ),
+  entry('session clear', 'Tools', 'Clear a session, so that prerequisites run again', async () => ({
     command: (await import('../tools/commands/sessions.ts')).clear,
   })),
   entry('session list', 'Tools', 'List the sessions of this project', async () => ({
@@ -196,27 +203,21 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'tools route',
     'Tools',
-    'Say which tool a request means, and why',
+    'Show which tool a request selects, and why',
     () => import('../tools/commands/route.ts'),
   ),
-  entry(
-    'tools learn add',
-    'Tools',
-    'Teach the router a request of yours, or correct it',
-    async () => ({ command: (await import('../tools/commands/learned.ts')).add }),
-  ),
-  entry('tools learn list', 'Tools', 'List what was learned in this project', async () => ({
+  entry('tools learn add', 'Tools', 'Add a learned request for a tool', async () => ({
+    command: (await import('../tools/commands/learned.ts')).add,
+  })),
+  entry('tools learn list', 'Tools', 'List the learned requests of this project', async () => ({
     command: (await import('../tools/commands/learned.ts')).list,
   })),
-  entry('tools learn remove', 'Tools', 'Forget a request, or all of a tool', async () => ({
+  entry('tools learn remove', 'Tools', 'Remove a learned request, or all of a tool', async () => ({
     command: (await import('../tools/commands/learned.ts')).remove,
   })),
-  entry(
-    'tools learn clear',
-    'Tools',
-    'Forget everything that was learned in this project',
-    async () => ({ command: (await import('../tools/commands/learned.ts')).clear }),
-  ),
+  entry('tools learn clear', 'Tools', 'Remove all learned requests of this project', async () => ({
+    command: (await import('../tools/commands/learned.ts')).clear,
+  })),
   entry(
     'tools do',
     'Tools',
@@ -226,16 +227,16 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'tools call',
     'Tools',
-    'Call one tool, behind the gate of workflows',
+    'Call one tool, after its workflow prerequisites',
     () => import('../tools/commands/call.ts'),
   ),
-  entry('tools batch', 'Tools', 'Call up to ten tools, one after the other', async () => ({
+  entry('tools batch', 'Tools', 'Call up to ten tools in order', async () => ({
     command: (await import('../tools/commands/steps.ts')).batch,
   })),
   entry(
     'tools chain',
     'Tools',
-    'Call up to five tools, each with the answers of those before',
+    'Call up to five tools, passing results to later calls',
     async () => ({ command: (await import('../tools/commands/steps.ts')).chain }),
   ),
   entry(
@@ -244,12 +245,7 @@ export const commands: readonly CommandEntry[] = [
     'Serve skills, tools and chains of this project as an MCP server',
     () => import('../mcp/command.ts'),
   ),
-  entry(
-    'list',
-    'Library',
-    'List the skills that are installed here',
-    () => import('../library/commands/list.ts'),
-  ),
+  entry('list', 'Library', 'List installed skills', () => import('../library/commands/list.ts')),
   entry(
     'show',
     'Library',
@@ -271,20 +267,20 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'activate',
     'Library',
-    'Print exactly what a model gets when a skill is activated',
+    'Print what a model receives when a skill is activated',
     () => import('../library/commands/activate.ts'),
   ),
-  entry('new', 'Author', 'Make a new skill', () => import('../skill/commands/new.ts')),
+  entry('new', 'Author', 'Create a new skill', () => import('../skill/commands/new.ts')),
   entry(
     'validate',
     'Author',
-    'Check skills against the specification, and mend what is safe',
+    'Validate skills against the specification, and fix safe problems',
     () => import('../skill/commands/validate.ts'),
   ),
   entry(
     'audit',
     'Author',
-    'Say what skills contain: hidden text, capabilities, secrets',
+    'Report what skills contain: hidden text, capabilities, secrets',
     () => import('../audit/commands/audit.ts'),
   ),
   entry(
@@ -296,7 +292,7 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'match',
     'Triggers',
-    'Say which triggers fire on a prompt, and why',
+    'Show which triggers match a prompt, and why',
     () => import('../trigger/commands/match.ts'),
   ),
   entry(
@@ -308,13 +304,13 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'triggers list',
     'Triggers',
-    'List triggers, and what each tier of a skill costs',
+    'List triggers and the token cost of each tier',
     () => import('../trigger/commands/triggers-list.ts'),
   ),
   entry(
     'triggers check',
     'Triggers',
-    'Check triggers as their author should',
+    'Lint triggers',
     () => import('../trigger/commands/triggers-check.ts'),
   ),
   entry(
@@ -326,43 +322,43 @@ export const commands: readonly CommandEntry[] = [
   entry(
     'index',
     'Triggers',
-    'Write the index of skills into CLAUDE.md, AGENTS.md and the like',
+    'Write the skill index into CLAUDE.md, AGENTS.md and similar files',
     () => import('../library/commands/index-file.ts'),
   ),
   entry(
     'hooks install',
     'Machine',
-    'Let agent clients inject references before their model runs',
+    'Install the hook that injects references into agent clients',
     async () => ({ command: (await import('../hooks/commands/install.ts')).install }),
   ),
   entry(
     'hooks uninstall',
     'Machine',
-    'Put the configuration of agent clients back as it was',
+    'Remove the hook from agent clients and restore their files',
     async () => ({ command: (await import('../hooks/commands/install.ts')).uninstall }),
   ),
   entry(
     'hooks status',
     'Machine',
-    'Show which clients call the hook, and whether it will run',
+    'Show which clients have the hook, and whether it will run',
     () => import('../hooks/commands/status.ts'),
   ),
   entry(
     'hook log',
     'Machine',
-    'Show what the hook injected, and why not',
+    'Show what the hook injected, and what it skipped',
     () => import('../hooks/commands/log.ts'),
   ),
   entry(
     'hook',
     'Machine',
-    'Answer one prompt as a client’s hook',
+    'Run the hook for one prompt of a client',
     () => import('../hooks/commands/hook.ts'),
   ),
   entry(
     'trust',
     'Machine',
-    'Say which projects’ skills may act',
+    'Trust a project, so that its skills can execute',
     () => import('../trust/commands/trust.ts'),
   ),
   entry(

@@ -57,7 +57,7 @@ export function openReports(request: ReportRequest): Reports {
   if (owners.length > 1) {
     throw new UsageError({
       code: 'wrong-use',
-      message: 'only one of --json, --events and --report can have standard output',
+      message: 'only one of --json, --events and --report can use stdout',
       hint: 'Give the others a file: --events=FILE, --report html=FILE.',
     })
   }
@@ -109,7 +109,7 @@ function namedFile(option: string, text: string): string | undefined {
   throw new UsageError({
     code: 'file-not-named',
     message: text === '' ? `${option}= names no file` : `${option}=${text} names a directory`,
-    hint: `Name a file, as in ${option}=${text}FILE, or - for standard output.`,
+    hint: `Name a file, as in ${option}=${text}FILE, or - for stdout.`,
   })
 }
 
@@ -191,7 +191,7 @@ function eventSink(
       attempt(() => {
         const { nlink } = fstatSync(descriptor)
         closeSync(descriptor)
-        if (nlink === 0) throw new Error('it was deleted while the run went on')
+        if (nlink === 0) throw new Error('it was deleted during the run')
       }),
   }
 }

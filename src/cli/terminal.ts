@@ -184,10 +184,10 @@ export interface Sink {
 }
 
 /**
- * Standard output (1) or standard error (2), written directly: loading Node's stream modules would
+ * Stdout (1) or stderr (2), written directly: loading Node's stream modules would
  * cost a fifth of a start. When the reader of a pipe has gone, the rest is dropped and the command
- * goes on: `skillrail run … | head` must not end a run. Nor must standard error that cannot be written
- * for whatever reason: the answer does not depend on remarks, and there is nowhere to say it.
+ * continues: `skillrail run … | head` must not end a run. Nor must stderr that cannot be written
+ * for whatever reason: the answer does not depend on notes, and there is nowhere to say it.
  */
 function openSink(descriptor: 1 | 2): Sink {
   const isTerminal = isTty(descriptor)
@@ -221,7 +221,7 @@ function isTty(descriptor: number): boolean {
 function unwritable(error: unknown): SkillrailError {
   return new SkillrailError({
     code: 'output-unwritable',
-    message: `standard output cannot be written: ${messageOf(error)}`,
+    message: `stdout cannot be written: ${messageOf(error)}`,
     hint: 'What was written so far is incomplete.',
     cause: error,
   })
@@ -229,7 +229,7 @@ function unwritable(error: unknown): SkillrailError {
 
 /**
  * False when nobody reads any more.
- * @throws {SkillrailError} when standard output cannot be written.
+ * @throws {SkillrailError} when stdout cannot be written.
  */
 function writeWhole(descriptor: number, bytes: Buffer): boolean {
   try {

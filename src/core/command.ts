@@ -35,6 +35,8 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   progress?(screen: Screen): Progress<E>
   /** Whether this call of the command owns stdin and stdout, as an MCP server over pipes does. */
   protocol?(values: Values<O>): boolean
+  /** What to do instead of `--json`, where a protocol leaves no room for a Result. */
+  withoutJson?: string
 }
 
 /** Declared as a method so that commands of all Results fit into one registry. */
@@ -62,7 +64,7 @@ export interface Progress<E> {
 /** A note or a diagnostic. `detail` is printed with `--verbose` only, `failure` also with `--quiet`. */
 export type Note = string | Diagnostic | { detail: string } | { failure: string }
 
-/** A Result that is printed at once while the command goes on until `ended`. */
+/** A Result that is printed at once while the command continues until `ended`. */
 export class Serving<R> {
   readonly result: R
   readonly ended: Promise<ExitCode>
@@ -90,7 +92,7 @@ export interface Context<E = never> {
   emit(event: E): void
   /**
    * Asks on stderr and resolves with the line that was typed.
-   * @throws what `otherwise` returns where nobody can be asked, and after Ctrl-D
+   * @throws what `otherwise` returns where no user can be asked, and after Ctrl-D
    * @throws the reason of `withdraw` when that signal aborts
    */
   ask(question: QuestionToUser, withdraw?: AbortSignal): Promise<string>

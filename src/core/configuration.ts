@@ -23,7 +23,7 @@ export interface ConfigurationReading {
 }
 
 export interface LoadConfigurationOptions {
-  /** A file named by the user (`--config`); it wins over the variables and the other files. */
+  /** A file named by the user (`--config`); it takes precedence over the variables and the other files. */
   file?: string | undefined
 }
 
@@ -192,7 +192,7 @@ function readConfigurationText(
     const known = settingTable.map((setting): string => setting.key)
     const meant = diagnostics.length < mostHints ? nearest(key, known) : undefined
     return {
-      ...report('setting-unknown', `${key} is no setting; it is ignored`, offset),
+      ...report('setting-unknown', `${key} is not a setting; it is ignored`, offset),
       severity: 'warning',
       hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
     }
@@ -203,10 +203,10 @@ function readConfigurationText(
   }
 }
 
-/** A file with more that is wrong is no configuration; looking for what was meant costs time. */
+/** A file with more that is wrong is not a configuration; looking for what was meant costs time. */
 const mostHints = 50
 
-/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a person. */
+/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a user. */
 function inWords(name: string): string {
   return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
 }

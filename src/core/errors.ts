@@ -1,6 +1,6 @@
 import type { Diagnostic } from './diagnostic.ts'
 
-/** The exit codes of every command. `refused` beats `notFound` where both apply. */
+/** The exit codes of every command. `refused` takes precedence over `notFound` where both apply. */
 export const exitCode = {
   done: 0,
   badAnswer: 1,
@@ -69,7 +69,7 @@ export function systemCode(error: unknown): string | undefined {
 export function contradiction(one: string, other: string, hint: string): UsageError {
   return new UsageError({
     code: 'wrong-use',
-    message: `${one} and ${other} contradict each other`,
+    message: `${one} and ${other} cannot be used together`,
     hint,
   })
 }
@@ -78,7 +78,7 @@ export function contradiction(one: string, other: string, hint: string): UsageEr
 export function pointless(option: string, needed: string, hint: string): UsageError {
   return new UsageError({
     code: 'wrong-use',
-    message: `${option} means nothing without ${needed}`,
+    message: `${option} requires ${needed}`,
     hint,
   })
 }
@@ -93,7 +93,7 @@ export function lookProblem(error: unknown): string | undefined {
   return systemReason(code) ?? messageOf(error)
 }
 
-/** What a code of the system means, for a person; undefined for one that is not known. */
+/** What a code of the system means, for a user; undefined for one that is not known. */
 export function systemReason(code: string | undefined): string | undefined {
   return code === undefined ? undefined : reasons[code]
 }

@@ -210,7 +210,7 @@ function parseHolder(content: string, lockPath: string): ProcessIdentity {
 function foreign(lockPath: string, reason?: string): StateFileError {
   return new StateFileError({
     code: 'lock-foreign',
-    message: `${lockPath} is no lock of ours${reason === undefined ? '' : `: ${reason}`}`,
+    message: `${lockPath} is not a lock file of skillrail${reason === undefined ? '' : `: ${reason}`}`,
     hint: 'Delete it if no other program uses it.',
   })
 }

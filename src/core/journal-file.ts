@@ -77,9 +77,9 @@ export function openJournal(path: string): JournalWriter {
 
 /**
  * Reads every record. A last line without a newline is torn: dropped, and reported as a warning. Any
- * other line that is no JSON object, or whose sum is not the right one, is an error that names its
+ * other line that is not a JSON object, or whose sum is not the right one, is an error that names its
  * byte offset, and reading stops there: also the last line, since a write is whole where its newline is.
- * Throws the system error where there is nothing to read, and says so of what is no regular file.
+ * Throws the system error where there is nothing to read, and says so of what is not a regular file.
  */
 export function readJournal(path: string): JournalReading {
   const bytes = readWhole(path)
@@ -113,7 +113,7 @@ export function readJournal(path: string): JournalReading {
 function readWhole(path: string): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
-    if (!fstatSync(descriptor).isFile()) throw new Error('it is no regular file')
+    if (!fstatSync(descriptor).isFile()) throw new Error('it is not a regular file')
     return readFileSync(descriptor)
   } finally {
     closeSync(descriptor)
@@ -175,7 +175,7 @@ function unwritable(path: string, reason: string): StateFileError {
 }
 
 function cutTornTail(path: string, descriptor: number): JournalEnd {
-  if (!fstatSync(descriptor).isFile()) throw unwritable(path, 'it is no regular file')
+  if (!fstatSync(descriptor).isFile()) throw unwritable(path, 'it is not a regular file')
   const bytes = readFileSync(path)
   const size = wholeLength(bytes)
   const sum = size === 0 ? '' : lastSum(bytes, size)
@@ -220,7 +220,7 @@ function unwritten(path: string, error: unknown): StateFileError {
   return new StateFileError({
     code: systemCode(error) === 'ENOSPC' ? 'journal-disk-full' : 'journal-unwritable',
     message: `the journal ${path} could not be written: ${reasonOf(error)}`,
-    hint: 'Free space or mend the disk; nothing recorded so far is lost.',
+    hint: 'Free disk space or repair the disk. Recorded results are not lost.',
     cause: error,
   })
 }
@@ -253,14 +253,14 @@ function parseRecord(line: Buffer): JournalRecord | undefined {
 function corruptLine(path: string, line: number, offset: number, isJson: boolean): Diagnostic {
   const what = isJson
     ? 'is not what was written there: it or the line before it was changed, removed or moved'
-    : 'is no JSON object; the file was changed or damaged'
+    : 'is not a JSON object; the file was changed or damaged'
   return {
     code: 'journal-corrupt',
     severity: 'error',
     message: `record ${line} (byte ${offset}) ${what}`,
     path,
     line,
-    hint: 'Nothing was written to it. Restore the file from a backup, or delete it and start anew.',
+    hint: 'Nothing was written to it. Restore the file from a backup, or delete it and start again.',
   }
 }
 

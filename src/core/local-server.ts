@@ -45,7 +45,7 @@ export interface LocalServer {
 const headMs = 5000
 
 /**
- * So many connections may not have shown the token yet. With more, the oldest of them is closed, so that
+ * At most this many connections may not have shown the token yet. With more, the oldest of them is closed, so that
  * whoever opens them keeps nobody out.
  */
 const mostStrangers = 64
@@ -211,7 +211,7 @@ class RequestRefused extends Error {
 
 /**
  * The JSON that was sent; `{}` for nothing.
- * @throws {RequestRefused} 413 for too much, 400 for what is no JSON.
+ * @throws {RequestRefused} 413 for too much, 400 for what is not JSON.
  */
 async function readJsonBody(
   request: IncomingMessage,
@@ -329,8 +329,8 @@ export async function listening<T>(port: number | undefined, open: () => Promise
     const isTaken = code === 'EADDRINUSE'
     throw new UsageError({
       code: isTaken ? 'port-taken' : 'port-refused',
-      message: `--port ${port ?? 0}: ${isTaken ? 'another program listens there' : 'you may not listen there'}`,
-      hint: 'Give another one, or none: then one that is free is taken.',
+      message: `--port ${port ?? 0}: ${isTaken ? 'the port is in use' : 'you are not allowed to use this port'}`,
+      hint: 'Give another port, or none to select a free port.',
       cause: error,
     })
   }

@@ -12,7 +12,7 @@ export const budgetRange: Range = { least: 0, most: 999_999_999 }
 /**
  * The value of an option that takes a whole number, which is written in digits alone.
  *
- * @throws {UsageError} for a text that is no such number.
+ * @throws {UsageError} for a text that is not such a number.
  */
 export function wholeNumber(option: string, text: string, range: Range): number
 export function wholeNumber(
@@ -35,7 +35,7 @@ export function wholeNumber(
  * The milliseconds of an option that takes seconds, whole ones or not: a whole number, at least 1, as
  * timers want it.
  *
- * @throws {UsageError} for a text that is no such number.
+ * @throws {UsageError} for a text that is not such a number.
  */
 export function milliseconds(option: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined
@@ -53,7 +53,7 @@ function notWanted(option: string, text: string, wanted: string): UsageError {
   const given = text.trim() === '' ? 'empty' : cell(text, 40)
   return new UsageError({
     code: 'option-number',
-    message: `${option} is ${given}; ${wanted} is wanted`,
+    message: `${option} is ${given}; expected ${wanted}`,
   })
 }
 

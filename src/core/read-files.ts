@@ -27,7 +27,7 @@ interface ReadRegularFileOptions {
   maxBytes: number
   /** Whether a symbolic link as the last part of the path is followed; default true. */
   followSymlinks?: boolean | undefined
-  /** Also what is no text, for whom `bytes` are enough; default false. */
+  /** Also what is not text, for whom `bytes` are enough; default false. */
   binary?: boolean | undefined
 }
 
@@ -161,7 +161,7 @@ function resolveLinks(root: string, path: string): InsideResolution {
     const outside = outsideSkill(relative(realRoot, real))
     if (outside !== undefined) return refuseInside('path-left-out', `${path} in ${root} ${outside}`)
     if (!statSync(real).isFile()) {
-      return refuseInside('path-not-regular', `${path} in ${root} is no regular file`)
+      return refuseInside('path-not-regular', `${path} in ${root} is not a regular file`)
     }
   } catch {
     return refuseInside('path-missing', `${path} does not exist in ${root}`)
@@ -212,9 +212,9 @@ const leftBehind = /^(?:\.ds_store|thumbs\.db|desktop\.ini|\..+\.sw[op])$/i
 export function outsideSkill(way: string): string | undefined {
   const names = way.split(/[/\\]/)
   const top = names[0]?.toLowerCase() ?? ''
-  if (foldersOutsideSkill.includes(top)) return `lies in ${top}, which is no part of a skill`
+  if (foldersOutsideSkill.includes(top)) return `lies in ${top}, which is not part of a skill`
   if (!isLeftBehind(names.at(-1) ?? '')) return undefined
-  return 'has a name that file managers and editors use, and is no part of a skill'
+  return 'has a name that file managers and editors use, and is not part of a skill'
 }
 
 /** Tells whether one of the files changed, appeared or went: then this is another text. */

@@ -4,7 +4,7 @@ const mask = '[redacted]'
 const secretKey =
   /(?:^|[_.-]|(?<=[a-z]))(?:passwords?|passwd|passphrase|secrets?|tokens?|api[_-]?keys?|access[_-]?keys?|private[_-]?keys?|credentials?|authorization|cookies?|session[_-]?id)$/i
 
-/** Shapes that are a secret wherever they stand, each with what a person calls it. */
+/** Shapes that are a secret wherever they stand, each with what a user calls it. */
 const secretPatterns: readonly (readonly [kind: string, pattern: RegExp])[] = [
   [
     'private key',

@@ -43,7 +43,8 @@ export const settingTable = [
     kind: 'choice',
     choices: ['project', 'user'],
     fallback: 'project',
-    description: 'Whose skill wins when the project and the user have one of the same name.',
+    description:
+      'Which skill takes precedence when the project and the user have one of the same name.',
   },
   {
     key: 'run.environment',
@@ -57,7 +58,7 @@ export const settingTable = [
     minimum: 0,
     maximum: 604_800,
     fallback: 0,
-    description: 'Seconds for each skill whose chain sets no time-out; 0 is no limit.',
+    description: 'Seconds for each skill whose chain sets no time-out; 0 means no limit.',
   },
   {
     key: 'run.outputLimit',
@@ -65,7 +66,8 @@ export const settingTable = [
     minimum: 1024,
     maximum: 1_073_741_824,
     fallback: 1_048_576,
-    description: 'Bytes of output kept of each stream of a script; the rest is counted.',
+    description:
+      'Maximum bytes of output kept for each stream of a script; the rest is only counted.',
   },
   {
     key: 'run.sandbox',
@@ -84,7 +86,7 @@ export const settingTable = [
     most: 9,
     fallback: [0, 1],
     description:
-      'Seconds to wait before each further attempt of a tool call that may be repeated; an empty list in a file turns repeating off.',
+      'Seconds to wait before each retry of a tool call that may be repeated; an empty list in a file disables retries.',
   },
   {
     key: 'tools.replaySafe',
@@ -97,7 +99,7 @@ export const settingTable = [
     key: 'tools.neverReplay',
     kind: 'patterns',
     fallback: [],
-    description: 'Tools that are never called a second time, whatever else says that they may be.',
+    description: 'Tools that are never retried; takes precedence over every other rule.',
   },
   {
     key: 'tools.sessionHours',
@@ -113,7 +115,8 @@ export const settingTable = [
     minimum: 0,
     maximum: 604_800,
     fallback: 1800,
-    description: 'Seconds without a request after which `skillrail tools serve` ends; 0 is never.',
+    description:
+      'Seconds without a request after which `skillrail tools serve` exits; 0 means never.',
   },
   {
     key: 'tools.embeddings',
@@ -122,7 +125,7 @@ export const settingTable = [
     fallback: 'off',
     userOnly: true,
     description:
-      'Routes requests by meaning too: `local` in this process (@energetic-ai/embeddings), `endpoint` through a server, which then gets the requests and the descriptions of tools.',
+      'Also routes requests by meaning: `local` in this process (@energetic-ai/embeddings), `endpoint` through a server, which then gets the requests and the descriptions of tools.',
   },
   {
     key: 'tools.embeddingsUrl',
@@ -137,7 +140,7 @@ export const settingTable = [
     kind: 'text',
     fallback: '',
     userOnly: true,
-    description: 'The model that this server is asked for.',
+    description: 'Name of the model on that server.',
   },
   {
     key: 'agent.model',
@@ -145,7 +148,7 @@ export const settingTable = [
     fallback: '',
     userOnly: true,
     description:
-      'The model of commands that are given none, as `provider:name`; without one they ask for it.',
+      'Default model of commands, as `provider:name`; empty: commands require `--model`.',
   },
   {
     key: 'agent.baseUrl',
@@ -161,7 +164,7 @@ export const settingTable = [
     minimum: 1,
     maximum: 1000,
     fallback: 50,
-    description: 'Model calls of one task until it is ended with a summary.',
+    description: 'Maximum number of model calls in one task; then it ends with a summary.',
   },
   {
     key: 'agent.contextTokens',
@@ -194,21 +197,22 @@ export const settingTable = [
     kind: 'address',
     fallback: 'http://127.0.0.1:8080',
     userOnly: true,
-    description: 'The Restate server that runs with `--engine restate` are handed to: its ingress.',
+    description:
+      'Ingress address of the Restate server that executes runs with `--engine restate`.',
   },
   {
     key: 'restate.adminUrl',
     kind: 'address',
     fallback: '',
     userOnly: true,
-    description: 'Its admin interface; port 9070 beside the ingress where none is set.',
+    description: 'Address of its admin interface; default: port 9070 on the host of the ingress.',
   },
   {
     key: 'restate.token',
     kind: 'text',
     fallback: '',
     userOnly: true,
-    description: 'Sent to both as a bearer token; none where none is set.',
+    description: 'Bearer token for the server and its admin interface; empty sends none.',
   },
   {
     key: 'restate.workerHost',
@@ -224,7 +228,7 @@ export const settingTable = [
     maximum: 65_535,
     fallback: 9080,
     userOnly: true,
-    description: 'The port that it listens on; 0 takes any free one.',
+    description: 'The port that `skillrail worker` listens on; 0 selects a free port.',
   },
   {
     key: 'restate.workerAddress',
@@ -232,7 +236,7 @@ export const settingTable = [
     fallback: '',
     userOnly: true,
     description:
-      'What it tells the server, that of a balancer if any; nothing is told where none is set.',
+      'Address of the worker, or its load balancer, to register with the server; empty registers nothing.',
   },
   {
     key: 'restate.identityKeys',
@@ -246,7 +250,7 @@ export const settingTable = [
     kind: 'words',
     fallback: [],
     userOnly: true,
-    description: 'Agent clients that a worker may give steps without a script to.',
+    description: 'Agent clients that can execute steps without a script for a worker.',
   },
   {
     key: 'restate.models',
@@ -254,7 +258,7 @@ export const settingTable = [
     fallback: [],
     userOnly: true,
     description:
-      'Models, as `provider:name`, that a worker may give steps without a script to; their address is `agent.baseUrl`.',
+      'Models, as `provider:name`, that can execute steps without a script for a worker; their address is `agent.baseUrl`.',
   },
   {
     key: 'restate.patience',
@@ -263,7 +267,7 @@ export const settingTable = [
     maximum: 86_400,
     fallback: 60,
     userOnly: true,
-    description: 'Seconds in which a step that a worker cannot execute is offered to the others.',
+    description: 'Seconds to look for another worker when a worker cannot execute a step.',
   },
   {
     key: 'restate.resultLimit',
@@ -272,7 +276,7 @@ export const settingTable = [
     maximum: 16_777_216,
     fallback: 4_194_304,
     userOnly: true,
-    description: 'Bytes of one step’s result as JSON that a worker hands to the server.',
+    description: 'Maximum bytes of one step result, as JSON, that a worker sends to the server.',
   },
   {
     key: 'workspaceTrust',
@@ -281,7 +285,7 @@ export const settingTable = [
     fallback: 'ask',
     userOnly: true,
     description:
-      '`trusted` trusts every project that is opened, as continuous integration wants it.',
+      '`trusted` trusts every project that is opened, for example in continuous integration.',
   },
 ] as const satisfies readonly Setting[]
 

@@ -135,7 +135,7 @@ export function withoutLastWord(text: string): string {
 /**
  * The candidate that `word` was probably meant to be, or undefined when none is close: at most a
  * third of the word's characters may differ (insertions, deletions, replacements, swaps).
- * Case and `_` against `-` cost nothing. Of equally near candidates the first wins.
+ * Case and `_` against `-` cost nothing. Of equally near candidates the first takes precedence.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = fold(word)

@@ -114,7 +114,7 @@ function syncDirectory(directory: string): void {
  * as /proc does.
  *
  * @param mode of each that is made, less what the umask takes away.
- * @throws the system error where one cannot be made, or is no directory.
+ * @throws the system error where one cannot be made, or is not a directory.
  */
 export function makeDirectory(path: string, mode = 0o777): void {
   for (const directory of missingOf(resolve(path))) {
@@ -184,7 +184,7 @@ export function openAtOnce(path: string, flags: number): number {
     return openSync(path, flags | (constants.O_NONBLOCK ?? 0), 0o644)
   } catch (error) {
     if (systemCode(error) !== 'ENXIO') throw error
-    throw new Error('nobody reads from it, or it is a socket', { cause: error })
+    throw new Error('no process reads from it, or it is a socket', { cause: error })
   }
 }
 

@@ -170,7 +170,7 @@ function startOf(program: string): { file: string; args: readonly string[] } | u
 }
 
 function cannotStart({ program, client }: AgentRequest): AgentResult {
-  const message = `${client.title} could not be started: ${program} is no command file as npm or pnpm write it; install it with ${client.install}`
+  const message = `${client.title} could not be started: ${program} is not a command file as npm or pnpm write it; install it with ${client.install}`
   return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
 }
 
@@ -213,13 +213,13 @@ export function statePart(state: string): string {
   return `What the steps before it left, as JSON:\n\n<chain_state>\n${kept}\n</chain_state>`
 }
 
-const task = 'Do this step and nothing of what may come after it. Nobody can answer questions.'
+const task = 'Do this step and nothing of what may come after it. You cannot ask questions.'
 
 const statuses = 'The status is success, failure or critical.'
 
-const schemaForm = `When you are done, or cannot go on, report it as JSON. ${statuses} The result is one sentence that says what was done, or all of what was asked for. Give each thing that went wrong as one of the errors.`
+const schemaForm = `When you are done, or cannot continue, report it as JSON. ${statuses} The result is one sentence that says what was done, or all of what was asked for. Give each thing that went wrong as one of the errors.`
 
-const blockForm = `When you are done, or cannot go on, end your answer with a YAML block of this form, without the bars:
+const blockForm = `When you are done, or cannot continue, end your answer with a YAML block of this form, without the bars:
 
 | output:
 |   status: success

@@ -194,7 +194,7 @@ function unreadable(directory: string, relative: string, reason: string): Broken
     'script-unreadable',
     directory,
     `${relative} cannot be read: ${reason}`,
-    'Make it readable, or mend or remove the link.',
+    'Make it readable, or fix or remove the link.',
   )
 }
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../skill/model.ts'
 import type { YamlNode } from '../skill/read-yaml.ts'
 
-/** A part of standard output that claims to be the output of the skill. */
+/** A part of stdout that claims to be the output of the skill. */
 interface OutputBlock {
   text: string
   /** Whether `text` is YAML that begins with `output:`, or a JSON object. */

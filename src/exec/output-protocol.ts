@@ -15,7 +15,7 @@ export interface OutputSource {
 
 /**
  * The output of a script, from the first of: the file it may write, the last `output:` block or JSON
- * object with a `status` on standard output, its exit code with the last line it printed. An exit
+ * object with a `status` on stdout, its exit code with the last line it printed. An exit
  * code other than 0 turns a claimed success into a failure. Never throws.
  */
 export function readOutput(source: OutputSource): StepOutput {
@@ -62,14 +62,14 @@ function contradicted(output: StepOutput, code: number, subject: string): StepOu
 /**
  * One output in the standard form (`status`, `result`, `errors`, `metrics`, with or without the
  * key `output` around them) as JSON or YAML. Anything else is a failure `output-malformed` that
- * says what is wrong.
+ * shows the errors.
  */
 export function parseOutput(text: string): StepOutput {
   const value = parseValue(text)
   if (typeof value === 'string') return malformed(value)
   const root = isObject(value.value) ? value.value : undefined
   const fields = root !== undefined && isObject(root['output']) ? root['output'] : root
-  if (fields === undefined) return malformed('it is no mapping')
+  if (fields === undefined) return malformed('it is not a mapping')
   const output = readFields(fields)
   return typeof output === 'string' ? malformed(output) : output
 }
@@ -164,7 +164,7 @@ function said(status: unknown): string {
 function readErrors(value: unknown): readonly ReportedError[] | string {
   if (value === undefined || value === null || value === '') return []
   if (typeof value === 'string') return [{ code: 'reported', message: value }]
-  if (!Array.isArray(value)) return 'its errors are no list'
+  if (!Array.isArray(value)) return 'its errors are not a list'
   if (value.length > maxEntries) return `it has more than ${maxEntries} errors`
   return value.map((item: unknown) => readError(item))
 }
@@ -180,7 +180,7 @@ function readError(item: unknown): ReportedError {
 
 function readMetrics(value: unknown): Readonly<Record<string, JsonValue>> | string {
   if (value === undefined || value === null || value === '') return {}
-  if (!isObject(value)) return 'its metrics are no mapping'
+  if (!isObject(value)) return 'its metrics are not a mapping'
   if (Object.keys(value).length > maxEntries) return `it has more than ${maxEntries} metrics`
   const metrics: Record<string, JsonValue> = {}
   for (const [name, metric] of Object.entries(value)) {
@@ -234,7 +234,7 @@ export interface ReportedError {
   message: string
 }
 
-/** The standard output of a skill in a chain. */
+/** The stdout of a skill in a chain. */
 export interface StepOutput {
   status: StepStatus
   /** A summary for people. */

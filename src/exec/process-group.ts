@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** How long a group may go on after TERM before it gets KILL. */
+/** How long a group may continue after TERM before it gets KILL. */
 const killAfterMs = 2000
 
 export interface EndingGroup {

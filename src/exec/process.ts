@@ -32,7 +32,7 @@ export type ProcessEnd =
   | { kind: 'signal'; signal: NodeJS.Signals }
   | { kind: 'timeout' }
   | { kind: 'aborted' }
-  /** Ended by us, because it used up more than it may; the message goes on after "because". */
+  /** Ended by us, because it used up more than it may; the message continues after "because". */
   | { kind: 'limit'; message: string }
   | { kind: 'not-started'; message: string }
 
@@ -311,7 +311,7 @@ function lastBytes(bytes: Buffer, count: number): Buffer {
   return bytes.length > count ? bytes.subarray(bytes.length - count) : bytes
 }
 
-/** Bytes that are no UTF-8 become U+FFFD; a character cut at the end is dropped. */
+/** Bytes that are not UTF-8 become U+FFFD; a character cut at the end is dropped. */
 function decode(bytes: Buffer): string {
   return new StringDecoder('utf8').write(bytes)
 }

@@ -202,7 +202,7 @@ function notPrepared(message: string): ScriptResult {
  * configuration names. Everything else, credentials above all, stays here.
  *
  * @param names further variables to pass on, from `run.environment`.
- * @param own what we tell the script, `SKILLRAIL_…`; it wins.
+ * @param own what we tell the script, `SKILLRAIL_…`; it takes precedence.
  */
 export function childEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,

@@ -39,7 +39,7 @@ export interface HookAdapter {
   sigil: Sigil
   /** What the client starts the command with on Windows, as its own code or documents say. */
   windowsShell: 'bash' | 'cmd' | 'powershell'
-  /** The answer that puts `context` before the model, as an object for standard output. */
+  /** The answer that puts `context` before the model, as an object for stdout. */
   answer(context: string): object
   limit: ContextLimit
   /** What the user must do, besides installing, before the hook runs; a sentence each. */

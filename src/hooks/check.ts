@@ -69,7 +69,7 @@ function checkPlatform(status: PlatformStatus): Check {
     name: `${title} hook`,
     status: bad.length > 0 || waits ? 'warning' : 'ok',
     found: [...places.map(placeText), ...reason].join('; '),
-    advice: bad.length > 0 ? 'skillrail hooks install mends it.' : step,
+    advice: bad.length > 0 ? 'skillrail hooks install fixes it.' : step,
   }
 }
 

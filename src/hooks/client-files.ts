@@ -137,7 +137,7 @@ function ask(request) {
       try {
         done(JSON.parse(output).additionalContext)
       } catch {
-        done(undefined) // Nothing to add, or the hook could not run: the prompt goes on as it is.
+        done(undefined) // Nothing to add, or the hook could not run: the prompt continues as it is.
       }
     })
     child.stdin.end(JSON.stringify({ hook_event_name: '${platform}', ...request }))

@@ -50,7 +50,10 @@ const readers = {
   claude: claudeTrust,
   codex: codexTrust,
   copilot: copilotTrust,
-  cursor: () => ({ state: 'unknown', reason: 'Cursor keeps it where nobody else can read it' }),
+  cursor: () => ({
+    state: 'unknown',
+    reason: 'Cursor stores it where other programs cannot read it',
+  }),
   gemini: geminiTrust,
   opencode: () => ({ state: 'not-asked', reason: 'OpenCode asks about no folder' }),
   pi: () => ({ state: 'not-asked', reason: 'pi asks about no folder' }),
@@ -62,7 +65,7 @@ const readers = {
  * the repository. What is not there has not been asked.
  */
 function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
-  // Beside its directory, or in it where a variable moves it; an older name in the directory wins.
+  // Beside its directory, or in it where a variable moves it; an older name in the directory takes precedence.
   const older = join(clientHome(adapters.claude, runtime), '.config.json')
   const newer = join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
   const path = existsSync(older) ? older : newer
@@ -86,7 +89,7 @@ async function codexTrust(folder: string, runtime: Runtime): Promise<FolderTrust
     const { parse } = await import('smol-toml')
     projects = text === undefined ? undefined : valueAt(parse(text), 'projects')
   } catch (error) {
-    throw new UnreadableFile(`${path} is no TOML: ${messageOf(error).split('\n')[0]}`)
+    throw new UnreadableFile(`${path} is not TOML: ${messageOf(error).split('\n')[0]}`)
   }
   for (const candidate of [folder, repositoryRoot(folder) ?? folder]) {
     const level = valueAt(projects, candidate, 'trust_level')
@@ -163,7 +166,7 @@ function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
 
 /**
  * Qwen Code 0.15.10: it asks only where a setting says so; a rule that trusts holds for everything
- * below, one that does not for its folder alone, and trust wins.
+ * below, one that does not for its folder alone, and trust takes precedence.
  */
 function qwenTrust(folder: string, runtime: Runtime): FolderTrust {
   const home = clientHome(adapters.qwen, runtime)

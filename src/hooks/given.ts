@@ -40,7 +40,7 @@ export function claimTurn(
   return true
 }
 
-/** The number of parts that the first to ask has; the file appears with its content at once. */
+/** The parts that the first caller has; the file appears with its content at once. */
 function agreedParts(path: string, of: number): number {
   const own = `${path}.${process.pid}`
   writeFileSync(own, String(of), { mode: 0o600 })

@@ -26,7 +26,7 @@ if (major < 20) {
     process.exit(0)
   })
 } else {
-  complain(`${platform || 'nothing'} is no client; there are ${platforms.join(', ')}`)
+  complain(`${platform || 'nothing'} is not a client; the clients are ${platforms.join(', ')}`)
 }
 
 /**

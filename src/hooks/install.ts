@@ -220,7 +220,7 @@ export function readConfiguration(path: string): string | undefined {
   throw new SkillrailError({
     code: 'client-configuration-broken',
     message: `${reading.message}; it was not touched`,
-    hint: 'Mend or move the file, then run the command again.',
+    hint: 'Fix or move the file, then run the command again.',
   })
 }
 

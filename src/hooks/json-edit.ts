@@ -23,15 +23,20 @@ export function readRoot(text: string, list: readonly string[], path: string): u
       path,
       text,
       error.offset,
-      `it is no JSON (${jsonc.printParseErrorCode(error.error)})`,
+      `it is not JSON (${jsonc.printParseErrorCode(error.error)})`,
     )
   }
-  if (tree?.type !== 'object') throw broken(path, text, 0, 'it is no JSON object')
+  if (tree?.type !== 'object') throw broken(path, text, 0, 'it is not a JSON object')
   for (let depth = 1; depth <= list.length; depth++) {
     const node = nodeAt(tree, list.slice(0, depth))
     const wanted = depth === list.length ? 'array' : 'object'
     if (node !== undefined && node.type !== wanted) {
-      throw broken(path, text, node.offset, `\`${list.slice(0, depth).join('.')}\` is no ${wanted}`)
+      throw broken(
+        path,
+        text,
+        node.offset,
+        `\`${list.slice(0, depth).join('.')}\` is not an ${wanted}`,
+      )
     }
   }
   return jsonc.getNodeValue(tree)
@@ -80,7 +85,7 @@ function broken(path: string, text: string, offset: number, problem: string): Sk
   return new SkillrailError({
     code: 'client-configuration-broken',
     message: `${path}:${line}: ${problem}; the file was not touched`,
-    hint: 'Mend the file, then run the command again.',
+    hint: 'Fix the file, then run the command again.',
   })
 }
 

@@ -40,7 +40,7 @@ const deadlineMs = 8000
 
 const silence: HookAnswer = { stdout: '', stderr: '' }
 
-/** Answers one prompt. Never throws: an error is a line on standard error and in the log. */
+/** Answers one prompt. Never throws: an error is a line on stderr and in the log. */
 export async function runHook(request: HookRequest): Promise<HookAnswer> {
   const { runtime, platform, part } = request
   // A child of our own run has its references in its prompt already.

@@ -49,7 +49,7 @@ export function writeTrace(runtime: Runtime, trace: HookTrace): void {
   }
 }
 
-/** The newest traces, oldest first. Lines that are no trace are counted and left out. */
+/** The newest traces, oldest first. Lines that are not a trace are counted and left out. */
 export function readTraces(
   runtime: Runtime,
   limit: number,

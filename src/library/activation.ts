@@ -6,7 +6,7 @@ import { SkillInvocationError } from '../skill/errors.ts'
 import type { TrustLevel } from '../trust/model.ts'
 import type { Skill, SkillInfo } from './model.ts'
 
-/** Who asks for the skill: a person by name, the model by itself, or a program. */
+/** Who asks for the skill: a user by name, the model by itself, or a program. */
 export type InvocationSource = 'user' | 'model' | 'code'
 
 /** What is compared to find out whether content would only be repeated. */
@@ -63,16 +63,14 @@ export function checkInvocation({ name, fields }: SkillInfo, source: InvocationS
   if (source === 'model' && fields.disableModelInvocation) {
     throw new SkillInvocationError({
       code: 'model-invocation-disabled',
-      message: `Skill ${name} may not be activated by the model: it sets disable-model-invocation.`,
-      hint: fields.userInvocable
-        ? 'A person can activate it by name.'
-        : 'A program can activate it.',
+      message: `Skill ${name} cannot be activated by the model: it sets disable-model-invocation.`,
+      hint: fields.userInvocable ? 'A user can activate it by name.' : 'A program can activate it.',
     })
   }
   if (source === 'user' && !fields.userInvocable) {
     throw new SkillInvocationError({
       code: 'user-invocation-disabled',
-      message: `Skill ${name} may not be activated by a person: it sets user-invocable: false.`,
+      message: `Skill ${name} cannot be activated by a user: it sets user-invocable: false.`,
       hint: fields.disableModelInvocation
         ? 'A program can activate it.'
         : 'The model activates it where it fits.',
@@ -148,7 +146,7 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
       severity: 'warning',
       message: `the skill is untrusted, so ${withheld.join(', ')} has no effect`,
       path,
-      hint: 'skillrail trust shows what it could do, and allows it.',
+      hint: 'Review and trust it with: skillrail trust',
     },
   ]
 }

@@ -35,7 +35,7 @@ export interface FindSkillOptions extends DiscoverOptions {
 }
 
 /**
- * What a person means by the word on a command line: a name, `scope:name`, a skill's directory or
+ * What a user means by the word on a command line: a name, `scope:name`, a skill's directory or
  * its `SKILL.md`. A word with a slash is a path; another one is a name before it is a directory.
  *
  * @throws {SkillNotFoundError} with what may have been meant and where was looked.
@@ -105,7 +105,7 @@ function lookAt(path: string): Stats | undefined {
     throw new SkillNotFoundError({
       code: 'skill-unreadable',
       message: `${path} cannot be read: ${lookProblem(error) ?? 'it is not there'}.`,
-      hint: 'Make it readable, mend or remove the link, or name another path.',
+      hint: 'Make it readable, fix or remove the link, or name another path.',
       cause: error,
     })
   }
@@ -180,8 +180,8 @@ export function skillNotFound(
   const looked = places.length === 0 ? '' : ` Looked in ${places.join(', ')}.`
   return new SkillNotFoundError({
     code: 'skill-not-found',
-    message: `There is no skill called ${reference}.`,
-    hint: `${suggestion}skillrail list shows what there is.${looked}`,
+    message: `There is no skill named ${reference}.`,
+    hint: `${suggestion}List skills with: skillrail list.${looked}`,
     diagnostics,
   })
 }
@@ -192,7 +192,7 @@ function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
   const facts = {
     code: first?.code ?? 'skill-broken',
     message: `Skill ${name} cannot be used: ${path} is broken.`,
-    hint: `skillrail validate ${path} says what is wrong.`,
+    hint: `skillrail validate ${path} shows the errors.`,
     diagnostics,
   }
   return first?.code.startsWith('file-') === true
@@ -238,7 +238,7 @@ export function loadSkill(info: SkillInfo): Skill {
     throw new SkillParseError({
       code: 'skill-unusable',
       message: `Skill ${name} cannot be used any more: its frontmatter has changed and is broken.`,
-      hint: `skillrail validate ${path} says what is wrong.`,
+      hint: `skillrail validate ${path} shows the errors.`,
       diagnostics,
     })
   }
@@ -271,7 +271,7 @@ function gone({ name, path, source }: SkillInfo): SkillNotFoundError {
   return new SkillNotFoundError({
     code: 'skill-gone',
     message: `Skill ${name} was found in ${source}, but ${path} does not exist any more.`,
-    hint: 'skillrail list shows what there is now.',
+    hint: 'List skills with: skillrail list.',
   })
 }
 

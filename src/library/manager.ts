@@ -161,7 +161,7 @@ export class SkillManager {
   }
 
   /**
-   * Passes when a skill may act now, with everything of it that acts compared with what was accepted.
+   * Passes when a skill can execute now, with everything of it that acts compared with what was accepted.
    *
    * @param action as in "may not …": `run its script`.
    * @throws {SkillNotTrustedError} with the command that would allow it in `hint`; as

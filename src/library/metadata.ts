@@ -63,7 +63,7 @@ export function readMetadata(path: string): Metadata {
   )
 }
 
-/** Undefined when the frontmatter may go on after what was read. */
+/** Undefined when the frontmatter may continue after what was read. */
 function readPart(path: string, bytes: number): Metadata | undefined {
   const head = readHead(path, bytes)
   if (!head.ok) {
@@ -254,7 +254,7 @@ function openingFailed(error: unknown): HeadReading {
     return { ok: false, code: 'file-missing', message: 'does not exist' }
   }
   if (code === 'ENXIO' || code === 'EISDIR') {
-    return { ok: false, code: 'file-not-regular', message: 'is no regular file' }
+    return { ok: false, code: 'file-not-regular', message: 'is not a regular file' }
   }
   if (code === 'ELOOP') {
     return { ok: false, code: 'file-unreadable', message: 'is a symbolic link in a circle' }

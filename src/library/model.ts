@@ -27,7 +27,7 @@ export interface SkillInfo {
   size: number
   mtimeMs: number
   tokens: SkillTokens
-  /** Paths of the `SKILL.md` files of the same name that this one wins over. */
+  /** Paths of the `SKILL.md` files of the same name that this one takes precedence over. */
   shadows: readonly string[]
   diagnostics: readonly Diagnostic[]
   fields: SkillFields
@@ -63,7 +63,7 @@ export interface Skill {
 export interface SkillLocation {
   directory: string
   scope: Exclude<SkillScope, 'code'>
-  /** What a person calls it. */
+  /** What a user calls it. */
   source: string
   /** Named by the user: searched to any depth, and reported when it is missing. */
   explicit: boolean

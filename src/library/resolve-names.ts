@@ -20,9 +20,9 @@ interface ResolvedNames {
 }
 
 /**
- * Decides who has each name. Candidates come in order of precedence. The first one wins, except
+ * Decides who has each name. Candidates come in order of precedence. The first one takes precedence, except
  * that an untrusted skill never hides a trusted one; two different ones in one place are a conflict
- * and neither wins. One real directory counts once.
+ * and neither takes precedence. One real directory counts once.
  */
 export function resolveNames(
   candidates: readonly Candidate[],

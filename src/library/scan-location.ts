@@ -31,7 +31,7 @@ interface LocationScan {
  * and then in code-point order of their directories. Inside a skill more skills are looked
  * for only where it is a chain: its steps may lie there, and anywhere else a `SKILL.md` inside a
  * skill is a sample or a template. A location that does not exist is empty; that is reported only
- * where a person named it.
+ * where a user named it.
  */
 export function scanLocation(
   location: SkillLocation,
@@ -83,7 +83,7 @@ function childOf(root: string, path: string): string {
   return end === -1 ? path : path.slice(0, end)
 }
 
-/** A name that begins with `.` or `_` is a common way to say: this is no skill. */
+/** A name that begins with `.` or `_` is a common way to say: this is not a skill. */
 function isExpected(directory: string): boolean {
   return !/[\\/][._][^\\/]*$/.test(directory)
 }

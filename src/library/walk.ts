@@ -16,9 +16,9 @@ export interface WalkLimits {
 export const walkLimits: WalkLimits = { depth: 6, directories: 2000 }
 
 export interface WalkOptions {
-  /** Default: none, for a directory that a person named. */
+  /** Default: none, for a directory that a user named. */
   limits?: WalkLimits | undefined
-  /** Receives what went wrong; the walk goes on. */
+  /** Receives what went wrong; the walk continues. */
   report?: ((diagnostic: Diagnostic) => void) | undefined
   /** Reads one directory, whose path below the root is `key`; replaced by a cache. */
   list?: ((directory: string, key: string) => Listing) | undefined
@@ -177,7 +177,7 @@ function limitDiagnostic(path: string, limits: WalkLimits): Diagnostic {
     severity: 'warning',
     message: `the search stopped after ${limits.directories} directories without a skill; there may be more skills`,
     path,
-    hint: 'Move what is no skill elsewhere, or name the directories with skills in `skills.paths`.',
+    hint: 'Move what is not a skill elsewhere, or name the directories with skills in `skills.paths`.',
   }
 }
 

@@ -35,7 +35,7 @@ export function askWithinBounds(ask: AskPerson | undefined): AskPerson | undefin
       throw new McpRequestError({
         code: 'too-many-questions',
         message: `not called: the user was asked ${mostQuestions} things for this request already`,
-        hint: 'Make what is left a request of its own.',
+        hint: 'Put the rest into a separate request.',
       })
     }
     asked++
@@ -82,7 +82,7 @@ export async function requireScripts(
   })
 }
 
-/** The person behind the client, as the tools room asks one; undefined where nobody can be asked. */
+/** The user behind the client, as the tools room asks one; undefined where no user can be asked. */
 export function personBehind(ask: AskPerson | undefined): RequestWorld['person'] {
   if (ask === undefined) return undefined
   return {

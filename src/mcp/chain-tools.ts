@@ -127,7 +127,7 @@ export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
     },
     {
       name: 'chain_next',
-      title: 'Go on with a chain',
+      title: 'Continue a chain',
       description: 'Gives the step that is to be done now once more, also after a restart.',
       inputSchema: inputOf({ run: runId }, ['run']),
       outputSchema: answerSchema,
@@ -170,7 +170,7 @@ function standing(answer: ChainAnswer): { text: string; value: JsonObject } {
     }
     case 'waiting': {
       const { step, line } = answer
-      const text = `${step} waits for a person, and nothing of this server can approve it. A person types: ${line}\nGo on with chain_next after that.`
+      const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
       return { text, value: { run, status: 'waiting', waiting: { step, line } } }
     }
     case 'ended': {

@@ -42,19 +42,19 @@ export const command = defineCommand<Offer | Served>()({
     http: {
       kind: 'flag',
       flags: '--http',
-      help: 'serve Streamable HTTP on 127.0.0.1 instead of standard input and output',
+      help: 'serve Streamable HTTP on 127.0.0.1 instead of stdio',
     },
     port: {
       kind: 'integer',
       flags: '--port <port>',
-      help: 'for --http; default: any that is free',
+      help: 'for --http; default: a free port',
       least: 0,
       most: 65_535,
     },
     tokenFile: {
       kind: 'text',
       flags: '--token-file <file>',
-      help: 'for --http: keep the token there (0600) instead of printing it; one that is there is used',
+      help: 'for --http: read the token from this file, or create it (0600), instead of printing it',
     },
     session: {
       kind: 'text',
@@ -69,7 +69,7 @@ export const command = defineCommand<Offer | Served>()({
     list: {
       kind: 'flag',
       flags: '--list',
-      help: 'show what it would offer, and serve nothing',
+      help: 'show what would be served, and exit',
     },
     dryRun: { kind: 'flag', flags: '--dry-run', help: 'the same' },
   },
@@ -77,13 +77,13 @@ export const command = defineCommand<Offer | Served>()({
   {"mcpServers": {"skillrail": {"command": "npx", "args":
     ["--prefix", "DIR", "--no", "--", "skillrail", "-C", "DIR", "mcp", "serve"]}}}
 
-Tools that may change something are called when the person at the client approves it (elicitation),
-or with --yes.`,
+Calls that can change something need approval in the client (elicitation) or --yes.`,
   examples: [
     'mcp serve --list',
     'mcp serve --http --port 8931 --token-file ~/.local/state/skillrail/mcp-token',
   ],
   protocol: ({ http, list, dryRun }) => !(http || list || dryRun),
+  withoutJson: 'Leave out --json, or add --list or --http.',
   async run(context, { http, port, tokenFile, session, yes, list, dryRun }) {
     if (!http) {
       if (port !== undefined) throw pointless('--port', '--http', 'Add --http.')
@@ -130,7 +130,7 @@ function offerText({ tools, prompts, skills, reason }: Offer, screen: Screen): s
   ])
   return [
     `Tools\n${screen.table(toolRows)}Prompts\n`,
-    prompts.length === 0 ? '  none: no skill is here that a person may start\n' : '',
+    prompts.length === 0 ? '  none: there is no skill that a user can start\n' : '',
     `${screen.table(promptRows)}Resources of the skills extension\n`,
     reason === undefined ? '' : `  none: ${reason}\n`,
     screen.table(skills.map((name) => [`  skill://${name}/SKILL.md`])),
@@ -141,7 +141,7 @@ async function whyNoneServed({ runtime, settings }: McpWorld): Promise<string> {
   const skills = await new SkillManager(discoverOptionsFrom(runtime, settings)).list()
   if (skills.length === 0) return 'no skill is installed here'
   const forModels = skills.filter(({ fields }) => !fields.disableModelInvocation)
-  if (forModels.length === 0) return 'the skills here are started by a person alone'
+  if (forModels.length === 0) return 'only a user can start the skills here'
   return forModels.some(({ trustLevel }) => trustLevel === 'trusted')
     ? 'no skill here is as the extension wants it (names, sizes)'
     : 'only trusted skills are served, and none here is: look with skillrail trust'

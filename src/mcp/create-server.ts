@@ -107,7 +107,7 @@ export function createMcpServer(world: McpWorld, side: ClientSide, sdk: ServerSd
       : resultOfTurn(turn)
   }
 
-  /** Before 2026-07-28 the request goes on while its client is asked, and takes the question with it. */
+  /** Before 2026-07-28 the request continues while its client is asked, and takes the question with it. */
   async function askedOnTheWay(
     first: Turn,
     arrival: Arrival,

@@ -16,24 +16,24 @@ export type Turn =
 
 /** One request as it arrives. A request that was answered by a question arrives again with the answer. */
 export interface Arrival {
-  /** Name and input, to tell that the same request goes on. */
+  /** Name and input, to tell that the same request continues. */
   subject: string
   signal: AbortSignal
   progress(step: ClientProgress): void
-  /** Whether the client can ask a person. */
+  /** Whether the client can ask a user. */
   canAsk: boolean
   /** Who asks, in as far as clients that share one of these say so. */
   client?: string | undefined
 }
 
-/** The work of a request, which goes on while it is asked for something. */
+/** The work of a request, which continues while it is asked for something. */
 export interface Work {
   signal: AbortSignal
   progress(step: ClientProgress): void
   ask: AskPerson | undefined
 }
 
-/** Requests that wait for the answer of a person. */
+/** Requests that wait for the answer of a user. */
 export interface Exchanges {
   begin(arrival: Arrival, work: (work: Work) => Promise<ToolAnswer>): Promise<Turn>
   /**
@@ -49,7 +49,7 @@ export interface Exchanges {
 }
 
 interface ExchangesOptions {
-  /** How long a person may take; default 10 minutes. */
+  /** How long a user may take; default 10 minutes. */
   patienceMs?: number | undefined
   /** How many may wait; default 100. */
   mostWaiting?: number | undefined
@@ -65,11 +65,11 @@ interface Exchange {
   done: Promise<Turn>
   /** Called with a question; set while a request waits for what comes. */
   raise?: ((turn: Turn) => void) | undefined
-  /** Takes what the person said to the question that was asked last. */
+  /** Takes what the user said to the question that was asked last. */
   answer: ((content: Answer) => void) | undefined
 }
 
-/** How long a person may take. */
+/** How long a user may take. */
 export const questionPatienceMs = 600_000
 
 type Answer = Awaited<ReturnType<AskPerson>>
@@ -106,7 +106,7 @@ export function createExchanges(options: ExchangesOptions = {}): Exchanges {
       if (found === undefined || found.exchange.subject !== arrival.subject) {
         throw new McpRequestError({
           code: 'question-over',
-          message: 'this answers a question that nobody waits for any more; nothing was called',
+          message: 'this answers a question that has expired; nothing was called',
           hint: 'Make the call again.',
         })
       }
@@ -182,7 +182,7 @@ export function createExchanges(options: ExchangesOptions = {}): Exchanges {
     return new Promise((resolve) => {
       exchange.answer = resolve
       const state = randomBytes(24).toString('base64url')
-      const timer = setTimeout(() => giveUp(state, 'nobody answered in time'), patienceMs)
+      const timer = setTimeout(() => giveUp(state, 'the user did not answer in time'), patienceMs)
       timer.unref()
       waiting.set(state, { exchange, timer })
       raise({ kind: 'question', question, state })

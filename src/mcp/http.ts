@@ -162,7 +162,7 @@ function createHttpSessions(options: HttpSessionsOptions): HttpSessions {
   }
 }
 
-/** A stream of events counts as a request that goes on. */
+/** A stream of events counts as a request that continues. */
 async function within(session: Session, request: Request, body: unknown): Promise<Response> {
   const done = session.idle.busy()
   request.signal.addEventListener('abort', done, { once: true })

@@ -43,7 +43,7 @@ export interface ClientCall {
   signal: AbortSignal
   connection: Connection
   progress(step: ClientProgress): void
-  /** Asks the person behind the client; undefined where the client has no way to ask one. */
+  /** Asks the user behind the client; undefined where the client has no way to ask one. */
   ask?: AskPerson | undefined
 }
 
@@ -65,7 +65,7 @@ export type FormField =
   | { type: 'boolean'; title: string; description?: string }
   | { type: 'string'; title: string; description?: string; enum?: string[] }
 
-/** What the person filled in; undefined for a refusal, for no answer, and for a form sent away. */
+/** What the user filled in; undefined for a refusal, for no answer, and for a form sent away. */
 export type AskPerson = (
   question: Question,
 ) => Promise<Readonly<Record<string, JsonValue>> | undefined>
@@ -75,7 +75,7 @@ export interface Connection {
   /** The session in which prerequisites count as done; undefined: what the environment says. */
   session: string | undefined
   /**
-   * Directories of the skills that a person of this client activated; their files may be read then.
+   * Directories of the skills that a user of this client activated; their files may be read then.
    * Undefined where clients cannot be told apart, and nothing is granted.
    */
   activated: Set<string> | undefined

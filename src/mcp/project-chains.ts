@@ -56,7 +56,7 @@ export function mcpChains(context: Context): ChainWorld {
   const person = linesAgain(context)
   // Arguments that held a secret are in no journal; these are gone with this server.
   const given = new Map<string, readonly string[]>()
-  // The runs whose scripts a person allowed, as long as this server lives.
+  // The runs whose scripts a user allowed, as long as this server lives.
   const allowed = new Set<string>()
 
   async function proceed(
@@ -77,7 +77,7 @@ export function mcpChains(context: Context): ChainWorld {
     return { ...answered(project, plan, whole, answer), notes: notesOf(journal) }
   }
 
-  /** What was interrupted, a person may have stopped: it is asked for anew. */
+  /** What was interrupted, a user may have stopped: it is asked for anew. */
   function keepYes({ kind, runId }: StepperAnswer, plan: Plan): void {
     if (kind === 'next' || kind === 'approval') allowed.add(yesKey(runId, plan))
     else allowed.delete(yesKey(runId, plan))
@@ -146,14 +146,14 @@ export function mcpChains(context: Context): ChainWorld {
   }
 }
 
-/** A person may go on with a changed plan at a terminal; the yes was to the plan as it was. */
+/** A user may continue a changed plan at a terminal; the yes was to the plan as it was. */
 function yesKey(runId: string, { digest }: Plan): string {
   return `${runId} ${digest}`
 }
 
 /**
- * What a model starts, it starts with all of its steps: one that a person alone may start keeps the
- * whole for a person, whoever wrote it into the chain.
+ * What a model starts, it starts with all of its steps: one that a user alone may start keeps the
+ * whole for a user, whoever wrote it into the chain.
  *
  * @throws {SkillInvocationError} with the name of that step; what {@link usablePlan} throws
  */
@@ -166,7 +166,7 @@ function planForModel(planned: PlannedSkillRun): Plan {
   throw new SkillInvocationError({
     code: 'model-invocation-disabled',
     message: `${what} not be started by a model: its skill ${own} sets disable-model-invocation.`,
-    hint: `A person can run the whole: skillrail run ${skill}, or step by step: skillrail chain start ${skill}`,
+    hint: `A user can run it: skillrail run ${skill}, or step by step: skillrail chain start ${skill}`,
   })
 }
 
@@ -189,14 +189,14 @@ function runOfClients({ store }: ChainProject, runId: string): RunJournal {
   throw runNotFound(runId)
 }
 
-/** @throws {UsageError} for a run that a person has stopped */
+/** @throws {UsageError} for a run that a user has stopped */
 function steppedRun(project: ChainProject, runId: string): RunJournal {
   const journal = runOfClients(project, runId)
   if (journal.status !== 'cancelled') return journal
   throw new UsageError({
     code: 'run-not-yours',
-    message: `the run ${runId} was stopped by a person`,
-    hint: `A person may go on with it: ${linesAgain(project.context)('runs resume', runId)}`,
+    message: `the run ${runId} was stopped by a user`,
+    hint: `A user can resume it: ${linesAgain(project.context)('runs resume', runId)}`,
   })
 }
 
@@ -223,7 +223,7 @@ function requireName(skill: string): void {
   throw new UsageError({
     code: 'wrong-use',
     message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
-    hint: 'find_skills shows what there is.',
+    hint: 'List skills with: find_skills',
   })
 }
 
@@ -282,7 +282,7 @@ function wholeArguments(
   throw new RunStateError({
     code: 'arguments-needed',
     message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
-    hint: `A person can type: ${linesAgain(context)('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
+    hint: `A user can type: ${linesAgain(context)('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
   })
 }
 
@@ -291,7 +291,7 @@ function notesOf({ diagnostics }: RunJournal): string[] {
   return diagnostics.map(({ message }) => `In the journal of the run, ${message}.`)
 }
 
-/** A client has tools for some of it; the rest a person has to type. */
+/** A client has tools for some of it; the rest a user has to type. */
 function toolLines({ context }: ChainProject): RunLine {
   const person = linesAgain(context)
   const tools = {
@@ -301,6 +301,6 @@ function toolLines({ context }: ChainProject): RunLine {
   }
   return (command, ...words) => {
     const tool = Object.entries(tools).find(([name]) => name === command)?.[1]
-    return tool ?? `${person(command, ...words)} (for a person to type)`
+    return tool ?? `${person(command, ...words)} (for a user to type)`
   }
 }

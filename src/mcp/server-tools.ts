@@ -331,7 +331,7 @@ async function withCalls(
       call.progress({ progress: count, total, message: said })
     },
   })
-  // What is said of the project as a whole is no part of this answer.
+  // What is said of the project as a whole is not part of this answer.
   notes.length = 0
   const { log } = open.calls
   const made: string[] = []

@@ -78,8 +78,7 @@ export function skillTools(world: McpWorld): OfferedTool[] {
           arguments: {
             type: 'string',
             maxLength: longestText,
-            description:
-              'What the skill is to work on, as a person would write it behind its name.',
+            description: 'What the skill is to work on, as a user would write it after its name.',
           },
         },
         ['skill'],
@@ -162,8 +161,8 @@ async function readResource(
   if (skill === undefined) {
     throw new McpRequestError({
       code: 'skill-not-found',
-      message: `There is no skill called ${name}.`,
-      hint: 'find_skills shows what there is.',
+      message: `There is no skill named ${name}.`,
+      hint: 'List skills with: find_skills',
     })
   }
   const { info } = skill
@@ -214,12 +213,14 @@ async function useSkill(
   const request =
     argumentText === '' ? `/${activation.name}` : `/${activation.name} ${argumentText}`
   const references = world.references(request, source).text
-  const remarks = diagnostics.map(({ message }) => safeLine(`Note: ${message}`))
+  const notes = diagnostics.map(({ message }) => safeLine(`Note: ${message}`))
   if (effects.fork !== undefined) {
-    remarks.push('Note: the skill asks to be carried out by a subagent, which this server has not.')
+    notes.push(
+      'Note: the skill asks to be carried out by a subagent, which this server does not have.',
+    )
   }
   const warning = trusted ? [] : [untrustedNote(activation.name)]
-  const text = [...warning, `${references}${content}`, ...remarks].join('\n\n')
+  const text = [...warning, `${references}${content}`, ...notes].join('\n\n')
   return { text, trusted }
 }
 
@@ -238,7 +239,7 @@ export function skillsOf({
   return new SkillManager(discoverOptionsFrom(runtime, settings))
 }
 
-/** A skill that a person may pick in the client. */
+/** A skill that a user may pick in the client. */
 export interface SkillPrompt {
   name: string
   description: string
@@ -248,7 +249,7 @@ export interface SkillPrompt {
 /** The argument of a skill that declares none. */
 const wholeText = 'arguments'
 
-/** The skills that a person may activate, as prompts. */
+/** The skills that a user may activate, as prompts. */
 export async function listPrompts(world: McpWorld): Promise<SkillPrompt[]> {
   const skills = await skillsOf(world).list()
   return skills.flatMap((info) => (info.fields.userInvocable ? [promptOf(info)] : []))
@@ -284,7 +285,7 @@ function promptOf({ name, description, trustLevel, fields }: SkillInfo): SkillPr
   }
 }
 
-/** The values in the order in which the skill declares them, as a person would have typed them. */
+/** The values in the order in which the skill declares them, as a user would have typed them. */
 function argumentTextOf(
   info: SkillInfo | undefined,
   given: Readonly<Record<string, string>>,

@@ -20,9 +20,9 @@ export interface McpWorld {
   session(): string | undefined
   /** The references that the hook would inject for a prompt, of the skills that the source may use. */
   references(prompt: string, source: InvocationSource): ReferenceAnswer
-  /** The person who started the server said yes in advance to whatever a tool may change. */
+  /** The user who started the server said yes in advance to whatever a tool may change. */
   yes: boolean
-  /** Remarks for that person; nothing of them reaches the client. */
+  /** Notes for that user; nothing of them reaches the client. */
   note(line: string): void
 }
 
@@ -48,7 +48,7 @@ export interface ToolWorld {
 export interface CallSurroundings {
   session: string | undefined
   signal: AbortSignal
-  /** Remarks for the reader of the answer. */
+  /** Notes for the reader of the answer. */
   note: (line: string) => void
   progress: (tool: string, progress: ClientProgress) => void
   /** Asks whether the steps of a `warn` workflow run; without it they do. */
@@ -83,7 +83,7 @@ export interface ChainStart extends ChainSurroundings {
   requireVerified: boolean
 }
 
-/** A run that holds scripts, as a person has to see it. */
+/** A run that holds scripts, as a user has to see it. */
 export interface ScriptRun {
   skill: string
   given: readonly string[]
@@ -102,7 +102,7 @@ export interface ChainReport {
 /** Where a run stands. */
 export type ChainAnswer = (
   | { kind: 'next'; runId: string; next: readonly ChainStep[] }
-  /** `line`: what a person types to let it go on. */
+  /** `line`: what a user types to let it continue. */
   | { kind: 'waiting'; runId: string; step: string; line: string }
   | { kind: 'ended'; runId: string; status: string; result: JsonObject }
 ) & {

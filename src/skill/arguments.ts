@@ -91,7 +91,7 @@ export function quoteArgument(word: string): string {
 }
 
 /**
- * Words of a command line as the text that a person would have typed after a skill's name. One word
+ * Words of a command line as the text that a user would have typed after a skill's name. One word
  * is that text itself; of several, those that would fall apart or be read differently are quoted.
  */
 export function argumentText(words: readonly string[]): string {

@@ -11,7 +11,7 @@ export type CatalogFormat = 'xml' | 'markdown' | 'json'
 
 export interface CatalogOptions {
   format: CatalogFormat
-  /** The estimated tokens the whole text may have; absent is no limit. */
+  /** The estimated tokens the whole text may have; absent means no limit. */
   tokenBudget?: number | undefined
 }
 

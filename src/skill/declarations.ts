@@ -32,7 +32,7 @@ export function readTriggers(context: FieldContext, node: YamlNode): TriggerDecl
     context.report(
       'field-type',
       node,
-      '`triggers` is a map, and a list is wanted.',
+      '`triggers` is a map, and a list is required.',
       'Begin every trigger with `- match: …`, followed by `inject: …`.',
     )
     return []
@@ -97,7 +97,7 @@ function readLines(
     const inject = written.slice(separator + 4).trim()
     if (separator < 0 || match === '' || inject === '') {
       const hint = 'Write `PATTERN => FILE`, one trigger a line.'
-      context.report('trigger-form', at, `\`${written.trim()}\` is no trigger.`, hint)
+      context.report('trigger-form', at, `\`${written.trim()}\` is not a trigger.`, hint)
       return []
     }
     const trigger = checked(context, at, { match, inject, line })
@@ -114,7 +114,7 @@ function checked(
   context.report(
     'path-outside',
     at,
-    `A trigger injects \`${trigger.inject}\`, which is no relative path inside the skill.`,
+    `A trigger injects \`${trigger.inject}\`, which is not a relative path inside the skill.`,
     'Only files of the skill itself are injected; write the path from its directory.',
   )
   return undefined
@@ -195,7 +195,7 @@ function warnOfMisspeltKeys(context: FieldContext, metadata: YamlMap): void {
     if (metadataFields.has(key.text)) continue
     const meant = nearest(snakeCase(key.text), besideChain)
     if (meant === undefined) continue
-    const message = `\`${key.text}\` is no policy of a chain and has no effect.`
+    const message = `\`${key.text}\` is not a policy of a chain and has no effect.`
     context.report('chain-unknown-key', key, message, `Did you mean \`${meant}\`?`)
   }
 }
@@ -270,7 +270,7 @@ function readGates(
     context.report(
       'chain-gate-unknown',
       node,
-      `\`gates\` names \`${text}\`, which is no step of this chain.`,
+      `\`gates\` names \`${text}\`, which is not a step of this chain.`,
       meant === undefined ? 'Name a step of `chain`.' : `Did you mean \`${meant}\`?`,
     )
   }
@@ -282,12 +282,12 @@ export function readHooks(context: FieldContext, node: YamlNode): JsonValue | un
   if (isNull(node)) return undefined
   if (node.kind === 'map') return yamlToJson(node)
   if (node.kind === 'list') {
-    context.report('field-type', node, '`hooks` is a list, and a map by event is wanted.')
+    context.report('field-type', node, '`hooks` is a list, and a map by event is required.')
     return undefined
   }
   const parsed = parseJson(node.text)
   if (parsed.problem === undefined) return parsed.value
-  const message = `\`hooks\` is ${describe(node)} that is no JSON object: ${parsed.problem}.`
+  const message = `\`hooks\` is ${describe(node)} that is not a JSON object: ${parsed.problem}.`
   context.report('field-type', node, message, 'Write a map by event, or the same as JSON text.')
   return undefined
 }

@@ -87,7 +87,7 @@ function readMapping(yaml: typeof Yaml, source: string): Yaml.Document.Parsed {
   throw new SkillParseError({
     code: 'yaml-invalid',
     message: `The frontmatter cannot be edited: ${reason}.`,
-    hint: 'Mend it first; `skillrail validate` shows the line.',
+    hint: 'Fix it first; `skillrail validate` shows the line.',
   })
 }
 
@@ -102,7 +102,7 @@ function reasonIn(
     const { line, column } = placesIn(source)(error.pos[0])
     return `${error.message} at line ${line + 1}, column ${column}`
   }
-  if (contents !== null && !yaml.isMap(contents)) return 'it is no mapping'
+  if (contents !== null && !yaml.isMap(contents)) return 'it is not a mapping'
   const repeated = contents === null ? undefined : repeatedKey(yaml, contents)
   return repeated === undefined ? undefined : `the key \`${repeated}\` is given twice`
 }

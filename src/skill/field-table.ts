@@ -20,7 +20,7 @@ export interface FieldDefinition {
   owner: 'specification' | 'skillrail' | 'client'
   /** The products that document the field, besides its owner. */
   clients: readonly string[]
-  /** `either`: at the top level or below `metadata`; the top level wins. */
+  /** `either`: at the top level or below `metadata`; the top level takes precedence. */
   placement: 'top' | 'either' | 'metadata'
   kind: FieldKind
   /** The allowed words of a `choice`. */
@@ -133,10 +133,10 @@ export const fieldTable: readonly FieldDefinition[] = [
   }),
 
   policy('chain', 'chain', 'Names of skills in order: a list, or separated by spaces.'),
-  policy('gates', 'names', 'Steps of the chain that wait for a person.'),
+  policy('gates', 'names', 'Steps of the chain that wait for the approval of a user.'),
   policy('async', 'boolean', 'Run the steps at the same time. Default false.'),
-  policy('continue_on_error', 'boolean', 'Go on after a failed step. Default true.'),
-  policy('timeout', 'integer', 'Seconds a step may take; 0 is no limit. Default 0.', {
+  policy('continue_on_error', 'boolean', 'Continue after a failed step. Default true.'),
+  policy('timeout', 'integer', 'Seconds a step may take; 0 means no limit. Default 0.', {
     minimum: 0,
   }),
   policy('max_depth', 'integer', 'How deep chains may nest. Default 10.', { minimum: 1 }),
@@ -148,11 +148,17 @@ export const fieldTable: readonly FieldDefinition[] = [
   }),
   policy('continue_on_success', 'boolean', 'Skip after a step that failed. Default false.'),
   policy('pass_state', 'boolean', 'Give each step the results before it. Default true.'),
-  policy('retry_count', 'integer', 'Run the whole chain so often. Default 1.', { minimum: 1 }),
+  policy('retry_count', 'integer', 'Maximum number of attempts of the whole chain. Default 1.', {
+    minimum: 1,
+  }),
   policy('retry_until', 'choice', 'Repeat until this is reached. Default none.', {
     choices: ['none', 'stable', 'success'],
   }),
-  policy('race_mode', 'boolean', 'The first success wins; only with `async`. Default false.'),
+  policy(
+    'race_mode',
+    'boolean',
+    'The first success ends the group; only with `async`. Default false.',
+  ),
 
   foreign(
     'disallowed-tools',

@@ -26,7 +26,7 @@ export function readText(context: FieldContext, field: string, node: YamlNode): 
     context.report(
       'field-type',
       node,
-      `\`${field}\` is ${describe(node)}, and a text is wanted.`,
+      `\`${field}\` is ${describe(node)}, and a text is required.`,
       `Write it on one line: \`${field}: …\`.`,
     )
     return undefined
@@ -114,7 +114,7 @@ export function readWords(
     return words.map((text) => ({ text, node }))
   }
   if (node.kind === 'map') {
-    context.report('field-type', node, `\`${field}\` is a map, and a list of names is wanted.`)
+    context.report('field-type', node, `\`${field}\` is a map, and a list of names is required.`)
     return undefined
   }
   const broken = node.items.filter((item) => item.kind !== 'scalar' || item.text.trim() === '')
@@ -136,7 +136,7 @@ export function readPath(context: FieldContext, field: string, node: YamlNode): 
   context.report(
     'path-outside',
     node,
-    `\`${field}\` is \`${text}\`, which is no relative path inside the skill.`,
+    `\`${field}\` is \`${text}\`, which is not a relative path inside the skill.`,
     'Write it from the directory of the skill, with `/` and without `..`.',
   )
   return undefined

@@ -27,7 +27,7 @@ export interface FieldsReading {
  * Reads every field that Skillrail acts on. Types and forms are checked here, for every purpose;
  * what only the written specification wants (lengths, names, unknown fields) `validate` adds.
  *
- * An extension at the top level wins over the same below `metadata`. A field that cannot be used is
+ * An extension at the top level takes precedence over the same below `metadata`. A field that cannot be used is
  * an error here and undefined, or its default, in the result.
  */
 export function readFields(root: YamlMap, options: { path: string }): FieldsReading {
@@ -80,7 +80,7 @@ function readMetadata(context: FieldContext, node: YamlNode | undefined): YamlMa
   context.report(
     'field-type',
     node,
-    `\`metadata\` is ${describe(node)}, and a map is wanted.`,
+    `\`metadata\` is ${describe(node)}, and a map is required.`,
     hint,
   )
   return undefined
@@ -126,7 +126,7 @@ function readAllowedTools(
   if (node === undefined || isNull(node)) return undefined
   if (node.kind === 'map' || (node.kind === 'list' && node.items.some(isNotScalar))) {
     const hint = 'Write the tools on one line, separated by spaces.'
-    context.report('field-type', node, '`allowed-tools` is no list of tools.', hint)
+    context.report('field-type', node, '`allowed-tools` is not a list of tools.', hint)
     return undefined
   }
   if (!isBalanced(node)) {
@@ -154,7 +154,7 @@ function readHint(context: FieldContext, node: YamlNode): string | undefined {
   }
   const words = node.items.map((item) => (item.kind === 'scalar' ? item.text : ''))
   const text = `[${words.join(', ')}]`
-  const message = '`argument-hint` in brackets is a list to YAML; it is read as a text.'
+  const message = '`argument-hint` in brackets is a list to YAML; it is read as text.'
   context.report('argument-hint-list', node, message, `Quote it: \`argument-hint: "${text}"\`.`)
   return text
 }
@@ -165,7 +165,7 @@ function readArguments(context: FieldContext, node: YamlNode): readonly string[]
     if (!argumentNamePattern.test(text) || text === reservedArgumentName) {
       const hint =
         'Use at most 64 letters, digits, `_` and `-`, no digit first; `ARGUMENTS` is taken.'
-      context.report('argument-name', at, `\`${text}\` is no name for an argument.`, hint)
+      context.report('argument-name', at, `\`${text}\` is not a name for an argument.`, hint)
     } else if (seen.has(text)) {
       context.report('argument-name', at, `The argument \`${text}\` is named twice.`)
     } else {

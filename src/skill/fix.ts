@@ -5,7 +5,7 @@ import { type FrontmatterLines, frontmatterLines } from './parse.ts'
 import { readYaml, type YamlMap, type YamlNode } from './read-yaml.ts'
 import { doubleQuoted, quoteText } from './serialize.ts'
 
-/** One thing that was mended. `line` counts from 1 in the text that was given. */
+/** One thing that was fixed. `line` counts from 1 in the text that was given. */
 export interface FixChange {
   line: number
   message: string
@@ -17,7 +17,7 @@ export interface SkillFix {
 }
 
 /**
- * Mends what can be mended without a decision: a byte order mark, CRLF, blanks at the ends of lines
+ * Fixes what can be fixed without a decision: a byte order mark, CRLF, blanks at the ends of lines
  * of the frontmatter, values that YAML cannot read until they are quoted, and the form of
  * `allowed-tools`. Values that could be read before read the same afterwards; anything else is left
  * as it is. Fixing the result again changes nothing.
@@ -35,7 +35,7 @@ export function fixSkill(text: string): SkillFix {
     changes.push({ line, message: 'replaced CRLF by LF' })
   }
   let found = frontmatterLines(fixed)
-  // What one mends can be what another waited for; few texts take a second round, none a fourth.
+  // What one fixes can be what another waited for; few texts take a second round, none a fourth.
   for (let round = 0, before = ''; round < 4 && before !== fixed; round++) {
     before = fixed
     for (const fix of [quoteValues, trimLines, rewriteTools]) {
@@ -106,7 +106,7 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
     return undefined
   }
   const { key, value } = entry
-  // Without its end a pattern is no permission; to close it would make one.
+  // Without its end a pattern is not a permission; to close it would make one.
   if (!isBalanced(value)) return undefined
   const isForeign = value.kind === 'list' || (value.kind === 'scalar' && hasCommas(value.text))
   if (!isForeign || (value.kind === 'list' && value.items.some((item) => item.kind !== 'scalar'))) {
@@ -129,7 +129,7 @@ function rewriteTools(found: FrontmatterLines): LineFix | undefined {
   return { lines, changes: [{ line: key.line, message }] }
 }
 
-/** The lines, by index, that continue a quoted text or a block of text begun on a line before. */
+/** The lines, by index, that continue a quoted text or a block of text started on a line before. */
 function scalarInterior({ lines, close }: FrontmatterLines): ReadonlySet<number> {
   const interior = new Set<number>()
   for (let index = 1; index < close; index++) {

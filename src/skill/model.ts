@@ -36,7 +36,7 @@ export interface ChainPolicy {
   raceMode: boolean
 }
 
-/** A chain as a skill declares it: names in order, the policy, the steps that wait for a person. */
+/** A chain as a skill declares it: names in order, the policy, the steps that wait for a user. */
 export interface ChainDeclaration {
   steps: readonly { name: string; line: number }[]
   policy: ChainPolicy

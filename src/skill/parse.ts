@@ -77,7 +77,7 @@ function checkContent(content: string | Uint8Array, path: string): Diagnostic | 
   }
   const nul = isText ? content.indexOf('\0') : content.indexOf(0)
   if (nul === -1) return undefined
-  const message = `The file has a NUL character at offset ${nul}; it is no text.`
+  const message = `The file has a NUL character at offset ${nul}; it is not text.`
   return finding('file-nul', path, undefined, message)
 }
 
@@ -142,7 +142,7 @@ export type FrontmatterSplit =
 
 /**
  * Finds the frontmatter by lines: `---` alone on the first line up to the next line that is `---`.
- * Blanks behind a delimiter do not count. `---` inside a line, or in the body, is no delimiter.
+ * Blanks behind a delimiter do not count. `---` inside a line, or in the body, is not a delimiter.
  */
 export function splitFrontmatter(text: string): FrontmatterSplit {
   const byteOrderMark = text.charCodeAt(0) === 0xfeff

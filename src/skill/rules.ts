@@ -211,7 +211,7 @@ const rules = {
   'field-twice': [
     'warning',
     ownFields,
-    'An extension stands at the top level or below `metadata`; the top level wins.',
+    'An extension stands at the top level or below `metadata`; the top level takes precedence.',
   ],
   'field-placement': ['warning', chaining, 'A chain and its policy stand below `metadata`.'],
   'argument-hint-list': [
@@ -222,7 +222,7 @@ const rules = {
   'argument-name': [
     'error',
     prd,
-    'An argument name begins with a letter, has at most 64 characters, is no reserved word, and occurs once.',
+    'An argument name begins with a letter, has at most 64 characters, is not a reserved word, and occurs once.',
   ],
   'path-outside': ['error', ownFields, 'A path is relative, with `/`, and stays inside the skill.'],
   'chain-empty': ['warning', chaining, 'A chain names at least one skill.'],

@@ -117,7 +117,7 @@ export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[
 
 function unknownField(path: string, { key }: YamlEntry): Diagnostic {
   const meant = metadataFields.has(key.text) ? undefined : nearest(key.text, topFields.keys())
-  const message = `\`${key.text}\` is no field of the specification, of Skillrail or of a known client.`
+  const message = `\`${key.text}\` is not a field of the specification, of Skillrail or of a known client.`
   const policyHint = besideChain.has(key.text)
     ? 'Indent it, with its chain, below `metadata:`.'
     : undefined
@@ -155,7 +155,7 @@ function unquotedText({ kind }: FieldDefinition, value: YamlNode): YamlScalar | 
 
 function unquoted(path: string, name: string, value: YamlScalar): Diagnostic {
   const { text } = value
-  const message = `\`${text}\` in \`${name}\` is no string to YAML; it is read as a text.`
+  const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
   return finding('text-unquoted', path, value, message, `Quote it: \`"${text}"\`.`)
 }
 
@@ -233,7 +233,7 @@ function checkMetadata(path: string, metadata: YamlMap): Diagnostic[] {
     if (value.kind === 'scalar') {
       if (understood && name !== 'chain' && isEmpty(value)) return [emptyField(path, name, value)]
       if (typeof value.value === 'string') return []
-      const message = `\`${name}\` below \`metadata\` is no string to YAML; it is read as the text \`${value.text}\`.`
+      const message = `\`${name}\` below \`metadata\` is not a string in YAML; it is read as the text \`${value.text}\`.`
       const hint = `Quote it: \`${name}: "${value.text}"\`.`
       return [finding('metadata-not-string', path, value, message, hint)]
     }

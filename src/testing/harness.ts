@@ -46,7 +46,7 @@ export interface SkillInvocation {
 
 /**
  * One skill alone, as an application would load it: no model, no network, and nothing of the skills,
- * the configuration and the trust of the person who runs the test.
+ * the configuration and the trust of the user who runs the test.
  *
  * @example
  * const harness = await SkillTestHarness.load('skills/greet')
@@ -99,7 +99,7 @@ export class SkillTestHarness {
   }
 
   /**
-   * Activates the skill as a person who typed `/name args` would, or a model, or a program. The
+   * Activates the skill as a user who typed `/name args` would, or a model, or a program. The
    * skill stays active until {@link SkillTestHarness.deactivate}. A refusal is a result.
    *
    * @throws {SkillError} when the skill cannot be used at all.

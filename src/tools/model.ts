@@ -53,7 +53,7 @@ export type ToolContent =
       uri: string
       mimeType?: string | undefined
       text?: string | undefined
-      /** The bytes of a resource that is no text (`blob`). */
+      /** The bytes of a resource that is not text (`blob`). */
       data?: Uint8Array | undefined
     }
   | { type: 'link'; uri: string; name: string; mimeType?: string | undefined }
@@ -82,7 +82,7 @@ export interface CallFailure {
   kind:
     | 'tool-not-found'
     | 'invalid-parameters'
-    /** The server asks for something before it goes on, which is not in the parameters. */
+    /** The server asks for something before it continues, which is not in the parameters. */
     | 'input-required'
     | 'server-unavailable'
     | 'timeout'

@@ -136,7 +136,7 @@ function partMiss({ required }: Pattern, prompt: string): NearMiss | undefined {
     while (length > 0 && !prompt.includes(text.slice(0, length))) length--
     // Less than half of it, or less than a short word, is chance.
     if (length < 4 || length * 2 < text.length) continue
-    const reason = `the prompt has \`${text.slice(0, length)}\`, and \`${text}\` is wanted`
+    const reason = `the prompt has \`${text.slice(0, length)}\`, and \`${text}\` is required`
     return { causes: ['part'], reason }
   }
   return undefined

@@ -201,7 +201,7 @@ newline='
 # The x keeps line ends at the end of the prompt: a prompt is not trimmed.
 if [ "$#" -gt 0 ]; then prompt=$*; else prompt=$(cat; printf x); prompt=${'$'}{prompt%x}; fi
 
-# CRLF counts as a line end. A CR at the very end of the prompt is no CRLF.
+# CRLF counts as a line end. A CR at the very end of the prompt is not CRLF.
 lines() {
   printf '%s\n' "$prompt" |
     LC_ALL=C awk 'NR > 1 { sub(/\r$/, "", last); print last } { last = $0 } END { if (NR) print last }'
@@ -282,7 +282,7 @@ target() {
     */../*) climbs=yes ;;
     *) climbs=no ;;
   esac
-  if [ ! -f "$skill/$1" ]; then refuse "$1" 'is no file of the skill'; return 1; fi
+  if [ ! -f "$skill/$1" ]; then refuse "$1" 'is not a file of the skill'; return 1; fi
   real=$(cd -P -- "$(dirname -- "$skill/$1")" && pwd -P)/$(basename -- "$1")
   if [ -L "$real" ]; then real=$(readlink -f -- "$real" 2>/dev/null) || real=; fi
   case $real in
@@ -325,7 +325,7 @@ triggers | while IFS= read -r pattern && IFS= read -r file; do
   case $? in
     0) ;;
     1) continue ;;
-    *) refuse "$pattern" 'is no pattern that grep -E accepts'; continue ;;
+    *) refuse "$pattern" 'is not a pattern that grep -E accepts'; continue ;;
   esac
   real=$(target "$file") || continue
   case $done in

@@ -369,7 +369,7 @@ class PatternParser {
     if (next === 'x') return this.readHexadecimal()
     const control = controls[next]
     if (control === undefined && (/[A-Za-z]/.test(next) || next > '\u007f')) {
-      throw invalid(start, `\`\\${next}\` is no escape`, `Write \`${next}\` for the character.`)
+      throw invalid(start, `\`\\${next}\` is not an escape`, `Write \`${next}\` for the character.`)
     }
     this.at += 2
     if (control !== undefined) this.note('control-escape', start)

@@ -22,12 +22,14 @@ export function readPromptCases(text: string, path: string): PromptCaseReading {
   const add = (value: unknown, line: number | undefined, place: string): void => {
     const found = asCase(value)
     if (found !== undefined) cases.push(found)
-    else diagnostics.push(problem(path, line, `${place} is no { "prompt", "inject" }.`))
+    else
+      diagnostics.push(problem(path, line, `${place} is not of the form { "prompt", "inject" }.`))
   }
   const trimmed = text.replace(/^\ufeff/, '').trimStart()
   if (trimmed.startsWith('[')) {
     const list = parseJson(trimmed)
-    if (!Array.isArray(list)) diagnostics.push(problem(path, 1, 'The file is no valid JSON list.'))
+    if (!Array.isArray(list))
+      diagnostics.push(problem(path, 1, 'The file is not a valid JSON list.'))
     else list.forEach((value: unknown, index) => add(value, undefined, `Entry ${index + 1}`))
     return { cases, diagnostics }
   }

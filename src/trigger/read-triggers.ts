@@ -72,7 +72,7 @@ function readPortableLines(lines: readonly string[], firstLine: number): Portabl
     const written = withoutEnd(value.replace(/^ +/, ''), ' ')
     const match = readScalar(written)
     if (written === '') return refuse(index, 'an item begins with `- match: PATTERN`')
-    if (match === undefined) return refuse(index, 'the pattern is no plain or simply quoted text')
+    if (match === undefined) return refuse(index, 'the pattern is not plain or simply quoted text')
     indent ??= spaces.length
     if (spaces.length !== indent) return refuse(index, 'items are indented alike')
     const at = nextContent(lines, index + 1)
@@ -80,7 +80,7 @@ function readPortableLines(lines: readonly string[], firstLine: number): Portabl
     const below = lines[at] ?? ''
     if (!below.startsWith(prefix)) return refuse(at, '`inject: FILE` stands under `match`')
     const inject = readScalar(below.slice(prefix.length).trim())
-    if (inject === undefined) return refuse(at, 'the file is no plain or simply quoted text')
+    if (inject === undefined) return refuse(at, 'the file is not plain or simply quoted text')
     triggers.push({ match, inject, line: firstLine + index })
     index = at
   }
@@ -121,7 +121,7 @@ function isPlain(written: string): boolean {
 type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
 
 /**
- * Entries of `triggers` that the reader left out because they are no usable trigger, with what it
+ * Entries of `triggers` that the reader left out because they are not usable triggers, with what it
  * found about them.
  *
  * @param diagnostics of reading the same text.

@@ -25,7 +25,7 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
           name: 'workspace',
           status: 'information',
           found: `${workspace} is not trusted: its skills cannot act`,
-          advice: 'skillrail trust shows what they could do, and allows it.',
+          advice: 'Review and trust them with: skillrail trust',
         }
       : {
           name: 'workspace',

@@ -79,7 +79,7 @@ const verdicts = {
   'workspace-not-accepted': { level: 'untrusted', reason: 'its workspace was never trusted' },
   'workspace-changed': {
     level: 'untrusted',
-    reason: 'something of it that acts has changed since its workspace was trusted',
+    reason: 'something that it can execute has changed since its workspace was trusted',
   },
   'lock-drift': {
     level: 'untrusted',

@@ -247,7 +247,7 @@ function inEnglish(a: string, b: string): number {
 
 interface Listing {
   paths: string[]
-  /** So many entries more may be looked at. */
+  /** Number of further entries that may be read. */
   left: number
 }
 

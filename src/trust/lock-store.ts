@@ -138,7 +138,7 @@ function notOurs(message: string): StateFileError {
   return new StateFileError({
     code: 'lock-file-unreadable',
     message: `the lock was not touched: ${message}`,
-    hint: 'Mend it or take it from version control again; skillrail trust --unlock removes it.',
+    hint: 'Fix it or take it from version control again; skillrail trust --unlock removes it.',
   })
 }
 

@@ -51,7 +51,7 @@ export function readLock(workspace: string): LockReading {
 function withoutLock(path: string, directory: EntryStats): LockReading {
   const is = directory.kind === 'there' ? directory.stats : undefined
   if (is !== undefined && !is.isDirectory() && !is.isSymbolicLink()) {
-    const message = `${dirname(path)} is no directory, so there can be no lock file in it`
+    const message = `${dirname(path)} is not a directory, so there can be no lock file in it`
     return unreadable(path, { code: 'lock-directory', message })
   }
   return { state: 'none', path }
@@ -70,7 +70,7 @@ function unreadable(
 ): LockReading {
   const hint =
     hints[facts.code] ??
-    'Mend it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
+    'Fix it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
   return { state: 'unreadable', path, diagnostics: [{ severity: 'error', path, hint, ...facts }] }
 }
 

@@ -93,7 +93,7 @@ export interface ActingPart extends AcceptedPart {
   text?: string | undefined
   /** The target of a symbolic link. */
   link?: string | undefined
-  /** Why it could not be read, as in "PATH …": `is no regular file`. */
+  /** Why it could not be read, as in "PATH …": `is not a regular file`. */
   problem?: string | undefined
 }
 

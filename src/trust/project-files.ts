@@ -80,7 +80,7 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
   return { ...base, ...link, digest: sha256(selected), size, text: selected }
 }
 
-/** The keys as indented JSON, '' where none is there, undefined where the text is no JSON object. */
+/** The keys as indented JSON, '' where none is there, undefined where the text is not a JSON object. */
 function selectKeys(text: string, keys: readonly string[]): string | undefined {
   let value: unknown
   try {

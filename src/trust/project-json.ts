@@ -6,7 +6,7 @@ import { tooDeepAt } from '../core/json.ts'
 type ProjectJson = { ok: true; value: unknown } | { ok: false; problem: JsonProblem }
 
 export interface JsonProblem {
-  /** As in "the file …": `is no JSON`. */
+  /** As in "the file …": `is not JSON`. */
   message: string
   line: number
   column: number
@@ -27,7 +27,7 @@ export function parseProjectJson(text: string): ProjectJson {
   } catch {
     const structure = structureProblem(text, false)
     return structure === undefined
-      ? refused(text, syntaxErrorOffset(text), 'is no JSON from here on')
+      ? refused(text, syntaxErrorOffset(text), 'is not JSON from here on')
       : refused(text, structure.offset, structure.message)
   }
   const structure = structureProblem(text, true)
@@ -51,7 +51,7 @@ function positioned(text: string, offset: number, message: string): JsonProblem 
   return { message, line: before.split('\n').length, column: offset - start + 1 }
 }
 
-/** Looks at each character once, whatever the text: one that is no JSON must not cost more. */
+/** Looks at each character once, whatever the text: one that is not JSON must not cost more. */
 function structureProblem(
   text: string,
   isJson: boolean,

@@ -54,8 +54,8 @@ const maxBytes = 256 * 1024 * 1024
 /**
  * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
  * by their name or first line. Every link acts, since it can put any file in the place of a script.
- * What cannot be read, is no file, or goes away while it is read, can never be accepted. Files that
- * editors leave behind are no part of a skill: nothing of ours reads them.
+ * What cannot be read, is not a file, or goes away while it is read, can never be accepted. Files that
+ * editors leave behind are not part of a skill: nothing of ours reads them.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
   const files: SkillFile[] = []
@@ -118,7 +118,7 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
     if (real === undefined || entry?.kind === 'missing') files.push(linkOf(path, target, ''))
     else if (entry?.kind !== 'there') files.push({ ...unreadable(path), problem: entry?.problem })
     else if (!isInside(directory, real)) {
-      const problem = `is a link to ${target}, outside the skill, where nobody can vouch for it`
+      const problem = `is a link to ${target}, outside the skill, so it cannot be verified`
       const isNamed = options.linksOut === 'named'
       files.push(isNamed ? linkOf(path, target, '') : { ...unreadable(path), problem })
     } else if (!entry.stats.isDirectory()) {
@@ -130,7 +130,7 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
     }
   }
 
-  /** Bytes that are no text could stand for another name, whose file would be looked at instead. */
+  /** Bytes that are not text could stand for another name, whose file would be looked at instead. */
   function namesIn(real: string, way: string): string[] {
     let names: Buffer[]
     try {
@@ -198,7 +198,7 @@ function isLeftOut(
 }
 
 function runLeftOut(directory: string, run: string): SkillFile {
-  const problem = 'is run by the skill and lies where nobody can vouch for it'
+  const problem = 'is run by the skill and lies where it cannot be verified'
   return { ...unreadable(workspaceRelative(directory, join(directory, run))), problem }
 }
 
@@ -320,7 +320,7 @@ export function readInChunks(
   }
   try {
     const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return failed('is no regular file')
+    if (!stats.isFile()) return failed('is not a regular file')
     if (stats.size > maxBytes) return failed(tooLarge, true)
     for (;;) {
       const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, stats.size + 1))
@@ -395,7 +395,7 @@ export function isDigest(value: unknown): value is string {
 
 type LinkReading = { ok: true; target: string } | { ok: false; problem: string }
 
-/** Where a link leads, unless its bytes are no text, when two of them could look the same. */
+/** Where a link leads, unless its bytes are not text, when two of them could look the same. */
 export function readLink(path: string): LinkReading {
   try {
     const target = readlinkSync(path, { encoding: 'buffer' })

@@ -94,7 +94,7 @@ export function requireTrusted(
 }
 
 /**
- * The error that {@link requireTrusted} throws, for those who go on without the skill.
+ * The error that {@link requireTrusted} throws, for those who continue without the skill.
  *
  * @param lockOf the lock of the policy's workspace; default: as it is now.
  */

@@ -128,7 +128,7 @@ function readOrReport(path: string): TrustReading {
 function unreadable(part: ActingPart): StateFileError {
   return new StateFileError({
     code: 'trust-part-unreadable',
-    message: `${part.path} ${part.problem ?? 'cannot be read'}, so nobody can vouch for it`,
+    message: `${part.path} ${part.problem ?? 'cannot be read'}, so it cannot be verified`,
     hint: 'Remove it or make it readable, then trust the workspace again.',
   })
 }
@@ -200,7 +200,7 @@ export function parseTrust(text: string, path: string): Acceptance[] {
     try {
       return JSON.parse(text)
     } catch {
-      throw corrupt(path, `it is no JSON from offset ${syntaxErrorOffset(text)} on`)
+      throw corrupt(path, `it is not JSON from offset ${syntaxErrorOffset(text)} on`)
     }
   }
 
@@ -214,7 +214,7 @@ function corrupt(path: string, problem: string): StateFileError {
   return new StateFileError({
     code: 'trust-file-corrupt',
     message: `the record of trusted workspaces ${path} is damaged: ${problem}`,
-    hint: 'Mend it, or move it away and run skillrail trust again in the workspaces you trust.',
+    hint: 'Fix it, or move it away and run skillrail trust again in the workspaces you trust.',
   })
 }
 

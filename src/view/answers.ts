@@ -219,10 +219,10 @@ export interface ShownStep extends ShownErrors {
   step: string
   label: string
   skill: string
-  /** A status of a result; while the run goes on `running` and `pending` too. */
+  /** A status of a result; while the run continues `running` and `pending` too. */
   status: string
   mark: string
-  /** How long it took, in words; empty where nobody knows. */
+  /** How long it took, in words; empty where it is not known. */
   time: string
   startedAt: string | null
   durationMs: number
@@ -259,7 +259,7 @@ export type RunAnswer =
       winner?: string | undefined
       /** The step that failed first, as its `step` names it. */
       failedFirst?: string | undefined
-      /** What a person types in a terminal to go on. */
+      /** What a user types in a terminal to continue. */
       next: readonly { what: string; line: string }[]
       diagnostics: readonly Finding[]
     }

@@ -26,7 +26,7 @@ export const command = defineCommand<ViewResult, ViewEvent>()({
     port: {
       kind: 'integer',
       flags: '--port <number>',
-      help: 'the port on 127.0.0.1 (default: one that is free)',
+      help: 'the port on 127.0.0.1 (default: a free port)',
       least: 0,
       most: 65_535,
     },
@@ -34,16 +34,16 @@ export const command = defineCommand<ViewResult, ViewEvent>()({
     idleExit: {
       kind: 'integer',
       flags: '--idle-exit <seconds>',
-      help: 'end after so long without a request; 0: never',
+      help: 'exit after this time without a request; 0: never',
       least: 0,
       most: 2_000_000,
       default: 1800,
     },
   },
   details: `Shows skills, triggers, chains, runs, tools, workflows and sessions of this project in a browser. The
-page only shows: nothing in it runs, approves or changes anything, and no tool or server is started.
-Only who has the address sees something, and it works once: when it was used, the next one is printed.
-Ctrl-C ends it.`,
+page is read-only: it runs, approves and changes nothing, and starts no tool or server.
+The page opens only with the printed address. An address works once; after it is used, the next one
+is printed. Stop it with Ctrl-C.`,
   examples: ['view --open'],
   async run(context, { port, open, idleExit }) {
     const { runtime, signal } = context
@@ -66,7 +66,7 @@ Ctrl-C ends it.`,
       })
     }
     const ended = view.ended.then((reason) => {
-      if (reason === 'idle') context.note('Nobody asked for a while; it has ended.')
+      if (reason === 'idle') context.note('Stopped after a time without requests.')
       return exitCode.done
     })
     const { address, port: opened } = view
@@ -100,11 +100,11 @@ function openAddress(
   { platform, env, cwd, elapsed }: Pick<Runtime, 'platform' | 'env' | 'cwd' | 'elapsed'>,
 ): Promise<boolean> {
   const [file, ...args] = openers[platform] ?? ['xdg-open']
-  const begun = elapsed()
+  const startMs = elapsed()
   return new Promise((resolve) => {
     const child = spawn(file, [...args, address], { detached: true, stdio: 'ignore', env, cwd })
     child.once('error', () => resolve(false))
-    child.once('exit', (code) => resolve(code === 0 || elapsed() - begun > openingMs))
+    child.once('exit', (code) => resolve(code === 0 || elapsed() - startMs > openingMs))
     child.unref()
   })
 }

@@ -26,7 +26,7 @@ export interface ViewOptions {
 export interface OpenedView {
   port: number
   /**
-   * For a person. It works once, since browsers keep addresses in their history: in its fragment, which
+   * For a user. It works once, since browsers keep addresses in their history: in its fragment, which
    * no browser sends anywhere, is a code that the page gets the token for.
    */
   address: string

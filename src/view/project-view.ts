@@ -323,7 +323,7 @@ function notKnown(loading: ToolIndexLoading): ToolError {
   })
 }
 
-/** The same as a remark; nothing where there is only nothing yet, which an empty list says. */
+/** The same as a note; nothing where there is only nothing yet, which an empty list says. */
 function notKnownText({ state, path }: ToolIndexLoading): string | undefined {
   return state === 'corrupt' ? `${damaged(path)}. ${asking}` : undefined
 }

@@ -60,7 +60,7 @@ function wrongField(name: string, wanted: string): UsageError {
   return new UsageError({ code: 'question-malformed', message: `${name} must be ${wanted}` })
 }
 
-/** So many at once at most, however many are asked for. */
+/** Maximum number at once, however many are asked for. */
 const mostRuns = 1000
 
 async function runs(world: ViewWorld, most: number): Promise<RunsAnswer> {

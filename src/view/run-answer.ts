@@ -53,7 +53,7 @@ function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResu
   return undefined
 }
 
-/** Steps that have no result yet: while a run goes on they are not cut off but to come. */
+/** Steps that have no result yet: while a run continues they are not cut off but to come. */
 function unfinishedSteps({ journal, result }: StandingRun): Set<StepResult> {
   const open = walkResult(result).filter(
     ({ key, leaf, step }) =>
@@ -137,7 +137,7 @@ function nextLines({
     })
   }
   if (status === 'interrupted' || status === 'cancelled') {
-    return [{ what: 'Go on', line: line('runs resume', runId) }]
+    return [{ what: 'Continue', line: line('runs resume', runId) }]
   }
   return status === 'success' ? [] : [{ what: 'After a fix', line: line('runs retry', runId) }]
 }

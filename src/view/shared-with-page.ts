@@ -1,5 +1,5 @@
 /**
- * A line that a person may paste into a terminal, of words of which skills and tools have decided
+ * A line that a user may paste into a terminal, of words of which skills and tools have decided
  * some: each is one word there, whatever it holds.
  */
 export function typedLine(...words: readonly string[]): string {

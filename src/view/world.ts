@@ -44,6 +44,6 @@ export interface StandingRun {
   result: RunResult
   /** How it stands now. */
   status: RunResult['status'] | 'running'
-  /** How a person types what is shown to go on with it. */
+  /** How a user types what is shown to continue it. */
   line: RunLine
 }

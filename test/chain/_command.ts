@@ -73,7 +73,7 @@ export async function runCommand(
     ...(world.now === undefined ? {} : { now: world.now }),
   })
   let stdout = ''
-  let stderr = ''
+  const notes: string[] = []
   const sink = (add: (text: string) => void): Sink => ({
     isTerminal: false,
     columns: undefined,
@@ -83,7 +83,7 @@ export async function runCommand(
     ...processIo(),
     stdin: Readable.from([]),
     stdout: sink((text) => void (stdout += text)),
-    stderr: sink((text) => void (stderr += text)),
+    stderr: sink((text) => void notes.push(codeOf(text) ?? text.trimEnd())),
     terminal: world.answer === undefined ? undefined : terminalSaying(world.answer),
   }
   let code: number
@@ -104,9 +104,14 @@ export async function runCommand(
     code,
     error,
     lines: isJson ? [] : linesOf(stdout),
-    notes: linesOf(stderr),
+    notes,
     json: isJson ? withoutAdditions(JSON.parse(stdout)) : noJson,
   }
+}
+
+/** The code of a diagnostic as it is printed; undefined for other notes. */
+function codeOf(text: string): string | undefined {
+  return /: (?:error|warning|info): [^\n]* \[([a-z-]+)\]\n/.exec(text)?.[1]
 }
 
 /** A terminal at which somebody types one line. */

@@ -283,7 +283,7 @@ it('says how a run goes on whose journal could not be written', async () => {
   skills({ main: { metadata: ['chain: [a, b]'] }, a: log('a'), b: log('b') })
   const { code, stderr } = await project.cli(['run', 'main'], 'full:4')
   expect([code, stderr]).toEqual([1, expect.stringContaining('the journal ')])
-  expect(stderr).toContain(`Then go on: skillrail runs resume ${await runIdOf()}`)
+  expect(stderr).toContain(`Then run: skillrail runs resume ${await runIdOf()}`)
 })
 
 it('leaves nothing of a run that could not begin on a full disk', async () => {

@@ -115,7 +115,7 @@ describe('a link that leads to itself', () => {
     expect(error?.exitCode).toBe(3)
   })
 
-  it.each(['main', 'main/SKILL.md'])('is no defect where %s is asked for', async (path) => {
+  it.each(['main', 'main/SKILL.md'])('is not a defect where %s is asked for', async (path) => {
     skills({ main: script })
     linkToItself(path)
     const { error } = await command('run .skillrail/skills/main')

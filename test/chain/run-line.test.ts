@@ -49,7 +49,7 @@ describe('the line that goes on', () => {
     const { text } = await command('run', ['main', '--trust-workspace'])
     const run = runIdIn(text)
     expect(text).toContain(
-      `Go on: skillrail runs approve ${run} --trust-workspace  (or: skillrail runs reject ${run})`,
+      `Continue: skillrail runs approve ${run} --trust-workspace  (or: skillrail runs reject ${run})`,
     )
     expect(
       await command('runs approve', [run, '--trust-workspace'], { answer: 'y' }),
@@ -73,7 +73,7 @@ describe('the line that goes on', () => {
 
   it('stands on standard error where the report takes standard output', async () => {
     const { notes } = await command('run', ['main', '--trust-workspace', '--report', 'junit'])
-    expect(notes.join('\n')).toMatch(/Go on: skillrail runs approve 0\w{13} --trust-workspace/)
+    expect(notes.join('\n')).toMatch(/Continue: skillrail runs approve 0\w{13} --trust-workspace/)
   })
 })
 

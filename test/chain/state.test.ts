@@ -17,7 +17,7 @@ it('is empty for the first step, and stays what it was where nothing is added', 
   expect(addOutputs(state, [])).toBe(state)
 })
 
-it('counts a metric of which any value is no number, wherever that value stands', () => {
+it('counts a metric of which any value is not a number, wherever that value stands', () => {
   const totals = (...values: JsonValue[]): unknown =>
     addOutputs(
       emptyState,

@@ -30,7 +30,7 @@ describe('chain status', () => {
     await command('chain start main')
     const run = await runIdOf()
     const { lines } = await command(`chain status ${run}`)
-    expect(lines[0]).toMatch(`main: waiting, run ${run}, begun 20`)
+    expect(lines[0]).toMatch(`main: waiting, run ${run}, started 20`)
     await command(`chain report ${run} --step think --status failure`)
     expect((await command(`chain status ${run}`)).lines[0]).toMatch(`main: failure, run ${run}`)
   })

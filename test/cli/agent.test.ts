@@ -193,27 +193,27 @@ it.each([
   [
     ['agent', 'Go.', '--model', 'ollama:x', '--no-skills', '--skill', 'x'],
     2,
-    '--no-skills and --skill contradict each other',
+    '--no-skills and --skill cannot be used together',
   ],
   [
     ['agent', 'Go.', '--model', 'ollama:x', '--concurrency', '2', '--no-skills'],
     2,
-    '--no-skills and --concurrency contradict each other',
+    '--no-skills and --concurrency cannot be used together',
   ],
   [
     ['agent', '-', '--model', 'ollama:x', '--instructions', '-'],
     2,
-    'the task - and --instructions - contradict each other',
+    'the task - and --instructions - cannot be used together',
   ],
   [
     ['agent', 'Go.', '--model', 'ollama:x', '--mcp', '--mcp-server', 'x'],
     2,
-    '--mcp and --mcp-server contradict each other',
+    '--mcp and --mcp-server cannot be used together',
   ],
   [
     ['delegate', 'a', '-', '--model', 'ollama:x', '--context', '-'],
     2,
-    'the task - and --context - contradict each other',
+    'the task - and --context - cannot be used together',
   ],
   [['delegate', 'a', 'Go.', '--model', 'ollama:x', '--tools', 'Reed'], 2, 'Did you mean read?'],
   [

@@ -203,7 +203,7 @@ describe('agents validate', () => {
     expect(stdout).toBe('3 subagents checked, 2 invalid: 3 errors, 1 warning\n')
     expect(stderr).toContain('agent:a -> skill:loop -> agent:a')
     expect(stderr).toContain('a.md:4:9: error: there is no skill called nothing')
-    expect(stderr).toContain('b.md:4:1: warning: `tolls` is no field')
+    expect(stderr).toContain('b.md:4:1: warning: `tolls` is not a field')
     expect(stderr).toContain('c.md:4')
   })
 
@@ -250,7 +250,7 @@ describe('agents validate', () => {
       stdout: '4 subagents checked, all valid: 0 errors, 3 warnings\n',
     })
     expect(stderr).toContain('a.md:4:8: warning: The model "sonnet" does not say whose it is.')
-    expect(stderr).toContain('b.md:4:8: warning: There is no provider of models called "antropic".')
+    expect(stderr).toContain('b.md:4:8: warning: Unknown model provider "antropic".')
     expect(stderr).toContain('Did you mean anthropic?')
     expect(stderr).toMatch(
       /c\.md: warning: the subagent a is defined by \S+a\.md too, which is used/,

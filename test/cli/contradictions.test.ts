@@ -11,13 +11,13 @@ const server = 'http://127.0.0.1:1'
 const trusting = ['--trust-workspace']
 
 it.each([
-  ['--url means nothing without --engine restate', ['run', 'hello', '--url', server]],
+  ['--url requires --engine restate', ['run', 'hello', '--url', server]],
   [
-    '--admin-url means nothing without --engine restate',
+    '--admin-url requires --engine restate',
     ['run', 'hello', '--engine', 'journal', '--admin-url', server],
   ],
-  ['--url means nothing without --engine restate', ['run', 'hello', '--dry-run', '--url', server]],
-  ['--url means nothing without --engine restate', ['doctor', '--url', server]],
+  ['--url requires --engine restate', ['run', 'hello', '--dry-run', '--url', server]],
+  ['--url requires --engine restate', ['doctor', '--url', server]],
   [
     '--grant and --unsafe-no-sandbox contradict',
     ['run', 'hello', '--grant', 'net:*', '--unsafe-no-sandbox'],
@@ -25,7 +25,7 @@ it.each([
   ['there are two engines', ['run', 'hello', '--dry-run', '--engine', 'other']],
   ['--body and --raw contradict', ['show', 'hello', '--body', '--raw']],
   [
-    '--format mermaid is not known; allowed: json',
+    '--format mermaid is invalid; allowed: json',
     ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
   ],
   ['--from and --only contradict', ['run', 'hello', '--from', 'a', '--only', 'b']],

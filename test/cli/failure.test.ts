@@ -82,9 +82,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
   it.each(['schema', 'list --json'])('behind standard output is a failure of `%s`', (command) => {
     const { status, stderr } = redirected(command, '> /dev/full')
     expect(status).toBe(1)
-    expect(stderr).toMatch(
-      /^skillrail: standard output cannot be written: ENOSPC[^]*incomplete\.\n$/,
-    )
+    expect(stderr).toMatch(/^skillrail: stdout cannot be written: ENOSPC[^]*incomplete\.\n$/)
   })
 
   it('behind standard output leaves the words of another failure', () => {
@@ -102,7 +100,7 @@ describe.runIf(existsSync('/dev/full'))('a full disk', () => {
   })
 })
 
-it('a reader that has gone is no failure', () => {
+it('a reader that has gone is not a failure', () => {
   const command = 'set -o pipefail 2>/dev/null; "$0" "$1" schema | true'
   const { status, stderr } = spawnSync('bash', ['-c', command, process.execPath, bin], {
     cwd: root,
@@ -115,7 +113,7 @@ it('a reader that has gone is no failure', () => {
 it.each([
   ['EACCES', 'scandir', 'Give yourself the right to read it'],
   ['EACCES', 'open', 'Give yourself the right to write there'],
-  ['ELOOP', 'stat', 'Mend or remove the link.'],
+  ['ELOOP', 'stat', 'Fix or remove the link.'],
   ['ENAMETOOLONG', 'stat', 'Choose a shorter name.'],
 ])('%s of %s is an error of the file system with what to do: %s', (code, syscall, hint) => {
   const text = failureText(Object.assign(new Error('no'), { code, syscall, path: 'x' }), false)

@@ -34,7 +34,7 @@ it.each([
   huge,
 ])('nothing else is one: %j', (text) => {
   expect(() => wholeNumber('--port', text, { least: 0, most: 65_535 })).toThrow(
-    /^--port is .{1,40}; a whole number from 0 to 65535 is wanted$/,
+    /^--port is .{1,40}; expected a whole number from 0 to 65535$/,
   )
 })
 
@@ -56,7 +56,7 @@ it.each([
   expect(milliseconds('--timeout', text)).toBe(number)
 })
 
-it.each(['1.001', '0.0005'])('a run takes whatever is a time: %s', async (time) => {
+it.each(['1.001', '0.005'])('a run takes whatever is a time: %s', async (time) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const skill = join(home, '.agents/skills/wait')
   mkdirSync(join(skill, 'scripts'), { recursive: true })
@@ -72,7 +72,7 @@ it.each(['0', '0.0', '-1', '1e3', '.5', '5.', '0x10', '', ' ', 'soon', '2147484'
   'nothing else is a time: %j',
   (text) => {
     expect(() => milliseconds('--timeout', text)).toThrow(
-      /^--timeout is .{1,40}; a number of seconds above 0, at most 2147483, is wanted$/,
+      /^--timeout is .{1,40}; expected a number of seconds above 0, at most 2147483,$/,
     )
   },
 )
@@ -100,11 +100,11 @@ it.each([
 })
 
 it.each([
-  ['1e0/2', '--part is 1e0; a whole number from 1 to 2 is wanted'],
-  ['3/2', '--part is 3; a whole number from 1 to 2 is wanted'],
-  ['0/2', '--part is 0; a whole number from 1 to 2 is wanted'],
-  ['1/0x2', '--part is 0x2; a whole number from 1 to 99 is wanted'],
-  ['/2', '--part is empty; a whole number from 1 to 2 is wanted'],
+  ['1e0/2', '--part is 1e0; expected a whole number from 1 to 2'],
+  ['3/2', '--part is 3; expected a whole number from 1 to 2'],
+  ['0/2', '--part is 0; expected a whole number from 1 to 2'],
+  ['1/0x2', '--part is 0x2; expected a whole number from 1 to 99'],
+  ['/2', '--part is empty; expected a whole number from 1 to 2'],
   ['1', '--part 1 is not like 1/2'],
   ['1/2/3', '--part 1/2/3 is not like 1/2'],
 ])('the part %j of a hook is none', async (part, sentence) => {

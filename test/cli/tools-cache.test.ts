@@ -192,7 +192,7 @@ describe('the commands about known tools', () => {
     expect(code).toBe(4)
   })
 
-  it('a refresh in which no server answers is no refresh', async () => {
+  it('a refresh in which no server answers is not a refresh', async () => {
     const { code, stdout } = await skillrail('tools', 'refresh', '--server', 'failing')
     expect(stdout).toMatch(/^Nothing was refreshed, because no server answered\.\n/)
     expect(stdout).not.toContain('Index')

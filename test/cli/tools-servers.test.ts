@@ -73,7 +73,7 @@ describe('tools import', () => {
     const { code, stdout, stderr } = await cli('tools', 'import')
     expect(code).toBe(1)
     expect(stdout).toMatch(/^a +usable/m)
-    expect(stderr).toMatch(/\.mcp\.json:2:\d+: error: it is no JSON/)
+    expect(stderr).toMatch(/\.mcp\.json:2:\d+: error: it is not JSON/)
   })
 })
 

@@ -50,7 +50,7 @@ describe('skillrail inject', () => {
     expect(two.stdout).toBe(one.stdout)
   })
 
-  it('takes the prompt from standard input, whatever it begins with', async () => {
+  it('takes the prompt from stdin, whatever it begins with', async () => {
     writeSkill('  - match: "-n"\n    inject: references/program-flow.md\n')
     const { stdout } = await skillrail(['inject', '--skill', skill], '-n\n')
     expect(stdout).toContain('PROGRAM')
@@ -74,7 +74,7 @@ describe('skillrail inject', () => {
     )
   })
 
-  it('leaves out what is over the budget and refuses a budget that is no number', async () => {
+  it('leaves out what is over the budget and refuses a budget that is not a number', async () => {
     const args = ['inject', '--skill', skill, '--json', '--budget']
     const { stdout } = await skillrail([...args, '1', '--', '/saw program'])
     expect(JSON.parse(stdout)).toMatchObject({
@@ -314,7 +314,7 @@ it.each(['run: scripts/run.sh\n', 'metadata:\n  chain: "a b"\n', ''])(
     for (const names of [[], ['saw']]) {
       const { code, stderr } = await skillrail(['triggers', 'check', ...names])
       expect(code).toBe(1)
-      expect(stderr).toContain('`triggers` is a map, and a list is wanted. [field-type]')
+      expect(stderr).toContain('`triggers` is a map, and a list is required. [field-type]')
     }
   },
 )

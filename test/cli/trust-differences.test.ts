@@ -95,11 +95,11 @@ it('a file in the place of .skillrail is a problem, and no project without a loc
   for (const args of [['--lock', '--check'], [], ['--lock', '--yes']]) {
     const { code, stderr } = await cli('trust', ...args)
     expect(code).toBe(1)
-    expect(stderr).toContain('.skillrail is no directory, so there can be no lock file in it')
+    expect(stderr).toContain('.skillrail is not a directory, so there can be no lock file in it')
     expect(stderr).toContain('put a directory in its place')
   }
   expect(await json('activate', 'deploy')).toMatchObject({ trustLevel: 'untrusted' })
-  expect((await cli('doctor')).stdout).toContain('is no directory')
+  expect((await cli('doctor')).stdout).toContain('is not a directory')
   expect(await json('trust', '--unlock')).toMatchObject({ removed: false })
 })
 

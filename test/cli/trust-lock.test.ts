@@ -232,7 +232,7 @@ it('gives no text of a skill that drifted: not by inject, not by the hook, whoev
   expect((await hook()).stdout).toContain('Never look.')
 })
 
-it('a lock that was deleted is no lock that was never there, until it is unlocked or written again', async () => {
+it('a lock that was deleted is not a lock that was never there, until it is unlocked or written again', async () => {
   const { trust, json, write, lock, directory } = project()
   await trust('--lock', '--yes')
   rmSync(lock)

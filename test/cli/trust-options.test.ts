@@ -32,7 +32,7 @@ it('one of them is never done unsaid', async () => {
   expect(await cli('trust', '--unlock', '--dry-run')).toMatchObject({ code: 2 })
   expect(await cli('trust', '--revoke', '--dry-run')).toMatchObject({ code: 2 })
   expect(existsSync(lock)).toBe(true)
-  expect((await cli('trust')).stdout).toContain('trusted, and nothing that acts has changed')
+  expect((await cli('trust')).stdout).toContain('trusted, and nothing that can execute has changed')
 })
 
 it('what goes together does: a pin twice, a lock with a pin, a check that would not write anyway', async () => {

@@ -41,7 +41,7 @@ it('shows what may act, and without a terminal and --yes trusts nothing', () => 
   expect(status).toBe(4)
   expect(stdout).toContain(`deploy  ${skill}\n    allowed-tools  Bash(git:*)\n`)
   expect(stdout).toContain('    script         scripts/run.sh (sh, 19 B)\n')
-  expect(stderr).toContain('nobody at a terminal agreed to it')
+  expect(stderr).toContain('it was not confirmed')
   expect(stderr).toContain('--yes')
   expect(json('--list')).toEqual({ workspaces: [], diagnostics: [] })
 })
@@ -130,7 +130,7 @@ it('refuses a damaged record and leaves it as it is', () => {
   write(join(root, 'home/.local/state/skillrail/trust.json'), '{"version": 1,')
   const { status, stderr } = run('--yes')
   expect(status).toBe(1)
-  expect(stderr).toContain('trust.json is damaged: it is no JSON from offset 14 on')
+  expect(stderr).toContain('trust.json is damaged: it is not JSON from offset 14 on')
   expect(run('--list').status).toBe(1)
 })
 

@@ -19,9 +19,9 @@ const model = ['--model', 'ollama:x']
 
 it.each([
   [[...model, '--tools', 'read,Reed'], 'There is no built-in tool called Reed. Did you mean read?'],
-  [['--tools', 'read'], '--tools means nothing without --model'],
-  [['--base-url', 'http://127.0.0.1:9/v1'], '--base-url means nothing without --model'],
-  [['--admin-url', 'http://127.0.0.1:9'], '--admin-url means nothing without --register'],
+  [['--tools', 'read'], '--tools requires --model'],
+  [['--base-url', 'http://127.0.0.1:9/v1'], '--base-url requires --model'],
+  [['--admin-url', 'http://127.0.0.1:9'], '--admin-url requires --register'],
 ])('worker %j is refused before it listens', async (args, sentence) => {
   const home = mkdtempSync(join(tmpdir(), 'worker-command-'))
   const result = await runCli(['worker', '--port', '0', ...args], { cwd: home, home })

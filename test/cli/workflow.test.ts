@@ -76,7 +76,7 @@ it.each([
   [['remove', 'absent', '--yes'], 3, "Workflow 'absent' not found."],
   [['enable', 'absent'], 3, "Workflow 'absent' not found."],
   [['disable', 'absent'], 3, "Workflow 'absent' not found."],
-  [['remove', 'there'], 4, "Workflow 'there' was not removed: nobody at a terminal agreed to it"],
+  [['remove', 'there'], 4, "Workflow 'there' was not removed: it was not confirmed"],
   [['add', '--template', 'databse'], 2, 'there is no template databse\nDid you mean database?'],
   [['add'], 2, 'the workflow needs a name'],
   [['add', 'new'], 2, 'there is no terminal to open an editor at'],
@@ -380,10 +380,12 @@ describe('what is misspelt', () => {
   it('in the parameters of a call is said where the call is planned', async () => {
     const loose = await cli('workflow', 'plan', 'go', '{"databse": "shop"}')
     expect(loose.code).toBe(0)
-    expect(loose.stderr).toContain('`databse` is no parameter of db__go; did you mean `database`?')
+    expect(loose.stderr).toContain(
+      '`databse` is not a parameter of db__go; did you mean `database`?',
+    )
     const strict = await cli('workflow', 'plan', 'strict', '{"databse": "shop"}')
     expect(strict).toMatchObject({ code: 2, stdout: '' })
-    expect(strict.stderr).toContain('`databse` is no parameter of db__strict')
+    expect(strict.stderr).toContain('`databse` is not a parameter of db__strict')
   })
 })
 
@@ -405,7 +407,7 @@ describe('sessions', () => {
     expect(JSON.parse(listed.stdout)).toMatchObject({
       sessions: [{ id: 'default', completed: 1, calls: 0, current: true }],
     })
-    expect(shown.stdout).toContain(`Session default, begun ${startedAt}\n`)
+    expect(shown.stdout).toContain(`Session default, started ${startedAt}\n`)
     expect((await cli('session', 'clear', '--dry-run')).stdout).toBe(
       'Session default would forget 1 finished prerequisite of w.\n',
     )
@@ -415,7 +417,7 @@ describe('sessions', () => {
     expect((await cli('session', 'clear')).stdout).toBe(
       'Nothing to clear in session default: no prerequisite has finished.\n',
     )
-    expect((await cli('session', 'show')).stdout).toContain('Session default, not begun yet\n')
+    expect((await cli('session', 'show')).stdout).toContain('Session default, not started yet\n')
     expect((await cli('session', 'show', '--json')).stdout).toContain('"completed": []')
   })
 
@@ -435,10 +437,10 @@ describe('sessions', () => {
     }
     const own = { cwd, home, env: { SKILLRAIL_SESSION: 'fresh' } }
     expect((await runInProcess(['session', 'show'], own)).stdout).toContain(
-      'Session fresh, not begun yet',
+      'Session fresh, not started yet',
     )
     const over = await cli('session', 'show', '--session', 'nightly')
-    expect(over.stdout).toContain('begun 2020-01-01T00:00:00Z; it is over')
+    expect(over.stdout).toContain('started 2020-01-01T00:00:00Z; it is over')
   })
 
   it('clear says what became of the log of calls', async () => {
@@ -448,7 +450,7 @@ describe('sessions', () => {
     const line = `${JSON.stringify({ ...call, outcome: 'success', durationMs: 1, size: 1 })}\n`
     writeFileSync(log, line)
     writeFileSync(`${log}.old`, line)
-    expect((await cli('session', 'show')).stdout).toContain(`default, begun ${call.at}\n`)
+    expect((await cli('session', 'show')).stdout).toContain(`default, started ${call.at}\n`)
     expect((await cli('session', 'list')).stdout).toContain(`default  ${call.at}`)
     expect((await cli('session', 'clear')).stderr).toContain('log of 1 call stays; --log deletes')
     expect((await cli('session', 'clear', '--log')).stdout).toContain('log of 1 call is deleted.')
@@ -462,13 +464,13 @@ describe('sessions', () => {
       const { code, stdout, stderr } = await cli('session', name)
       expect(code).toBe(1)
       expect(stdout).toContain('default')
-      expect(stderr).toContain('is damaged: it is no JSON')
+      expect(stderr).toContain('is damaged: it is not JSON')
     }
   })
 
   it('have ids that can be names of files', async () => {
     const { code, stderr } = await cli('session', 'show', '--session', '../x')
     expect(code).toBe(2)
-    expect(stderr).toContain('is no session id')
+    expect(stderr).toContain('is not a session ID')
   })
 })

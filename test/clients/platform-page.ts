@@ -38,7 +38,7 @@ ${[...headOf(head), ...lines].join('\n')}
 - **hook fails**, **hook hangs**: the prompt goes through all the same.
 - **uninstalled**: nothing of the hook is left, and the client's settings are what they were.
 
-Cursor is not run here: it is no program that can be started without an account.
+Cursor is not run here: it is not a program that can be started without an account.
 
 ## Where the hook goes
 

@@ -111,7 +111,7 @@ describe.each([
   ['{ "run": { "environment": ["A=B"] } }', 'setting-wrong-value', 'list of names'],
   ['{ "skills": { "precedence": "me" } }', 'setting-wrong-value', '"project" or "user"'],
   ['{ "skills": { "paths": "x" } }', 'setting-wrong-value', 'list of paths'],
-  ['{ "worksapceTrust": "ask" }', 'setting-unknown', 'worksapceTrust is no setting'],
+  ['{ "worksapceTrust": "ask" }', 'setting-unknown', 'worksapceTrust is not a setting'],
   ['{ "run": { "timeout": 1 ', 'configuration-syntax', ''],
   ['[]', 'configuration-syntax', 'JSON object'],
   ['', 'configuration-syntax', ''],

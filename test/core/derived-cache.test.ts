@@ -44,7 +44,7 @@ describe('a cache of derived data', () => {
     }
   })
 
-  it('is empty where it is no file, and costs nothing where it cannot be written', () => {
+  it('is empty where it is not a file, and costs nothing where it cannot be written', () => {
     const directory = join(folder, 'directory')
     mkdirSync(directory)
     expect(() => writeCache(directory, '1', data)).not.toThrow()

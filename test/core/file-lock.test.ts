@@ -74,18 +74,18 @@ it('refuses a lock file that something else made', () => {
   expect(() => acquireFileLock(file)).toThrow(StateFileError)
 })
 
-it.each([-1, 0, 0.5, 1e99])('refuses a lock of %d, which is no process', (pid) => {
+it.each([-1, 0, 0.5, 1e99])('refuses a lock of %d, which is not a process', (pid) => {
   writeLock({ pid, host: hostname(), token: 'x' })
-  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+  expect(() => acquireFileLock(file)).toThrow('is not a lock file of skillrail')
   expect(lockHolder(file)).toBe(undefined)
 })
 
 it.runIf(existsSync('/dev/zero'))('refuses what could be read for ever in its place', () => {
   symlinkSync('/dev/zero', `${file}.lock`)
-  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+  expect(() => acquireFileLock(file)).toThrow('is not a lock file of skillrail')
   rmSync(`${file}.lock`)
   execFileSync('mkfifo', [`${file}.lock`])
-  expect(() => acquireFileLock(file)).toThrow('is no lock of ours')
+  expect(() => acquireFileLock(file)).toThrow('is not a lock file of skillrail')
 })
 
 it('names the holder without touching anything', () => {

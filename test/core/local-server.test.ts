@@ -139,7 +139,7 @@ describe('a local server', () => {
     ['a path with a query', 404, () => ({ line: 'POST /data?x HTTP/1.1' })],
     ['a whole address', 404, () => ({ line: 'POST http://127.0.0.1/data HTTP/1.1' })],
     ['a name that every object has', 404, () => ({ line: 'POST /__proto__ HTTP/1.1' })],
-    ['what is no JSON', 400, () => ({ body: '<xml>' })],
+    ['what is not JSON', 400, () => ({ body: '<xml>' })],
     ['a body that is too long', 413, () => ({ body: `"${'a'.repeat(1000)}"` })],
     ['a length that is too long', 413, () => ({ more: 'Content-Length: 999999999999\n' })],
     [

@@ -120,7 +120,7 @@ describe('a SARIF log', () => {
       [
         finding(),
         finding({ line: 3 }),
-        finding({ code: 'b-rule', severity: 'info', line: 3, column: 7, hint: 'Mend it.' }),
+        finding({ code: 'b-rule', severity: 'info', line: 3, column: 7, hint: 'Fix it.' }),
         finding({ code: 'unknown', severity: 'warning', path: 'relative/é.md' }),
       ],
       '/work',

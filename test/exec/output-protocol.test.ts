@@ -97,8 +97,8 @@ describe('the output of a script', () => {
     ['a status that is a number', '{"status":1,"result":"r"}', 'is 1'],
     ['a status that is true', '{"status":true}', 'is true'],
     ['words behind output:', 'output: it is\n  status: failure\n', ''],
-    ['errors that are no list', 'output:\n  status: success\n  errors: {a: 1}\n', 'errors'],
-    ['metrics that are no mapping', 'output:\n  status: success\n  metrics: [1]\n', 'metrics'],
+    ['errors that are not a list', 'output:\n  status: success\n  errors: {a: 1}\n', 'errors'],
+    ['metrics that are not a mapping', 'output:\n  status: success\n  metrics: [1]\n', 'metrics'],
     ['an alias', 'output:\n  status: success\n  result: &a x\n  errors: [*a]\n', ''],
   ])('is a failure output-malformed for %s', (_name, stdout, reason) => {
     const output = fromStdout(stdout)

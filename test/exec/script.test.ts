@@ -61,7 +61,7 @@ printf 'output:\\n  status: success\\n  result: from file\\n' > "$SKILLRAIL_OUTP
   expect(readdirSync(join(directory, 'steps'))).toEqual([])
 })
 
-it('refuses an output file that is no regular file of fair size', async () => {
+it('refuses an output file that is not a regular file of fair size', async () => {
   const link = await run('#!/bin/sh\nln -s /etc/passwd "$SKILLRAIL_OUTPUT"\n')
   const fifo = await run('#!/bin/sh\nmkfifo "$SKILLRAIL_OUTPUT"\n')
   const huge = await run('#!/bin/sh\nhead -c 3000000 /dev/zero > "$SKILLRAIL_OUTPUT"\n')

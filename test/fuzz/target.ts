@@ -11,7 +11,7 @@ export interface FuzzTarget {
   fuzz(data: Uint8Array): void
 }
 
-/** The input as text; what is no UTF-8 becomes U+FFFD. */
+/** The input as text; what is not UTF-8 becomes U+FFFD. */
 export function textOf(data: Uint8Array): string {
   return Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('utf8')
 }

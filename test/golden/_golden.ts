@@ -14,10 +14,23 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { bin as ownBin } from '../command-line.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { normaliser } from './_normalise.ts'
+
+// The record shows a machine without bubblewrap, whatever this one has.
+vi.mock(import('../../src/exec/sandbox/open-sandbox.ts'), async (original) => {
+  const actual = await original()
+  const openSandbox: typeof actual.openSandbox = () =>
+    actual.chooseSandbox({
+      platform: 'linux',
+      processor: 'x64',
+      exists: () => false,
+      probe: async () => '',
+    })
+  return { ...actual, openSandbox }
+})
 
 /** The built command line of another version, where that is to be recorded. */
 const otherBin = process.env['SKILLRAIL_GOLDEN_BIN']
@@ -157,6 +170,7 @@ async function record(play: (scenario: Scenario) => Promise<void>): Promise<stri
       mkdirSync(join(directory, folder), { recursive: true })
     }
     symlinkSync(process.execPath, join(directory, 'bin/node'))
+    symlinkSync(repository, join(directory, 'skillrail'))
     for (const program of programs) {
       const found = ['/usr/bin', '/bin'].map((folder) => join(folder, program)).find(existsSync)
       if (found !== undefined) symlinkSync(found, join(directory, 'bin', program))
@@ -171,6 +185,8 @@ async function record(play: (scenario: Scenario) => Promise<void>): Promise<stri
 
 function scenarioIn(directory: string, blocks: string[]): Scenario {
   const normalise = normaliser({
+    [join(directory, 'skillrail')]: '/skillrail',
+    [join(directory, 'bin/node')]: '/node',
     [directory]: '/place',
     [directory.replaceAll('/', '%2f')]: '%2fplace',
     [process.execPath]: '/node',

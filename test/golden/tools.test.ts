@@ -1,8 +1,15 @@
-import { serverEntry } from '../fixtures/server-project.ts'
 import { golden, type Scenario } from './_golden.ts'
 
 /** Two servers of the project: one with many tools, one that answers as it is told. */
 function servers({ directory, write }: Scenario, more: object = {}): void {
+  const server = (program: string, ...words: string[]): object => ({
+    command: `${directory}/bin/node`,
+    args: [
+      '--disable-warning=ExperimentalWarning',
+      `${directory}/skillrail/test/fixtures/programs/${program}.ts`,
+      ...words,
+    ],
+  })
   const script = `${directory}/github.json`
   const schema = {
     type: 'object',
@@ -19,8 +26,8 @@ function servers({ directory, write }: Scenario, more: object = {}): void {
     }),
   )
   const mcpServers = {
-    things: serverEntry('tool-server', `${directory}/calls`),
-    github: serverEntry('scripted-server', script, `${directory}/calls`),
+    things: server('tool-server', `${directory}/calls`),
+    github: server('scripted-server', script, `${directory}/calls`),
     ...more,
   }
   write('project/.mcp.json', JSON.stringify({ mcpServers }))

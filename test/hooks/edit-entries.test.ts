@@ -53,10 +53,10 @@ it('replaces an older entry of ours, and takes a handler out of a group of other
 
 it.each([
   ['{ "a": 1,\n "hooks": [', 'f:2'],
-  ['{\n "hooks": []\n}', 'f:2: `hooks` is no object'],
-  ['{\n\n "hooks": { "UserPromptSubmit": {} } }', 'f:3: `hooks.UserPromptSubmit` is no array'],
-  ['[]', 'f:1: it is no JSON object'],
-  ['hello', 'f:1: it is no JSON'],
+  ['{\n "hooks": []\n}', 'f:2: `hooks` is not an object'],
+  ['{\n\n "hooks": { "UserPromptSubmit": {} } }', 'f:3: `hooks.UserPromptSubmit` is not an array'],
+  ['[]', 'f:1: it is not a JSON object'],
+  ['hello', 'f:1: it is not JSON'],
 ])('refuses %j with the line', (text, message) => {
   expect(() => withEntry(text, claude, [command], 'f')).toThrow(message)
 })

@@ -84,7 +84,7 @@ const cases: Case[] = [
   ],
   [
     'copilot',
-    'something that is no list',
+    'something that is not a list',
     { '.copilot/config.json': { trustedFolders: 'PROJECT' } },
     'open',
   ],

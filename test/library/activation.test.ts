@@ -45,7 +45,7 @@ describe('who may activate a skill', () => {
     const refusal = new SkillInvocationError({ code: 'x', message: 'x' })
     expect(refusal.exitCode).toBe(4)
     expect(() => activate({ disableModelInvocation: true }, { source: 'model' })).toThrow(
-      'Skill a may not be activated by the model: it sets disable-model-invocation.',
+      'Skill a cannot be activated by the model: it sets disable-model-invocation.',
     )
   })
 })

@@ -197,7 +197,7 @@ describe('a broken skill hides no other one', () => {
     ['without a description', '---\nname: bad\n---\n', 'description-missing'],
     ['with a list', '---\n- a\n---\n', 'frontmatter-not-mapping'],
     ['that is empty', '', 'frontmatter-missing'],
-    ['that is no UTF-8', Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]), 'file-not-utf8'],
+    ['that is not UTF-8', Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0xfe]), 'file-not-utf8'],
     [
       'with more frontmatter than anybody reads',
       `---\na: ${'x'.repeat(70_000)}\n---\n`,

@@ -83,7 +83,7 @@ describe('what is not found', () => {
     expect(error).toMatchObject({
       exitCode: 3,
       message: 'There is no skill called code-reveiw.',
-      hint: `Did you mean code-review? skillrail list shows what there is. Looked in ${join(place.project, '.claude/skills')}.`,
+      hint: `Did you mean code-review? List skills with: skillrail list. Looked in ${join(place.project, '.claude/skills')}.`,
     })
   })
 
@@ -115,7 +115,7 @@ describe('what cannot be used', () => {
     }
   })
 
-  it('because its file is no file', () => {
+  it('because its file is not a file', () => {
     const place = world()
     place.write({ 'project/.claude/skills/bad/SKILL.md/x': '' })
     expect(thrown(() => find(place, '.claude/skills/bad'))).toBeInstanceOf(SkillLoadError)

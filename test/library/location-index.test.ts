@@ -204,7 +204,7 @@ describe('is made anew', () => {
   const files: readonly [string, (text: string) => string][] = [
     ['when it is empty', () => ''],
     ['when it is cut off', (text) => text.slice(0, 900)],
-    ['when it is no JSON', () => 'nonsense'],
+    ['when it is not JSON', () => 'nonsense'],
     ['when it is another document', () => '[1, 2]'],
     ['when it is of another version', (text) => text.replace('"version":"1"', '"version":"2"')],
     [

@@ -68,7 +68,7 @@ describe('refuses', () => {
         writeFileSync(join(directory, 'large.txt'), Buffer.alloc(maxResourceBytes + 1, 'x')),
     ],
     [
-      'what is no text',
+      'what is not text',
       'image.png',
       'file-not-utf8',
       (_place, directory) => writeFileSync(join(directory, 'image.png'), Buffer.from([0xff])),

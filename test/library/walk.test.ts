@@ -120,7 +120,7 @@ describe('links', () => {
   })
 })
 
-describe('what is no skill is reported and hides no other one', () => {
+describe('what is not a skill is reported and hides no other one', () => {
   it('a directory called SKILL.md', () => {
     const { root, skill } = world()
     skill('s/good')

@@ -108,7 +108,7 @@ it('goes on with arguments that held a secret as long as it lives, and then name
   await agent.client.close()
   const later = await project.start({ args: ['--trust-workspace', '--yes'] })
   expect((await ask(later, 'chain_next', { run })).text).toContain(
-    `A person can type: skillrail chain next ${run} --trust-workspace, behind it -- and those arguments`,
+    `A user can type: skillrail chain next ${run} --trust-workspace, behind it -- and those arguments`,
   )
 })
 

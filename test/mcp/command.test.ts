@@ -33,7 +33,7 @@ it('ends as the view does when the port is taken', async () => {
   const { code, stderr } = await cli('mcp', 'serve', '--http', '--port', String(port))
   taken.close()
   expect(code).toBe(2)
-  expect(stderr).toContain(`--port ${port}: another program listens there`)
+  expect(stderr).toContain(`--port ${port}: the port is in use`)
 })
 
 it('gives the same as one document, without the skills that are not trusted', async () => {
@@ -44,11 +44,11 @@ it('gives the same as one document, without the skills that are not trusted', as
 
 it.each([
   [['--json'], '--json has nothing to print'],
-  [['--port', '80'], '--port means nothing without --http'],
-  [['--token-file', 'x'], '--token-file means nothing without --http'],
+  [['--port', '80'], '--port requires --http'],
+  [['--token-file', 'x'], '--token-file requires --http'],
   [['--http', '--port', '99999'], 'a whole number from 0 to 65535'],
   [['--list', '--http', '--port', 'zzz'], 'a whole number from 0 to 65535'],
-  [['--session', '../x'], 'is no session id'],
+  [['--session', '../x'], 'is not a session ID'],
 ])('refuses %j', async (options, words) => {
   const { code, stdout, stderr } = await cli('mcp', 'serve', ...options)
   expect(code).toBe(2)

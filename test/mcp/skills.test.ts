@@ -28,7 +28,7 @@ const project = servedProject('block', async (begun) => {
   begun.skill('style', 'user-invocable: false\n', 'Write plainly.')
   begun.skill('loose', '', 'Its files lead out.')
   symlinkSync('/etc/passwd', join(begun.project, '.skillrail/skills/loose/passwd'))
-  begun.skill('../skills/Odd_Name', '', 'Its name is no name.')
+  begun.skill('../skills/Odd_Name', '', 'Its name is not a name.')
   ;[trusted, untrusted] = await Promise.all([begun.start(), begun.start({ args: [] })])
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type CommandAnswer, runCommand } from '../chain/_command.ts'
 import { answerOf, engines, say, steps, useEngine } from './_engines.ts'
 
-/** Steps that wait for a person, on whichever engine the run is. */
+/** Steps that wait for a user, on whichever engine the run is. */
 describe.each(engines)('on the engine %s, a gate', (engine) => {
   const { project, chosen, write, run } = useEngine(engine)
 

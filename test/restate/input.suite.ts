@@ -134,7 +134,7 @@ describe('with a server', () => {
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(request),
     })
-    expect(await response.text()).toContain('is no id of a run')
+    expect(await response.text()).toContain('is not a run ID')
   })
 
   it('a step that no worker has fails after the time that is given to it', async () => {
@@ -366,7 +366,7 @@ describe.skipIf(!hasBalancer)(
       const [chain] = nested.attempts[0]?.steps ?? []
       expect(chain).toMatchObject({ status: 'success', result: '4 of 4 steps succeeded' })
       const times = [chain, ...(chain?.steps ?? [])].map((step) => step?.durationMs ?? -1)
-      // An hour between the clocks of two workers is no hour of work, forwards or backwards.
+      // An hour between the clocks of two workers is not an hour of work, forwards or backwards.
       expect(times.every((time) => time >= 0 && time < 60_000)).toBe(true)
     })
   },

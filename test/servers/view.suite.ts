@@ -98,7 +98,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.evaluate(`location.hash = '#/chains'`)
       await page.until(shows('release'))
       await page.evaluate(clickOn('.row', 'release'))
-      await page.until(shows('waits for a person'))
+      await page.until(shows('waits for a user'))
       await page.until(shows('skillrail run release'))
       await page.evaluate(`location.hash = '#/runs'`)
       await page.until(shows('nightly'))
@@ -474,7 +474,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.evaluate(`location.hash = '#/runs'`)
       await page.until(shows('Show older ones (99 of 1,200 runs are shown)'))
       await page.until(shows('The search looks in the newest 100 alone.'))
-      await page.evaluate(`document.querySelector('.remarks').open = true`)
+      await page.evaluate(`document.querySelector('.diagnostics').open = true`)
       await page.until(shows('run-5.jsonl is damaged [c]'))
       for (let most = 200; most <= 1000; most += 100) {
         await page.evaluate(clickOn('.more', 'older ones'))

@@ -41,7 +41,7 @@ describe('substituting arguments', () => {
     ['$file-copy', 'x', ['file'], 'x-copy'],
     ['$filename', 'x', ['file'], '$filename'],
     ['$format', 'x', ['file', 'format'], ''],
-    // What is no placeholder.
+    // What is not a placeholder.
     ['$HOME costs $5.00 or $5,000', 'x', [], '$HOME costs $5.00 or $5,000'],
     ['$100 $10k $1st $0x', 'x', [], '$100 $10k $1st $0x'],
     ['$ARGUMENTS_FILE $ARGUMENTSX', 'x', [], '$ARGUMENTS_FILE $ARGUMENTSX'],

@@ -133,7 +133,7 @@ describe('the validator that the skill creating-skills carries', () => {
     expect(other).toBe(own)
   })
 
-  it('judges bytes that are no UTF-8 alike', () => {
+  it('judges bytes that are not UTF-8 alike', () => {
     const { own, quick: other } = verdicts(Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff]), 'a')
     expect(other).toBe(own)
   })

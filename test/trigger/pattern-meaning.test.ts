@@ -274,7 +274,7 @@ function foundBy(pattern: Pattern, line: string): string | null {
 }
 
 describe('the line end of a YAML block', () => {
-  it('is no part of the pattern', () => {
+  it('is not part of the pattern', () => {
     expect(accepted('deploy now\n').source).toBe('deploy now')
     expect(accepted('deploy now\n\n').source).toBe('deploy now')
     expect(accepted('[d]eploy\n').test('a deploy b')).toBe(true)

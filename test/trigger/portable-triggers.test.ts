@@ -45,7 +45,7 @@ describe('the line reader', () => {
         const portable = readPortableTriggers(text)
         if (!portable.portable) return
         const full = readTriggers(text, 'SKILL.md')
-        // A file that is no valid YAML at all is loaded by nobody.
+        // A file that is not valid YAML is loaded by nobody.
         if (full.diagnostics.some(({ code }) => code.startsWith('yaml-'))) return
         accepted++
         expect(portable.triggers).toEqual(full.triggers)
@@ -55,7 +55,7 @@ describe('the line reader', () => {
     expect(accepted).toBeGreaterThan(300)
   })
 
-  it('never accepts what is no YAML', () => {
+  it('never accepts what is not YAML', () => {
     fc.assert(
       fc.property(document, (text) => {
         const { diagnostics } = readTriggers(text, 'SKILL.md')

@@ -29,7 +29,7 @@ const deviations: Record<string, Record<string, string>> = {
     're-x-escape': a,
     'prompt-backslash': '',
   },
-  'what is no YAML is a diagnostic': {
+  'what is not YAML is a diagnostic': {
     'dq-single-backslash-s': '',
     'inject-in-path': '',
     'half-quoted': '',
@@ -62,7 +62,7 @@ const deviations: Record<string, Record<string, string>> = {
 
 /** Deviations that must be explained to the author. */
 const explained = [
-  'what is no YAML is a diagnostic',
+  'what is not YAML is a diagnostic',
   'frontmatter must begin and end',
   'a path that leaves the skill is refused',
   'invalid patterns are diagnostics',

@@ -27,6 +27,6 @@ describeScript({
   shell: [busybox, 'sh'],
   tools: Object.fromEntries(applets.map((applet) => [applet, [busybox, applet]])),
   missing: busybox === '',
-  // Debian's busybox compares bytes, so that a dot is no letter with an accent.
+  // Debian's busybox compares bytes, so that a dot is not a letter with an accent.
   bytesOnly: true,
 })

@@ -47,7 +47,7 @@ describe('the files that define subagents in a directory', () => {
     ['where there is no such directory', 'missing'],
     ['where a file has its name', 'file'],
     ['below a file', 'file/agents'],
-  ])('are none %s, which is no problem', (_where, path) => {
+  ])('are none %s, which is not a problem', (_where, path) => {
     const directory = temporaryDirectory()
     writeFiles(directory, { file: '' })
     expect(agentFilesIn(join(directory, path))).toEqual({ files: [], problems: [] })

@@ -98,13 +98,13 @@ describe('the files of a skill that act', () => {
   })
 
   it.runIf(process.platform !== 'win32')(
-    'that are no files are never accepted and never waited for',
+    'that are not files are never accepted and never waited for',
     () => {
       const directory = temporaryDirectory()
       mkdirSync(join(directory, 'scripts'))
       execFileSync('mkfifo', [join(directory, 'scripts/pipe')])
       expect(collectSkillParts(directory, skillIn(directory))).toMatchObject([
-        { path: 'scripts/pipe', digest: 'unreadable', problem: 'is no regular file' },
+        { path: 'scripts/pipe', digest: 'unreadable', problem: 'is not a regular file' },
       ])
     },
   )

@@ -125,7 +125,7 @@ describe('a file that a hook runs', () => {
       expect.objectContaining({
         path,
         digest: 'unreadable',
-        problem: 'is run by the skill and lies where nobody can vouch for it',
+        problem: 'is run by the skill and lies where it cannot be verified',
       }),
     )
   })

@@ -29,7 +29,7 @@ it.each([
   expect(state()).toBe('drifted')
   await expect(store.write(now())).rejects.toMatchObject({
     code: 'lock-skill-unreadable',
-    message: `skill/out is a link to ${target}, outside the skill, where nobody can vouch for it, so the skill cannot be locked`,
+    message: `skill/out is a link to ${target}, outside the skill, so it cannot be verified, so the skill cannot be locked`,
   })
   expect(() => store.requireLockable(now())).toThrow('outside the skill')
 })

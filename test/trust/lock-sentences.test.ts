@@ -38,7 +38,7 @@ const plainPath = 'must have a relative path without . and .. here'
 
 describe('a lock', () => {
   it.each([
-    ['is no object', [], 'must be an object', false],
+    ['is not an object', [], 'must be an object', false],
     ['has no version', {}, 'must have the version 1 or 2', false],
     ['has a version in words', { version: '2' }, 'must have the version 1 or 2', false],
     ['has version 0', { version: 0 }, 'must have the version 1 or 2', false],
@@ -103,7 +103,7 @@ describe('a lock', () => {
       diagnostics: [
         {
           code: 'lock-directory',
-          message: `${join(workspace, '.skillrail')} is no directory, so there can be no lock file in it`,
+          message: `${join(workspace, '.skillrail')} is not a directory, so there can be no lock file in it`,
         },
       ],
     })
@@ -124,7 +124,7 @@ describe('a lock', () => {
     expect(problem).toMatchObject({
       code: 'lock-file-unreadable',
       message: expect.stringContaining('skills.lock.json'),
-      hint: expect.stringContaining('Mend it or take it from version control again'),
+      hint: expect.stringContaining('Fix it or take it from version control again'),
     })
   })
 
@@ -218,7 +218,7 @@ describe('what is kept about a lock', () => {
   })
 
   it.each([
-    ['a lock that cannot be read', '{', 'the lock was not touched: the lock file is no JSON'],
+    ['a lock that cannot be read', '{', 'the lock was not touched: the lock file is not JSON'],
     ['a newer one', '{"version": 9}', 'the lock was not touched: the lock file has version 9'],
   ])('is not written over %s', async (_, text, message) => {
     const { store, current } = await locked()
@@ -254,8 +254,8 @@ describe('JSON of a project', () => {
     ['{\n "a": 1,\n "a": 2}', /twice/, 3, 2],
     ['{"b": "x\\"y", "a": {"a": 1}, "a": 2}', /twice/, 1, 30],
     [deep(17), /^is nested more than 16 levels deep$/, 1, 17],
-    ['[1,\n 2,]', /is no JSON from here on/, 2, 4],
-    ['', /is no JSON from here on/, 1, 1],
+    ['[1,\n 2,]', /is not JSON from here on/, 2, 4],
+    ['', /is not JSON from here on/, 1, 1],
   ])('%j is refused at its place', (text, message, line, column) => {
     const parsed = parseProjectJson(text)
     expect(parsed).toMatchObject({ ok: false, problem: { line } })
@@ -330,7 +330,7 @@ describe('skills-lock.json', () => {
 })
 
 describe('the hash of an installed skill', () => {
-  it('is not there for a directory that cannot be listed, or holds what is no file', () => {
+  it('is not there for a directory that cannot be listed, or holds what is not a file', () => {
     const directory = temporaryDirectory()
     expect(installedHash(join(directory, 'none'))).toEqual({
       ok: false,

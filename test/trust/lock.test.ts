@@ -48,7 +48,7 @@ function project(files: Readonly<Record<string, string>> = {}) {
 }
 
 describe('a lock', () => {
-  it('that cannot be looked for is no lock that is missing', () => {
+  it('that cannot be looked for is not a lock that is missing', () => {
     const { workspace } = project()
     expect(readLock(join(workspace, 'no such place')).state).toBe('none')
     expect(readLock(join(workspace, 'x'.repeat(300))).state).toBe('unreadable')
@@ -312,7 +312,7 @@ describe('a lock file that somebody else made', () => {
     expect(changes.at(0)).toMatchObject({ change: 'added', path: skill })
   })
 
-  it('is no lock where it is a link, and nothing is written through it', async () => {
+  it('is not a lock where it is a link, and nothing is written through it', async () => {
     const { root, workspace, store, now } = project()
     await store.write(now())
     const outside = join(root, 'outside.json')
@@ -321,13 +321,13 @@ describe('a lock file that somebody else made', () => {
     await refusesToWrite({ workspace, store, now, outside })
   })
 
-  it('is no lock where it is a link to nothing', () => {
+  it('is not a lock where it is a link to nothing', () => {
     const { workspace } = project({ '.skillrail/config.json': '{}' })
     symlinkSync('nowhere', join(workspace, '.skillrail/skills.lock.json'))
     expect(readLock(workspace)).toMatchObject({ diagnostics: [{ code: 'lock-file-link' }] })
   })
 
-  it('is no lock below a link, and nothing is written there', async () => {
+  it('is not a lock below a link, and nothing is written there', async () => {
     const { root, workspace, store, now } = project()
     await store.write(now())
     const outside = join(root, 'outside')
@@ -355,13 +355,13 @@ describe('a lock file that somebody else made', () => {
     expect(readFileSync(outside, 'utf8')).toBe(before)
   }
 
-  it('is no lock where it is a directory', () => {
+  it('is not a lock where it is a directory', () => {
     const { workspace } = project({ '.skillrail/skills.lock.json/x': '' })
     expect(readLock(workspace)).toMatchObject({ state: 'unreadable' })
   })
 })
 
-it('a text that is no JSON costs no more than its length, and a long key is not repeated', () => {
+it('a text that is not JSON costs no more than its length, and a long key is not repeated', () => {
   const quotes = '"\\"'.repeat(1_000_000)
   expect(parseLock(`{"a":1,${quotes}`)).toMatchObject({ ok: false, problem: { line: 1 } })
   const key = JSON.stringify('k'.repeat(100_000))

@@ -31,7 +31,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     return { directory, state }
   }
 
-  it('is no drift, and nothing that was not accepted', async () => {
+  it('is not a drift, and nothing that was not accepted', async () => {
     const { directory, state } = await locked()
     expect(state()).toBeUndefined()
     expect(collectSkillParts(dirname(directory), skillIn(directory), { text: true })).toHaveLength(
@@ -46,7 +46,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
       expect(readTarget(directory, way)).toMatchObject({ ok: false, code: 'path-left-out' })
       expect(findScript(directory, way)).toMatchObject({
         kind: 'broken',
-        diagnostic: { message: expect.stringContaining('is no part of a skill') },
+        diagnostic: { message: expect.stringContaining('is not part of a skill') },
       })
     }
     expect(listResources(directory).files.map((file) => file.path)).toEqual(['guide.md'])
@@ -58,7 +58,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     expect(parts).toContainEqual(
       expect.objectContaining({
         digest: 'unreadable',
-        problem: 'is run by the skill and lies where nobody can vouch for it',
+        problem: 'is run by the skill and lies where it cannot be verified',
       }),
     )
   })
@@ -107,7 +107,7 @@ it('a skill that is the project runs and injects nothing of its .git and .skillr
     const problems = collectSkillParts(directory, skillIn(directory, { run })).flatMap(
       ({ problem }) => problem ?? [],
     )
-    expect(problems).toEqual(['is run by the skill and lies where nobody can vouch for it'])
+    expect(problems).toEqual(['is run by the skill and lies where it cannot be verified'])
   }
 })
 

@@ -142,7 +142,7 @@ describe('a file of a skill', () => {
       expect(parts).toContainEqual(
         expect.objectContaining({
           digest: 'unreadable',
-          problem: 'is run by the skill and lies where nobody can vouch for it',
+          problem: 'is run by the skill and lies where it cannot be verified',
         }),
       )
     }
@@ -179,11 +179,11 @@ describe('what nobody can vouch for', () => {
       expect(partsOf(directory)[0]).toMatchObject({
         ...refused,
         path: 'link',
-        problem: 'is no regular file',
+        problem: 'is not a regular file',
       })
       expect(partsOf(directory, { text: true })).toMatchObject([
-        { path: 'link', problem: 'is no regular file' },
-        { ...refused, path: 'pipe', problem: 'is no regular file' },
+        { path: 'link', problem: 'is not a regular file' },
+        { ...refused, path: 'pipe', problem: 'is not a regular file' },
         { path: 'scripts/a' },
       ])
     },

@@ -134,7 +134,7 @@ describe('a project skill', () => {
     expect(refusal.exitCode).toBe(4)
     expect(refusal.code).toBe('skill-not-trusted')
     expect(refusal.message).toBe(
-      'Skill deploy may not run its script: something of it that acts has changed since its workspace was trusted.',
+      'Skill deploy may not run its script: something that it can execute has changed since its workspace was trusted.',
     )
     expect(refusal.hint).toBe(`To see what changed and accept it: skillrail trust ${workspace}`)
   })

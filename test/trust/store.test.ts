@@ -123,14 +123,14 @@ describe('the store', () => {
   })
 
   it.each([
-    ['is no regular file', 'is no regular file'],
+    ['is not a regular file', 'is not a regular file'],
     [undefined, 'cannot be read'],
   ])('accepts no part that cannot be read: %s', async (problem, said) => {
     const store = newStore()
     const broken = part('', { digest: 'unreadable', problem })
     await expect(store.accept('/w/a', [part('one'), broken])).rejects.toMatchObject({
       code: 'trust-part-unreadable',
-      message: `.skillrail/skills/a/scripts/run.sh ${said}, so nobody can vouch for it`,
+      message: `.skillrail/skills/a/scripts/run.sh ${said}, so it cannot be verified`,
       hint: 'Remove it or make it readable, then trust the workspace again.',
     })
     expect(store.find('/w/a')).toBeUndefined()
@@ -143,10 +143,10 @@ const file = (workspaces: unknown, version: unknown = 1) => JSON.stringify({ ver
 
 describe('a record that is not ours', () => {
   it.each([
-    ['empty', '', 'it is no JSON from offset 0 on'],
-    ['cut off', '{"version": 1, "workspaces": [', 'it is no JSON from offset 30 on'],
-    ['not JSON', 'xyz', 'it is no JSON from offset 0 on'],
-    ['commented', '{ /* hello */ "version": 1 }', 'it is no JSON from offset 2 on'],
+    ['empty', '', 'it is not JSON from offset 0 on'],
+    ['cut off', '{"version": 1, "workspaces": [', 'it is not JSON from offset 30 on'],
+    ['not JSON', 'xyz', 'it is not JSON from offset 0 on'],
+    ['commented', '{ /* hello */ "version": 1 }', 'it is not JSON from offset 2 on'],
     ['a list', '[]', 'the whole at offset 0 is wrong: it must be an object'],
     ['without a version', '{"workspaces": []}', 'version at offset 0 is wrong: it must be 1'],
     ['with a wrong version', '{"version": "1"}', 'version at offset 12 is wrong: it must be 1'],

@@ -64,7 +64,7 @@ describe('a value of the record that is wrong', () => {
     ['a part', record([{ ...accepted, parts: [7] }]), 'workspaces.0.parts.0'],
     ['a part that is nothing', record([{ ...accepted, parts: [null] }]), 'workspaces.0.parts.0'],
     ['a part that is a list', record([{ ...accepted, parts: [[]] }]), 'workspaces.0.parts.0'],
-  ])('%s that is no object is shown with its place', (_what, text, place) => {
+  ])('%s that is not an object is shown with its place', (_what, text, place) => {
     const at = /(7|null|\[\])\]/.exec(text)?.index
     expect(damage(text)).toBe(`${place} at offset ${at} is wrong: it must be an object`)
   })
@@ -80,7 +80,7 @@ describe('a value of the record that is wrong', () => {
 
   it('comes with what to do', () => {
     expect(refusal('[]').hint).toBe(
-      'Mend it, or move it away and run skillrail trust again in the workspaces you trust.',
+      'Fix it, or move it away and run skillrail trust again in the workspaces you trust.',
     )
   })
 })

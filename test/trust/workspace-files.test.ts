@@ -76,7 +76,7 @@ describe('a file of a project that starts or allows something', () => {
     expect(digests[1]).toBe(digests[0])
   })
 
-  it('counts whole where it is no JSON', () => {
+  it('counts whole where it is not JSON', () => {
     const text = `{${'x'.repeat(70_000)}`
     expect(partsWith({ '.claude/settings.json': text })[0]?.digest).toBe(sha256(text))
   })
@@ -110,8 +110,8 @@ describe('a file of a project that is a link', () => {
 
   it.each([
     ['that leads nowhere', '.mcp.json', 'nowhere', 'cannot be read: ELOOP'],
-    ['to a device', '.mcp.json', '/dev/zero', 'is no regular file'],
-    ['to a directory', '.mcp.json', '.', 'is no regular file'],
+    ['to a device', '.mcp.json', '/dev/zero', 'is not a regular file'],
+    ['to a directory', '.mcp.json', '.', 'is not a regular file'],
   ])('%s can never be accepted', (_what, path, target, problem) => {
     expect(linked(path, target)).toEqual([
       { owner: '', path, kind: 'mcp', digest: 'unreadable', size: 0, link: target, problem },

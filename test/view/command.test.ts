@@ -269,7 +269,7 @@ describe('skillrail view', () => {
     expect(view.said()).toBe(said)
   })
 
-  it('refuses a port that is taken, and a number that is no port', async () => {
+  it('refuses a port that is taken, and a number that is not a port', async () => {
     const other = createServer()
     const port = await new Promise<number>((resolve) => {
       other.listen(0, '127.0.0.1', () => {
@@ -281,7 +281,7 @@ describe('skillrail view', () => {
     const taken = await runCli(['view', '--port', String(port)], options)
     other.close()
     expect(taken).toMatchObject({ code: 2, stdout: '' })
-    expect(taken.stderr).toContain(`--port ${port}: another program listens there`)
+    expect(taken.stderr).toContain(`--port ${port}: the port is in use`)
     const none = await runCli(['view', '--port', '70000'], options)
     expect(none).toMatchObject({ code: 2 })
     expect(none.stderr).toContain('a whole number from 0 to 65535')
@@ -332,7 +332,7 @@ describe('skillrail view', () => {
     const { code, stdout, stderr } = await runCli(['view', '--idle-exit', '1'], options)
     expect(code).toBe(0)
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#once-[0-9a-f]{64}\n$/)
-    expect(stderr).toContain('Nobody asked for a while; it has ended.')
+    expect(stderr).toContain('Stopped after a time without requests.')
   })
 })
 

@@ -107,7 +107,7 @@ describe('requests to the view', () => {
       401,
       () => ({ ...noToken, line: 'POST /api/other HTTP/1.1' }),
     ],
-    ['what is no JSON', 400, () => ({ body: '<xml>' })],
+    ['what is not JSON', 400, () => ({ body: '<xml>' })],
     ['a body over 256 KiB', 413, () => ({ body: `"${'a'.repeat(262_144)}"` })],
     ['a length over it', 413, () => ({ more: 'Content-Length: 999999999999\n' })],
     ['two lengths', 400, () => ({ more: 'Content-Length: 2\nContent-Length: 3\n' })],

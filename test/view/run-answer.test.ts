@@ -67,12 +67,12 @@ it('tells what goes on and what is to come from what was cut off, while a run go
     'cancelled',
   ])
   expect(stopped).toMatchObject({
-    next: [{ what: 'Go on', line: 'skillrail runs resume 0run' }],
+    next: [{ what: 'Continue', line: 'skillrail runs resume 0run' }],
   })
 })
 
 it('says what a person types where a gate waits, and decides nothing itself', () => {
-  const waiting = step('deploy it', { status: 'waiting', reason: 'waits for a person' })
+  const waiting = step('deploy it', { status: 'waiting', reason: 'waits for a user' })
   const gate = {
     type: 'gate' as const,
     key: '1:deploy it',
@@ -184,6 +184,6 @@ it('shows of a step that failed in the sandbox that it did, and what to do', () 
 it('shows the lines that go on as whoever started the view has to type them', () => {
   const line = (command: string, runId: string): string => `${command} ${runId} --trust-workspace`
   expect(runAnswer(standing(resultOf([], 'interrupted'), { line }), '')).toMatchObject({
-    next: [{ what: 'Go on', line: 'runs resume 0run --trust-workspace' }],
+    next: [{ what: 'Continue', line: 'runs resume 0run --trust-workspace' }],
   })
 })

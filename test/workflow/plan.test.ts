@@ -98,7 +98,7 @@ describe('what stands before a call', () => {
     })
   })
 
-  it('is no step that the call itself would make stale', () => {
+  it('is not a step that the call itself would make stale', () => {
     const { steps, open } = planned({ prerequisites: [{ invalidated_by: ['other', 'go'] }] })
     expect(steps[0]).toMatchObject({
       status: 'not-applicable',
@@ -107,7 +107,7 @@ describe('what stands before a call', () => {
     expect(open).toBe(0)
   })
 
-  it('is no optional step of which no server has the tool', () => {
+  it('is not an optional step of which no server has the tool', () => {
     const { steps, open } = planned({ prerequisites: [{ tool: 'absent', required: false }, {}] })
     expect(steps[0]).toMatchObject({
       status: 'not-installed',

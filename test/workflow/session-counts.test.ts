@@ -21,12 +21,12 @@ it('begins when it was cleared, and not with the first call of the log that stay
   await session.log({ tool: 'a__b', durationMs: 1, outcome: 'success', size: 0 })
   runtime.clock.now += hour
   await session.record('safe', 'list_tables', {}, 'one')
-  const begun = (await session.read()).begun ?? ''
+  const begun = (await session.read()).recordedStart ?? ''
   runtime.clock.now += hour
   expect(await session.clear()).toBe(true)
   const after = await session.read()
   expect(after.state.completed.size).toBe(0)
-  expect(Date.parse(after.begun ?? '')).toBe(Date.parse(begun) + hour)
+  expect(Date.parse(after.recordedStart ?? '')).toBe(Date.parse(begun) + hour)
   expect(await session.clear({ log: true })).toBe(true)
-  expect((await session.read()).begun).toBeUndefined()
+  expect((await session.read()).recordedStart).toBeUndefined()
 })

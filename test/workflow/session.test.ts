@@ -177,9 +177,9 @@ describe('a file that cannot be used', () => {
     ['no JSON', '{'],
     ['a list', '[]'],
     ['no start', '{"session_id": "a"}'],
-    ['a start that is no time', '{"session_id": "a", "started_at": "soon"}'],
+    ['a start that is not a time', '{"session_id": "a", "started_at": "soon"}'],
     [
-      'a tool that is no object',
+      'a tool that is not an object',
       '{"session_id":"a","started_at":"2026-02-04","completed":{"w":{"t":1}}}',
     ],
     [

@@ -176,7 +176,7 @@ type Decision =
 /**
  * Decides about one call. What takes away is looked at first and nothing later gives it back: deny
  * lists, the lists of untrusted skills, `plan`, hooks that deny. Then what approves: hooks, skills,
- * and that nothing is changed. What is left is asked for, and refused where nobody can be asked.
+ * and that nothing is changed. What is left is asked for, and refused where no user can be asked.
  */
 export function decideCall(facts: CallFacts): Decision {
   const { denied, narrowedBy, hook, alwaysAsk, mode } = facts
@@ -205,7 +205,8 @@ function ask({ mode, approver }: CallFacts, reason: string): Decision {
       `it would have to be asked for (${reason}), and permission mode dont-ask refuses that`,
     )
   }
-  if (!approver) return refuse(`it needs an approval (${reason}), and nobody can give one here`)
+  if (!approver)
+    return refuse(`it needs an approval (${reason}), and this session cannot ask for one`)
   return { kind: 'ask', reason }
 }
 

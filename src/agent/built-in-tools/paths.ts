@@ -77,7 +77,7 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
       }
       throw new AgentUsageError({
         code: 'path-outside',
-        message: `${path.shown} is outside of the project, and nobody was asked about it.`,
+        message: `${path.shown} is outside of the project and was not approved.`,
       })
     },
   }

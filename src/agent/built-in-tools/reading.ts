@@ -47,7 +47,7 @@ function numberedLines(text: string, first: number, count: number, shown: string
   const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
   const next = first + part.length
   if (next <= lines.length) {
-    numbered.push(`[${lines.length - next + 1} more lines: go on with offset ${next}.]`)
+    numbered.push(`[${lines.length - next + 1} more lines: continue with offset ${next}.]`)
   }
   return numbered.join('\n')
 }
@@ -108,7 +108,7 @@ export function listTool(workspace: Workspace): AgentTool {
       if (statSync(path.real, { throwIfNoEntry: false })?.isDirectory() !== true) {
         throw new AgentUsageError({
           code: 'no-directory',
-          message: `${path.shown} is no directory.`,
+          message: `${path.shown} is not a directory.`,
         })
       }
       const pattern = textOf(input, 'pattern')
@@ -236,7 +236,7 @@ function matchesIn(path: string, name: string, test: LineTest): string[] {
 /** Not searched unless a search begins there. */
 const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
-/** The number of entries after which a walk gives up. */
+/** Entries after which a walk gives up. */
 const walkLimit = 50_000
 
 const walkCut = `[Stopped after ${walkLimit} entries: name a directory.]`

@@ -39,7 +39,7 @@ export function writeTool(workspace: Workspace): AgentTool {
       if (entry !== undefined && !entry.isFile()) {
         throw new AgentUsageError({
           code: 'file-not-regular',
-          message: `${shown} is no regular file, and is not replaced.`,
+          message: `${shown} is not a regular file, and is not replaced.`,
         })
       }
       writeFileAtomicSync(real, content)
@@ -54,7 +54,7 @@ function presentText(path: ResolvedPath): string | undefined {
   try {
     return readText(path)
   } catch {
-    return '(something that is no text)\n'
+    return '(something that is not text)\n'
   }
 }
 

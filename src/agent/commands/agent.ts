@@ -33,7 +33,7 @@ const options = {
   skill: {
     kind: 'list',
     flags: '--skill <name>',
-    help: 'a skill that is active from the start; may be repeated',
+    help: 'a skill that is active from the start (repeatable)',
   },
   concurrency: {
     kind: 'integer',
@@ -46,16 +46,16 @@ const options = {
   instructions: {
     kind: 'text',
     flags: '--instructions <text>',
-    help: 'what it is told before the task: text, @FILE, or -',
+    help: 'instructions before the task: text, @FILE, or -',
   },
 } as const
 
 export const command = defineCommand<AgentCommandResult, Event>()({
-  arguments: { '<task>': 'what to do: text, @FILE, or - for standard input' },
+  arguments: { '<task>': 'what to do: text, @FILE, or - for stdin' },
   options,
   details:
-    'What is not read-only is asked for at the terminal; without one it is refused, and the exit\n' +
-    'code is 4. Exit code 1: the model failed; 5: it used up its turns.',
+    'Calls that are not read-only need approval in an interactive shell. In a non-interactive shell\n' +
+    'they are refused, with exit code 4. Exit code 1: the model failed; 5: no turns left.',
   examples: [
     'agent "Summarise the README." --model ollama:qwen3:8b --tools read',
     'agent "/code-review src" --model anthropic:claude-sonnet-4-5 --tools read,search',

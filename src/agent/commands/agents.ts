@@ -169,7 +169,7 @@ interface Verdicts {
 }
 
 export const validate = defineCommand<Verdicts>()({
-  arguments: { '[path...]': 'files or folders with files; default: all that are found here' },
+  arguments: { '[path...]': 'files or folders; default: all files of this project' },
   options: {},
   examples: ['agents validate', 'agents validate .claude/agents/reviewer.md'],
   async run(context, values) {

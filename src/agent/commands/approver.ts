@@ -31,7 +31,7 @@ export class CommandApprover {
     if (request.signal.aborted) return { approved: false, reason: 'the call was cancelled' }
     if (answer === undefined) {
       this.#unasked.add(request.tool.name)
-      return { approved: false, reason: 'it needs an approval, and nobody is there to give one' }
+      return { approved: false, reason: 'it needs an approval, and the shell is not interactive' }
     }
     const word = answer.trim().toLowerCase()
     if (/^a(?:lways)?$/.test(word)) this.#always.add(key)
@@ -46,7 +46,7 @@ export class CommandApprover {
     const said = error === undefined ? [] : [withOption(error)]
     if (unasked.length > 0) {
       said.push(
-        `Refused, because nobody could be asked: ${unasked.join(', ')}. Run it at a terminal, or with --yes.`,
+        `Refused without approval, because the shell is not interactive: ${unasked.join(', ')}. Run it in an interactive shell, or with --yes.`,
       )
     }
     return {
@@ -55,9 +55,9 @@ export class CommandApprover {
     }
   }
 
-  /** Undefined where nobody can be asked, and after Ctrl-D. */
+  /** Undefined where no user can be asked, and after Ctrl-D. */
   async #ask(request: ApprovalRequest): Promise<string | undefined> {
-    const nobody = new Error('nobody answered')
+    const nobody = new Error('no answer was given')
     try {
       const text = questionText(request)
       return await this.#context.ask({ text, otherwise: () => nobody }, request.signal)

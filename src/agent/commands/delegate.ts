@@ -17,14 +17,14 @@ interface DelegateResult extends Omit<SubagentResult, 'result' | 'error'>, Endin
 export const command = defineCommand<DelegateResult, AgentEvent>()({
   arguments: {
     '<agent>': 'the name of a subagent; skillrail agents list shows them',
-    '<task>': 'what it is to do: text, @FILE, or - for standard input',
+    '<task>': 'what to do: text, @FILE, or - for stdin',
   },
   options: {
     ...modelOptions,
     context: {
       kind: 'text',
       flags: '--context <text>',
-      help: 'what it is to know besides: text, @FILE, or -',
+      help: 'additional context: text, @FILE, or -',
     },
     timeout: { kind: 'seconds', flags: '--timeout <seconds>', help: 'for the whole task' },
   },

@@ -16,7 +16,7 @@ export const modelOptions = {
   baseUrl: {
     kind: 'text',
     flags: '--base-url <url>',
-    help: 'where the provider listens, such as http://127.0.0.1:11434/v1',
+    help: 'the address of the provider, such as http://127.0.0.1:11434/v1',
   },
   tools: {
     kind: 'text',
@@ -27,12 +27,12 @@ export const modelOptions = {
   mcpServer: {
     kind: 'list',
     flags: '--mcp-server <name>',
-    help: 'offer those of one server; may be repeated',
+    help: 'offer the tools of one server (repeatable)',
   },
   maxTurns: {
     kind: 'integer',
     flags: '--max-turns <number>',
-    help: 'model calls until it must sum up',
+    help: 'maximum number of model calls',
     least: 1,
     most: 9999,
   },
@@ -44,7 +44,7 @@ type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
 /**
  * The options of an agent, from those of the command and the settings.
  *
- * @throws {UsageError} when no model is named anywhere, and for options that contradict each other.
+ * @throws {UsageError} when no model is named anywhere, and for options that cannot be used together.
  */
 export function agentOptions(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,

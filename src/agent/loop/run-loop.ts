@@ -100,7 +100,7 @@ async function conclude(
     return again(
       progress,
       `The model answered nothing${why}.`,
-      'Your answer was empty. Go on, or give your final answer.',
+      'Your answer was empty. Continue, or give your final answer.',
     )
   }
   if (finishReason === 'length') {

@@ -200,7 +200,7 @@ function requested(call: TypedToolCall<ToolSet>): RequestedCall {
     id: toolCallId,
     name: toolName,
     input,
-    problem: unread ? 'the arguments are no JSON' : undefined,
+    problem: unread ? 'the arguments are not JSON' : undefined,
   }
 }
 

@@ -168,7 +168,7 @@ export function schemaInstructions(schema: JsonObject): string {
 /** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
 export async function readStructured(text: string, schema: JsonObject): Promise<StructuredAnswer> {
   const output = parsed(text) ?? parsed(fencedText(text) ?? '')
-  if (output === undefined) return { ok: false, problem: 'it is no JSON' }
+  if (output === undefined) return { ok: false, problem: 'it is not JSON' }
   const problem = await schemaProblem(schema, output)
   return problem === undefined ? { ok: true, output } : { ok: false, problem }
 }

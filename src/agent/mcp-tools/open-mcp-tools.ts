@@ -87,7 +87,7 @@ function callContext(
       if (caution?.kind !== 'changed') return undefined
       return {
         message: `${id} is held back: its description or schema changed on ${caution.since}.`,
-        hint: 'A person must look at it and run `skillrail tools refresh --accept`.',
+        hint: 'Review the change, then run: skillrail tools refresh --accept',
       }
     },
     gate,

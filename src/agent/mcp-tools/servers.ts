@@ -56,7 +56,7 @@ function definitionOf(server: McpServer): ServerDefinition {
 }
 
 /**
- * Every server that a conversation may use. Each has at most one process, whoever asks for it, and
+ * Every server that a conversation may use. Each has at most one process, every caller for it, and
  * none is started here.
  */
 export class ServerSet {

@@ -225,7 +225,7 @@ export function failClosed(call: CallAtGate, options: FailClosedOptions): void {
   throw new ToolRefusedError({
     code: 'workflow-servers',
     message: `Workflow '${first.workflow}' must run first and cannot: it needs ${first.missing.join(', ')}, and ${reasons.join('; ')}`,
-    hint: 'skillrail tools servers says what is wrong with them.',
+    hint: 'Check them with: skillrail tools servers',
   })
 }
 
@@ -255,7 +255,7 @@ export function namesAtGate(tool: AgentTool): readonly OwnTool[] {
   })
 }
 
-/** Those of the tools that are no server's, each under all of its names; the first of a name counts. */
+/** Those of the tools that belong to no server, each under all of its names; the first of a name counts. */
 function ownTools(tools: readonly AgentTool[]): ReadonlyMap<string, OwnTool> {
   const own = new Map<string, OwnTool>()
   for (const tool of tools) {

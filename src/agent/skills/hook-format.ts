@@ -39,7 +39,7 @@ const defaultTimeoutMs = 60_000
 export function readHooks(field: JsonValue | undefined): HooksReading {
   const reading: HooksReading = { hooks: [], problems: [] }
   if (field === undefined) return reading
-  if (!isObject<JsonValue>(field)) return { hooks: [], problems: ['hooks is no map of events'] }
+  if (!isObject<JsonValue>(field)) return { hooks: [], problems: ['hooks is not a map of events'] }
   for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
     if (event === undefined) reading.problems.push(unknownEvent(name))
@@ -50,7 +50,7 @@ export function readHooks(field: JsonValue | undefined): HooksReading {
 
 function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: HooksReading): void {
   if (!isObject<JsonValue>(group)) {
-    problems.push(`an entry of ${event} is no map with hooks`)
+    problems.push(`an entry of ${event} is not a map with hooks`)
     return
   }
   const written = event === 'Stop' ? undefined : group['matcher']
@@ -69,7 +69,7 @@ function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: Hook
 
 /** A sentence about what is wrong where it cannot be used. */
 function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | string {
-  if (!isObject<JsonValue>(hook)) return 'is no map'
+  if (!isObject<JsonValue>(hook)) return 'is not a map'
   const { type = 'command', command, timeout, once } = hook
   if (type !== 'command') return `is of type ${JSON.stringify(type)}; only command is known`
   if (typeof command !== 'string' || command.trim() === '') return 'has no command'
@@ -85,7 +85,7 @@ function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | strin
 function unknownEvent(name: string): string {
   const meant = nearest(name, hookEvents)
   const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return `${name} is no event that is supported here: ${hookEvents.join(', ')}.${guess}`
+  return `${name} is not an event that is supported here: ${hookEvents.join(', ')}.${guess}`
 }
 
 function listOf(value: JsonValue): readonly JsonValue[] {
@@ -180,7 +180,7 @@ export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEn
   if (!text.startsWith('{')) return nothing
   const answer = parsed(text)
   if (answer === undefined) {
-    return { ...nothing, notices: ['it printed something that begins with { and is no JSON'] }
+    return { ...nothing, notices: ['it printed something that begins with { and is not JSON'] }
   }
   return fromJson(event, answer)
 }

@@ -100,7 +100,7 @@ function hintOf(skills: readonly SkillInfo[]): string {
     fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
   )
   const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
-  return `What the skill is to work on, as a person would write it behind its name.${examples}`
+  return `What the skill is to work on, as a user would write it after its name.${examples}`
 }
 
 const answers = 8

@@ -142,7 +142,7 @@ class FieldReader {
         this.#report('field-twice', 'warning', key, message, 'Remove one of them.')
       } else if (fieldNames.includes(name)) this.#nodes.set(name, value)
       else if (!foreignFields.has(name)) {
-        const message = `\`${key.text}\` is no field of a subagent and has no effect.`
+        const message = `\`${key.text}\` is not a field of a subagent and has no effect.`
         this.#report('field-unknown', 'warning', key, message, allowed(name, fieldNames))
       }
     }
@@ -197,7 +197,7 @@ class FieldReader {
       const message = `\`permission-mode\` is \`${text}\`, which is none.`
       this.#report('permission-mode', 'error', node, message, allowed(text, permissionModes))
     } else if (mode === 'default' && text !== 'default') {
-      const message = `\`permission-mode: ${text}\` allows nothing here; whoever approves is asked.`
+      const message = `\`permission-mode: ${text}\` has no effect here; the approver is still asked.`
       this.#report('permission-mode', 'warning', node, message)
     }
     return mode

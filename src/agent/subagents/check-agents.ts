@@ -135,7 +135,7 @@ function ofServer(name: string, servers: readonly string[]): Problem | undefined
     code: 'agent-tool-of-server',
     severity: 'info',
     message: `\`tools\` names ${name}, which is called ${server}.${tool} here`,
-    hint: `Whoever delegates needs the server: --mcp-server ${server}, or \`mcp\` in a program.`,
+    hint: `The delegating agent needs the server: --mcp-server ${server}, or \`mcp\` in a program.`,
   }
 }
 

@@ -242,7 +242,7 @@ function instructionsOf(
 }
 
 const howToWork =
-  'Carry out the task that you are given, with the tools that you have, and answer with the result. Nobody answers questions: decide what is open yourself, and say so.'
+  'Carry out the task that you are given, with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.'
 
 /**
  * Messages of another conversation as a history to begin with: copies, without calls that have no

@@ -156,7 +156,7 @@ function nameForm(name: unknown): ConfigProblem[] {
   if (typeof name !== 'string' || name.trim() === '') return []
   if (name.length <= longestName && namePattern.test(name)) return []
   const hint = 'Use up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit.'
-  return [{ field: 'name', message: `\`${name.slice(0, 80)}\` is no name for a subagent`, hint }]
+  return [{ field: 'name', message: `\`${name.slice(0, 80)}\` is not a name for a subagent`, hint }]
 }
 
 function required(values: Readonly<Record<string, unknown>>, field: string): ConfigProblem[] {
@@ -214,7 +214,7 @@ function unknownFields(values: Readonly<Record<string, unknown>>): ConfigProblem
       const meant = nearest(key, fields)
       const hint =
         meant === undefined ? `There are ${fields.join(', ')}.` : `Did you mean ${meant}?`
-      return { field: key, message: `\`${key}\` is no field of a subagent`, hint }
+      return { field: key, message: `\`${key}\` is not a field of a subagent`, hint }
     })
 }
 

@@ -85,14 +85,14 @@ function delegationTools(
       ...common,
       name: 'delegate',
       aliases: ['Task', 'Agent'],
-      description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation goes on.\n\nSubagents:\n${agentCatalogue(configs)}`,
+      description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
       inputSchema: {
         type: 'object',
         properties: {
           agent: { type: 'string', enum: configs.map(({ name }) => name) },
           task: { type: 'string', description: 'What to do, with everything needed for it.' },
-          background: { type: 'boolean', description: 'Go on at once. Default false.' },
-          resume: { type: 'string', description: 'Id of a finished delegation to go on with.' },
+          background: { type: 'boolean', description: 'Continue at once. Default false.' },
+          resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
         },
         required: ['agent', 'task'],
         additionalProperties: false,
@@ -170,7 +170,7 @@ async function delegate(
       : await manager.resume(resumed, task, options)
   if (!background) return answerText(await handle.result())
   work.watch(handle)
-  return `Delegation ${handle.id} to ${handle.subagentName} has begun in the background. You will be told when it is over.`
+  return `Delegation ${handle.id} to ${handle.subagentName} has started in the background. You will get a message when it ends.`
 }
 
 async function status(
@@ -224,7 +224,7 @@ function answerText(result: SubagentResult): string {
   const { id, subagentName, status, output, error = '' } = result
   if (status === 'completed') return `${output}\n\n[delegation ${id} of ${subagentName}: completed]`
   if (status === 'capped') {
-    return `${output}\n\n[delegation ${id} of ${subagentName} is not done: ${error}. This is its summary; resume it to go on.]`
+    return `${output}\n\n[delegation ${id} of ${subagentName} is not done: ${error}. This is its summary; resume it to continue.]`
   }
   const partial = output === '' ? '' : ` Until then it wrote: ${output}`
   throw new SubagentDelegationError({

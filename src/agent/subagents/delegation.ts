@@ -112,7 +112,7 @@ export class DelegationHandle {
     if (!this.#isComplete) return this.#input.child.session.steer(message)
     throw new SubagentDelegationError({
       code: 'delegation-over',
-      message: `The delegation ${this.id} to ${this.subagentName} is over; nobody reads a message to it.`,
+      message: `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`,
       hint: 'Resume it with the message as its next task.',
     })
   }

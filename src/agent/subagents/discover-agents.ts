@@ -19,7 +19,7 @@ export interface DiscoverAgentsOptions {
   trustedPaths?: readonly string[] | undefined
   /** `trusted`: the caller vouches for the whole workspace. Default `ask`. */
   workspaceTrust?: 'ask' | 'trusted' | undefined
-  /** Whose definition wins; default `project`. */
+  /** Whose definition takes precedence; default `project`. */
   precedence?: 'project' | 'user' | undefined
 }
 
@@ -31,7 +31,7 @@ export interface AgentInfo {
   scope: 'project' | 'user'
   /** The directory's label, such as `.claude/agents`. */
   source: string
-  /** Files of the same name that this one wins over. */
+  /** Files of the same name that this one takes precedence over. */
   shadows: readonly string[]
   diagnostics: readonly Diagnostic[]
 }
@@ -228,7 +228,7 @@ export function subagentNotFound(
   const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
   return new SubagentNotFoundError({
     code: 'subagent-not-found',
-    message: `There is no subagent called ${safeLine(name)}.`,
+    message: `There is no subagent named ${safeLine(name)}.`,
     hint: `${guess}${list}`,
   })
 }
@@ -239,6 +239,6 @@ function fileBroken(name: string, { path, diagnostics }: BrokenAgent): SubagentN
     code: 'subagent-broken',
     message: `The subagent ${safeLine(name)} cannot be used, because its file is broken: ${path}`,
     diagnostics: errors,
-    hint: 'Mend the file; skillrail agents validate checks it.',
+    hint: 'Fix the file; skillrail agents validate checks it.',
   })
 }

@@ -73,7 +73,7 @@ function allowedPatterns(
   return patterns
 }
 
-/** The value of the program wins over a tool of the parent that has the same name. */
+/** The value of the program takes precedence over a tool of the parent that has the same name. */
 function unique(tools: readonly AgentTool[]): AgentTool[] {
   const byName = new Map<string, AgentTool>()
   for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)

@@ -45,7 +45,7 @@ export async function loadSkills(
 function wantedBy(subagent: string, name: string, error: SkillNotFoundError): SkillNotFoundError {
   return new SkillNotFoundError({
     code: error.code,
-    message: `There is no skill called ${name}, which the subagent ${subagent} is to have.`,
+    message: `There is no skill named ${name}, which the subagent ${subagent} is to have.`,
     hint: error.hint,
     cause: error,
   })
@@ -70,12 +70,12 @@ export function notForModels(subagent: string, skill: string): string {
 }
 
 export const forWhom: string =
-  'A person can delegate to it, a program too, and so can a skill with `context: fork` that a person activates.'
+  'A user or a program can delegate to it, and so can a skill with `context: fork` that a user activates.'
 
 function withoutSkills(name: string, subagent: string): SkillNotFoundError {
   return new SkillNotFoundError({
     code: 'skill-not-found',
-    message: `There is no skill called ${name}, which the subagent ${subagent} wants: its parent has no skills.`,
+    message: `There is no skill named ${name}, which the subagent ${subagent} wants: its parent has no skills.`,
     hint: 'Give the parent `skills` or `skillDirs`.',
   })
 }
@@ -119,7 +119,7 @@ function mayNotFork(name: string, untrusted: boolean): SkillInvocationError {
       ? `Skill ${name} may not run in a subagent: it is untrusted.`
       : `Skill ${name} does not say that it runs in a subagent.`,
     hint: untrusted
-      ? 'skillrail trust shows what it could do, and allows it.'
+      ? 'Review and trust it with: skillrail trust'
       : 'Add `context: fork` to its frontmatter, or activate it.',
   })
 }

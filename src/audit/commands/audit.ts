@@ -40,12 +40,12 @@ export const command = defineCommand<AuditResult>()({
     failOn: {
       kind: 'choice',
       flags: '--fail-on <severity>',
-      help: 'what ends with exit code 1: error, warning',
+      help: 'lowest severity that exits with code 1: error, warning',
       choices: ['error', 'warning'],
       default: 'error',
     },
   },
-  details: 'Nothing is executed, no link is followed, and facts are no verdict.',
+  details: 'Nothing is executed, no link is followed, and facts are not a verdict.',
   examples: [
     'audit skills/deploy',
     'audit --format sarif --fail-on warning .agents/skills > audit.sarif',
@@ -147,7 +147,7 @@ function isDirectory(path: string): boolean {
 
 function foldersAt(path: string, shown: string): ReturnType<typeof findSkillFolders> {
   if (isDirectory(path)) {
-    // A link that a person named is followed; those below it are not.
+    // A link that a user named is followed; those below it are not.
     const found = findSkillFolders(path)
     if (found.directories.length > 0) return found
   } else if (statSync(path, { throwIfNoEntry: false }) && /^skill\.md$/i.test(basename(path))) {

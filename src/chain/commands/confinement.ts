@@ -20,7 +20,7 @@ export const confinementOptions = {
   unsafeNoSandbox: {
     kind: 'flag',
     flags: '--unsafe-no-sandbox',
-    help: 'run scripts that are not trusted with all your rights; the journal says so',
+    help: 'run untrusted scripts with all your rights; the journal records it',
   },
 } as const satisfies OptionSpecs
 

@@ -25,12 +25,12 @@ export const engineOptions = {
   url: {
     kind: 'text',
     flags: '--url <url>',
-    help: 'the Restate server: its ingress, if not that of the settings',
+    help: 'the ingress of the Restate server, if not from the settings',
   },
   adminUrl: {
     kind: 'text',
     flags: '--admin-url <url>',
-    help: 'its admin interface, if not that of the settings',
+    help: 'the admin interface, if not from the settings',
   },
 } as const satisfies OptionSpecs
 
@@ -230,7 +230,7 @@ function checkedUrl(text: string): URL {
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new UsageError({
     code: 'wrong-use',
-    message: `${text} is no address of a server`,
+    message: `${text} is not an address of a server`,
     hint: 'It looks like http://127.0.0.1:8080.',
   })
 }

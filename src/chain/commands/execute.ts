@@ -18,14 +18,14 @@ export const executeOptions = {
   maxTime: {
     kind: 'seconds',
     flags: '--max-time <seconds>',
-    help: 'end the whole run after this time; it can be resumed',
+    help: 'stop the run after this time; it can be resumed',
   },
 } as const satisfies OptionSpecs
 
 /** The arguments of every command that continues or repeats a run. */
 export const runArguments = {
-  '<run>': 'the id of a run',
-  '[arguments...]': 'the arguments again, where they held a secret',
+  '<run>': 'the run ID',
+  '[arguments...]': 'the arguments again, if they held a secret',
 } as const
 
 export interface ExecuteChoice extends InstructionChoice, ConfinementChoice {

@@ -18,12 +18,12 @@ import {
   timelineOf,
 } from './run-text.ts'
 
-const waitingRun = { '<run>': 'the id of a run that waits' } as const
+const waitingRun = { '<run>': 'the ID of a waiting run' } as const
 
 const stepOption = {
   kind: 'text',
   flags: '--step <step>',
-  help: 'which step, where several wait',
+  help: 'which step, if several wait',
 } as const
 
 export const approve = defineCommand<RunAnswer, ChainEvent>()({
@@ -123,7 +123,7 @@ async function confirm(
     otherwise: () =>
       new ApprovalRefusedError({
         code: 'approval-needs-terminal',
-        message: `a person at a terminal must decide about ${step}, and nobody did`,
+        message: `${step} needs the approval of a user at a terminal`,
         hint,
       }),
   })

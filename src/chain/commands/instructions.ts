@@ -18,8 +18,8 @@ export interface InstructionChoice {
 
 /** Which steps of a chain a command is about. */
 export const stepOptions = {
-  from: { kind: 'text', flags: '--from <step>', help: 'leave out the steps before this one' },
-  only: { kind: 'text', flags: '--only <step>', help: 'leave out every other step' },
+  from: { kind: 'text', flags: '--from <step>', help: 'skip the steps before this one' },
+  only: { kind: 'text', flags: '--only <step>', help: 'skip every other step' },
 } as const satisfies OptionSpecs
 
 interface StepChoice {
@@ -38,7 +38,7 @@ export function askedSteps({ from, only }: StepChoice): StepChoice {
 /**
  * The choice that the options of a command make.
  *
- * @throws {UsageError} when they contradict each other; {AgentUsageError} for an unknown built-in tool.
+ * @throws {UsageError} when they cannot be used together; {AgentUsageError} for an unknown built-in tool.
  */
 export async function askedInstructions(
   options: InstructionChoice & { engine?: string | undefined },

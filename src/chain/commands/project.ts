@@ -258,7 +258,7 @@ export function acceptedEnvironment(project: ChainProject): readonly string[] {
   const projects = loadConfiguration(elsewhere, { file }).settings.run.environment
   if (isDeepStrictEqual(named, own) || !isDeepStrictEqual(named, projects)) return named
   context.note(
-    `run.environment in ${file} is ignored: nobody accepted it (skillrail trust ${workspace})`,
+    `run.environment in ${file} is ignored because it is not trusted (skillrail trust ${workspace})`,
   )
   return own
 }

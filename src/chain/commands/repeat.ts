@@ -27,7 +27,7 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
   arguments: runArguments,
   options: {
     ...confinementOptions,
-    force: { kind: 'flag', flags: '--force', help: 'go on although the skills have changed' },
+    force: { kind: 'flag', flags: '--force', help: 'continue although the skills have changed' },
     ...executeOptions,
   },
   examples: ['runs resume 0mh2k9x0ab12cd'],

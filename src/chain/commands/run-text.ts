@@ -110,7 +110,7 @@ export function headOfRun(run: {
   status: string
   startedAt: string
 }): string {
-  return `${safeLine(run.skill)}: ${run.status}, run ${run.runId}, begun ${run.startedAt}`
+  return `${safeLine(run.skill)}: ${run.status}, run ${run.runId}, started ${run.startedAt}`
 }
 
 /** What is wrong with a run and with no step of it. */
@@ -142,12 +142,12 @@ function continuationLines(answer: RunAnswer): string[] {
   if (answer.status === 'failure' || answer.status === 'critical') {
     return [`After a fix: ${first}`, ...again]
   }
-  if (others.length === 0) return [`Go on: ${first}`, ...again]
+  if (others.length === 0) return [`Continue: ${first}`, ...again]
   const rest =
     stepperAnswer(answer).kind === 'next'
       ? `then: ${others.map((line) => `${line} …`).join(' or ')}`
       : `or: ${others.join(' or ')}`
-  return [`Go on: ${first}  (${rest})`, ...again]
+  return [`Continue: ${first}  (${rest})`, ...again]
 }
 
 /**

@@ -25,7 +25,7 @@ const { yesGates, maxTime } = executeOptions
 export const command = defineCommand<Result, ChainEvent>()({
   arguments: {
     '<skill>': 'a name, a directory, or a SKILL.md',
-    '[arguments...]': 'for every step; after -- they may begin with a dash',
+    '[arguments...]': 'for every step; put arguments with a dash after --',
   },
   options: {
     ...engineOptions,
@@ -51,7 +51,7 @@ export const command = defineCommand<Result, ChainEvent>()({
     baseUrl: {
       kind: 'text',
       flags: '--base-url <url>',
-      help: 'where the model is, for servers of your own',
+      help: 'the address of the model server',
     },
     tools: {
       kind: 'text',
@@ -62,17 +62,17 @@ export const command = defineCommand<Result, ChainEvent>()({
     requireVerified: {
       kind: 'flag',
       flags: '--require-verified',
-      help: 'a success needs more than the word of an agent',
+      help: 'a success needs a verification, not only the word of an agent',
     },
     report: {
       kind: 'list',
       flags: '--report <format[=file]>',
-      help: 'json, junit, github or html; - is standard output (repeatable)',
+      help: 'json, junit, github or html; - is stdout (repeatable)',
     },
     events: {
       kind: 'optional',
       flags: '--events [file]',
-      help: 'every event as a line of JSON; as in --events=FILE, else standard output',
+      help: 'every event as a line of JSON; as in --events=FILE, else stdout',
     },
   },
   examples: ['run release-check --report html=report.html'],

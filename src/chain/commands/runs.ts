@@ -33,7 +33,7 @@ export const list = defineCommand<{
   render({ runs }, screen) {
     if (runs.length === 0) return ''
     return screen.table([
-      ['RUN', 'SKILL', 'STATUS', 'STEPS', 'BEGUN'],
+      ['RUN', 'SKILL', 'STATUS', 'STEPS', 'STARTED'],
       ...runs.map(({ runId, skill, status, finishedSteps, startedAt }) => [
         runId,
         safeLine(skill),
@@ -70,7 +70,7 @@ interface ShownResult extends ShownRun {
 }
 
 export const show = defineCommand<ShownResult>()({
-  arguments: { '<run>': 'the id of a run' },
+  arguments: { '<run>': 'the run ID' },
   options: {
     report: {
       kind: 'list',
@@ -100,7 +100,7 @@ export const show = defineCommand<ShownResult>()({
 
 export const cancel = defineCommand<{ runId: string; status: 'cancelled'; continueWith: string }>()(
   {
-    arguments: { '<run>': 'the id of a run' },
+    arguments: { '<run>': 'the run ID' },
     options: {},
     examples: ['runs cancel 0mh2k9x0ab12cd'],
     async run(context, { arguments: [runId = ''] }) {
@@ -108,7 +108,7 @@ export const cancel = defineCommand<{ runId: string; status: 'cancelled'; contin
       const continueWith = linesAgain(context)('runs resume', runId)
       return { runId, status: 'cancelled', continueWith }
     },
-    render: ({ continueWith }) => `Cancelled. To go on after all: ${safeLine(continueWith)}\n`,
+    render: ({ continueWith }) => `Cancelled. To resume it: ${safeLine(continueWith)}\n`,
   },
 )
 
@@ -126,14 +126,14 @@ export const prune = defineCommand<PruneResult>()({
     olderThan: {
       kind: 'integer',
       flags: '--older-than <days>',
-      help: 'only runs untouched for so many days',
+      help: 'only runs unchanged for this number of days',
       least: 0,
       most: 999_999,
     },
     keep: {
       kind: 'integer',
       flags: '--keep <count>',
-      help: 'the newest so many runs stay',
+      help: 'keep this number of newest runs',
       least: 0,
       most: 999_999,
     },
@@ -142,11 +142,11 @@ export const prune = defineCommand<PruneResult>()({
       flags: '--unfinished',
       help: 'also runs that could still be resumed',
     },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'only say which' },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'only list them' },
     yes: {
       kind: 'flag',
       flags: '--yes',
-      help: 'all of them without a question, where no other option limits it',
+      help: 'remove all without a question, if no other option limits it',
     },
   },
   examples: ['runs prune --older-than 30 --keep 10'],
@@ -191,7 +191,7 @@ async function agreed(context: Context, count: number): Promise<boolean> {
     otherwise: () =>
       new UsageError({
         code: 'prune-unlimited',
-        message: `this would remove ${what}, and nobody at a terminal agreed to it`,
+        message: `this would remove ${what}, and it was not confirmed`,
         hint: 'Say which: --older-than DAYS or --keep COUNT; --yes for all; --dry-run lists them.',
       }),
   })

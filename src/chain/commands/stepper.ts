@@ -61,8 +61,8 @@ interface NextStep extends StepWithContent {
 type StepWithContent = Omit<HandedStep, 'state'> & { content: string }
 
 const runArguments = {
-  '<run>': 'the id that chain start printed',
-  '[arguments...]': 'the arguments again, where they held a secret',
+  '<run>': 'the run ID that chain start printed',
+  '[arguments...]': 'the arguments again, if they held a secret',
 } as const
 
 export const start = defineCommand<StepperResult, ChainEvent>()({
@@ -75,7 +75,7 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
     requireVerified: {
       kind: 'flag',
       flags: '--require-verified',
-      help: 'a success needs more than the word of the agent',
+      help: 'a success needs a verification, not only the word of the agent',
     },
   },
   examples: ['chain start review-and-deploy'],
@@ -131,8 +131,8 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
       choices: ['success', 'failure', 'critical'],
       required: true,
     },
-    result: { kind: 'text', flags: '--result <text>', help: 'what was done, in a sentence' },
-    error: { kind: 'list', flags: '--error <text>', help: 'one thing that is wrong (repeatable)' },
+    result: { kind: 'text', flags: '--result <text>', help: 'what was done, in one sentence' },
+    error: { kind: 'list', flags: '--error <text>', help: 'one error (repeatable)' },
     metric: { kind: 'list', flags: '--metric <name=number>', help: 'one measurement (repeatable)' },
   },
   examples: ['chain report 0mh2k9x0ab12cd --step review --status success --result "no findings"'],
@@ -169,7 +169,7 @@ interface StatusResult {
 }
 
 export const status = defineCommand<StatusResult>()({
-  arguments: { '<run>': 'the id that chain start printed' },
+  arguments: { '<run>': 'the run ID that chain start printed' },
   options: {},
   examples: ['chain status 0mh2k9x0ab12cd'],
   async run(context, { arguments: [runId = ''] }) {
@@ -294,7 +294,7 @@ function standingText(
   if (result !== undefined) return renderRun(result, screen)
   const again = argumentsNeeded === true ? `${argumentsAgain}\n` : ''
   if (waiting !== undefined) {
-    return `${safeLine(waiting.step)} waits for a person: ${safeLine(waiting.approveWith)}\n${again}`
+    return `${safeLine(waiting.step)} waits for a user: ${safeLine(waiting.approveWith)}\n${again}`
   }
   return `${steps.map((step) => instructions(runId, step)).join('')}${again}`
 }

@@ -38,19 +38,19 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     port: {
       kind: 'integer',
       flags: '--port <port>',
-      help: 'where the server or the balancer finds this worker, else 9080',
+      help: 'the port to listen on, else 9080',
       least: 0,
       most: 65_535,
     },
     host: {
       kind: 'text',
       flags: '--host <address>',
-      help: 'which of our addresses to listen on, else 127.0.0.1',
+      help: 'the address to listen on, else 127.0.0.1',
     },
     register: {
       kind: 'text',
       flags: '--register <url>',
-      help: 'tell the server this address, that of the balancer if any',
+      help: 'register the worker with the server under this address',
     },
     adminUrl: {
       kind: 'text',
@@ -60,17 +60,17 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     via: {
       kind: 'list',
       flags: '--via <client>',
-      help: 'also execute steps by this agent client (repeatable)',
+      help: 'also execute steps with this agent client (repeatable)',
     },
     model: {
       kind: 'list',
       flags: '--model <provider:name>',
-      help: 'also execute steps by this model (repeatable)',
+      help: 'also execute steps with this model (repeatable)',
     },
     baseUrl: {
       kind: 'text',
       flags: '--base-url <url>',
-      help: 'where the models are, for servers of your own',
+      help: 'the address of the model server',
     },
     tools: {
       kind: 'text',
@@ -80,17 +80,17 @@ export const command = defineCommand<WorkerResult, ChainEvent>()({
     patience: {
       kind: 'integer',
       flags: '--patience <seconds>',
-      help: 'how long to look for a worker that has a skill, else 60',
+      help: 'how long to look for a worker with the skill, else 60',
       least: 0,
       most: 86_400,
     },
     identityKey: {
       kind: 'list',
       flags: '--identity-key <key>',
-      help: 'take requests of this server only (repeatable)',
+      help: 'accept only requests that this key signed (repeatable)',
     },
   },
-  details: 'The settings restate.* say the same for every start: see docs/reference/settings.md.',
+  details: 'The settings restate.* set defaults: see docs/reference/settings.md.',
   examples: ['worker --port 9081 --register http://127.0.0.1:9080'],
   async run(context, values) {
     const { runtime, settings, signal } = context

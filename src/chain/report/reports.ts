@@ -74,7 +74,7 @@ function suite(result: ShownRun, attempt: ShownAttempt): string[] {
   ]
 }
 
-/** Nested chains are no cases of their own; their steps are. */
+/** Nested chains are not cases of their own; their steps are. */
 function leaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => (step.steps === undefined ? [step] : leaves(step.steps)))
 }

@@ -31,7 +31,7 @@ interface Announced {
   key: string
   /** It was decided without executing anything. */
   instant?: FinishedOutcome | undefined
-  /** It waits for a person. */
+  /** It waits for a user. */
   stands?: SuspendedOutcome | undefined
 }
 

@@ -33,12 +33,12 @@ export interface RunFacts {
   runId: string
   arguments: readonly string[]
   requireVerified: boolean
-  /** Bound of a single skill whose chain sets none; 0 is no limit. */
+  /** Bound of a single skill whose chain sets none; 0 means no limit. */
   defaultTimeoutMs: number
   planDigest: string
   /** The caller approves every gate in advance. */
   yesGates: boolean
-  /** What persons decided about gates, in earlier parts of the run too. */
+  /** What users decided about gates, in earlier parts of the run too. */
   approvals?: readonly ApprovalRecord[] | undefined
   /** Results that this run starts with, by key: of another run, or of its own earlier part. */
   known: Readonly<Record<string, FinishedOutcome>>
@@ -54,11 +54,11 @@ export interface RunAnswer {
   /** Of the plan that was run: a run id that was used twice is noticed by it. */
   planDigest: string
   result: RunResult
-  /** What persons decided, wherever they were asked. */
+  /** What users decided, wherever they were asked. */
   approvals?: readonly ApprovalRecord[] | undefined
 }
 
-/** What a run tells that waits for a person. */
+/** What a run tells that waits for a user. */
 export interface WaitingNotice {
   /** Who has this can answer. */
   awakeable: string
@@ -81,7 +81,7 @@ export interface NestedRequest extends RunFacts {
   key: string
   attempt: number
   state: ChainState
-  /** It goes on where it stood. */
+  /** It continues where it stood. */
   paused?: PausedChain | undefined
 }
 
@@ -93,7 +93,7 @@ export interface NestedAnswer {
   log?: string | undefined
   startedAt: number
   durationMs: number
-  /** It waits for a person. */
+  /** It waits for a user. */
   paused?: PausedChain | undefined
 }
 
@@ -119,12 +119,14 @@ const keptCharacters = 1000
  * long results are cut. What was done stays told in any case.
  */
 export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
-  const mended = [answer, mend(answer, withoutLog), mend(answer, short)]
-  const fitting = mended.find((candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit)
-  return fitting ?? mend(answer, short)
+  const candidates = [answer, changeSteps(answer, withoutLog), changeSteps(answer, short)]
+  const fitting = candidates.find(
+    (candidate) => Buffer.byteLength(JSON.stringify(candidate)) <= limit,
+  )
+  return fitting ?? changeSteps(answer, short)
 }
 
-function mend(answer: RunAnswer, change: (step: StepResult) => StepResult): RunAnswer {
+function changeSteps(answer: RunAnswer, change: (step: StepResult) => StepResult): RunAnswer {
   const attempts = answer.result.attempts.map((attempt) => mendAttempt(attempt, change))
   return { ...answer, result: { ...answer.result, attempts } }
 }
@@ -176,7 +178,7 @@ export interface OpenGate extends GateFacts {
   attempt: number
 }
 
-/** A nested chain that waits for a person: what it needs to go on where it stood. */
+/** A nested chain that waits for a user: what it needs to continue where it stood. */
 export interface PausedChain {
   pass: Pass
   /** Its own, and those further down. */

@@ -62,9 +62,9 @@ export async function startServerRun(
 }
 
 /**
- * Goes on with a run: one that was cancelled as a further part of it on its server, one that waits
+ * Continues a run: one that was cancelled as a further part of it on its server, one that waits
  * with the decision that `prepare` records.
- * @throws {RunStateError} when it has ended or goes on already, or its plan changed without `force`.
+ * @throws {RunStateError} when it has ended or continues already, or its plan changed without `force`.
  */
 export async function resumeServerRun(
   resumption: Resumption,
@@ -107,7 +107,7 @@ export async function resumeServerRun(
   })
 }
 
-/** Hands the decision of a person to a run that waits, and waits for its end. */
+/** Hands the decision of a user to a run that waits, and waits for its end. */
 async function answerRun(
   { runId, plan, prepare, command }: Resumption,
   world: RunWorld,
@@ -124,7 +124,7 @@ async function answerRun(
     if (waiting === undefined) {
       throw new RunStateError({
         code: 'no-gate-waits',
-        message: `the run ${runId} waits for nobody's approval any more`,
+        message: `the run ${runId} no longer waits for an approval`,
         hint: `Look again: ${line('runs show', runId)}`,
       })
     }

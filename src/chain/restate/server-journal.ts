@@ -4,7 +4,7 @@ import type { NestedAnswer } from './protocol.ts'
 
 /** What the server's own journal of an invocation says of steps. */
 export type ServerEntry =
-  | { kind: 'begun'; completion: number; key: string; at: string; nested: string | undefined }
+  | { kind: 'started'; completion: number; key: string; at: string; nested: string | undefined }
   | { kind: 'ended'; completion: number; at: string; value: Outcome | NestedAnswer | undefined }
 
 /** The entries from `next` on, and where those after them begin. */
@@ -46,11 +46,11 @@ export function parseRow(row: Record<string, unknown>): ServerEntry | undefined 
   const { entry_json: text, appended_at: at, name: key } = row
   if (typeof text !== 'string' || typeof at !== 'string') return undefined
   const { Command: command, Notification: notification } = JSON.parse(text)
-  const begun = command?.Run ?? command?.Call
-  if (begun !== undefined) {
-    const completion = begun.completion_id ?? begun.result_completion_id
+  const call = command?.Run ?? command?.Call
+  if (call !== undefined) {
+    const completion = call.completion_id ?? call.result_completion_id
     if (typeof completion !== 'number' || typeof key !== 'string') return undefined
-    return { kind: 'begun', completion, key, at, nested: begun.request?.invocation_id }
+    return { kind: 'started', completion, key, at, nested: call.request?.invocation_id }
   }
   const ended = notification?.Completion?.Run ?? notification?.Completion?.Call
   const completion = ended?.completion_id

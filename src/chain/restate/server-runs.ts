@@ -150,7 +150,7 @@ export async function cancelServerRun(journal: RunJournal, address: ServerAddres
   if (id === undefined) {
     throw new RunStateError({
       code: 'run-ended',
-      message: `the server at ${address.url} has no run ${journal.run.runId} going on`,
+      message: `the server at ${address.url} does not execute the run ${journal.run.runId}`,
       hint: `${runLine('runs show', journal.run.runId)} shows it.`,
     })
   }
@@ -237,7 +237,7 @@ interface Written {
   open: boolean
 }
 
-/** A step that a person rejected, or a chain around it. */
+/** A step that a user rejected, or a chain around it. */
 function endedBy(rejected: readonly string[], { record }: Written): boolean {
   const { key } = record
   return rejected.some((gate) => gate === key || gate.startsWith(`${key}/`))
@@ -338,7 +338,7 @@ interface Followed {
   id: string
   /** First entry that was not read yet. */
   next: number
-  /** What has begun and not ended, by the number that its end will have. */
+  /** What has started and not ended, by the number that its end will have. */
   open: Map<number, Open>
 }
 
@@ -358,7 +358,7 @@ async function advance(followed: Followed, telling: Telling): Promise<void> {
   const { entries, next } = await readServerJournal(telling.address, followed.id, followed.next)
   followed.next = next
   for (const entry of entries) {
-    if (entry.kind === 'begun') begin(followed, entry, telling)
+    if (entry.kind === 'started') begin(followed, entry, telling)
     else await end(followed, entry, telling)
   }
   for (const { nested } of followed.open.values()) {
@@ -368,7 +368,7 @@ async function advance(followed: Followed, telling: Telling): Promise<void> {
 
 function begin(
   followed: Followed,
-  { key, completion, nested, at }: ServerEntry & { kind: 'begun' },
+  { key, completion, nested, at }: ServerEntry & { kind: 'started' },
   { steps, listener }: Telling,
 ): void {
   const step = steps.get(nameOf(key))

@@ -182,7 +182,7 @@ async function begin(
   const { runId, version } = facts
   // It becomes a directory, and anybody who reaches the server can send anything.
   if (!/^[0-9a-z]{1,40}$/.test(runId)) {
-    throw new sdk.TerminalError(`${JSON.stringify(runId)} is no id of a run`)
+    throw new sdk.TerminalError(`${JSON.stringify(runId)} is not a run ID`)
   }
   let first = false
   const begin = (): number => {
@@ -224,7 +224,7 @@ function isoNow(world: ServiceWorld): string {
 const waitingEntry = 'waiting'
 
 /**
- * Lets a run wait for a person: it says what for, and goes on when somebody answers, however many
+ * Lets a run wait for a user: it says what for, and continues when somebody answers, however many
  * workers and servers have come and gone by then.
  * @returns `cancelled` when the run is ended while it waits.
  */

@@ -11,7 +11,7 @@ export interface SubmittedRun {
 }
 
 /**
- * Hands a run to the server; it goes on from there without us. Submitting the same again changes
+ * Hands a run to the server; it continues from there without us. Submitting the same again changes
  * nothing.
  * @returns the id of the invocation.
  */

@@ -3,13 +3,13 @@ import { ask, refusal, RestateServerError, type ServerAddress } from './client.t
 import type { Decision, WaitingNotice } from './protocol.ts'
 import { lastValue } from './server-journal.ts'
 
-/** A run that waits for a person, and where in its journal it says so. */
+/** A run that waits for a user, and where in its journal it says so. */
 export interface Waiting extends WaitingNotice {
   /** The first entry after it. */
   next: number
 }
 
-/** What a run waits for; undefined when it goes on, or has ended. */
+/** What a run waits for; undefined when it continues, or has ended. */
 export async function lookAtWaiting(
   address: ServerAddress,
   invocationId: string,
@@ -19,7 +19,7 @@ export async function lookAtWaiting(
   return isNotice(last?.value) ? { ...last.value, next: last.next } : undefined
 }
 
-/** Resolves when the run waits for a person, and not for the answer that was just given. */
+/** Resolves when the run waits for a user, and not for the answer that was just given. */
 export async function untilWaiting(
   address: ServerAddress,
   invocationId: string,

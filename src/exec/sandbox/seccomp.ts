@@ -67,7 +67,7 @@ const errors = { notPermitted: 1, notThere: 38, noFamily: 97 } as const
 /** Every `CLONE_NEW…` that `clone` takes: mount, cgroup, host name, IPC, user, process, network. */
 const newNamespaces = 0x7e020000
 
-/** Requests that type for the person at the terminal, or change how it reads: TIOCSTI, TIOCSETD, TIOCLINUX. */
+/** Requests that type for the user at the terminal, or change how it reads: TIOCSTI, TIOCSETD, TIOCLINUX. */
 const terminalRequests = [0x5412, 0x5423, 0x541c]
 
 /**

@@ -24,7 +24,7 @@ export function clientNamed(name: string): Platform {
   const meant = nearest(name, platforms)
   throw new UsageError({
     code: 'client-unknown',
-    message: `${name} is no client; there are ${platforms.join(', ')}`,
+    message: `${name} is not a client; the clients are ${platforms.join(', ')}`,
     hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
   })
 }

@@ -6,7 +6,7 @@ import { runHook } from '../run-hook.ts'
 import { clientNamed } from './clients.ts'
 
 export const command = defineCommand<never>()({
-  arguments: { '<client>': 'whose hook protocol to speak' },
+  arguments: { '<client>': 'the client that calls the hook' },
   options: {
     part: {
       kind: 'text',
@@ -16,7 +16,7 @@ export const command = defineCommand<never>()({
     },
   },
   details:
-    'Reads what the client says about a prompt from standard input and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.',
+    'Reads what the client says about a prompt from stdin and prints the references for\nit in the client’s own form. Never fails: a prompt is never held up. Clients call the launcher\nthat skillrail hooks install writes, which does the same and starts faster.',
   examples: ['hook claude < prompt.json'],
   protocol: () => true,
   async run(context, values) {

@@ -60,7 +60,7 @@ export const install = defineCommand<ChangesResult>()({
 })
 
 export const uninstall = defineCommand<ChangesResult>()({
-  arguments: { '[client...]': 'whose hook to take away; default: every client’s' },
+  arguments: { '[client...]': 'clients to remove the hook from; default: all' },
   options: {
     user: { kind: 'flag', flags: '--user', help: 'from your own configuration (default)' },
     project: {

@@ -7,13 +7,13 @@ export const command = defineCommand<ReturnType<typeof readTraces>>()({
     limit: {
       kind: 'integer',
       flags: '-n, --limit <number>',
-      help: 'how many prompts, the newest',
+      help: 'maximum number of newest prompts',
       least: 1,
       most: 999_999,
       default: 20,
     },
   },
-  details: 'Only prompts that a trigger fired on are in the log. Secrets are masked in it.',
+  details: 'The log has only prompts that matched a trigger. Secrets are masked.',
   examples: ['hook log -n 5'],
   async run(context, { limit }) {
     const log = readTraces(context.runtime, limit)

@@ -8,19 +8,18 @@ import { findSkill, loadSkill } from '../find-skill.ts'
 export const command = defineCommand<Activation>()({
   arguments: {
     '<skill>': 'a name, scope:name, a directory or a SKILL.md',
-    '[arguments...]': 'what is put into the instructions',
+    '[arguments...]': 'values to insert into the instructions',
   },
   options: {
     source: {
       kind: 'choice',
       flags: '--source <source>',
-      help: 'user, model or code: who asks for it',
+      help: 'user, model or code: who activates it',
       choices: ['user', 'model', 'code'],
       default: 'user',
     },
   },
-  details:
-    'A single argument is taken as the text that was typed; options of the skill go behind --.',
+  details: 'A single argument is used as typed text. Put options of the skill after --.',
   examples: ['activate code-review src/index.ts'],
   async run({ runtime, settings }, { arguments: [reference = '', ...words], source }) {
     const search = discoverOptionsFrom(runtime, settings)

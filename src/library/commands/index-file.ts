@@ -48,7 +48,7 @@ export const command = defineCommand<IndexResult>()({
     check: {
       kind: 'flag',
       flags: '--check',
-      help: 'write nothing; end with 1 when a file is out of date',
+      help: 'write nothing; exit with 1 when a file is out of date',
     },
     dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
     all: {

@@ -36,12 +36,12 @@ export const command = defineCommand<ListResult>()({
     all: {
       kind: 'flag',
       flags: '--all',
-      help: 'also skills that another one of the same name hides',
+      help: 'also list skills hidden by another one of the same name',
     },
     precedence: {
       kind: 'choice',
       flags: '--precedence <scope>',
-      help: 'project or user: whose skill wins',
+      help: 'project or user: which skills take precedence',
       choices: ['project', 'user'],
     },
   },

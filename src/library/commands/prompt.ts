@@ -25,7 +25,7 @@ export const command = defineCommand<PromptResult>()({
     budget: {
       kind: 'integer',
       flags: '--budget <tokens>',
-      help: 'estimated tokens it may cost: descriptions are cut first',
+      help: 'maximum estimated tokens: descriptions are cut first',
       least: 0,
       most: 999_999_999,
     },

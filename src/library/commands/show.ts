@@ -41,7 +41,7 @@ export const command = defineCommand<ShowResult>()({
     body: {
       kind: 'flag',
       flags: '--body',
-      help: 'only the instructions, as they are before arguments are put in',
+      help: 'only the instructions, without arguments inserted',
     },
     raw: { kind: 'flag', flags: '--raw', help: 'only the SKILL.md, as it is on the disk' },
   },
@@ -178,7 +178,7 @@ function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
   const gates = chain.gates.join(', ')
   return [
     ['chain', steps.join(chain.policy.async ? ' and ' : ' → ') || 'no steps'],
-    ...(gates === '' ? [] : [['gates', `waits for a person before ${gates}`] as const]),
+    ...(gates === '' ? [] : [['gates', `waits for a user before ${gates}`] as const]),
   ]
 }
 

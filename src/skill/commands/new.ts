@@ -21,7 +21,7 @@ export const command = defineCommand<NewSkill>()({
     dir: {
       kind: 'text',
       flags: '--dir <dir>',
-      help: 'make the skill in this folder',
+      help: 'create the skill in this folder',
       // The location that most clients read (Codex, Gemini CLI, OpenCode, VS Code, Cursor, Goose, pi).
       default: join('.agents', 'skills'),
     },

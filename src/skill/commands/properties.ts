@@ -11,7 +11,7 @@ import type { YamlNode } from '../read-yaml.ts'
 export const command = defineCommand<object>()({
   arguments: { '<skill>': 'a name, scope:name, a directory or a SKILL.md' },
   options: {},
-  details: 'Prints what the reference library calls read-properties, in its form.',
+  details: 'Prints the same JSON as read-properties of the reference library.',
   examples: ['properties skills/pdf-processing'],
   async run({ runtime, settings }, { arguments: [reference = ''] }) {
     const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))

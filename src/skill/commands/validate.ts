@@ -33,7 +33,7 @@ export const command = defineCommand<ValidateResult>()({
     fix: {
       kind: 'flag',
       flags: '--fix',
-      help: 'mend what is safe: byte order mark, CRLF, quoting, blanks, allowed-tools',
+      help: 'fix safe problems: byte order mark, CRLF, quoting, blanks, allowed-tools',
     },
     dryRun: {
       kind: 'flag',

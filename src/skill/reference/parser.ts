@@ -163,7 +163,7 @@ function emptyScalar(mark: Mark): StrictScalar {
 /** What the rules of the reference validator need of one field: its text where it is a string. */
 export interface StrictField {
   name: string
-  /** Undefined where the value is no string: a collection, or a lone `=` or `<<`. */
+  /** Undefined where the value is not a string: a collection, or a lone `=` or `<<`. */
   text: string | undefined
   mark: Mark
 }

@@ -321,7 +321,7 @@ function scanBlockBreaks(cursor: StrictCursor, indent: number): string {
 const uriCharacter = /^[0-9A-Za-z\-;/?:@&=+$,_.!~*'()[\]%#]$/
 const handleCharacter = /^[0-9A-Za-z_-]$/
 
-/** `&name` or `*name`. It is refused later; here only what is no name at all. */
+/** `&name` or `*name`. It is refused later; here only what is not a name at all. */
 export function scanAnchor(cursor: StrictCursor, kind: 'alias' | 'anchor'): Token {
   const start = markOf(cursor)
   forward(cursor)
@@ -389,7 +389,7 @@ function skipEscapes(cursor: StrictCursor): void {
     forward(cursor, 3)
   }
   if (!isUtf8(Uint8Array.from(bytes))) {
-    throw new StrictFailure('syntax', 'the escapes in a tag are no UTF-8', cursor)
+    throw new StrictFailure('syntax', 'the escapes in a tag are not UTF-8', cursor)
   }
 }
 

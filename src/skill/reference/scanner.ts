@@ -315,7 +315,7 @@ function nextIsBlank(scanner: StrictScanner): boolean {
   return blanksAndLineEnds.includes(peek(scanner.cursor, 1))
 }
 
-/** Where a key without `?` may have begun: its token becomes a key when a `:` follows in time. */
+/** Where a key without `?` may have started: its token becomes a key when a `:` follows in time. */
 interface PossibleKey {
   tokenNumber: number
   required: boolean

@@ -33,7 +33,7 @@ export interface CachedTool {
   id: string
   description: string
   prefix?: string | undefined
-  /** Phrases that ask for this tool, written by a person. */
+  /** Phrases that ask for this tool, written by a user. */
   examples?: readonly string[] | undefined
   further: JsonObject
 }
@@ -200,7 +200,10 @@ function parseCategories(
       return []
     }
     if (!isObject<JsonValue>(value)) {
-      context.report('cache-category', `category ${name} is no object with description and tools`)
+      context.report(
+        'cache-category',
+        `category ${name} is not an object with description and tools`,
+      )
       return []
     }
     const { description, keywords, tools, ...further } = value

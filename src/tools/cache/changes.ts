@@ -116,7 +116,7 @@ export function digestTool(tool: ToolDefinition): ToolDigests {
   }
 }
 
-/** Of a category's text, to see whether a person changed it. */
+/** Of a category's text, to see whether a user changed it. */
 export function digestText(description: string, keywords: readonly string[]): string {
   return short(JSON.stringify([description, keywords]))
 }

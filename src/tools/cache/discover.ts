@@ -32,7 +32,7 @@ const pauseMs = 1000
 /**
  * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not know
  * an id or a prefix, or a tool that it knows proved not to be there. Once for as long as the cache and
- * the definitions of the servers stay the same, whoever asks; after a failure the next caller asks
+ * the definitions of the servers stay the same, every caller; after a failure the next caller asks
  * again, at the earliest a second later. Nothing is written. A server that fails keeps the tools that
  * the cache has of it.
  */
@@ -43,7 +43,7 @@ export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex
   if (known?.beside === beside) {
     if (known.againAt === undefined) return await waited(known.found, signal)
     await waited(pause(known.againAt - performance.now()), signal)
-    // Somebody else who waited may have begun.
+    // Somebody else who waited may have started.
     if (discoveries.get(pool) !== known) return await discoverOnce(options)
   }
   const discovery: Discovery = { beside, found: discover(options, onFailure) }

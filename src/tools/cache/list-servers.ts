@@ -98,7 +98,7 @@ async function ask(
   }
 }
 
-/** The listing has begun to start the servers; whoever asks for one now waits for the same start. */
+/** The listing has started to start the servers; every caller for one now waits for the same start. */
 function follow(
   pool: ListingPool,
   startable: readonly string[],

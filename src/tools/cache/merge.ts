@@ -41,10 +41,10 @@ export interface MergedCache {
 }
 
 /**
- * The cache for the tools there are now. What a person wrote into the file stays: a tool's category
+ * The cache for the tools there are now. What a user wrote into the file stays: a tool's category
  * where it is not the one that was generated, a category's text where it is not the generated one,
  * examples, workflows and every further key. Without a record of what was generated, everything in
- * the file counts as written by a person.
+ * the file counts as written by a user.
  */
 export function mergeCache(input: MergeInput): MergedCache {
   const { cache, record } = input

@@ -54,7 +54,7 @@ export interface EarlierTool {
   description: string
   schema: string
   changedAt: string
-  /** What a person has accepted, to show what changed; undefined where it was not kept. */
+  /** What a user has accepted, to show what changed; undefined where it was not kept. */
   definition?: ToolDefinition | undefined
 }
 

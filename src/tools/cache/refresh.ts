@@ -114,7 +114,7 @@ async function merge(
   const cache = reading.state === 'read' ? reading.cache : undefined
   const { record, diagnostics } = readRefreshRecord(options)
   const accepted = acceptDefinitions(listing.tools)
-  // Where nobody answered, nothing was refreshed: the cache stays, and so does its date.
+  // Where no answer was given, nothing was refreshed: the cache stays, and so does its date.
   const isRefreshed = listing.listed.size > 0 || listing.failures.length === 0
   const now = new Date(options.runtime.now()).toISOString()
   const refreshedAt = isRefreshed ? now : (cache?.refreshedAt ?? now)

@@ -38,7 +38,7 @@ export interface ServerFailure {
   server: string
   /** In one line. */
   message: string
-  /** The last lines of its standard error. */
+  /** The last lines of its stderr. */
   stderrTail: string
   /** It was not started, because the workspace was not trusted then. */
   notTrusted?: boolean | undefined

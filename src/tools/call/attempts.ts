@@ -91,7 +91,7 @@ export interface RetrySettings {
   waitsMs: readonly number[]
   /** Tools that may be repeated, in the user's own word; `*` stands for any characters. */
   replaySafe: readonly string[]
-  /** Tools that are never repeated; wins. */
+  /** Tools that are never repeated; takes precedence. */
   neverReplay: readonly string[]
 }
 
@@ -176,7 +176,7 @@ export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefine
 }
 
 /**
- * A call that was rejected. Thrown again: what is no {@link ToolCallError}, and a refusal, which no
+ * A call that was rejected. Thrown again: what is not a {@link ToolCallError}, and a refusal, which no
  * attempt changes.
  */
 export function classifyError(error: unknown): AttemptFailure {

@@ -34,7 +34,7 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const tool = await definitionOf(summary, context)
   const { params } = request
   const unchecked = await checkParameters(tool, params, context.schemas)
-  const remarks = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
+  const found = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
   const began = context.runtime.elapsed()
   const elapsed = (): number => Math.round(context.runtime.elapsed() - began)
   const trace: CallTrace = { delivered: false }
@@ -53,7 +53,7 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const diagnostics = unchecked === undefined ? [] : [schemaDiagnostic(tool, unchecked)]
   if (result.ok) diagnostics.push(...(await checkOutput(tool, result.outcome, context.schemas)))
   const answer = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
-  const report = { ...answer, notes: [...remarks, ...answer.notes] }
+  const report = { ...answer, notes: [...found, ...answer.notes] }
   const failure = report.status === 'success' ? undefined : report.failure
   await leaveTrace(
     {
@@ -226,7 +226,7 @@ const largeAnswer = 65_536
 
 /**
  * What is wrong with an answer: parts that cannot be used, and what breaks the output schema that its
- * tool promised. It is a warning: the answer is there, and a person decides what it is worth.
+ * tool promised. It is a warning: the answer is there, and a user decides what it is worth.
  */
 async function checkOutput(
   tool: ToolDefinition,

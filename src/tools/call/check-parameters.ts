@@ -182,7 +182,7 @@ function isOpenByItself({ additionalProperties, patternProperties }: JsonObject)
 }
 
 function sentence({ name, known, meant }: Unknown, tool: string): string {
-  const head = `\`${name}\` is no parameter of ${tool}`
+  const head = `\`${name}\` is not a parameter of ${tool}`
   if (meant !== undefined) return `${head}; did you mean \`${meant}\`?`
   if (known.length === 0) return `${head}; it has none.`
   return `${head}; it has ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}.`
@@ -332,7 +332,7 @@ export function parseParameters(json: string): JsonObject {
 /**
  * Parameters as `name=value`, each value read as the tool's schema wants it; a name that comes twice
  * makes a list. What the schema does not know, and what cannot be read, stays text: the check of the
- * schema then says what is wrong.
+ * schema then shows the errors.
  *
  * @throws {ToolRequestError} for an argument without `=`
  */
@@ -340,7 +340,7 @@ export function readPairs(pairs: readonly string[], tool: ToolDefinition): JsonO
   const texts = new Map<string, string[]>()
   for (const pair of pairs) {
     const [, name, text = ''] = /^([^=\s]{1,200})=([\s\S]*)$/.exec(pair) ?? []
-    if (name === undefined) throw wrongParameters(`${pair} is no name=value`)
+    if (name === undefined) throw wrongParameters(`${pair} is not name=value`)
     texts.set(name, [...(texts.get(name) ?? []), text])
   }
   const parameters = new Map(
@@ -363,6 +363,6 @@ function wrongParameters(message: string): ToolRequestError {
   return new ToolRequestError({
     code: 'wrong-parameters',
     message,
-    hint: 'Give them as \'{"name": "value"}\', as @FILE, as - for standard input, or as name=value.',
+    hint: 'Give them as \'{"name": "value"}\', as @FILE, as - for stdin, or as name=value.',
   })
 }

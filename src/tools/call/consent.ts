@@ -91,7 +91,7 @@ function refusal(
 
 const anyWay = 'Say it at a terminal, or in advance with --yes.'
 
-/** What is called with all of its parameters, as a person has to see it before a yes. */
+/** What is called with all of its parameters, as a user has to see it before a yes. */
 export function proposalText(plan: readonly ProposedCall[]): string {
   const [only, ...others] = plan
   if (only !== undefined && others.length === 0) {
@@ -124,7 +124,7 @@ export interface PlanLine {
 }
 
 /**
- * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, as a person has to see
+ * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, as a user has to see
  * them before a yes. From a request, so it is not yet safe to print.
  */
 export function planLine(line: PlanLine): string {

@@ -26,7 +26,7 @@ export interface CallContext {
   ranking?: (() => Promise<ToolRanking>) | undefined
   servers: CallServers
   rules: (server: string) => ServerRules
-  /** Why a tool waits for a person's second look; undefined lets it pass. */
+  /** Why a tool waits for a user's second look; undefined lets it pass. */
   hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
   /** What must come before a call; undefined for the calls that the gate itself makes. */
   gate?: CallGate | undefined
@@ -36,7 +36,7 @@ export interface CallContext {
   schemas: SchemaChecker
   runtime: Pick<Runtime, 'elapsed'>
   signal: AbortSignal
-  /** Remarks for a person: repeated attempts, workflows. */
+  /** Notes for a user: repeated attempts, workflows. */
   note: (line: string) => void
   progress?: ((tool: string, progress: ToolProgress) => void) | undefined
 }
@@ -142,7 +142,7 @@ interface CallFacts {
   params: JsonObject
   attempts: number
   durationMs: number
-  /** Remarks for the reader of the answer, such as that a retry was needed. */
+  /** Notes for the reader of the answer, such as that a retry was needed. */
   notes: readonly string[]
   diagnostics: readonly Diagnostic[]
 }

@@ -61,7 +61,7 @@ const shareWhenNamed = { several: 0.5, one: 0.8 }
  * screenshot` names `take_screenshot` and not `take_snapshot`. Of several the one with the most
  * words, if it is the only one. The seed puts a tool that is named before everything that is only
  * meant. Where others have a place for all that the request says, one without is not named: `read
- * the files a.md and b.md` is no `read_file`.
+ * the files a.md and b.md` is not `read_file`.
  */
 function namedInWords(
   request: string,
@@ -107,7 +107,7 @@ interface Fit {
   given: number
 }
 
-/** So many of the best may be meant, however many are shown. */
+/** At most this many of the best candidates may be meant, however many are shown. */
 export const mostConsidered = 5
 
 /** From which part of the best score on a candidate is another reading, and one that is as good. */
@@ -133,9 +133,9 @@ export function prepareFits(
 
 /**
  * The one candidate of a shortlist that can take what the request says: those near it have no place
- * for a URL, a path or a number of the request. `navigate to https://x` is no `navigate_back`. That
+ * for a URL, a path or a number of the request. `navigate to https://x` is not `navigate_back`. That
  * a tool needs something which the request does not say rules it out for nothing: `list open issues`
- * is no `list_pages`.
+ * is not `list_pages`.
  */
 export function onlyFitting(
   { decision }: Pick<Route, 'decision'>,

@@ -10,7 +10,7 @@ export interface ToolStep {
   params: JsonObject
   /** The variable that keeps the answer; chains only. */
   outputAs?: string | undefined
-  /** Remarks on how it was written, such as keys that mean nothing. */
+  /** Notes on how it was written, such as keys that mean nothing. */
   notes?: readonly string[] | undefined
 }
 
@@ -75,12 +75,12 @@ function problemOf(item: JsonValue, kind: DirectiveKind): string | undefined {
   if (!isObject(item)) return 'must be an object such as {"tool": "name", "params": {}}'
   const { tool, params, output_as: outputAs } = item
   if (typeof tool !== 'string' || tool.trim() === '') return 'has no "tool"'
-  if (params !== undefined && !isObject(params)) return 'has "params" that are no object'
+  if (params !== undefined && !isObject(params)) return 'has "params" that are not an object'
   if (outputAs === undefined) return undefined
   if (kind === 'batch') return 'has "output_as", which only a chain can have'
   return typeof outputAs === 'string' && variableName.test(outputAs)
     ? undefined
-    : 'has an "output_as" that is no name of letters, digits and _'
+    : 'has an "output_as" that is not a name of letters, digits and _'
 }
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
@@ -104,7 +104,7 @@ function unknownKeys(item: JsonObject, kind: DirectiveKind): string[] {
     const meant = nearest(key, keys)
     const advice =
       meant === undefined ? `; it has ${keys.join(', ')}.` : `; did you mean \`${meant}\`?`
-    return `\`${key}\` is no key of a ${kind} member${advice}`
+    return `\`${key}\` is not a key of a ${kind} member${advice}`
   })
 }
 
@@ -147,7 +147,7 @@ export interface JsonInText {
   value: JsonObject
 }
 
-/** So many beginnings are tried, which bounds the work on a text of nothing but braces. */
+/** At most this many beginnings are tried, which bounds the work on a text of nothing but braces. */
 const mostTried = 20
 
 /** The JSON objects of a text in their order; those within a list or another object are part of it. */

@@ -144,7 +144,7 @@ export type RequestMeaning =
 
 /**
  * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
- * text, else the router and the plan for what it found. Calls no tool; may ask a person which one.
+ * text, else the router and the plan for what it found. Calls no tool; may ask a user which one.
  *
  * @throws {ToolRequestError} for what is broken or JSON alone, {@link ToolNotFoundError} for an id alone that no
  * server has
@@ -244,7 +244,7 @@ function plainCall(tool: string, name: string, params: PlannedCall['params']): P
   return { name, tool, params, ...none, reason: 'asked for' }
 }
 
-/** A call of a plan that a person is asked about. */
+/** A call of a plan that a user is asked about. */
 export interface ProposedCall {
   tool: ToolDefinition
   params: JsonObject
@@ -264,7 +264,7 @@ export interface RequestWorld {
   yes: boolean
   /** What to do about a missing yes; default: to say it at a terminal, or in advance. */
   toAllow?: string | undefined
-  /** Asks a person; undefined where nobody can be asked. */
+  /** Asks a user; undefined where no user can be asked. */
   person?:
     | {
         /** Asks once about the whole plan: everything that is called, in order. */
@@ -282,7 +282,7 @@ export interface RequestWorld {
         ): Promise<string | undefined>
       }
     | undefined
-  /** Keeps that a person confirmed this tool for this request. */
+  /** Keeps that a user confirmed this tool for this request. */
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
   onStep?: StepListener | undefined
   /** Makes the value of an answer in a batch or a chain. */

@@ -80,7 +80,7 @@ const byKind: Readonly<Record<FailureKind, readonly string[]>> = {
   timeout: ['Narrow the scope or reduce the output', 'Raise the time limit and try again'],
   'connection-lost': ['Check what the call did before you repeat it'],
   protocol: ['Look at the server’s own log'],
-  cancelled: ['Call the tool again when you want it to go on'],
+  cancelled: ['Call the tool again when you want it to continue'],
   'permission-denied': ['Check the credentials and the rights of the account that the server uses'],
   'rate-limited': ['Reduce the query frequency and try again later'],
   'element-missing': ['Run take_snapshot to refresh the uids'],

@@ -6,7 +6,7 @@ import { ToolNotFoundError, ToolRequestError } from './errors.ts'
 /** What an id or a name was found to mean. */
 interface FoundTool {
   tool: ToolSummary
-  /** A remark where the name was not written as the tool's own. */
+  /** A note where the name was not written as the tool's own. */
   note?: string | undefined
 }
 
@@ -19,7 +19,7 @@ export async function findTool(id: string, context: CallContext): Promise<ToolSu
   return (await findNamedTool(id, context)).tool
 }
 
-/** The same with the remark that the answer of a call bears. */
+/** The same with the note that the answer of a call bears. */
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
   const isUnknown = resolveName(id, context.index).kind === 'unknown'
@@ -139,7 +139,7 @@ export function isRespelt(written: string, tool: Named): boolean {
 /**
  * The tool that an id or a name means, if need be when `-`, `_`, `.`, `:`, `/` and case count as the same:
  * `get_sum` where the tool is `get-sum`, `github/get_issue` for `github__get_issue`. Whoever takes a
- * name from a person asks this one.
+ * name from a user asks this one.
  */
 export function resolveName<Tool extends Named>(
   id: string,

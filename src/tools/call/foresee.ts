@@ -38,13 +38,13 @@ export async function foreseeSteps(
     const tool = await definitionOf(found.tool, context)
     const isChain = kind === 'chain'
     const unknown = isChain ? referencedNames(params).filter((one) => !known.has(one)) : []
-    const remarks = found.note === undefined ? notes : [...notes, found.note]
+    const ownNotes = found.note === undefined ? notes : [...notes, found.note]
     const foreseen = await foreseeCall(tool, params, isChain ? referencePaths(params) : [], context)
     calls.push({
       ...foreseen,
       ...(outputAs === undefined ? {} : { outputAs }),
       unknown,
-      notes: [...remarks, ...foreseen.notes],
+      notes: [...ownNotes, ...foreseen.notes],
     })
     if (outputAs !== undefined) known.add(outputAs)
   }

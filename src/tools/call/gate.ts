@@ -70,7 +70,7 @@ function refusal({ code, path, line }: Diagnostic, project: string): ToolRefused
     return new ToolRefusedError({
       code: 'workflows-unreadable',
       message: `nothing is called, because a workflow of this project cannot be read (${at})`,
-      hint: 'skillrail workflow check says what is wrong, and where.',
+      hint: 'Find the errors with: skillrail workflow check',
     })
   }
   return new ToolRefusedError({
@@ -85,7 +85,7 @@ export interface WorkflowGateOptions {
   session: SessionStore
   /** Read at every call: discovery may replace it. */
   index: () => CallIndex
-  /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
+  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   skipPrerequisites?: boolean | undefined
   /**
@@ -165,7 +165,7 @@ export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall 
 
 /**
  * @throws {ToolRefusedError} for a call that a workflow stood before which is gone, and for every call
- *   where nobody knows what is gone.
+ *   where it is not known what is gone.
  */
 export function refuseWithoutGone(
   call: CallToForesee,
@@ -329,6 +329,6 @@ function notAsLoaded(path: string): ServerBlock {
   return {
     reason: 'changed',
     message: `what was read from ${path} is not what was accepted when the workspace was trusted`,
-    hint: 'Start again, so that the file is read anew. To see what it holds: skillrail trust',
+    hint: 'Start again to read the file again. Show its content with: skillrail trust',
   }
 }

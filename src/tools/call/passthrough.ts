@@ -91,7 +91,7 @@ function calledTools(
     const hit = knownTool(name, find)
     return hit === undefined ? [] : { ...name, ...hit }
   })
-  // An object behind one name is no object before the next.
+  // An object behind one name is not an object before the next.
   const taken = new Set(known.map(({ opening }) => opening))
   return known.map(({ tool, written, opening, before }) => {
     const own = before !== undefined && !taken.has(before.start) ? before : undefined
@@ -202,7 +202,7 @@ export function writtenNames(text: string): WrittenName[] {
 }
 
 /**
- * Whether no word of another script goes on where a name ends, as in `db__dropé`. Before a name there
+ * Whether no word of another script continues where a name ends, as in `db__dropé`. Before a name there
  * may be a letter of a script without spaces.
  */
 export function isWholeWord(text: string, start: number, end: number): boolean {

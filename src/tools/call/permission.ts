@@ -24,7 +24,7 @@ export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   refuseHeld(tool, context)
 }
 
-/** @throws {ToolRefusedError} for a tool that waits for a person's second look */
+/** @throws {ToolRefusedError} for a tool that waits for a user's second look */
 export function refuseHeld(tool: ToolSummary, context: CallContext): void {
   const held = context.hold?.(tool)
   if (held !== undefined) throw new ToolRefusedError({ code: 'tool-held-back', ...held })

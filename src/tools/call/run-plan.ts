@@ -113,7 +113,7 @@ function unboundText({
   return `${parameter} is not clear from the answer of ${from}${choice}`
 }
 
-/** A plan with what a person gave. */
+/** A plan with what a user gave. */
 interface FilledPlan {
   steps: readonly PlannedCall[]
   /** The step whose parameters stayed missing, with what is known; the plan cannot be carried out. */
@@ -139,7 +139,7 @@ export async function fillMissing(
   return { steps: filled }
 }
 
-/** How often a person is asked for one parameter. */
+/** How often a user is asked for one parameter. */
 const mostQuestions = 2
 
 async function provided(

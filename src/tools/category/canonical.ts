@@ -8,7 +8,7 @@ const canonicalNames: ReadonlyMap<string, string> = new Map(
 
 /**
  * The one name of a category that has several: `browser` for `Browser Automation` and
- * `browser-automation`. A name that nobody knows is only written as names are: `my-tools`.
+ * `browser-automation`. A name that it is not known is only written as names are: `my-tools`.
  */
 export function canonicalCategory(name: string): string {
   const known = canonicalNames.get(name)

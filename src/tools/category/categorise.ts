@@ -8,7 +8,7 @@ const majority = 0.5
 
 /**
  * Tool id → canonical category, without a model: by the catalogue, by what most tools of the same
- * server are, and for servers that nobody knows by server and shared words. A tool that stands alone
+ * server are, and for servers that it is not known by server and shared words. A tool that stands alone
  * is in no category. The order of the tools changes nothing; of two with one id the first by
  * description counts.
  */

@@ -60,8 +60,8 @@ export type ShownCall = CallResult & { text?: string | undefined; raw?: true | u
 
 export const command = defineCommand<ShownCall | Cancelled, CallEvent>()({
   arguments: {
-    '<tool>': 'SERVER__TOOL, or the name alone where one server has it',
-    '[parameters...]': 'a JSON object, @FILE, - for standard input, or name=value',
+    '<tool>': 'SERVER__TOOL, or a name that only one server has',
+    '[parameters...]': 'a JSON object, @FILE, - for stdin, or name=value',
   },
   options: { ...callOptions, raw: rawOption },
   examples: [

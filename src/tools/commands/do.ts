@@ -97,7 +97,7 @@ type Result =
   | Cancelled
 
 export const command = defineCommand<Result, CallEvent>()({
-  arguments: { '<request...>': 'what to do, in words; - for standard input' },
+  arguments: { '<request...>': 'what to do, in words; - for stdin' },
   options: {
     ...callOptions,
     yes: {

@@ -8,15 +8,15 @@ import type { ToolContext } from './project-tools.ts'
 
 type EditContext = Pick<ToolContext, 'runtime' | 'interactive' | 'note'>
 
-/** Lines before the text that the editor shows and that are no part of it. */
-const remark = '// '
+/** Lines before the text that the editor shows and that are not part of it. */
+const comment = '// '
 
 /** What errors call the text, whose lines they name. */
 export const editedFile = 'workflow.json'
 
 /**
- * Lets a person edit a text until `accept` takes it. An error is shown above the text, which is then
- * opened again as it was left. When the person gives up, the file stays and is named.
+ * Lets a user edit a text until `accept` takes it. An error is shown above the text, which is then
+ * opened again as it was left. When the user gives up, the file stays and is named.
  *
  * @throws {UsageError} where there is no terminal and no editor was named.
  */
@@ -43,7 +43,7 @@ export async function editText<T>(
       context.note(said)
       if (edited === withoutRemarks(before)) throw givenUp(path, error)
       const lines = [...said.split('\n'), 'Lines are counted from the one below this.']
-      writeFileSync(path, `${lines.map((line) => remark + line).join('\n')}\n${edited}`)
+      writeFileSync(path, `${lines.map((line) => comment + line).join('\n')}\n${edited}`)
     }
   }
 }
@@ -95,7 +95,7 @@ async function open(editor: string, path: string): Promise<void> {
 
 function withoutRemarks(text: string): string {
   const lines = text.split('\n')
-  const first = lines.findIndex((line) => !line.startsWith(remark))
+  const first = lines.findIndex((line) => !line.startsWith(comment))
   return lines.slice(first === -1 ? lines.length : first).join('\n')
 }
 

@@ -19,12 +19,13 @@ export const command = defineCommand<ImportResult>()({
     all: {
       kind: 'flag',
       flags: '--all',
-      help: 'show the places too where nothing was found',
+      help: 'also show places where nothing was found',
     },
   },
-  details: `Servers are used where their owner keeps them: nothing is copied, and no file is written.
+  details: `Servers are read from the files of their clients: nothing is copied, and no file is written.
 Files of the project come before those of the user, then the order of the table holds; the
-first definition of a name wins, except that one that may not start hides none that may.`,
+first definition of a name takes precedence, except that a server that is not allowed to
+start does not hide one that is.`,
   examples: ['tools import', 'tools import --json'],
   run({ runtime, settings }, { all }) {
     const { servers, shadowed, files, diagnostics } = readServerConfiguration({

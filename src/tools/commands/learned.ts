@@ -22,11 +22,11 @@ interface Learning {
 
 export const add = defineCommand<Learning>()({
   arguments: {
-    '<request>': 'a request as you would say it',
-    '<tool>': 'the tool that it means: SERVER__TOOL, or a name that is unique',
+    '<request>': 'the request, in your words',
+    '<tool>': 'the tool to select: SERVER__TOOL, or a unique name',
   },
   options: {
-    wrong: { kind: 'flag', flags: '--wrong', help: 'the tool is not meant by this request' },
+    wrong: { kind: 'flag', flags: '--wrong', help: 'the request does not mean this tool' },
   },
   examples: ['tools learn add "what is on my plate" github__list_issues'],
   async run(context, { arguments: [request = '', name = ''], wrong }) {
@@ -152,7 +152,7 @@ function forgottenLine(count: number): string {
   return `Forgotten: ${amount(count, 'example')}.\n`
 }
 
-/** A word that is no request that was learned may be a tool: then all of this tool is meant. */
+/** A word that is not a request that was learned may be a tool: then all of this tool is meant. */
 function meant(
   examples: readonly LearnedExample[],
   request: string | undefined,

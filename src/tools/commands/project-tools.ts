@@ -59,13 +59,13 @@ export function serverConfiguration(
   return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
 }
 
-/** The line that the user types; undefined where nobody can be asked, and after Ctrl-D. */
+/** The line that the user types; undefined where no user can be asked, and after Ctrl-D. */
 export async function answerOf(
   context: Pick<ToolContext, 'ask'>,
   text: string,
   about: string,
 ): Promise<string | undefined> {
-  const unanswered = new SkillrailError({ code: 'no-answer', message: 'nobody answered' })
+  const unanswered = new SkillrailError({ code: 'no-answer', message: 'no answer was given' })
   try {
     return await context.ask({ text, about: () => about, otherwise: () => unanswered })
   } catch (error) {
@@ -117,7 +117,7 @@ export interface KnownTools extends ToolIndexLoading {
 
 /**
  * The project's tools as its cache has them; without a usable cache the servers are asked. What is
- * wrong with the cache is said on standard error.
+ * wrong with the cache is said on stderr.
  *
  * @throws {ServersNotTrustedError}, {NoServersError} without a cache where none may be asked
  */
@@ -217,7 +217,7 @@ export async function toolNamed(
   return { tool, index: found }
 }
 
-/** The nearest in meaning, for a name that nobody knows. */
+/** The nearest in meaning, for a name that it is not known. */
 function ranking(index: ToolIndex): ToolRanking {
   let router: ReturnType<typeof prepareRouter> | undefined
   return (text) => {

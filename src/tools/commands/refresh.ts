@@ -20,10 +20,10 @@ export const command = defineCommand<RefreshReport, ListingEvent>()({
     server: {
       kind: 'text',
       flags: '--server <name>',
-      help: 'ask only this server; the tools of the others stay as they are',
+      help: 'refresh only this server',
     },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'say what would change and write nothing' },
-    accept: { kind: 'flag', flags: '--accept', help: 'take tools that changed as they are now' },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would change and write nothing' },
+    accept: { kind: 'flag', flags: '--accept', help: 'accept changed tools as they are now' },
   },
   examples: ['tools refresh --dry-run'],
   run: async (context, values) => await refreshTools(context, values),
@@ -105,7 +105,7 @@ function requireReadable(diagnostics: readonly Diagnostic[]): void {
   throw new ToolError({
     code: 'configuration-unreadable',
     message: 'nothing was refreshed, because a configuration of servers cannot be read',
-    hint: 'Mend the file, or refresh one server: skillrail tools refresh --server NAME',
+    hint: 'Fix the file, or refresh one server: skillrail tools refresh --server NAME',
     diagnostics: unreadable,
   })
 }

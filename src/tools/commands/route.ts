@@ -41,13 +41,13 @@ export interface RouteResult extends Omit<Route, 'category'> {
 }
 
 export const command = defineCommand<RouteResult>()({
-  arguments: { '<request...>': 'what to do, in words; - for standard input' },
+  arguments: { '<request...>': 'what to do, in words; - for stdin' },
   options: {
     explain: { kind: 'flag', flags: '--explain', help: 'show what led to each candidate' },
     limit: {
       kind: 'integer',
       flags: '--limit <number>',
-      help: 'at most so many candidates',
+      help: 'maximum number of candidates',
       least: 1,
       most: 1000,
       default: 5,

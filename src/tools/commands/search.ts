@@ -24,7 +24,7 @@ export const command = defineCommand<SearchResult>()({
     limit: {
       kind: 'integer',
       flags: '--limit <number>',
-      help: 'at most so many tools',
+      help: 'maximum number of tools',
       least: 1,
       most: 1000,
       default: 10,

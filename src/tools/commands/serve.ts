@@ -30,14 +30,14 @@ export const command = defineCommand<ServeResult>()({
     detach: {
       kind: 'flag',
       flags: '--detach',
-      help: 'go on in the background and give the terminal back',
+      help: 'run in the background',
     },
-    status: { kind: 'flag', flags: '--status', help: 'show what is kept for this project' },
-    stop: { kind: 'flag', flags: '--stop', help: 'end it and its servers' },
+    status: { kind: 'flag', flags: '--status', help: 'show the running servers of this project' },
+    stop: { kind: 'flag', flags: '--stop', help: 'stop it and its servers' },
   },
-  details: `Without it every command starts the servers it needs and ends them again. With it a browser page
-or a database connection outlives a command. It listens on 127.0.0.1 for those who can read your
-own state directory, and ends after tools.idleExit seconds without a request.`,
+  details: `Without it, every command starts and stops the servers it needs. With it, a browser page or a
+database connection stays open between commands. It listens on 127.0.0.1, accepts clients that can
+read your state directory, and exits after tools.idleExit seconds without a request.`,
   examples: ['tools serve --detach', 'tools serve --status', 'tools serve --stop'],
   async run(context, values) {
     const [one, other] = (['detach', 'status', 'stop'] as const).filter((name) => values[name])
@@ -94,7 +94,7 @@ async function serve(context: Context): Promise<Serving<ServeResult>> {
   })
   const { project, port } = served.record
   const ended = served.ended.then((reason) => {
-    if (reason === 'idle') context.note('Nobody asked for a while; it has ended.')
+    if (reason === 'idle') context.note('Stopped after a time without requests.')
     return exitCode.done
   })
   return new Serving({ project, pid: process.pid, port }, ended)

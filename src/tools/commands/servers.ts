@@ -19,7 +19,7 @@ export const command = defineCommand<ServersResult>()({
     start: {
       kind: 'flag',
       flags: '--start',
-      help: 'start each of them, and say what it answers',
+      help: 'start each server, and show its answer',
     },
   },
   examples: ['tools servers', 'tools servers --start'],

@@ -18,7 +18,7 @@ import { openWorkflows, sessionOf } from './workflow-project.ts'
 const sessionOption = {
   kind: 'text',
   flags: '--session <id>',
-  help: 'another session than the one of this shell',
+  help: 'a session other than that of this shell',
 } as const
 
 interface SessionList {
@@ -40,7 +40,7 @@ export const list = defineCommand<SessionList>()({
       const state = words.filter((word) => word !== '').join(', ')
       return [id, safeLine(startedAt ?? '-'), String(completed), String(calls), state]
     })
-    return screen.table([['SESSION', 'BEGUN', 'PREREQUISITES', 'CALLS', ''], ...rows])
+    return screen.table([['SESSION', 'STARTED', 'PREREQUISITES', 'CALLS', ''], ...rows])
   },
   notes: ({ sessions }) => [
     ...sessions.flatMap(({ diagnostics }) => diagnostics),
@@ -85,7 +85,7 @@ export const show = defineCommand<SessionDetails>()({
     calls: {
       kind: 'integer',
       flags: '--calls <number>',
-      help: 'how many of the latest calls',
+      help: 'maximum number of latest calls',
       least: 0,
       most: 999_999,
       default: 20,
@@ -112,7 +112,7 @@ export async function showSession(
     id: session.id,
     path: session.path,
     logPath: session.logPath,
-    startedAt: reading.begun ?? log.calls[0]?.at,
+    startedAt: reading.recordedStart ?? log.calls[0]?.at,
     isOver: reading.isOver,
     completed: completions(reading.state),
     calls: most === 0 ? [] : log.calls.slice(-most),
@@ -132,7 +132,8 @@ function sessionText(
   screen: Screen,
 ): string {
   const over = isOver ? '; it is over, and the next call begins a new one' : ''
-  const begun = startedAt === undefined ? 'not begun yet' : `begun ${safeLine(startedAt)}${over}`
+  const start =
+    startedAt === undefined ? 'not started yet' : `started ${safeLine(startedAt)}${over}`
   const steps = completed.map(({ workflow, tool, scope, at, result }) => [
     `  ${safeLine(workflow)}`,
     safeLine(tool),
@@ -148,7 +149,7 @@ function sessionText(
     `${size} bytes`,
   ])
   return [
-    `Session ${id}, ${begun}\n${safeLine(path)}\n`,
+    `Session ${id}, ${start}\n${safeLine(path)}\n`,
     steps.length === 0 ? 'No prerequisite has run.\n' : screen.table(steps),
     rows.length === 0 ? '' : `Calls:\n${screen.table(rows)}`,
   ].join('')
@@ -172,8 +173,8 @@ interface Clearing {
 export const clear = defineCommand<Clearing>()({
   options: {
     session: sessionOption,
-    log: { kind: 'flag', flags: '--log', help: 'delete its log of calls too' },
-    dryRun: { kind: 'flag', flags: '--dry-run', help: 'say what would be forgotten' },
+    log: { kind: 'flag', flags: '--log', help: 'also delete its log of calls' },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be cleared' },
   },
   examples: ['session clear'],
   async run(context, { session: id, log: withLog, dryRun }) {
@@ -224,7 +225,7 @@ async function readSession(
   const { project } = openWorkflows(context)
   const session = sessionOf(context, project, id)
   const [reading, log] = [await session.read(), await session.calls()]
-  const left = reading.begun !== undefined || log.calls.length > 0
+  const left = reading.recordedStart !== undefined || log.calls.length > 0
   const isDamaged = reading.diagnostics.length > 0 || log.diagnostics.length > 0
   const own = [sessionOf(context, project, undefined).id, 'default']
   if (left || isDamaged || own.includes(session.id)) return { session, reading, log }

@@ -19,7 +19,7 @@ interface ShowResult {
 }
 
 export const command = defineCommand<ShowResult>()({
-  arguments: { '<tool>': 'SERVER__TOOL, or the bare name of a tool that one server alone has' },
+  arguments: { '<tool>': 'SERVER__TOOL, or a name that only one server has' },
   options: {},
   examples: ['tools show github__list_issues'],
   run: async (context, { arguments: [name = ''] }) => await showTool(context, name),

@@ -50,7 +50,7 @@ export interface DryRun {
 
 export const batch = defineCommand<readonly BatchResult[] | DryRun | Cancelled, CallEvent>()({
   arguments: {
-    '[batch]': 'BATCH: […] or the list alone, @FILE, or - for standard input (default: "-")',
+    '[batch]': 'BATCH: […] or the list alone, @FILE, or - for stdin (default: "-")',
   },
   options: { ...callOptions, dryRun: dryRunOption },
   examples: [
@@ -87,7 +87,7 @@ export const batch = defineCommand<readonly BatchResult[] | DryRun | Cancelled, 
 
 export const chain = defineCommand<ChainResult | DryRun | Cancelled, CallEvent>()({
   arguments: {
-    '[chain]': 'CHAIN: […] or the list alone, @FILE, or - for standard input (default: "-")',
+    '[chain]': 'CHAIN: […] or the list alone, @FILE, or - for stdin (default: "-")',
   },
   options: { ...callOptions, dryRun: dryRunOption },
   examples: [

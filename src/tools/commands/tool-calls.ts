@@ -33,21 +33,21 @@ export const callOptions = {
   session: {
     kind: 'text',
     flags: '--session <id>',
-    help: 'the session in which prerequisites count as done',
+    help: 'the session that holds completed prerequisites',
   },
   skipPrerequisites: {
     kind: 'flag',
     flags: '--skip-prerequisites',
-    help: 'leave out what a workflow only warns about',
+    help: 'skip prerequisites of workflows with mode warn',
   },
   timeout: {
     kind: 'seconds',
     flags: '--timeout <seconds>',
-    help: 'the longest that each call may take',
+    help: 'time limit of each call',
   },
 } as const satisfies OptionSpecs
 
-export const rawOption = { kind: 'flag', flags: '--raw', help: 'print all of the answer' } as const
+export const rawOption = { kind: 'flag', flags: '--raw', help: 'print the full result' } as const
 
 export const dryRunOption = {
   kind: 'flag',

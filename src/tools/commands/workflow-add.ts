@@ -24,7 +24,7 @@ const options = {
   template: {
     kind: 'optional',
     flags: '--template [name]',
-    help: 'begin with a template; without a name, list them',
+    help: 'start from a template; without a name, list the templates',
   },
   ...workflowOptions,
   editor: {
@@ -47,7 +47,7 @@ interface TemplateList {
 }
 
 export const command = defineCommand<WorkflowChange | TemplateList>()({
-  arguments: { '[name]': 'of the workflow; a template has one' },
+  arguments: { '[name]': 'name of the workflow; default: that of the template' },
   options,
   examples: [
     'workflow add --template database',
@@ -116,19 +116,19 @@ async function describe(
   }
   const start = template?.definition ?? { enabled: true, description: '', mode: 'enforce' }
   const isDescribed = options.editor === undefined && (template !== undefined || hasFlags(options))
-  const begun = applyFlags(start, options)
+  const draft = applyFlags(start, options)
   if (isDescribed && template === undefined) requireFlags(options)
   if (isDescribed) {
-    return accept({ ...begun, ...created })
+    return accept({ ...draft, ...created })
   }
-  const text = `${JSON.stringify(template === undefined ? withExample(begun) : begun, undefined, 2)}\n`
+  const text = `${JSON.stringify(template === undefined ? withExample(draft) : draft, undefined, 2)}\n`
   return await editText(context, text, {
     editor: options.editor,
     accept: (edited) => accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
   })
 }
 
-/** What a person finds in the editor: every field that there must be. */
+/** What a user finds in the editor: every field that there must be. */
 function withExample(definition: JsonObject): JsonObject {
   return {
     ...definition,

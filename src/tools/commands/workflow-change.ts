@@ -167,26 +167,26 @@ export const workflowOptions = {
     flags: '--category <name>',
     help: 'trigger: every tool of this category',
   },
-  tool: { kind: 'list', flags: '--tool <name>', help: 'trigger: this tool; may be repeated' },
+  tool: { kind: 'list', flags: '--tool <name>', help: 'trigger: this tool (repeatable)' },
   keyword: {
     kind: 'list',
     flags: '--keyword <words>',
-    help: 'trigger: these words in the request; may be repeated',
+    help: 'trigger: these words in the request (repeatable)',
   },
   step: {
     kind: 'list',
     flags: '--step <tool: why>',
-    help: 'a prerequisite; may be repeated, in order',
+    help: 'a prerequisite (repeatable, in order)',
   },
   optionalStep: {
     kind: 'list',
     flags: '--optional-step <tool: why>',
-    help: 'one that may fail; they come after the others',
+    help: 'a prerequisite that can fail; runs after the others',
   },
   param: {
     kind: 'list',
     flags: '--param <step.name=value>',
-    help: 'a parameter of a step, such as 2.database=$call.database; may be repeated',
+    help: 'a parameter of a step, such as 2.database=$call.database (repeatable)',
   },
   mode: {
     kind: 'text',
@@ -197,7 +197,7 @@ export const workflowOptions = {
 
 /** For the help of what takes a workflow away. */
 export const lifted =
-  'Where the workspace is trusted, the calls behind it wait until that is accepted: skillrail trust'
+  'In a trusted workspace, calls that it guards are blocked until you accept the change: skillrail trust'
 
 type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
 
@@ -269,7 +269,7 @@ function refuseEmpty({ description, category, tool, keyword }: WorkflowFlags): v
   throw new UsageError({
     code: 'wrong-use',
     message: `--${empty} is empty`,
-    hint: `Leave the option out, or say what it should be.`,
+    hint: `Omit the option, or give it a value.`,
   })
 }
 

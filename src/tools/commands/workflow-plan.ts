@@ -25,16 +25,16 @@ interface Result extends Omit<GatePlan, 'workflow'> {
 
 export const command = defineCommand<Result>()({
   arguments: {
-    '<tool>': 'its id, or its name where only one server has it',
+    '<tool>': 'SERVER__TOOL, or a name that only one server has',
     '[params]': 'its parameters as a JSON object (default: "{}")',
   },
   options: {
     request: {
       kind: 'text',
       flags: '--request <text>',
-      help: 'what the user asked for; keywords see it',
+      help: 'the request of the user, for keyword triggers',
     },
-    session: { kind: 'text', flags: '--session <id>', help: 'the session that counts' },
+    session: { kind: 'text', flags: '--session <id>', help: 'the session to use' },
   },
   examples: [
     'workflow plan execute_query \'{"database": "shop", "query": "SELECT * FROM users"}\'',
@@ -48,7 +48,7 @@ export const command = defineCommand<Result>()({
     if (index === undefined && message !== undefined) context.note(message)
     const named = await foundAmongAsked(context, () => namedTool(name, summaries))
     const tool = workflowTool(named.tool)
-    const remarks = remarksOn(index?.definition(tool.id), params)
+    const ownNotes = notesOn(index?.definition(tool.id), params)
     const { state, diagnostics: damaged } = await sessionOf(context, project, session).read()
     const tools = summaries.map(workflowTool)
     const plan = planGate({ tool, params, request }, workflows, state, tools)
@@ -59,7 +59,7 @@ export const command = defineCommand<Result>()({
       workflow: workflow?.name,
       mode: workflow?.mode,
       ...rest,
-      notes: named.note === undefined ? remarks : [named.note, ...remarks],
+      notes: named.note === undefined ? ownNotes : [named.note, ...ownNotes],
       diagnostics: [...diagnostics, ...damaged, ...untrustedWorkflows(context, opened, acting)],
     }
   },
@@ -104,7 +104,7 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
  *
  * @throws {UsageError} for those that its schema forbids, as the call itself would
  */
-function remarksOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
+function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
   if (definition === undefined) return []
   const forbidden = forbiddenParameters(definition, params)
   if (forbidden.length === 0) return unknownParameters(definition, params)
@@ -116,7 +116,7 @@ function readParams(text: string): JsonObject {
     const value: unknown = JSON.parse(text)
     if (isObject<JsonValue>(value)) return value
   } catch {
-    // Reported below like any other text that is no object.
+    // Reported below like any other text that is not an object.
   }
   throw new UsageError({
     code: 'wrong-use',

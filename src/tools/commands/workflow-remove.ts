@@ -38,7 +38,7 @@ export const command = defineCommand<WorkflowChange>()({
 function notConfirmed(name: string): WorkflowNotConfirmedError {
   return new WorkflowNotConfirmedError({
     code: 'workflow-not-confirmed',
-    message: `Workflow '${name}' was not removed: nobody at a terminal agreed to it`,
+    message: `Workflow '${name}' was not removed: it was not confirmed`,
     hint: 'Give --yes.',
   })
 }

@@ -46,7 +46,7 @@ function readJson(text: string): DocumentReading {
   if (error !== undefined) {
     const name = parser.printParseErrorCode(error.error)
     const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
-    return { ok: false, message: `it is no JSON: ${words}`, ...placeOf(error.offset) }
+    return { ok: false, message: `it is not JSON: ${words}`, ...placeOf(error.offset) }
   }
   const repeated: RepeatedKey[] = []
   const lineAt = (offset: number): number => placeOf(offset).line
@@ -143,7 +143,7 @@ function readToml(text: string): DocumentReading {
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}
     return {
       ok: false,
-      message: `it is no TOML: ${first.replace(/^Invalid TOML document: /, '')}`,
+      message: `it is not TOML: ${first.replace(/^Invalid TOML document: /, '')}`,
       ...at,
     }
   }

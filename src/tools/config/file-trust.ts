@@ -69,7 +69,7 @@ function untrusted(path: string): ServerBlock {
   return {
     reason: 'untrusted',
     message: `it is configured by the project in ${path}, and the workspace was never trusted`,
-    hint: 'To see what the project may do and allow it: skillrail trust (in CI: --trust-workspace).',
+    hint: 'Review and trust the project with: skillrail trust (in CI: --trust-workspace)',
   }
 }
 

@@ -19,7 +19,7 @@ export interface ServerPlace {
   scope: 'project' | 'user'
   shape: ServerShape
   variables: VariableDialect
-  /** Absolute paths; of several the first that names a server wins. */
+  /** Absolute paths; of several the first that names a server takes precedence. */
   paths(home: PlaceContext): readonly string[]
 }
 

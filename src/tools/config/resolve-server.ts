@@ -75,7 +75,7 @@ export function resolveServer(
     const parsed = URL.canParse(url) ? new URL(url) : undefined
     if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
       problems.push({
-        message: `"${url}" is no address that begins with http:// or https://`,
+        message: `"${url}" is not an address that begins with http:// or https://`,
         fatal: true,
       })
     }

@@ -14,7 +14,7 @@ export interface ServerShape {
   syntax: 'json' | 'toml'
   /** @param project real path of the workspace, for files that list servers by project. */
   groups(root: JsonObject, project: string): readonly ServerGroup[]
-  /** Undefined where the entry is no server; the reason went to `fields.wrong`. */
+  /** Undefined where the entry is not a server; the reason went to `fields.wrong`. */
   read(fields: Fields): RawServer | undefined
 }
 

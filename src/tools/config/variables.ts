@@ -141,7 +141,7 @@ function inputValue(id: string, context: VariableContext): string | Missing {
   const value = context.input(id)
   if (value !== undefined) return value
   return {
-    message: `the editor asks for the input "${id}", and nobody can be asked here`,
+    message: `the editor asks for the input "${id}", and the shell is not interactive`,
     hint: `Set ${inputVariable(id)} to its value.`,
     fatal: true,
   }

@@ -5,7 +5,7 @@ import { findSlots } from './slots.ts'
 const verbs =
   'add|analy[sz]e|browse|call|capture|check|click|close|copy|count|create|delete|describe|download|drag|edit|execute|fetch|fill|find|get|go|hover|insert|inspect|list|look|merge|move|navigate|open|post|press|query|read|reload|remove|rename|resize|run|save|search|select|send|set|show|take|tell|type|update|upload|wait|write'
 
-/** Where the answer of the same call goes is no step of its own: `and save it to shot.png`. */
+/** Where the answer of the same call goes is not a step of its own: `and save it to shot.png`. */
 const sameCall = '(?:keep|put|save|store|write)\\s{1,9}(?:it|them|that|this)\\b'
 
 const separators = new RegExp(

@@ -100,7 +100,7 @@ export function mapParameters(
   }
 }
 
-/** The tool's own name is no value: `use execute_query` asks for no query of that text. */
+/** The tool's own name is not a value: `use execute_query` asks for no query of that text. */
 function spendName({ slots, spent }: RequestReading, { id, name }: ToolDefinition): void {
   const own = { tools: [{ id, name }] }
   for (const slot of slots) {

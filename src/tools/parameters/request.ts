@@ -21,7 +21,7 @@ export interface Finding {
   slots?: readonly Slot[] | undefined
 }
 
-/** One way to find a value. The first rule that finds one wins. */
+/** One way to find a value. The first rule that finds one takes precedence. */
 export interface MappingRule {
   name: string
   find: (parameter: Parameter, reading: RequestReading, tool: ToolDefinition) => Finding | undefined

@@ -33,7 +33,7 @@ export const spokenNames: readonly SpokenName[] = [
   { parameter: /^(?:node|entity)_?names?$/i, words: ['entity', 'node'] },
 ]
 
-/** Words after `table` or `branch` that go on with the sentence instead of naming one. */
+/** Words after `table` or `branch` that continue the sentence instead of naming one. */
 export const sentenceWords: ReadonlySet<string> = new Set(
   'a all an and are as at by columns details for from has in indexes into is it its keys list name named names of on or schema size structure that the then this to where which with'.split(
     ' ',

@@ -35,7 +35,7 @@ export function cachedEmbedding(embedding: Embedding, runtime: Runtime): Embeddi
   }
 }
 
-/** Anything that is not such a file is no cache, and is written anew. */
+/** Anything that is not such a file is not a cache, and is written anew. */
 function readVectors(path: string): Map<string, Float32Array> {
   const vectors = new Map<string, Float32Array>()
   const reading = readRegularFile(path, { maxBytes: largestFile })

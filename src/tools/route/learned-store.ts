@@ -81,7 +81,7 @@ async function change(
       throw new StateFileError({
         code: first.code,
         message: `${path}: ${first.message}`,
-        hint: first.hint ?? 'Mend or delete the file, then try again.',
+        hint: first.hint ?? 'Fix or delete the file, then try again.',
       })
     }
     const changed = next(examples)
@@ -98,7 +98,7 @@ function readContent(path: string, text: string): LearnedReading {
   } catch {
     return broken(path, 'the file is not JSON')
   }
-  if (!isRecord(content)) return broken(path, 'the file is no JSON object')
+  if (!isRecord(content)) return broken(path, 'the file is not a JSON object')
   const found = content['version']
   if (typeof found === 'number' && found > version) {
     const message = `the file is of version ${found}; this Skillrail knows up to ${version}`
@@ -123,7 +123,7 @@ function readExample(item: unknown): LearnedExample | undefined {
 }
 
 function broken(path: string, message: string): LearnedReading {
-  const hint = 'Mend it, or delete it to begin anew.'
+  const hint = 'Fix it, or delete it to start again.'
   return { examples: [], diagnostics: [{ ...problem(path, 'examples-unreadable', message), hint }] }
 }
 

@@ -90,7 +90,7 @@ function readVectors(answer: unknown, count: number): Float32Array[] {
   return answer.map((vector: unknown) => {
     if (vector instanceof Float32Array) return vector
     if (!Array.isArray(vector) || !vector.every((item) => typeof item === 'number')) {
-      throw unusable('a vector is no list of numbers')
+      throw unusable('a vector is not a list of numbers')
     }
     return Float32Array.from(vector)
   })

@@ -7,7 +7,7 @@ import { prepareRouter, type Router } from './router.ts'
 
 export interface ProjectRouter {
   router: Router
-  /** What is wrong with the file of learned examples; routing goes on without them. */
+  /** What is wrong with the file of learned examples; routing continues without them. */
   diagnostics: readonly Diagnostic[]
 }
 

@@ -28,7 +28,7 @@ export interface ProjectRouting {
   held: ReadonlySet<string>
   /** What to tell the user about the age of the cache. */
   message?: string | undefined
-  /** What is wrong with the file of learned examples; routing goes on without them. */
+  /** What is wrong with the file of learned examples; routing continues without them. */
   diagnostics: readonly Diagnostic[]
 }
 

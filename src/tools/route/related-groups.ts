@@ -18,7 +18,7 @@ export function subjects(): RelatedGroups {
   return (knownSubjects ??= readGroups(subjectGroups))
 }
 
-/** Verbs that say that something is wanted, and hardly what. */
+/** Verbs that say that something is required, and hardly what. */
 export function isLookingVerb(word: string): boolean {
   return synonyms()
     .groupsOf(word)

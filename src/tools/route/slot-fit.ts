@@ -7,7 +7,7 @@ import { weights } from './weights.ts'
 /**
  * Weighs tools by whether the typed pieces of a request fill what they require, as much as the
  * request consists of such pieces: `add 3 and 4` means a tool of two numbers and none that requires
- * a list of objects. Where words say more than pieces do, they go on to decide. A tool that takes
+ * a list of objects. Where words say more than pieces do, they continue to decide. A tool that takes
  * free text has a place for everything.
  */
 export function addFit(

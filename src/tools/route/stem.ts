@@ -13,7 +13,7 @@ export function stem(word: string): string {
   return withoutEnd(singular)
 }
 
-/** First match wins; `minimum` letters must remain. */
+/** First match takes precedence; `minimum` letters must remain. */
 const suffixes: readonly (readonly [suffix: string, replacement: string, minimum: number])[] = [
   ['ization', 'iz', 3],
   ['isation', 'is', 3],

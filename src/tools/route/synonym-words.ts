@@ -1,4 +1,4 @@
-/** So many groups at the head of {@link synonymGroups} are verbs of looking. */
+/** Number of groups at the start of {@link synonymGroups} that are verbs of looking. */
 export const lookingGroups = 4
 
 /**

@@ -36,13 +36,13 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
     return { kind: 'timeout', message, delivered: unanswered }
   }
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
-    const message = `The server ${server} answered the call of ${tool} with what is no result: ${messageOf(error)}`
+    const message = `The server ${server} answered the call of ${tool} with what is not a result: ${messageOf(error)}`
     return { kind: 'protocol', message, delivered: 'yes' }
   }
   const status = httpStatus(error)
   if (status !== undefined) return answeredOverHttp(status, call)
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
-    const message = `The address of the server ${server} answered with something that is no message of the protocol, such as a web page`
+    const message = `The address of the server ${server} answered with something that is not a message of the protocol, such as a web page`
     return { kind: 'protocol', message, delivered: unanswered }
   }
   const reached = neverReached(error)

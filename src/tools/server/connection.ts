@@ -45,7 +45,7 @@ export interface ConnectOptions {
   project: string
   clientInfo: { name: string; version: string }
   signal: AbortSignal
-  /** Bytes of one answer; a larger one is a failed call, and the connection goes on. */
+  /** Bytes of one answer; a larger one is a failed call, and the connection continues. */
   answerLimit: number
   /** Told of things that are wrong but end nothing, and of changes. */
   note: (event: { code: string; message: string }) => void
@@ -274,7 +274,9 @@ const anyObject: StandardSchemaV1<unknown, JsonObject> = {
     version: 1,
     vendor: 'skillrail',
     validate: (value) =>
-      isObject<JsonValue>(value) ? { value } : { issues: [{ message: 'the result is no object' }] },
+      isObject<JsonValue>(value)
+        ? { value }
+        : { issues: [{ message: 'the result is not an object' }] },
   },
 }
 

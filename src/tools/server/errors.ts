@@ -8,7 +8,7 @@ import type { CallFailure } from '../model.ts'
 /** A server that could not be started or reached; nothing was delivered to it. */
 export class ServerStartError extends ToolCallError {
   readonly server: string
-  /** The last lines of its standard error; empty where there are none. */
+  /** The last lines of its stderr; empty where there are none. */
   readonly stderrTail: string
 
   constructor(
@@ -115,7 +115,7 @@ function unreadable(broken: Diagnostic, diagnostics: readonly Diagnostic[]): Ski
   return {
     code: 'configuration-unreadable',
     message: `No server is known, because ${place} cannot be read: ${broken.message}`,
-    hint: 'Mend the file; skillrail tools import shows which servers are found then.',
+    hint: 'Fix the file; skillrail tools import shows which servers are found then.',
     diagnostics: others,
   }
 }

@@ -37,7 +37,7 @@ export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
   return { ...outcome, content, structured: mask(outcome.structured) }
 }
 
-/** Bytes are no text. */
+/** Bytes are not text. */
 function maskedPart(part: ToolContent, mask: Mask): ToolContent {
   switch (part.type) {
     case 'image':

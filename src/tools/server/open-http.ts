@@ -105,7 +105,7 @@ function reasonOf(error: unknown, status: number | undefined, timeoutMs: number)
   if (status !== undefined) return `it answers with HTTP ${status}`
   if (hasCode(error, 'REQUEST_TIMEOUT')) return `it gave no answer within ${timeoutMs} ms`
   if (hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT'))
-    return 'it answers with something that is no message of the protocol, such as a web page'
+    return 'it answers with something that is not a message of the protocol, such as a web page'
   return messageOf(error)
 }
 

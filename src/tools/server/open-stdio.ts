@@ -39,7 +39,7 @@ export async function openStdio(
       if (garbage.length === 0)
         note({
           code: 'server-garbage',
-          message: `it prints on standard output what is no message: ${shown}`,
+          message: `it prints to stdout what is not a message: ${shown}`,
         })
       if (garbage.length < 5) garbage.push(shown)
     },
@@ -142,7 +142,7 @@ function hasFailed(end: ProcessEnd | undefined): boolean {
   return end?.kind === 'exit' && end.code !== 0
 }
 
-/** Characters of a line that is no message, of which the first are shown. */
+/** Characters of a line that is not a message, of which the first are shown. */
 const longestGarbage = 8192
 
 function startFailure(
@@ -158,9 +158,7 @@ function startFailure(
     ? `it gave no answer within ${startupTimeoutMs} ms`
     : messageOf(error)
   const printed =
-    seen.garbage.length > 0
-      ? `; it printed ${JSON.stringify(seen.garbage[0])} on standard output`
-      : ''
+    seen.garbage.length > 0 ? `; it printed ${JSON.stringify(seen.garbage[0])} to stdout` : ''
   return `The server ${name} did not start: ${reason}${printed}${lastOutput(seen.stderr)}`
 }
 
@@ -199,7 +197,7 @@ function isDirectory(path: string): boolean {
 
 /**
  * The environment of a server: what a client passes on by default, credentials left out, and what
- * its configuration says, which wins.
+ * its configuration says, which takes precedence.
  */
 function serverEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,

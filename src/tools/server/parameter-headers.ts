@@ -80,7 +80,7 @@ function problemOf(
 ): string | undefined {
   const place = path.length === 0 ? 'the schema itself' : path.join('.')
   if (typeof header !== 'string' || !token.test(header)) {
-    return `${mark} of ${place} is no name of a header`
+    return `${mark} of ${place} is not a name of a header`
   }
   if (!plain || path.length === 0) return `${mark} may not stand at ${place}`
   if (!types.includes(schema['type'])) {

@@ -51,7 +51,7 @@ export interface ServerPool {
   /** The tools of every enabled server, all started at once. */
   list(options?: {
     signal?: AbortSignal | undefined
-    /** How long each server is waited for; one that takes longer goes on and counts as failed. */
+    /** How long each server is waited for; one that takes longer continues and counts as failed. */
     patienceMs?: ((server: string) => number) | undefined
   }): Promise<ToolListing>
   /** Ends every process; resolves when nothing is left of them. */
@@ -61,7 +61,7 @@ export interface ServerPool {
 /** A pool whose definitions may change while it runs. */
 export interface KeptServers extends ServerPool {
   listOne(name: string, signal?: AbortSignal): Promise<ListedServer & { instance: string }>
-  /** Ends every server whose definition is not the same any more; others go on. */
+  /** Ends every server whose definition is not the same any more; others continue. */
   update(definitions: readonly ServerDefinition[]): Promise<void>
   states(): readonly ServerState[]
 }
@@ -194,7 +194,7 @@ export async function listAll(
   }
 }
 
-/** What comes in time, or a failure; the work goes on until its pool is closed. */
+/** What comes in time, or a failure; the work continues until its pool is closed. */
 async function within<T>(work: Promise<T>, waitMs: number | undefined, name: string): Promise<T> {
   if (waitMs === undefined) return await work
   work.catch(() => undefined)
@@ -341,7 +341,7 @@ async function abortable<T>(
   }
 }
 
-/** Whether the configuration of the server lets a tool be seen and called; `deny` beats `allow`. */
+/** Whether the configuration of the server lets a tool be seen and called; `deny` takes precedence over `allow`. */
 function allowsTool(
   { allow, deny }: Pick<ServerDefinition, 'allow' | 'deny'>,
   tool: string,

@@ -24,7 +24,7 @@ interface Reading {
  * wants, and a value that is nested too deeply, is a problem. Text stays text however deep it is.
  *
  * @param size bytes of the answer; 0 where the transport does not know
- * @throws {ToolCallError} `protocol`, where the content is no list or nothing of it can be used
+ * @throws {ToolCallError} `protocol`, where the content is not a list or nothing of it can be used
  */
 export function readOutcome(result: JsonObject, size: number): ToolOutcome {
   const { content, problems } = readContent(result['content'])
@@ -58,7 +58,7 @@ const deep = `is nested deeper than ${deepestJson} levels`
 function unusable(message: string): ToolCallError {
   return new ToolCallError({
     kind: 'protocol',
-    message: `the answer is no result of a tool: ${message}`,
+    message: `the answer is not a result of a tool: ${message}`,
     delivered: 'yes',
   })
 }
@@ -66,10 +66,10 @@ function unusable(message: string): ToolCallError {
 /** Servers of the first protocols may leave the content out; what stands there must be a list. */
 function readContent(content: unknown): Reading {
   if (content === undefined) return { content: [], problems: [] }
-  if (!Array.isArray(content)) throw unusable('its `content` is no list of blocks')
+  if (!Array.isArray(content)) throw unusable('its `content` is not a list of blocks')
   const reading: Reading = { content: [], problems: [] }
   content.forEach((block: unknown, index) => {
-    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is no object'
+    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is not an object'
     if (typeof read !== 'string') reading.content.push(read)
     else {
       const message = `block ${index + 1} of its content ${read}`
@@ -100,7 +100,7 @@ function readBlock(block: JsonObject): ToolContent | string {
     case 'resource':
       return isObject<JsonValue>(resource)
         ? readResource(resource)
-        : 'is a resource that is no object'
+        : 'is a resource that is not an object'
     default:
       return { type: 'text', text: JSON.stringify(block) }
   }
@@ -192,7 +192,7 @@ function text(value: unknown): string | undefined {
 /** What a server asks for instead of giving a result (MCP of 2026-07-28, Multi Round-Trip Requests). */
 interface InputRequired {
   requests: JsonObject
-  /** To be handed back; with no requests it is all that is wanted. */
+  /** To be handed back; with no requests it is all that is required. */
   state?: string | undefined
 }
 
@@ -210,7 +210,7 @@ export function readInputRequired(result: JsonObject): InputRequired | undefined
 }
 
 /**
- * What a server wants to know before it goes on, and whether it can be told in the parameters.
+ * What a server wants to know before it continues, and whether it can be told in the parameters.
  * Skillrail has nobody to ask during a call: it declares none of these capabilities.
  */
 export function inputRequiredText(

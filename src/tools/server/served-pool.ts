@@ -23,7 +23,7 @@ export function servedPool(
           name,
           definitions.map((one) => one.name),
         )
-      // Whoever asks must be allowed to by what they see themselves.
+      // Every caller must be allowed to by what they see themselves.
       refuse(definition, false)
       const server = servedServer(client, definition)
       await server.start(signal)

@@ -10,7 +10,7 @@ interface StdioTransportOptions {
   messageLimit: number
   /** Checks that a value is a message of the protocol; throws where it is none. */
   parse: (value: unknown) => JSONRPCMessage
-  /** Told of what the server prints on standard output that is no message. */
+  /** Told of what the server prints on stdout that is not a message. */
   onGarbage: (line: string) => void
 }
 
@@ -58,7 +58,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
     } catch {
       const id = isObject(value) && !('method' in value) ? value['id'] : undefined
       const isAwaited = (typeof id === 'string' || typeof id === 'number') && waiting.has(id)
-      if (isAwaited) fail(id, 'it is no result as the protocol knows it', bytes)
+      if (isAwaited) fail(id, 'it is not a result as the protocol knows it', bytes)
       else onGarbage(text)
     }
   }

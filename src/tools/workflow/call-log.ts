@@ -85,7 +85,7 @@ export function readCalls(path: string): CallLogReading {
     const call = readLine(line)
     if (call !== undefined) calls.push(call)
     else {
-      const message = 'the line is no call; it was left out'
+      const message = 'the line is not a call; it was left out'
       diagnostics.push({
         code: 'call-log-line',
         severity: 'warning',

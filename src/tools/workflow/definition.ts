@@ -199,7 +199,7 @@ function reportIssue(
         reader,
         nodeAt(node, [...path, key])?.parent?.offset ?? node.offset,
         'workflow-key-unknown',
-        `${where}: ${key} is no field; it is ignored`,
+        `${where}: ${key} is not a field; it is ignored`,
         {
           severity: 'warning',
           hint:

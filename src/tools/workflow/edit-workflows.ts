@@ -28,7 +28,7 @@ const maxBytes = 16 * 1024 * 1024
 
 /**
  * Changes one workflow in its file and nothing else: comments, order and all other content stay.
- * A file that is no JSON is refused and stays as it is.
+ * A file that is not JSON is refused and stays as it is.
  *
  * @throws {StateFileError} for a file that cannot be read or is malformed.
  * @throws {WorkflowInvalidError} for a definition with errors.
@@ -47,7 +47,7 @@ export function editWorkflows(
   return options.dryRun === true ? apply() : withFileLock(path, apply)
 }
 
-/** The text of a definition as it stands in its file, for a person to edit. */
+/** The text of a definition as it stands in its file, for a user to edit. */
 export function definitionText(workflow: WorkflowDefinition): string {
   const parser = jsonc()
   const text = readText(workflow.path)
@@ -158,7 +158,7 @@ function rootOf(
     throw new StateFileError({
       code: 'workflows-syntax',
       message: `${path}, line ${line}: ${problem}; nothing was written`,
-      hint: 'Mend the file first.',
+      hint: 'Fix the file first.',
     })
   }
   const { root } = reading

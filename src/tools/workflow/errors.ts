@@ -74,7 +74,7 @@ export class SessionNotFoundError extends WorkflowError {
   }
 }
 
-/** Something that cannot be taken back was not confirmed by a person or `--yes`. */
+/** Something that cannot be taken back was not confirmed by a user or `--yes`. */
 export class WorkflowNotConfirmedError extends WorkflowError {
   override get exitCode(): ExitCode {
     return exitCode.refused

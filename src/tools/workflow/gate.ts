@@ -54,7 +54,7 @@ export interface GateOptions {
   caller: PrerequisiteCaller
   /** Throws where a workflow may make no calls; heard before anything of it is announced or asked. */
   permit?: ((workflow: WorkflowDefinition) => void) | undefined
-  /** Asks a person whether the steps of a `warn` workflow run; without it they do. */
+  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   /** Leaves out the steps of `warn` workflows; never those of `enforce`. Default false. */
   skipPrerequisites?: boolean | undefined
@@ -190,9 +190,9 @@ async function runStep(
     return withoutRun(step)
   }
   signal?.throwIfAborted()
-  const begun = runtime.elapsed()
+  const startMs = runtime.elapsed()
   const result = await caller(tool, step.params, { signal })
-  const durationMs = Math.round(runtime.elapsed() - begun)
+  const durationMs = Math.round(runtime.elapsed() - startMs)
   // A prerequisite may itself make stale what other steps found.
   await afterCall({ tool, params: step.params }, session, options.workflows)
   const { step: number, tool: name, id, params } = step

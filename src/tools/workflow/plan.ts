@@ -152,7 +152,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   return { ...base, params, scope, status: 'valid', at: completion.at }
 }
 
-/** Nothing to look at is no failure; a step that was asked for a value and had none is. */
+/** Nothing to look at is not a failure; a step that was asked for a value and had none is. */
 function withoutValue({
   parameter,
   reference,

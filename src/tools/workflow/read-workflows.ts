@@ -143,12 +143,12 @@ function shadowed(workflow: WorkflowDefinition, first: WorkflowDefinition): Diag
   }
 }
 
-/** Where a project's workflows are written; it wins over the tool caches. */
+/** Where a project's workflows are written; it takes precedence over the tool caches. */
 export function workflowsPath(project: string): string {
   return join(project, '.skillrail', 'workflows.json')
 }
 
-/** Every file that may define workflows, the first wins: ours, then tool caches under all their names. */
+/** Every file that may define workflows, the first takes precedence: ours, then tool caches under all their names. */
 export function workflowFiles(project: string): WorkflowFile[] {
   const caches = [
     ['.skillrail', 'tools.json'],

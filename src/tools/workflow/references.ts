@@ -14,7 +14,7 @@ export interface Reference {
 /** A parameter's text: one of several references, or the text at the end of them. */
 interface ReferenceChain {
   references: readonly Reference[]
-  /** After the last `??`, where it is no reference. */
+  /** After the last `??`, where it is not a reference. */
   fallback?: string | undefined
   /** A `?` at the end: left out where nothing has a value. */
   optional: boolean

@@ -168,9 +168,9 @@ export function parseSession(text: string): SessionFileReading {
   try {
     value = JSON.parse(text)
   } catch {
-    return corrupt('it is no JSON')
+    return corrupt('it is not JSON')
   }
-  if (!isObject(value)) return corrupt('it is no object')
+  if (!isObject(value)) return corrupt('it is not an object')
   const { version: found } = value
   if (typeof found === 'number' && found > version) return { kind: 'newer', version: found }
   schema ??= sessionSchema()
@@ -178,10 +178,10 @@ export function parseSession(text: string): SessionFileReading {
   if (data === undefined) {
     const [issue] = error.issues
     const [field, ...inner] = issue?.path ?? []
-    if (field !== 'completed') return corrupt(issue?.message ?? 'it is no object')
+    if (field !== 'completed') return corrupt(issue?.message ?? 'it is not an object')
     const [workflow, tool] = inner.map(String)
-    if (workflow === undefined) return corrupt('completed is no object')
-    if (tool === undefined) return corrupt(`completed.${workflow} is no object`)
+    if (workflow === undefined) return corrupt('completed is not an object')
+    if (tool === undefined) return corrupt(`completed.${workflow} is not an object`)
     return corrupt(`completed.${workflow}.${tool} is not what was written there`)
   }
   const { session_id: sessionId, started_at: startedAt } = data
@@ -211,10 +211,10 @@ function sessionSchema() {
       .transform(({ at, result, value }) => [{ at, result, scope: {}, value }]),
   ])
   return z.object({
-    session_id: z.string('session_id is no text'),
+    session_id: z.string('session_id is not text'),
     started_at: z
-      .string('started_at is no time')
-      .refine((text) => !Number.isNaN(Date.parse(text)), 'started_at is no time'),
+      .string('started_at is not a time')
+      .refine((text) => !Number.isNaN(Date.parse(text)), 'started_at is not a time'),
     completed: z.record(z.string(), z.record(z.string(), entry)).default({}),
   })
 }

@@ -35,7 +35,7 @@ export interface SessionReading {
   /** A new session where there is none, or where it is over. */
   state: SessionState
   /** When the session on the disk began, an ISO time; undefined where there is none. */
-  begun?: string | undefined
+  recordedStart?: string | undefined
   /** The session on the disk is over, and nothing of it counts. */
   isOver: boolean
   /** A file that cannot be used; nothing of it counts. */
@@ -77,7 +77,7 @@ const waitMs = 60_000
 /**
  * Opens the session that {@link sessionPlace} names. Nothing is read or made until it is used.
  *
- * @throws {UsageError} for an id that can be no file's name.
+ * @throws {UsageError} for an id that can not be the name of a file.
  */
 export function openSession(options: OpenSessionOptions): SessionStore {
   return new FileSession(options)
@@ -105,8 +105,8 @@ class FileSession implements SessionStore {
       return { state: this.#fresh(), isOver: false, diagnostics }
     }
     const isOver = this.#isOver(file.state)
-    const { startedAt: begun } = file.state
-    return { state: isOver ? this.#fresh() : file.state, begun, isOver, diagnostics: [] }
+    const { startedAt: recordedStart } = file.state
+    return { state: isOver ? this.#fresh() : file.state, recordedStart, isOver, diagnostics: [] }
   }
 
   async isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean> {
@@ -159,9 +159,9 @@ class FileSession implements SessionStore {
         this.#setAside(file)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
         // Beside a log that stays, the file says that the session begins now and not with its calls.
-        const staysBegun = file.kind === 'state' && !log && logs.length > 0
-        const begun = serializeSession(this.#fresh())
-        if (staysBegun) await writeFileAtomic(path, begun, { mode: 0o600 })
+        const staysStarted = file.kind === 'state' && !log && logs.length > 0
+        const fresh = serializeSession(this.#fresh())
+        if (staysStarted) await writeFileAtomic(path, fresh, { mode: 0o600 })
         else rmSync(path, { force: true })
         if (log) for (const each of logs) rmSync(each, { force: true })
         return file.kind === 'state' || (log && logs.length > 0)
@@ -292,7 +292,7 @@ const platformVariables = [
  * The session by the id that was named, else by `SKILLRAIL_SESSION`, else by the variable of the
  * agent client, else the default one.
  *
- * @throws {UsageError} for an id that can be no file's name; a client's own id is digested instead.
+ * @throws {UsageError} for an id that can not be the name of a file; a client's own id is digested instead.
  */
 export function sessionPlace({ project, runtime, id }: SessionOptions): SessionPlace {
   const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
@@ -335,7 +335,7 @@ function defaultStem(project: string): string {
 function badId(id: string, from: string): UsageError {
   return new UsageError({
     code: 'session-id',
-    message: `${from} ${JSON.stringify(id)} is no session id`,
+    message: `${from} ${JSON.stringify(id)} is not a session ID`,
     hint: 'An id has 1 to 100 letters, digits, dots, _ and -, and begins with a letter or a digit.',
   })
 }
@@ -374,13 +374,13 @@ async function summarise(
   current: string,
 ): Promise<SessionSummary> {
   const session = openSession(options)
-  const { state, begun, isOver, diagnostics } = await session.read()
+  const { state, recordedStart, isOver, diagnostics } = await session.read()
   const { calls, diagnostics: torn } = await session.calls()
   return {
     id,
     path: session.path,
     current: id === current,
-    startedAt: begun ?? calls[0]?.at,
+    startedAt: recordedStart ?? calls[0]?.at,
     completed: completedCount(state),
     calls: calls.length,
     isOver,
@@ -406,7 +406,7 @@ interface ForgetSessionsOptions {
   /** The root of the project. */
   project: string
   runtime: Pick<Runtime, 'now'>
-  /** With what the ids begin that were made up; what follows is the id of a runtime. */
+  /** With what the ids begin that were made up; what follows is the run IDtime. */
   prefix: string
 }
 

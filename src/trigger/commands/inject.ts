@@ -15,7 +15,7 @@ interface Result {
 }
 
 export const command = defineCommand<Result>()({
-  arguments: { '[prompt...]': 'what the user types (default: standard input)' },
+  arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
     skill: {
       kind: 'list',
@@ -25,7 +25,7 @@ export const command = defineCommand<Result>()({
     budget: {
       kind: 'integer',
       flags: '--budget <tokens>',
-      help: 'leave out references that do not fit',
+      help: 'skip references that do not fit',
       ...budgetRange,
     },
   },

@@ -10,12 +10,12 @@ interface Result extends MatchResult {
 }
 
 export const command = defineCommand<Result>()({
-  arguments: { '[prompt...]': 'what the user types (default: standard input)' },
+  arguments: { '[prompt...]': 'what the user types (default: stdin)' },
   options: {
     explain: {
       kind: 'flag',
       flags: '--explain',
-      help: 'say of every trigger why it fired or did not',
+      help: 'show for every trigger why it matched or not',
     },
     skill: {
       kind: 'list',
@@ -25,7 +25,7 @@ export const command = defineCommand<Result>()({
     budget: {
       kind: 'integer',
       flags: '--budget <tokens>',
-      help: 'leave out references that do not fit',
+      help: 'skip references that do not fit',
       ...budgetRange,
     },
   },

@@ -34,12 +34,12 @@ export const command = defineCommand<Result>()({
     remove: {
       kind: 'flag',
       flags: '--remove',
-      help: 'take the script and the lines in the body out again',
+      help: 'remove the script and the lines in the body',
     },
     force: {
       kind: 'flag',
       flags: '--force',
-      help: 'replace or remove a script that is not ours or was changed',
+      help: 'replace or remove a script that skillrail did not write or that was changed',
     },
     dryRun: { kind: 'flag', flags: '--dry-run', help: 'show the changes and write nothing' },
   },

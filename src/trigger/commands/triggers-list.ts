@@ -34,7 +34,7 @@ export const command = defineCommand<Result>()({
     tokens: {
       kind: 'flag',
       flags: '--tokens',
-      help: 'what each tier costs, and a prompt with and without triggers',
+      help: 'show the token cost of each tier, and of a prompt with and without triggers',
     },
   },
   examples: ['triggers list deploy --tokens'],

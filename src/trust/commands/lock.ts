@@ -103,7 +103,7 @@ function agreeToLock(context: Context<LockResult>, review: Review, yes: boolean)
   return agree(context, {
     question: report.state === 'untrusted' ? 'Trust this workspace and lock its skills' : change,
     yes,
-    message: `the skills of ${workspace} were not locked: nobody at a terminal agreed to it`,
+    message: `the skills of ${workspace} were not locked: it was not confirmed`,
     hint: 'Look at it with --dry-run, then run the command again with --yes.',
   })
 }

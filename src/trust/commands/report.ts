@@ -6,7 +6,7 @@ import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 
-/** Everything that a person decides on. */
+/** Everything that a user decides on. */
 export interface TrustReport {
   workspace: string
   state: WorkspaceAssessment['state']
@@ -132,7 +132,7 @@ function serversIn(text: string): string[] | undefined {
 }
 
 /**
- * Only what nothing but a password can be: a part that is hidden from the person who decides could
+ * Only what nothing but a password can be: a part that is hidden from the user who decides could
  * be what acts.
  */
 function withoutPasswords(text: string): string {
@@ -168,9 +168,9 @@ function stateText(report: TrustReport, acting: number): string {
 }
 
 const stateWords = {
-  trusted: 'trusted, and nothing that acts has changed',
-  untrusted: 'not trusted. Once it is, this may act:',
-  changed: 'trusted, but something that acts has changed. All that may act:',
+  trusted: 'trusted, and nothing that can execute has changed',
+  untrusted: 'not trusted. After trusting it, this can execute:',
+  changed: 'trusted, but something that can execute has changed. All that can execute:',
 } as const satisfies Record<TrustReport['state'], string>
 
 function skillLines(skill: SkillReport): string[] {

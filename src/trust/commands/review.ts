@@ -50,7 +50,7 @@ export function reviewWorkspace(
   const { skills, lockable } = skillsToTrust(context, { workspace, place, acceptance, locked })
   const wasPinned = acceptance?.pinned ?? false
   const pinned = options.pin ?? wasPinned
-  // Read once: what is accepted is what was shown, whatever is written while a person reads.
+  // Read once: what is accepted is what was shown, whatever is written while a user reads.
   const found = collectActingParts(workspace, skills, {
     text: wasPinned || pinned,
     from: place,
@@ -77,8 +77,8 @@ export function reviewWorkspace(
 }
 
 /**
- * Asks the person at the terminal, who may have said `--yes` beforehand.
- * @throws {WorkspaceNotTrustedError} with `message` and `hint` where nobody can be asked.
+ * Asks the user at the terminal, who may have said `--yes` beforehand.
+ * @throws {WorkspaceNotTrustedError} with `message` and `hint` where no user can be asked.
  */
 export async function agree(
   { ask }: Pick<Context, 'ask'>,
@@ -93,7 +93,7 @@ export async function agree(
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
-/** The real directory of a path that a person gave. */
+/** The real directory of a path that a user gave. */
 function existingPlace(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {

@@ -47,18 +47,18 @@ interface RevokeResult {
 }
 
 const options = {
-  list: { kind: 'flag', flags: '--list', help: 'show the workspaces that are trusted' },
-  revoke: { kind: 'flag', flags: '--revoke', help: 'take the trust back' },
+  list: { kind: 'flag', flags: '--list', help: 'list trusted workspaces' },
+  revoke: { kind: 'flag', flags: '--revoke', help: 'revoke the trust' },
   pin: {
     kind: 'switch',
     flags: '--pin',
-    help: 'hold on to the text of the skills too, not only to what acts',
-    negated: 'let the text change freely again',
+    help: 'also pin the text of the skills, not only what can execute',
+    negated: 'stop pinning the text',
   },
   lock: {
     kind: 'flag',
     flags: '--lock',
-    help: 'hold every skill to a lock file in the project, written as they are now',
+    help: 'write a lock file for every skill of the project',
   },
   check: {
     kind: 'flag',
@@ -158,7 +158,7 @@ function requireOneMode(values: Given): void {
   throw new UsageError({
     code: 'wrong-use',
     message: `${options[found.mode].flags} and ${flag} do not go together`,
-    hint: 'Give one of them; skillrail trust --help says what each does.',
+    hint: 'Give one of them; skillrail trust --help explains them.',
   })
 }
 
@@ -204,8 +204,8 @@ function agreeToTrust(
   return agree(context, {
     question: state === 'changed' ? 'Accept these changes' : 'Trust this workspace',
     yes,
-    message: `${workspace} was not trusted: nobody at a terminal agreed to it`,
-    hint: 'Look at what it may do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
+    message: `${workspace} was not trusted: it was not confirmed`,
+    hint: 'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
   })
 }
 

@@ -90,7 +90,7 @@ function policyParts(policy: object, defaults: object): Child {
   ]
 }
 
-/** So many steps are drawn at a time. */
+/** At most this many steps are drawn at a time. */
 const page = 200
 
 function stepsInPieces(steps: readonly PlannedStep[]): Child {
@@ -152,7 +152,7 @@ function planStep(step: PlannedStep, room: { steps: number }): HTMLElement {
       make('code', {}, how),
       make('span', { class: 'soft' }, amount(tokens, 'token')),
       shortDigest(digest),
-      gate === true ? chip('waits for a person', 'waiting') : undefined,
+      gate === true ? chip('waits for a user', 'waiting') : undefined,
       verify === undefined ? undefined : chip(`verified by ${verify}`, 'verify'),
       sandboxed === true ? chip('in the sandbox', 'sandbox') : undefined,
       isAsync ? chip('in parallel', 'parallel') : undefined,

@@ -125,7 +125,7 @@ export function table(
   )
 }
 
-/** A line that a person types in a terminal; the page types nothing itself. */
+/** A line that a user types in a terminal; the page types nothing itself. */
 export function typed(line: string, what?: string): HTMLElement {
   const copy = make('button', { type: 'button' }, 'Copy')
   copy.addEventListener('click', () => {
@@ -269,7 +269,7 @@ export function spanOf(steps: readonly ShownStep[], now: number | undefined): Sp
   return { start, length: Math.max(1, end - start) }
 }
 
-/** Where the bar of a step lies on the line, in percent; undefined for one that has not begun. */
+/** Where the bar of a step lies on the line, in percent; undefined for one that has not started. */
 export function barPlace(
   { startedAt, durationMs, status }: ShownStep,
   span: Span,

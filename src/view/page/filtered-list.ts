@@ -25,12 +25,12 @@ interface FilteredList<Item> {
   /** Gives the focus to the row of this key, where it is shown. */
   focus(key: string): void
   /** Says above the rows what is wrong with what they come from. */
-  remark(list: readonly Finding[]): void
+  showDiagnostics(list: readonly Finding[]): void
   /** Why there is nothing new; what is there stays until {@link update}. */
   fail(note: HTMLElement): void
 }
 
-/** So many rows are made at a time; thousands of them would be slow to draw. */
+/** At most this many rows are made at a time; thousands of them would be slow to draw. */
 const page = 200
 
 const severities: readonly Finding['severity'][] = ['error', 'warning', 'info']
@@ -68,14 +68,14 @@ export function filteredList<Item>(options: ListOptions<Item>): FilteredList<Ite
   const counted = make('span', { class: 'count' })
   counted.setAttribute('role', 'status')
   const rows = make('nav', { class: 'rows', label: noun })
-  const remarks = make('div')
+  const diagnosticsBox = make('div')
   const failure = make('div')
   const element = make(
     'div',
     { class: 'list' },
     make('div', { class: 'find' }, search, kind, counted),
     failure,
-    remarks,
+    diagnosticsBox,
     rows,
   )
   element.addEventListener('keydown', (event) => walk(event, rows))
@@ -158,15 +158,17 @@ export function filteredList<Item>(options: ListOptions<Item>): FilteredList<Ite
       const item = items.find((one) => options.key(one) === key)
       if (item !== undefined) focusOn(addressOf(options.to(item)))
     },
-    remark(list) {
+    showDiagnostics(list) {
       const signature = JSON.stringify(list)
       if (signature === remarked) return
       remarked = signature
       const worst = severities.find((one) => list.some(({ severity }) => severity === one))
-      const head = make('summary', { class: worst }, amount(list.length, 'remark'))
+      const head = make('summary', { class: worst }, amount(list.length, 'diagnostic'))
       fill(
-        remarks,
-        list.length === 0 ? undefined : make('details', { class: 'remarks' }, head, findings(list)),
+        diagnosticsBox,
+        list.length === 0
+          ? undefined
+          : make('details', { class: 'diagnostics' }, head, findings(list)),
       )
     },
     fail: (note) => fill(failure, note),
@@ -240,7 +242,7 @@ export function splitView(
         if (mine !== wanted) return
         fill(detail, back, child)
         detail.scrollTop = 0
-        // Whoever types meanwhile goes on typing.
+        // Whoever types meanwhile continues typing.
         if (!isField(document.activeElement)) detail.focus({ preventScroll: true })
       }
       content.then(put, (error: unknown) => put(trouble(error)))

@@ -25,7 +25,7 @@ export interface RunView {
 
 type Run = Exclude<RunAnswer, { unchanged: true }>
 
-/** One run: how it stands, what a person may type, and its steps. */
+/** One run: how it stands, what a user may type, and its steps. */
 export async function openRun(id: string): Promise<RunView> {
   const first = await ask('run', { id })
   if (first.unchanged === true) throw new Error('the run was not sent')
@@ -90,7 +90,7 @@ function header(run: Run, reveal: (step: string) => void): Child {
       { class: 'lead' },
       'Run ',
       make('code', {}, runId),
-      ', begun ',
+      ', started ',
       clock(startedAt),
       ', last change ',
       clock(updatedAt),
@@ -114,7 +114,7 @@ function header(run: Run, reveal: (step: string) => void): Child {
       ? make(
           'p',
           { class: 'note' },
-          'A person decides, at a terminal. This page cannot, and neither can a model.',
+          'A user decides in a terminal. This page and models cannot approve.',
         )
       : undefined,
     next.map(({ what, line }) => typed(line, what)),
@@ -231,7 +231,7 @@ function stepTree(runId: string, attempt: number): StepTree {
     row.head.setAttribute('aria-expanded', String(isOpen))
   }
 
-  /** A run that goes on gets longer, and so does its line of time. */
+  /** A run that continues gets longer, and so does its line of time. */
   function place(): void {
     const now = Date.now()
     span = spanOf(

@@ -18,7 +18,7 @@ import type { Tab, TabView } from './tab.ts'
 
 export const runsTab: Tab = { name: 'runs', title: 'Runs', open }
 
-/** Between two looks at what goes on; none is taken while nobody sees the page. */
+/** Between two looks at runs that have not ended; none is taken while nobody sees the page. */
 const pauseMs = 1200
 /** The same after a look that failed. */
 const longPauseMs = 5000
@@ -33,7 +33,7 @@ function open(): TabView {
     content: row,
     empty: () => empty('There are no runs here. This makes one:', 'skillrail run SKILL'),
     kinds: {
-      'going on': ({ status }) => ['running', 'waiting', 'interrupted'].includes(status),
+      unfinished: ({ status }) => ['running', 'waiting', 'interrupted'].includes(status),
       failed: ({ status }) => status === 'failure' || status === 'critical',
     },
   })
@@ -43,7 +43,7 @@ function open(): TabView {
   const resting = make(
     'p',
     { class: 'soft' },
-    'Choose a run to see its steps. A run that goes on is followed.',
+    'Choose a run to see its steps. A running run is updated.',
   )
   const { element, open: show } = splitView(list, 'runs', resting)
   let most = page
@@ -76,7 +76,7 @@ function open(): TabView {
     const { runs, total, limit, diagnostics } = await ask('runs', { most })
     if (mine !== looks) return
     list.update(runs)
-    list.remark(diagnostics)
+    list.showDiagnostics(diagnostics)
     const seen = runs.length + diagnostics.length
     older.hidden = seen >= total || most >= limit
     older.textContent = `Show older ones (${count(runs.length)} of ${amount(total, 'run')} are shown)`
@@ -85,7 +85,7 @@ function open(): TabView {
     try {
       await followed?.view.refresh()
     } catch (error) {
-      // It may have been pruned; the list goes on.
+      // It may have been pruned; the list continues.
       if (!(error instanceof AskError) || error.code !== 'run-not-found') throw error
       if (followed !== current) return
       current = undefined

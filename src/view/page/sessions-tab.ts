@@ -55,7 +55,7 @@ function row({ id, current, startedAt, completed, calls, isOver }: ListedSession
     make(
       'div',
       { class: 'about' },
-      startedAt === undefined ? undefined : ['begun ', clock(startedAt), ', '],
+      startedAt === undefined ? undefined : ['started ', clock(startedAt), ', '],
       `${amount(calls, 'call')}, ${amount(completed, 'prerequisite')} done`,
     ),
   ]
@@ -66,7 +66,7 @@ function detail(session: SessionAnswer): Child {
   return [
     make('h1', {}, `Session ${id}`),
     facts([
-      ['begun', startedAt === undefined ? undefined : clock(startedAt)],
+      ['started', startedAt === undefined ? undefined : clock(startedAt)],
       ['over', isOver ? 'yes; the next call begins a new one' : 'no'],
       ['kept in', make('code', {}, path)],
       ['its calls in', make('code', {}, logPath)],

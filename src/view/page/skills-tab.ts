@@ -46,7 +46,7 @@ function open(): TabView {
   ask('skills').then(
     ({ skills, diagnostics }) => {
       list.update(skills)
-      list.remark(diagnostics)
+      list.showDiagnostics(diagnostics)
     },
     (error: unknown) => list.fail(trouble(error)),
   )

@@ -3,7 +3,7 @@ export interface TabView {
   element: HTMLElement
   /** The rest of the address, after the tab's own name. */
   show(rest: readonly string[]): void
-  /** Ends what goes on in the background. */
+  /** Ends work in the background. */
   close?: (() => void) | undefined
 }
 

@@ -142,7 +142,7 @@ describe('read', () => {
     place.write({ 'project/a': Array.from({ length: 3000 }, (_, i) => `line ${i + 1}`).join('\n') })
     const all = String(await hand('read').run({ file_path: 'a' }))
     expect(all.startsWith('1\tline 1\n')).toBe(true)
-    expect(all.endsWith('[1000 more lines: go on with offset 2001.]')).toBe(true)
+    expect(all.endsWith('[1000 more lines: continue with offset 2001.]')).toBe(true)
     expect(await hand('read').run({ file_path: 'a', offset: 2999, limit: 9 })).toBe(
       '2999\tline 2999\n3000\tline 3000',
     )

@@ -321,7 +321,7 @@ describe.each(protocols)('an agent over %s', (protocol, modelAt) => {
       .prompts()
       .findLast((request) => !readRequest(request).system.includes('You count.'))
     if (last === undefined) throw new Error('nothing was asked')
-    expect(toolResults(last)[0]).toMatch(/^Delegation \S+ to counter has begun in the background/)
+    expect(toolResults(last)[0]).toMatch(/^Delegation \S+ to counter has started in the background/)
     expect(toolResults(last)[1]).toContain('There are 42.')
     const { input, output, answers } = server.counted()
     expect(agent.usage.total).toMatchObject({

@@ -225,7 +225,7 @@ describe('a plan for a model', () => {
 
   it.each([
     ['small', 'wrong-use', '--model small: it does not say whose model it is'],
-    ['ollama:small --via claude', 'wrong-use', '--via and --model contradict each other'],
+    ['ollama:small --via claude', 'wrong-use', '--via and --model cannot be used together'],
     [
       'ollama:small --tools Reed',
       'tool-unknown',
@@ -237,12 +237,12 @@ describe('a plan for a model', () => {
   })
 
   it.each([
-    ['chain plan main --tools read', '--tools means nothing without --model'],
-    ['run main --tools read --via claude', '--tools means nothing without --model'],
-    ['run main --base-url http://127.0.0.1:9/v1', '--base-url means nothing without --model'],
+    ['chain plan main --tools read', '--tools requires --model'],
+    ['run main --tools read --via claude', '--tools requires --model'],
+    ['run main --base-url http://127.0.0.1:9/v1', '--base-url requires --model'],
     [
       'run main --model ollama:small --engine restate --base-url http://127.0.0.1:9/v1',
-      '--engine restate and --base-url contradict each other',
+      '--engine restate and --base-url cannot be used together',
     ],
   ])('options that mean nothing are refused: %s', async (line, message) => {
     const { code, stderr } = await project.cli(line.split(' '))
@@ -280,7 +280,7 @@ describe('the command line', () => {
   it('says at once that a provider is unknown, before anything runs', async () => {
     const { code, stderr } = await project.cli(['run', 'main', '--model', 'nobody:x'])
     expect(code).toBe(3)
-    expect(stderr).toContain('There is no provider of models called "nobody".')
+    expect(stderr).toContain('Unknown model provider "nobody".')
     expect(project.log()).toEqual([])
   })
 })

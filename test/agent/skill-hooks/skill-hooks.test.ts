@@ -209,13 +209,13 @@ describe('the program of a hook', () => {
   })
 
   it.each([
-    ['./scripts/.no.sh.swp', 'is no part of a skill'],
-    ['$CLAUDE_SKILL_DIR/scripts/.no.sh.swp', 'is no part of a skill'],
-    ['./guide.md', 'is no part of a skill'],
+    ['./scripts/.no.sh.swp', 'is not part of a skill'],
+    ['$CLAUDE_SKILL_DIR/scripts/.no.sh.swp', 'is not part of a skill'],
+    ['./guide.md', 'is not part of a skill'],
     ['./out', 'leads out of'],
     ['./lost', 'does not exist in'],
     ['../guard/../../no.sh', 'leads out of'],
-    ['./scripts', 'is no regular file'],
+    ['./scripts', 'is not a regular file'],
   ])('is not run where it is %s', async (command, problem) => {
     const place = withCommand(command, 'scripts/.no.sh.swp')
     const skill = join(place.root, directory)

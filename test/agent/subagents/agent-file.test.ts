@@ -87,7 +87,7 @@ describe('US-008: a definition in Markdown', () => {
     expect(read(`${head}\nmodel: inherit`).config?.model).toBeUndefined()
   })
 
-  it('fields of Claude Code that mean nothing here are no mistakes', () => {
+  it('fields of Claude Code that mean nothing here are not mistakes', () => {
     expect(read(`${head}\ncolor: red\nmemory: user\nmcpServers: [a]`).diagnostics).toEqual([])
   })
 

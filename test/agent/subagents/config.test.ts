@@ -22,7 +22,7 @@ const full: Required<SubagentConfig> = {
   config: { timeoutMs: 1000 },
 }
 
-/** A value of any shape where a definition is wanted, as callers without types pass it. */
+/** A value of any shape where a definition is required, as callers without types pass it. */
 function untyped(value: Record<string, unknown>): SubagentConfig {
   const config: SubagentConfig = Object.assign(worker(), value)
   return config
@@ -94,7 +94,7 @@ describe('US-008: a definition in code', () => {
     expect(() => requireConfig(untyped({ maxTurns: -1, system_prompt: 'x' }))).toThrow(
       expect.objectContaining({
         message:
-          'The subagent worker cannot be used: `system_prompt` is no field of a subagent; `maxTurns` must be a whole number from 1.',
+          'The subagent worker cannot be used: `system_prompt` is not a field of a subagent; `maxTurns` must be a whole number from 1.',
         hint: 'Did you mean systemPrompt?',
       }),
     )

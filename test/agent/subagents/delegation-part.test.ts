@@ -205,7 +205,7 @@ describe('background delegation by the model', () => {
     const { run, manager } = leading(model, child)
     expect(await run('Start.', controller.signal)).toMatchObject({ text: 'It works on it.' })
     controller.abort()
-    expect(textsOf(model, 1, 'tool')[0]).toContain('has begun in the background')
+    expect(textsOf(model, 1, 'tool')[0]).toContain('has started in the background')
     answer(says('The slow answer.'))
     await until(() => manager.getActiveDelegations().length === 0)
     await run('And?')

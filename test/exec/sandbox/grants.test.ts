@@ -38,7 +38,7 @@ it('every kind of grant is read, paths with their links resolved', () => {
   })
 })
 
-describe('is no grant:', () => {
+describe('is not a grant:', () => {
   it.each([
     ['', /names nothing/],
     ['read:', /names nothing/],

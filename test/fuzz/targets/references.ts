@@ -63,7 +63,7 @@ function checkWorkflowReference(text: string, value: JsonValue | undefined): voi
   for (const { path } of chain?.references ?? []) {
     demand(path.length <= 17, 'a path without end', path)
     const found = valueAt(value, path)
-    demand(typeof found !== 'function', 'something that is no data', text)
+    demand(typeof found !== 'function', 'something that is not data', text)
     demand(found === undefined || contains(value, found), 'something from elsewhere', text)
   }
 }

@@ -59,5 +59,5 @@ function checkForm(workflow: WorkflowDefinition): void {
     demand(outputAs === undefined || /^[A-Za-z][\w-]*$/.test(outputAs), 'a name', outputAs)
     demand(params === undefined || !Object.hasOwn(params, '__proto__'), 'a key of objects', params)
   }
-  demand(same(workflow, JSON.parse(JSON.stringify(workflow))), 'something that is no data')
+  demand(same(workflow, JSON.parse(JSON.stringify(workflow))), 'something that is not data')
 }

@@ -209,7 +209,7 @@ describe('skillrail validate --fix', () => {
     expect(stdout).toBe('1 skill checked, valid: 0 errors, 0 warnings\n')
   })
 
-  it('leaves a file alone that is no text', async () => {
+  it('leaves a file alone that is not text', async () => {
     const bytes = Buffer.from([0x2d, 0x2d, 0x2d, 0x0a, 0xff, 0x0d, 0x0a])
     const file = write('raw/SKILL.md', bytes)
     expect(await skillrail('validate', 'raw', '--fix')).toMatchObject({ code: 1 })

@@ -91,13 +91,13 @@ describe('a broken cache', () => {
     expect(codes(value)).toEqual([code])
   })
 
-  it('names the line of what is no JSON', () => {
+  it('names the line of what is not JSON', () => {
     const [problem] = parse('{\n  "version": "1.0.0",\n  oops\n}').diagnostics
     expect(problem).toMatchObject({ code: 'cache-not-json', line: 3 })
     expect(problem?.hint).toContain('skillrail tools refresh')
   })
 
-  it('of a newer version is no corrupt one', () => {
+  it('of a newer version is not a corrupt one', () => {
     expect(parse({ ...first, version: '6.0.0' }).state).toBe('newer')
   })
 

@@ -35,10 +35,10 @@ it.each<[string[], object]>([
   expect(readPairs(pairs, tool)).toEqual(params)
 })
 
-it.each([['plain'], ['=x'], ['']])('%j is no pair', (pair) => {
-  expect(() => readPairs([pair], tool)).toThrow('is no name=value')
+it.each([['plain'], ['=x'], ['']])('%j is not a pair', (pair) => {
+  expect(() => readPairs([pair], tool)).toThrow('is not name=value')
 })
 
-it.each([['[1]'], ['1'], ['null'], ['{'], ['']])('%j is no object of parameters', (json) => {
+it.each([['[1]'], ['1'], ['null'], ['{'], ['']])('%j is not an object of parameters', (json) => {
   expect(() => parseParameters(json)).toThrow('the parameters')
 })

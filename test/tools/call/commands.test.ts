@@ -44,8 +44,8 @@ it('reads name=value pairs as the schema of the tool wants them', async () => {
 })
 
 it.each([
-  [['get_echo', '{"message": '], 'the parameters are no JSON'],
-  [['get_echo', '[1]x'], '[1]x is no name=value'],
+  [['get_echo', '{"message": '], 'the parameters are not JSON'],
+  [['get_echo', '[1]x'], '[1]x is not name=value'],
   [['get_echo', '@missing.json'], 'missing.json'],
   [['get_echo', '{}', 'a=b'], 'not both'],
   [['get_echo', 'times=two'], 'Missing: message\nInvalid: times must be an integer'],
@@ -89,7 +89,7 @@ it('prints one document with --json, also of a failure', async () => {
   })
 })
 
-it('does not pour a large answer into the terminal, unless all of it is wanted', async () => {
+it('does not pour a large answer into the terminal, unless all of it is required', async () => {
   const short = await shared.run(['tools', 'call', 'get_big', '{"megabytes": 5}'])
   expect(short.stdout).toBe(
     'Result (large): 5,000,011 chars\nSummary: first line … (5,000,011 chars (2 lines))\nNext: --raw shows all of it.\n',

@@ -46,7 +46,7 @@ describe('what a request comes to', () => {
     )
   })
 
-  it('is no tool that is named in words but takes only a part of what is said', () => {
+  it('is not a tool that is named in words but takes only a part of what is said', () => {
     expect(decide('read the files a.md and b.md together')).toMatchObject({
       route: { decision: 'answer', tool: 'files__read_multiple_files' },
       proposal: { steps: [{ params: { paths: ['a.md', 'b.md'] } }] },

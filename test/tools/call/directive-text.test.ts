@@ -48,10 +48,10 @@ it.each([
 
 it.each([
   ['BATCH: [{"tool": "x"}', 'its list is never closed'],
-  ['BATCH: [{"tool": "x"},]', 'its list is no JSON'],
+  ['BATCH: [{"tool": "x"},]', 'its list is not JSON'],
   ['BATCH: ["x"]', 'member 1 must be an object'],
   ['BATCH: [{"tool": "x"}, {"params": {}}]', 'member 2 has no "tool"'],
-  ['BATCH: [{"tool": "x", "params": [1]}]', 'has "params" that are no object'],
+  ['BATCH: [{"tool": "x", "params": [1]}]', 'has "params" that are not an object'],
   ['BATCH: [{"tool": "x", "output_as": "y"}]', 'which only a chain can have'],
   ['CHAIN: [{"tool": "x", "output_as": "a b"}]', 'no name of letters, digits and _'],
   [`BATCH: ${two} then CHAIN: ${two}`, 'only one BATCH or CHAIN'],
@@ -62,7 +62,7 @@ it.each([
   })
 })
 
-it('tells a batch from a chain where one of them is wanted', () => {
+it('tells a batch from a chain where one of them is required', () => {
   expect(parseChainText(`BATCH: ${two}`)).toMatchObject({
     kind: 'broken',
     message: 'the chain cannot be read: this is a batch, not a chain',

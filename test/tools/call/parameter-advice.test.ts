@@ -54,7 +54,7 @@ it('gives the value of a misspelt name to the one that was meant', async () => {
   const params = { owner: 'o', rep: 'r', state: 'open' }
   const call = `Complete it: skillrail tools call fake__get_issue '{"owner":"o","repo":"r","state":"open"}'`
   expect(await hintFor(params)).toBe(
-    `\`rep\` is no parameter of fake__get_issue; did you mean \`repo\`?\n${call}`,
+    `\`rep\` is not a parameter of fake__get_issue; did you mean \`repo\`?\n${call}`,
   )
   expect(await hintFor(params, { ...issue, additionalProperties: false })).toBe(call)
 })
@@ -66,13 +66,17 @@ it('has nothing to complete where only a value is wrong', async () => {
 const limit: JsonObject = { type: 'object', properties: { limit: {}, page: {} } }
 
 it.each<[JsonObject, JsonObject, string[]]>([
-  [limit, { limt: 1 }, ['`limt` is no parameter of fake__t; did you mean `limit`?']],
-  [limit, { colour: 1 }, ['`colour` is no parameter of fake__t; it has limit, page.']],
-  [{ type: 'object', properties: {} }, { a: 1 }, ['`a` is no parameter of fake__t; it has none.']],
+  [limit, { limt: 1 }, ['`limt` is not a parameter of fake__t; did you mean `limit`?']],
+  [limit, { colour: 1 }, ['`colour` is not a parameter of fake__t; it has limit, page.']],
+  [
+    { type: 'object', properties: {} },
+    { a: 1 },
+    ['`a` is not a parameter of fake__t; it has none.'],
+  ],
   [
     { properties: { of: { items: limit } } },
     { of: [{ limit: 1 }, { limt: 1 }] },
-    ['`of[1].limt` is no parameter of fake__t; did you mean `of[1].limit`?'],
+    ['`of[1].limt` is not a parameter of fake__t; did you mean `of[1].limit`?'],
   ],
   [limit, { limit: 1, page: 2 }, []],
   [{ type: 'object' }, { any: 1 }, []],
@@ -80,7 +84,7 @@ it.each<[JsonObject, JsonObject, string[]]>([
   [
     { ...limit, additionalProperties: { type: 'string' } },
     { limt: 'x' },
-    ['`limt` is no parameter of fake__t; did you mean `limit`?'],
+    ['`limt` is not a parameter of fake__t; did you mean `limit`?'],
   ],
   [{ ...limit, anyOf: [{ properties: { colour: {} } }] }, { colour: 1 }, []],
 ])('%j with %j: %j', (inputSchema, params, notes) => {
@@ -92,7 +96,7 @@ it('calls with what it does not know, and says so', async () => {
   const { status, notes } = await callTool({ tool: 't', params: { limt: 1 } }, context)
   expect({ status, notes, calls }).toEqual({
     status: 'success',
-    notes: ['`limt` is no parameter of fake__t; did you mean `limit`?'],
+    notes: ['`limt` is not a parameter of fake__t; did you mean `limit`?'],
     calls: ['fake__t {"limt":1}'],
   })
 })

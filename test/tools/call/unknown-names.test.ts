@@ -30,7 +30,7 @@ describe('a name that no tool has', () => {
 describe('a name in another spelling', () => {
   const project = scriptedProject({ get_thing: {}, 'Get-Thing': {}, List_Things: {} })
 
-  it('is no tool where several are spelt like it', async () => {
+  it('is not a tool where several are spelt like it', async () => {
     await project.run(['tools', 'refresh'])
     const { code, stderr } = await project.run(['tools', 'call', 'things__get-thing'])
     expect(code).toBe(3)
@@ -56,11 +56,11 @@ describe('files that cannot be read', () => {
     const { code, stderr } = await project.run(['tools', 'call', 'nope'])
     expect(code).toBe(1)
     expect(stderr).toContain(`because ${join(project.root, '.mcp.json')}:2 cannot be read`)
-    expect(stderr.match(/it is no JSON/g)).toHaveLength(1)
+    expect(stderr.match(/it is not JSON/g)).toHaveLength(1)
     expect(stderr).not.toContain('No MCP server is configured')
     const known = await project.run(['tools', 'call', 'get_thing'])
     expect(known.code).toBe(1)
-    expect(known.stderr.match(/it is no JSON/g)).toHaveLength(1)
+    expect(known.stderr.match(/it is not JSON/g)).toHaveLength(1)
   })
 
   it('are named where they are the tool cache, which may hold workflows', async () => {

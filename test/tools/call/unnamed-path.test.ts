@@ -39,6 +39,6 @@ it.each<[JsonObject]>([
   [{ url: 'https://example.org/x' }],
   [{ files: [{ content: 'a/b' }] }],
   [{ count: 3, deep: null }],
-])('takes what is no path for none: %j', (params) => {
+])('takes what is not a path for none: %j', (params) => {
   expect(unnamedPath(params, 'do it')).toBeUndefined()
 })

@@ -165,7 +165,7 @@ describe('the shapes of eight clients', () => {
     ])
   })
 
-  it('makes whole milliseconds of whatever time is wanted, as timers take them', () => {
+  it('makes whole milliseconds of whatever time is required, as timers take them', () => {
     const times = (seconds: number): string =>
       `startup_timeout_sec = ${seconds}\ntool_timeout_sec = ${seconds}\n`
     put(

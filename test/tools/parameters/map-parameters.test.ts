@@ -145,7 +145,7 @@ describe('JSON in a request', () => {
     expect(mapped('click {"uid": 7}', 'click').params).toEqual({ uid: 7 })
   })
 
-  it('is a text where its keys are no parameters', () => {
+  it('is a text where its keys are not parameters', () => {
     const { params } = mapped('fill uid a-1 with `{"colour": "red"}`', 'fill')
     expect(params).toEqual({ uid: 'a-1', value: '{"colour": "red"}' })
   })

@@ -147,7 +147,7 @@ describe('an answer of a server with its secret in it', () => {
     },
   )
 
-  it('keeps what of it is no secret', async () => {
+  it('keeps what of it is not a secret', async () => {
     const { structured } = await called('both')
     expect(structured).toEqual({
       why: { list: ['not with [redacted]'], '[redacted]': 1 },

@@ -119,7 +119,7 @@ describe('parameters that a tool wants in headers, too', () => {
 
   it.each<[string, z.ZodObject]>([
     ['no name', z.object({ a: z.string().meta({ 'x-mcp-header': 'two words' }) })],
-    ['a type that is no text', z.object({ a: z.number().meta({ 'x-mcp-header': 'A' }) })],
+    ['a type that is not text', z.object({ a: z.number().meta({ 'x-mcp-header': 'A' }) })],
     ['a place in a list', z.object({ a: z.array(z.string().meta({ 'x-mcp-header': 'A' })) })],
     [
       'a name given twice',

@@ -96,7 +96,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     expect(await texts('garbage')).toBe('after garbage')
     const garbage = events.filter(({ code }) => code === 'server-garbage')
     expect(garbage.map(({ message }) => message)).toEqual([
-      'it prints on standard output what is no message: Listening on port 3000',
+      'it prints to stdout what is not a message: Listening on port 3000',
     ])
   })
 
@@ -115,7 +115,7 @@ describe.skipIf(process.platform === 'win32')('a pool of servers', () => {
     ['failing', 'protocol', 'yes', /error -32000: the disk is full/],
     ['refused', 'invalid-parameters', 'no', /path is required/],
     ['nowhere', 'tool-not-found', 'no', /has no tool nowhere/],
-    ['no-result', 'protocol', 'yes', /cannot be used: it is no result/],
+    ['no-result', 'protocol', 'yes', /cannot be used: it is not a result/],
     ['hang', 'timeout', 'unknown', /hang gave no answer within 300 ms/],
   ])('a call of "%s" fails as %s, delivered: %s', async (tool, kind, delivered, message) => {
     open([testServer('a', marker)])

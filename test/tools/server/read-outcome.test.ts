@@ -13,12 +13,16 @@ function read(result: object): ToolOutcome {
 }
 
 it.each([
-  ['a text as its content', { content: 'not a list' }, 'its `content` is no list of blocks'],
-  ['null as its content', { content: null }, 'its `content` is no list of blocks'],
-  ['an image that is no base64', { content: [image('***')] }, 'block 1 of its content is an image'],
+  ['a text as its content', { content: 'not a list' }, 'its `content` is not a list of blocks'],
+  ['null as its content', { content: null }, 'its `content` is not a list of blocks'],
+  [
+    'an image that is not base64',
+    { content: [image('***')] },
+    'block 1 of its content is an image',
+  ],
   ['an image without bytes', { content: [image('')] }, 'block 1 of its content is an image'],
   ['a text without text', { content: [text(undefined)] }, 'block 1 of its content is a text'],
-  ['a number as a block', { content: [7] }, 'block 1 of its content is no object'],
+  ['a number as a block', { content: [7] }, 'block 1 of its content is not an object'],
   ['a block without end', { content: [{ type: 'odd', deep }] }, 'deeper than 200 levels'],
   ['only a value without end', { structuredContent: deep }, 'deeper than 200 levels'],
 ])('refuses an answer with %s', (_, result, message) => {
@@ -31,7 +35,7 @@ it('reports what cannot be used beside what can', () => {
     isError: false,
     content: [text('half')],
     problems: [
-      { code: 'answer-invalid', message: 'block 2 of its content is no object' },
+      { code: 'answer-invalid', message: 'block 2 of its content is not an object' },
       { code: 'answer-invalid', message: 'block 3 of its content is an image without base64 data' },
     ],
   })
@@ -52,7 +56,7 @@ it('leaves a deep text as it is, and says that it is not read', () => {
   expect(read({ content: [text(prose)] })).not.toHaveProperty('problems')
 })
 
-it('takes an answer whose isError is no boolean as one of a failure', () => {
+it('takes an answer whose isError is not a boolean as one of a failure', () => {
   const outcome = read({ content: [text('no')], isError: 'true' })
   expect(outcome.isError).toBe(true)
   expect(outcome.problems).toHaveLength(1)

@@ -13,7 +13,7 @@ it('an answer comes through the process that keeps a server as it was', () => {
     structured: { a: [1] },
     size: 12,
     problems: [
-      { code: 'answer-invalid', message: 'its part 2 is no block' },
+      { code: 'answer-invalid', message: 'its part 2 is not a block' },
       { code: 'answer-too-deep', message: 'its JSON is nested too deep; it stays text' },
     ],
   }

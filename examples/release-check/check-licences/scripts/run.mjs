@@ -1,6 +1,14 @@
 import { readFileSync } from 'node:fs'
 
-const allowed = new Set(['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD'])
+const allowed = new Set([
+  'MIT',
+  'ISC',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
+  'PSF-2.0',
+])
 const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'))
 const shipped = Object.entries(packages).filter(
   ([path, entry]) => path !== '' && !entry.dev && !entry.optional,

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const room = process.argv[2] ?? 'base'
+const part = process.argv[2] ?? 'core'
 const report = join(process.env.SKILLRAIL_SCRATCH ?? '.', 'unit-tests.json')
 spawnSync(
   process.execPath,
   [
     'node_modules/vitest/vitest.mjs',
     'run',
-    `test/${room}/`,
+    `test/${part}/`,
     '--reporter=json',
     '--outputFile',
     report,
@@ -20,7 +20,7 @@ const { numPassedTests, numFailedTests, success } = JSON.parse(readFileSync(repo
 
 console.log(`output:
   status: ${success ? 'success' : 'failure'}
-  result: ${numPassedTests} tests of ${room} passed, ${numFailedTests} failed
+  result: ${numPassedTests} tests of ${part} passed, ${numFailedTests} failed
   metrics:
     tests_passed: ${numPassedTests}
     tests_failed: ${numFailedTests}`)
