@@ -12,7 +12,7 @@ export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
   const probe = await openSandbox()
   if (probe.ok) {
     const { program, note } = probe
-    const found = `${program} holds what it runs${note === undefined ? '' : `; ${note}`}`
+    const found = `${program} is used for scripts of untrusted skills${note === undefined ? '' : `; ${note}`}`
     return { name, status: 'ok', found }
   }
   return {

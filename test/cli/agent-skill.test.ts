@@ -62,7 +62,7 @@ it('what it does not approve is refused without a terminal', async () => {
     'I tried.',
   ]
   const { code, stderr, text } = await bump(sneaky, ['--trust-workspace'])
-  expect(stderr).toContain('nobody could be asked: shell')
+  expect(stderr).toContain('not interactive: shell')
   expect(text).toBe('1.0\n')
   expect(code).toBe(4)
 })

@@ -79,12 +79,12 @@ it('refuses what nobody can approve, and ends with 4', async () => {
   const place = await project(script)
   const refused = await place.run(['Make a file.', '--tools', 'shell'])
   expect(refused).toMatchObject({ code: 4, stdout: 'I could not do it.\n' })
-  expect(refused.stderr).toContain('nobody could be asked: shell')
+  expect(refused.stderr).toContain('not interactive: shell')
   const report: unknown = JSON.parse(
     (await place.run(['Make a file.', '--tools', 'shell', '--json'])).stdout,
   )
   expect(report).toMatchObject({ status: 'completed', refused: ['shell'] })
-  expect(report).toHaveProperty('error', expect.stringContaining('nobody could be asked: shell'))
+  expect(report).toHaveProperty('error', expect.stringContaining('not interactive: shell'))
   server?.clear()
 })
 

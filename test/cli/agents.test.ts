@@ -202,7 +202,7 @@ describe('agents validate', () => {
     expect(code).toBe(1)
     expect(stdout).toBe('3 subagents checked, 2 invalid: 3 errors, 1 warning\n')
     expect(stderr).toContain('agent:a -> skill:loop -> agent:a')
-    expect(stderr).toContain('a.md:4:9: error: there is no skill called nothing')
+    expect(stderr).toContain('a.md:4:9: error: there is no skill named nothing')
     expect(stderr).toContain('b.md:4:1: warning: `tolls` is not a field')
     expect(stderr).toContain('c.md:4')
   })
@@ -337,7 +337,7 @@ describe('delegate', () => {
     write('home/.claude/agents/helper.md', agent('helper', 'skills: nothing\n'))
     const { code, stderr } = await cli(['delegate', 'helper', 'x', '--model', 'ollama:x'])
     expect(code).toBe(3)
-    expect(stderr).toContain('no skill called nothing, which the subagent helper is to have')
+    expect(stderr).toContain('no skill named nothing, which the subagent helper is to have')
   })
 
   it('says what is wrong: no model, no such subagent, an empty task, an untrusted one', async () => {

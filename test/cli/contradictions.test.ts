@@ -19,17 +19,20 @@ it.each([
   ['--url requires --engine restate', ['run', 'hello', '--dry-run', '--url', server]],
   ['--url requires --engine restate', ['doctor', '--url', server]],
   [
-    '--grant and --unsafe-no-sandbox contradict',
+    '--grant and --unsafe-no-sandbox cannot be used together',
     ['run', 'hello', '--grant', 'net:*', '--unsafe-no-sandbox'],
   ],
   ['there are two engines', ['run', 'hello', '--dry-run', '--engine', 'other']],
-  ['--body and --raw contradict', ['show', 'hello', '--body', '--raw']],
+  ['--body and --raw cannot be used together', ['show', 'hello', '--body', '--raw']],
   [
     '--format mermaid is invalid; allowed: json',
     ['chain', 'plan', 'hello', '--format', 'mermaid', '--json'],
   ],
-  ['--from and --only contradict', ['run', 'hello', '--from', 'a', '--only', 'b']],
-  ['--from and --only contradict', ['chain', 'plan', 'hello', '--only', 'b', '--from', 'a']],
+  ['--from and --only cannot be used together', ['run', 'hello', '--from', 'a', '--only', 'b']],
+  [
+    '--from and --only cannot be used together',
+    ['chain', 'plan', 'hello', '--only', 'b', '--from', 'a'],
+  ],
   ['--only is given twice', ['run', 'hello', '--only', 'a', '--only', 'b']],
   ['--from is given twice', ['chain', 'plan', 'hello', '--from', 'a', '--from', 'b', '--json']],
   [
@@ -53,13 +56,19 @@ it.each([
     'only one of --json, --events and --report',
     ['run', 'hello', '--events=-', '--report', 'html=-', ...trusting],
   ],
-  ['--user and --project contradict', ['hooks', 'install', 'claude', '--user', '--project']],
-  ['--user and --project contradict', ['hooks', 'uninstall', 'claude', '--project', '--user']],
-  ['--status and --stop contradict', ['tools', 'serve', '--status', '--stop']],
-  ['--detach and --status contradict', ['tools', 'serve', '--status', '--detach']],
+  [
+    '--user and --project cannot be used together',
+    ['hooks', 'install', 'claude', '--user', '--project'],
+  ],
+  [
+    '--user and --project cannot be used together',
+    ['hooks', 'uninstall', 'claude', '--project', '--user'],
+  ],
+  ['--status and --stop cannot be used together', ['tools', 'serve', '--status', '--stop']],
+  ['--detach and --status cannot be used together', ['tools', 'serve', '--status', '--detach']],
   ['--template without a name lists', ['workflow', 'add', 'mine', '--template']],
   ['--template without a name lists', ['workflow', 'add', '--tool', 'deploy', '--template']],
-  ['--quiet and --verbose contradict', ['list', '-q', '-v']],
+  ['--quiet and --verbose cannot be used together', ['list', '-q', '-v']],
 ])('%s: %j', async (sentence, args) => {
   const { home, project } = world()
   const { code, stdout, stderr } = await runInProcess(args, { cwd: project, home })

@@ -42,10 +42,10 @@ describe.each(commands.map(({ name }) => name))('skillrail %s --help', (name) =>
 
 describe('wrong use ends with 2 and one sentence', () => {
   it.each([
-    [['lsit'], 'there is no command lsit', 'Did you mean skillrail list?'],
-    [['--nonsense'], 'there is no command --nonsense', '--help'],
+    [['lsit'], 'unknown command lsit', 'Did you mean skillrail list?'],
+    [['--nonsense'], 'unknown command --nonsense', '--help'],
     [['list', '--nonsense'], "unknown option '--nonsense'", 'skillrail list --help'],
-    [['runs', 'lst'], 'there is no command runs lst', 'runs list'],
+    [['runs', 'lst'], 'unknown command runs lst', 'runs list'],
     [['-C', 'no-such-directory', 'list'], 'no such directory', ''],
   ])('skillrail %j', async (args, message, hint) => {
     const { code, stdout, stderr } = await skillrail(...args)

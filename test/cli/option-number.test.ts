@@ -95,7 +95,7 @@ it.each([
 ])('%j takes no 1e3', async (args, wanted) => {
   const home = mkdtempSync(join(tmpdir(), 'option-number-'))
   const { code, stdout, stderr } = await runInProcess([...args, '1e3'], { cwd: home, home })
-  expect(stderr).toContain(`${args.at(-1)} is 1e3; ${wanted}`)
+  expect(stderr).toContain(`${args.at(-1)} is 1e3; expected ${wanted}`)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 

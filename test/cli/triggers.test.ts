@@ -169,7 +169,7 @@ describe('skillrail triggers check', () => {
       'FAIL ^/bad2 -> gone.md',
       expect.stringContaining('gone.md does not exist'),
       'FAIL ^/out -> ../out.md',
-      expect.stringContaining('no relative path inside the skill'),
+      expect.stringContaining('not a relative path inside the skill'),
       'FAIL ^/x(?=y) -> references/amend-flow.md',
       expect.stringContaining('a lookahead'),
       'FAIL ^/half -> (none)',

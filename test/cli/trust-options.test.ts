@@ -17,7 +17,7 @@ it.each([
   const { cli } = lockedProject()
   const { code, stderr } = await cli('trust', ...options)
   expect(code).toBe(2)
-  expect(stderr).toContain(`${words} do not go together`)
+  expect(stderr).toContain(`${words} cannot be used together`)
 })
 
 it('a path beside --list would be unheeded', async () => {

@@ -43,13 +43,13 @@ it('reads back what was appended, in order, over several openings', () => {
 it.runIf(existsSync('/dev/zero'))('is never read from what has no end', () => {
   mkdirSync(dirname(path))
   symlinkSync('/dev/zero', path)
-  expect(() => readJournal(path)).toThrow('no regular file')
+  expect(() => readJournal(path)).toThrow('not a regular file')
   rmSync(path)
   execFileSync('mkfifo', [path])
-  expect(() => readJournal(path)).toThrow('no regular file')
+  expect(() => readJournal(path)).toThrow('not a regular file')
   rmSync(path)
   mkdirSync(path)
-  expect(() => readJournal(path)).toThrow('no regular file')
+  expect(() => readJournal(path)).toThrow('not a regular file')
 })
 
 it('tells its writer when something else has been at the file', () => {
@@ -169,7 +169,7 @@ it('says in a sentence that the disk refuses, and keeps the records that were wh
 })
 
 it.runIf(existsSync('/dev/null'))('refuses a device', () => {
-  expect(() => openJournal('/dev/null')).toThrow('no regular file')
+  expect(() => openJournal('/dev/null')).toThrow('not a regular file')
 })
 
 it('keeps any JSON object unchanged, and any cut leaves a prefix of the records', () => {

@@ -82,7 +82,7 @@ describe('what is not found', () => {
     expect(error).toBeInstanceOf(SkillNotFoundError)
     expect(error).toMatchObject({
       exitCode: 3,
-      message: 'There is no skill called code-reveiw.',
+      message: 'There is no skill named code-reveiw.',
       hint: `Did you mean code-review? List skills with: skillrail list. Looked in ${join(place.project, '.claude/skills')}.`,
     })
   })

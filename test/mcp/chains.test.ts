@@ -203,7 +203,7 @@ describe('what a model may not start', () => {
     ['.skillrail/skills/ship', 'is a path'],
     ['/etc', 'is a path'],
     ['..', 'is a path'],
-    ['nobody', 'There is no skill called nobody'],
+    ['nobody', 'There is no skill named nobody'],
     ['look', 'chain_report'],
   ])('%s', async (skill, words) => {
     expect((await ask(agent, 'chain_start', { skill })).text).toContain(words)
@@ -328,7 +328,7 @@ it('shows a run that is driven step by step, and leaves it alone when a person h
   const { run } = await ask(agent, 'chain_start', { skill: 'gated' })
   expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'waiting' })
   await runInProcess(['runs', 'cancel', run], place)
-  expect((await ask(agent, 'chain_next', { run })).text).toContain('stopped by a person')
+  expect((await ask(agent, 'chain_next', { run })).text).toContain('stopped by')
   expect(await agent.json('chain_status', { run })).toMatchObject({ status: 'cancelled' })
   const typed = await runInProcess(
     ['chain', 'start', 'gated', '--trust-workspace', '--json'],

@@ -58,12 +58,12 @@ describe('a call that asks', () => {
     const first = await exchanges.begin(arrival(), asking(1))
     const state = stateOf(first)
     const other = arrival({ subject: 'call_tool {"name":"drop_table"}' })
-    expect(() => exchanges.resume(other, state, accept({ approve: true }))).toThrow('nobody waits')
+    expect(() => exchanges.resume(other, state, accept({ approve: true }))).toThrow('has expired')
     await exchanges.resume(arrival(), state, accept({ approve: true }))
     expect(() => exchanges.resume(arrival(), state, accept({ approve: true }))).toThrow(
-      'nobody waits',
+      'has expired',
     )
-    expect(() => exchanges.resume(arrival(), 'guessed', accept({}))).toThrow('nobody waits')
+    expect(() => exchanges.resume(arrival(), 'guessed', accept({}))).toThrow('has expired')
     expect(state).toMatch(/^[\w-]{32}$/)
   })
 
@@ -139,7 +139,7 @@ describe('the end of a call', () => {
       })
       await vi.advanceTimersByTimeAsync(1001)
       expect(signal?.aborted).toBe(true)
-      expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('nobody waits')
+      expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('has expired')
     } finally {
       vi.useRealTimers()
     }
@@ -154,7 +154,7 @@ describe('the end of a call', () => {
     })
     exchanges.drop(stateOf(first))
     expect(signal?.aborted).toBe(true)
-    expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('nobody waits')
+    expect(() => exchanges.resume(arrival(), stateOf(first), accept({}))).toThrow('has expired')
     expect(await exchanges.begin(arrival(), asking(1))).toMatchObject({ kind: 'question' })
   })
 

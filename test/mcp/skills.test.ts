@@ -83,7 +83,7 @@ describe('tools for skills', () => {
   it.each(['saw/../release', '../saw', '/etc', 'nobody', 'saw\n', '__proto__', '$(id)'])(
     'knows no skill %j',
     async (name) => {
-      expect(await trusted.text('use_skill', { skill: name })).toContain('There is no skill called')
+      expect(await trusted.text('use_skill', { skill: name })).toContain('There is no skill named')
     },
   )
 
@@ -152,9 +152,7 @@ describe('prompts', () => {
   })
 
   it.each(['style', 'nobody', '../saw'])('refuse %s', async (name) => {
-    await expect(trusted.client.getPrompt({ name })).rejects.toThrow(
-      /may not be activated|no skill/,
-    )
+    await expect(trusted.client.getPrompt({ name })).rejects.toThrow(/cannot be activated|no skill/)
   })
 })
 

@@ -44,7 +44,7 @@ export function checkReferences(
         return {
           code: 'agent-skill-missing',
           severity: 'error',
-          message: `there is no skill called ${name}, which the subagent is to have`,
+          message: `there is no skill named ${name}, which the subagent is to have`,
           path,
           ...place,
           hint: meant === undefined ? undefined : `Did you mean ${meant}?`,

@@ -151,7 +151,7 @@ function readNetwork(value: string): GrantReading {
 }
 
 function readVariable(name: string, { env }: GrantContext): GrantReading {
-  if (!/^[A-Za-z_]\w*$/.test(name)) return problem('this is not a name of a variable', forms)
+  if (!/^[A-Za-z_]\w*$/.test(name)) return problem('this is not a variable name', forms)
   if (ownVariables.test(name)) {
     return problem('the sandbox sets or leaves out this variable itself', 'Grant another one.')
   }

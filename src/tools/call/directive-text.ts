@@ -228,6 +228,6 @@ export function readJson(
   try {
     return { ok: true, value: JSON.parse(text) }
   } catch (error) {
-    return { ok: false, problem: `no JSON: ${messageOf(error)}` }
+    return { ok: false, problem: `not JSON: ${messageOf(error)}` }
   }
 }

@@ -157,7 +157,7 @@ function requireOneMode(values: Given): void {
   const flag = other === 'pin' && values.pin === false ? '--no-pin' : options[other].flags
   throw new UsageError({
     code: 'wrong-use',
-    message: `${options[found.mode].flags} and ${flag} do not go together`,
+    message: `${options[found.mode].flags} and ${flag} cannot be used together`,
     hint: 'Give one of them; skillrail trust --help explains them.',
   })
 }

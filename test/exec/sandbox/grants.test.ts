@@ -66,7 +66,7 @@ describe('is not a grant:', () => {
     ['env:LD_PRELOAD', /sets or leaves out/],
     ['env:SKILLRAIL_RUN_ID', /sets or leaves out/],
     ['env:PATH', /sets or leaves out/],
-    ['env:A=B', /no name of a variable/],
+    ['env:A=B', /not a variable name/],
     ['env:__proto__', /is not set/],
   ])('%j', (text, message) => {
     const { grants, problems } = parse(text)

@@ -286,7 +286,7 @@ describe('prompt', () => {
   })
 
   it.each([
-    [['--budget', 'much'], '--budget is much; a whole number from 0'],
+    [['--budget', 'much'], '--budget is much; expected a whole number from 0'],
     [['--format', 'yaml'], 'allowed: xml, markdown, json'],
   ])('%j is wrong use', async (args, message) => {
     const { code, stderr } = await skillrail('prompt', ...args)
@@ -364,7 +364,7 @@ describe('doctor', () => {
     expect(stdout).toMatch(/^✓ cache directory +.*skillrail$/m)
     expect(stdout).toMatch(/^! skills +4 skills usable, 3 not, 1 shadowed\n +skillrail validate /m)
     expect(stdout).toMatch(
-      /^· workspace +.* is not trusted: its skills cannot act\n +skillrail trust /m,
+      /^· workspace +.* is not trusted: its skills cannot act\n +.*skillrail trust\b/m,
     )
     expect(stdout).toMatch(/^· Claude Code +/m)
   })

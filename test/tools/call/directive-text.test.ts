@@ -53,7 +53,7 @@ it.each([
   ['BATCH: [{"tool": "x"}, {"params": {}}]', 'member 2 has no "tool"'],
   ['BATCH: [{"tool": "x", "params": [1]}]', 'has "params" that are not an object'],
   ['BATCH: [{"tool": "x", "output_as": "y"}]', 'which only a chain can have'],
-  ['CHAIN: [{"tool": "x", "output_as": "a b"}]', 'no name of letters, digits and _'],
+  ['CHAIN: [{"tool": "x", "output_as": "a b"}]', 'not a name of letters, digits and _'],
   [`BATCH: ${two} then CHAIN: ${two}`, 'only one BATCH or CHAIN'],
 ])('%s is broken: %s', (text, message) => {
   expect(readDirective(text)).toMatchObject({
