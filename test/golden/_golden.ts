@@ -15,6 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, vi } from 'vitest'
+import type { AnyCommand } from '../../src/core/command.ts'
 import { bin as ownBin } from '../command-line.ts'
 import { runInProcess } from '../run-in-process.ts'
 import { normaliser } from './_normalise.ts'
@@ -30,6 +31,22 @@ vi.mock(import('../../src/exec/sandbox/open-sandbox.ts'), async (original) => {
       probe: async () => '',
     })
   return { ...actual, openSandbox }
+})
+
+// Text is rendered from a Result that went through JSON, as another program would get it.
+vi.mock(import('../../src/core/command.ts'), async (original) => {
+  const actual = await original()
+  const again = (result: unknown): unknown => JSON.parse(JSON.stringify(result))
+  const defineCommand: typeof actual.defineCommand = () => (typed) => {
+    const command: AnyCommand = typed
+    return {
+      ...command,
+      render: (result, screen) => command.render(again(result), screen),
+      notes: (result, screen) => command.notes?.(again(result), screen) ?? [],
+      exitCode: (result) => command.exitCode?.(again(result)) ?? 0,
+    }
+  }
+  return { ...actual, defineCommand }
 })
 
 /** The built command line of another version, where that is to be recorded. */
