@@ -54,7 +54,7 @@ describe('the parts of a conversation', () => {
     const parts = [{ tools: () => [tool] }]
     const { session } = sessionWith([call('write'), says('Done.')], parts)
     await session.run('Go.')
-    expect(session.contains('nobody can give one here')).toBe(true)
+    expect(session.contains('this session cannot ask for one')).toBe(true)
     expect(tool.seen).toEqual([])
   })
 

@@ -150,7 +150,7 @@ describe('events', () => {
   it.skipIf(process.platform === 'win32')('wait for no reader of a named pipe', async () => {
     spawnSync('mkfifo', [file('pipe')])
     const { code, error } = await command('run main --events=pipe')
-    expect([code, error?.message]).toEqual([2, expect.stringContaining('nobody reads from it')])
+    expect([code, error?.message]).toEqual([2, expect.stringContaining('no process reads from it')])
     expect(project.log()).toEqual([])
   })
 

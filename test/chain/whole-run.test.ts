@@ -89,20 +89,23 @@ describe('run.environment of a project', () => {
     expect(project.log()).toEqual(['url=postgres://secret'])
   })
 
-  it('is ignored, with a remark, when the configuration was changed since', async () => {
+  it('is ignored, with a warning, when the configuration was changed since', async () => {
     await trustWorkspace()
     write('.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
     const { code, notes } = await command('run show', { ...world, workspaceTrust: 'ask' })
-    expect([code, notes.join('\n')]).toEqual([0, expect.stringContaining('nobody accepted it')])
+    expect([code, notes.join('\n')]).toEqual([
+      0,
+      expect.stringContaining('because it is not trusted'),
+    ])
     expect(project.log()).toEqual(['url='])
   })
 
-  it('is ignored in a configuration further down, which nobody is shown', async () => {
+  it('is ignored in a configuration further down, which no user is shown', async () => {
     await trustWorkspace()
     write('packages/a/.skillrail/config.json', '{ "run": { "environment": ["DATABASE_URL"] } }')
     const from = 'packages/a'
     const { notes } = await command('run show', { ...world, workspaceTrust: 'ask', from })
-    expect(notes.join('\n')).toContain('nobody accepted it')
+    expect(notes.join('\n')).toContain('because it is not trusted')
     expect(project.log()).toEqual(['url='])
   })
 

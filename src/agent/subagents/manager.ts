@@ -378,7 +378,7 @@ export function requireConcurrency(given: number | undefined): number {
   if (Number.isSafeInteger(given) && given >= 1) return given
   throw new AgentUsageError({
     code: 'concurrency',
-    message: `concurrency is ${given}; a whole number of at least 1 is required.`,
+    message: `concurrency is ${given}; expected a whole number of at least 1.`,
     hint: 'It is how many subagents work at once; 1 lets them work one after the other.',
   })
 }

@@ -40,9 +40,11 @@ describe('a call', () => {
   it('is approved by the list of an active skill, pattern and all', async () => {
     const { ask } = permit({ rules: rules('Bash(git:*) Edit(src/**) Write') })
     expect(await ask('shell', { command: 'git status' })).toBe(true)
-    expect(await ask('shell', { command: 'git status; rm x' })).toMatch(/nobody can give one/)
+    expect(await ask('shell', { command: 'git status; rm x' })).toMatch(
+      /this session cannot ask for one/,
+    )
     expect(await ask('edit', { file_path: 'src/../src/a' })).toBe(true)
-    expect(await ask('edit', { file_path: 'src/../a' })).toMatch(/nobody/)
+    expect(await ask('edit', { file_path: 'src/../a' })).toMatch(/cannot ask/)
     expect(await ask('write', { file_path: 'anything' })).toBe(true)
     expect(await ask('write', { file_path: '.git/hooks/pre-commit' })).toMatch(/act by themselves/)
     expect(await ask('write', { file_path: 'src/../.Claude/settings.json' })).toMatch(/act by/)

@@ -79,11 +79,11 @@ describe('a path', () => {
     const { tool } = hand('read')
     for (const path of ['../outside/secret', 'link/secret', join(place.root, 'outside/secret')]) {
       expect(tool.alwaysAsk?.({ file_path: path })).toMatch(/outside of the project/)
-      await expect(hand('read').run({ file_path: path })).rejects.toThrow(/nobody was asked/)
+      await expect(hand('read').run({ file_path: path })).rejects.toThrow(/was not approved/)
       await expect(hand('write').run({ file_path: path, content: '' })).rejects.toThrow(/outside/)
     }
     await expect(hand('write').run({ file_path: 'dangling', content: 'x' })).rejects.toThrow(
-      'no regular file',
+      'not a regular file',
     )
     expect(existsSync(join(place.root, 'outside/new'))).toBe(false)
     expect(tool.alwaysAsk?.({ file_path: 'inside' })).toBeUndefined()
@@ -101,7 +101,7 @@ describe('a path', () => {
     expect(await read.run(input)).toBe('1\ta')
     unlinkSync(link)
     symlinkSync(join(place.root, 'outside/b'), link)
-    await expect(read.run(input)).rejects.toThrow('nobody was asked')
+    await expect(read.run(input)).rejects.toThrow('was not approved')
   })
 
   it('outside that the approver allows is reached through the whole permit', async () => {
@@ -179,7 +179,7 @@ describe('list and search', () => {
     expect(await hand('list').run({})).toBe('.git/\nlink@\nnode_modules/\nsrc/')
     expect(await hand('list').run({ pattern: '**/*.ts' })).toBe('src/a/c.ts\nsrc/b.ts')
     expect(await hand('list').run({ path: 'src', pattern: '*.ts' })).toBe('src/b.ts')
-    await expect(hand('list').run({ path: 'src/b.ts' })).rejects.toThrow('no directory')
+    await expect(hand('list').run({ path: 'src/b.ts' })).rejects.toThrow('not a directory')
   })
 
   it('find lines by expression and by text, and skip what is binary', async () => {
@@ -237,7 +237,7 @@ describe('write and edit', () => {
   it('refuse to replace a directory', async () => {
     const { hand } = hands()
     await expect(hand('write').run({ file_path: '.git', content: '' })).rejects.toThrow(
-      'no regular',
+      'not a regular',
     )
   })
 

@@ -51,7 +51,7 @@ it.each([
   [
     'broken JSON',
     exit(0, '{"a'),
-    { decision: undefined, notices: [expect.stringContaining('no JSON')] },
+    { decision: undefined, notices: [expect.stringContaining('not JSON')] },
   ],
   [
     'exit 1',

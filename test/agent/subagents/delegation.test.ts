@@ -55,7 +55,7 @@ describe('US-009: spawning', () => {
     const error = await manager.spawn('reviwer', 'Go.').catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(SubagentNotFoundError)
     expect(error).toMatchObject({
-      message: 'There is no subagent called reviwer.',
+      message: 'There is no subagent named reviwer.',
       hint: 'Did you mean reviewer? There are worker, reviewer.',
       exitCode: 3,
     })

@@ -126,7 +126,7 @@ it.each([
 
 it.each([
   ['github__get_pull_request {"owner": ', 'never closed'],
-  ["github__get_pull_request {'owner': 1}", 'no JSON'],
+  ["github__get_pull_request {'owner': 1}", 'not JSON'],
   ['github__get_pull_request and then my_server__do__it', 'names my_server__do__it too'],
   ['execute_query {"query": "a"}, explain {"of": 1}', 'names explain too'],
   ['execute_query {"query": "a"} {"limit": 5}', 'two JSON objects'],
