@@ -31,21 +31,13 @@ export const command = defineCommand<ViewResult, ViewEvent>()({
       most: 65_535,
     },
     open: { kind: 'flag', flags: '--open', help: 'open the page in your browser' },
-    idleExit: {
-      kind: 'integer',
-      flags: '--idle-exit <seconds>',
-      help: 'exit after this time without a request; 0: never',
-      least: 0,
-      most: 2_000_000,
-      default: 1800,
-    },
   },
   details: `Shows skills, triggers, chains, runs, tools, workflows and sessions of this project in a browser. The
 page is read-only: it runs, approves and changes nothing, and starts no tool or server.
 The page opens only with the printed address. An address works once; after it is used, the next one
 is printed. Stop it with Ctrl-C.`,
   examples: ['view --open'],
-  async run(context, { port, open, idleExit }) {
+  async run(context, { port, open }) {
     const { runtime, signal } = context
     const page = await pageText()
     const view = await listening(port, () =>
@@ -54,7 +46,6 @@ is printed. Stop it with Ctrl-C.`,
         page,
         runtime,
         port,
-        idleMs: idleExit * 1000,
         onUsed: (next) => context.emit({ next }),
         signal,
       }),
@@ -65,14 +56,10 @@ is printed. Stop it with Ctrl-C.`,
         context.note('No browser could be opened; open the address yourself.', 'failure')
       })
     }
-    const ended = view.ended.then((reason) => {
-      if (reason === 'idle') context.note('Stopped after a time without requests.')
-      return exitCode.done
-    })
     const { address, port: opened } = view
     return new Serving(
       { address, port: opened, pid: process.pid, project: toolProject(context) },
-      ended,
+      view.ended.then(() => exitCode.done),
     )
   },
   render: ({ address }) => `${address}\n`,

@@ -1,5 +1,5 @@
 import { exitCode, messageOf, SkillrailError, UsageError } from '../core/errors.ts'
-import { idleTimer, type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
+import { type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Failure } from './answers.ts'
 import { asked, type Question, questions, shown } from './questions.ts'
@@ -15,8 +15,6 @@ export interface ViewOptions {
   port?: number | undefined
   /** How long a question may take to arrive; default 10 s. */
   arrivalMs?: number | undefined
-  /** Ends by itself after this long without a question; 0: never. */
-  idleMs: number
   /** Called with the next address once {@link OpenedView.address} or the one after it was used. */
   onUsed?: ((next: string) => void) | undefined
   /** Ends it. */
@@ -32,45 +30,34 @@ export interface OpenedView {
   address: string
   /** The same for a minute alone: for the arguments of a program, which others can read. */
   addressToOpen: string
-  /** Resolves when it has ended, with the reason. */
-  ended: Promise<'stopped' | 'idle'>
+  /** Resolves when it has ended. */
+  ended: Promise<void>
 }
 
 /** Serves the view on 127.0.0.1 until it is ended. It answers questions, and changes nothing. */
 export async function openView(options: ViewOptions): Promise<OpenedView> {
-  const { world, page, runtime, idleMs, signal, onUsed, arrivalMs = 10_000 } = options
+  const { world, page, runtime, signal, onUsed, arrivalMs = 10_000 } = options
   const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('hex')
   const entrance = openEntrance(token, () => runtime.elapsed())
-  const stop = new AbortController()
-  const ends = AbortSignal.any([signal, stop.signal])
-  const idle = idleTimer(idleMs, () => stop.abort('idle'))
-  try {
-    const server = await openLocalServer({
-      token,
-      port: options.port,
-      largestBody: largestQuestion,
-      arrivalMs,
-      routes: { ...viewRoutes(world, page), '/enter': entrance.route },
-      onRequest: idle.busy,
-    })
-    const addressWith = (code: string): string => `http://127.0.0.1:${server.port}/#once-${code}`
-    const invite = (): string =>
-      addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
-    const ended = aborted(ends).then((): 'stopped' | 'idle' => {
-      idle.end()
-      server.stop()
-      server.destroy()
-      return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
-    })
-    return {
-      port: server.port,
-      address: invite(),
-      addressToOpen: addressWith(entrance.invite({ lifetimeMs: 60_000 })),
-      ended,
-    }
-  } catch (error) {
-    idle.end()
-    throw error
+  const server = await openLocalServer({
+    token,
+    port: options.port,
+    largestBody: largestQuestion,
+    arrivalMs,
+    routes: { ...viewRoutes(world, page), '/enter': entrance.route },
+  })
+  const addressWith = (code: string): string => `http://127.0.0.1:${server.port}/#once-${code}`
+  const invite = (): string =>
+    addressWith(entrance.invite({ onUsed: onUsed && (() => onUsed(invite())) }))
+  const ended = aborted(signal).then(() => {
+    server.stop()
+    server.destroy()
+  })
+  return {
+    port: server.port,
+    address: invite(),
+    addressToOpen: addressWith(entrance.invite({ lifetimeMs: 60_000 })),
+    ended,
   }
 }
 

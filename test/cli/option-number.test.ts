@@ -86,7 +86,6 @@ it.each([
   [['worker', '--patience'], 'a whole number from 0 to 86400'],
   [['runs', 'prune', '--keep'], 'a whole number from 0 to'],
   [['runs', 'prune', '--older-than'], 'a whole number from 0 to'],
-  [['session', 'show', '--calls'], 'a whole number from 0 to'],
   [['hook', 'log', '--limit'], 'a whole number from 1 to'],
   [['tools', 'search', 'x', '--limit'], 'a whole number from 1 to 1000'],
   [['inject', 'x', '--budget'], 'a whole number from 0 to'],

@@ -26,16 +26,16 @@ function cli(...args: string[]): Promise<CliResult> {
   return runInProcess(args, { cwd, home })
 }
 
-function file(): Record<string, { enabled?: boolean; mode?: string; description?: string }> {
-  return JSON.parse(readFileSync(join(cwd, '.skillrail', 'workflows.json'), 'utf8'))
-}
-
-/** An editor that runs a line of shell on the file that it is given. */
-function editor(line: string): string {
+/** Edits a workflow in an editor that runs a line of shell on the file that it is given. */
+function edit(name: string, line: string): Promise<CliResult> {
   const path = join(home, 'editor.sh')
   writeFileSync(path, `#!/bin/sh\n${line}\n`)
   chmodSync(path, 0o755)
-  return path
+  return runInProcess(['workflow', 'edit', name], { cwd, home, env: { EDITOR: path } })
+}
+
+function file(): Record<string, { enabled?: boolean; mode?: string; description?: string }> {
+  return JSON.parse(readFileSync(join(cwd, '.skillrail', 'workflows.json'), 'utf8'))
 }
 
 const flags = ['--description', 'Look', '--tool', 'go', '--step', 'look: see what is there']
@@ -189,19 +189,17 @@ describe('by options', () => {
 describe('in an editor', () => {
   it('keeps what was edited', async () => {
     await cli('workflow', 'add', '--template', 'graphql')
-    const sed = editor('sed -i s/suggest/enforce/ "$1"')
-    const result = await cli('workflow', 'edit', 'graphql-schema-aware', '--editor', sed)
+    const result = await edit('graphql-schema-aware', 'sed -i s/suggest/enforce/ "$1"')
     expect(result.code).toBe(0)
     expect(file()['graphql-schema-aware']?.mode).toBe('enforce')
   })
 
   it('shows an error above the text, opens it again, and loses nothing', async () => {
-    // The first time it breaks the text, the second time it looks at the remark and mends it.
-    const twice = editor(
-      'if grep -q "^// .*mode must be" "$1"; then sed -i s/force/warn/ "$1"; else sed -i s/enforce/force/ "$1"; fi',
-    )
+    // The first time it breaks the text, the second time it sees the error and fixes it.
+    const twice =
+      'if grep -q "^// .*mode must be" "$1"; then sed -i s/force/warn/ "$1"; else sed -i s/enforce/force/ "$1"; fi'
     await cli('workflow', 'add', 'mine', ...flags, '--mode', 'enforce')
-    const result = await cli('workflow', 'edit', 'mine', '--editor', twice)
+    const result = await edit('mine', twice)
     expect(result.stderr).toMatch(
       / {2}workflow\.json:\d+:\d+: .*mode must be enforce, warn or suggest/,
     )
@@ -211,13 +209,7 @@ describe('in an editor', () => {
 
   it('names the file of a text that was left with its errors', async () => {
     await cli('workflow', 'add', 'mine', ...flags)
-    const result = await cli(
-      'workflow',
-      'edit',
-      'mine',
-      '--editor',
-      editor('echo "{" > "$1.x"; cat "$1.x" > "$1"'),
-    )
+    const result = await edit('mine', 'echo "{" > "$1.x"; cat "$1.x" > "$1"')
     expect(result.code).toBe(1)
     const path = /What was edited is in (\S+)\./.exec(result.stderr)?.[1] ?? ''
     expect(readFileSync(path, 'utf8')).toContain('{')

@@ -54,7 +54,7 @@ golden('serve', {
     await run('view', { interrupt: { when: 'http://', signal } })
     await run('view --json', { interrupt: { when: 'http://', signal } })
     await run('view --port x')
-    await run('view --idle-exit x --json')
+    await run('view --port x --json')
     await run('worker --port x')
     await run('worker --via nobody')
   },

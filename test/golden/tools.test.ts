@@ -207,7 +207,7 @@ golden('calls', {
     files('project')
     file('calls')
     await both('session list')
-    await both('session show --calls 3')
+    await both('session show')
   },
   async 'servers that are kept'(scenario) {
     const { both, run } = scenario
@@ -268,7 +268,9 @@ golden('workflow', {
     await both('workflow remove look-first --dry-run')
     await run('workflow remove look-first --yes')
     write('editor.sh', '#!/bin/sh\nprintf "%s" "{}" > "$1"\n')
-    await both(`workflow edit database-safe-query --editor ${scenario.directory}/editor.sh`)
+    await both('workflow edit database-safe-query', {
+      env: { EDITOR: `${scenario.directory}/editor.sh` },
+    })
     write('project/.skillrail/workflows.json', '{ "a": { "description": 1 }, "b": }')
     await both('workflow list')
     await both('workflow check')
@@ -298,7 +300,6 @@ golden('workflow', {
     await both('session show')
     await both('session show --session two')
     await both('session show --session nothing')
-    await both('session show --calls x')
     await both('session clear --session two --dry-run')
     await run('session clear --session two')
     await run('session clear --session two --log --json')

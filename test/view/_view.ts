@@ -16,13 +16,13 @@ export interface TestView extends Omit<OpenedView, 'address'> {
 
 export async function openTestView(
   world: ViewWorld,
-  { page = '<!doctype html><script>let a</script>', idleMs = 0, arrivalMs = 10_000 } = {},
+  { page = '<!doctype html><script>let a</script>', arrivalMs = 10_000 } = {},
 ): Promise<TestView> {
   const stop = new AbortController()
   const runtime = systemRuntime()
   const { signal } = stop
   const onUsed = (next: string): void => void (address = next)
-  const view = await openView({ world, page, runtime, idleMs, arrivalMs, signal, onUsed })
+  const view = await openView({ world, page, runtime, arrivalMs, signal, onUsed })
   let { address } = view
   const token = await tokenFor(address)
   return {

@@ -318,22 +318,6 @@ describe('skillrail view', () => {
     expect(await view.address()).not.toBe(next)
     expect(view.said()).toContain('For another tab, since an address works once:')
   })
-
-  it('prints its address, port and process as JSON', async () => {
-    const options = { cwd: project.directory, home: project.home }
-    const { stdout } = await runCli(['view', '--json', '--idle-exit', '1'], options)
-    const { address, port, pid } = JSON.parse(stdout)
-    expect(address).toMatch(`http://127.0.0.1:${port}/#once-`)
-    expect(pid).toBeGreaterThan(0)
-  })
-
-  it('ends by itself after --idle-exit', async () => {
-    const options = { cwd: project.directory, home: project.home }
-    const { code, stdout, stderr } = await runCli(['view', '--idle-exit', '1'], options)
-    expect(code).toBe(0)
-    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#once-[0-9a-f]{64}\n$/)
-    expect(stderr).toContain('Stopped after a time without requests.')
-  })
 })
 
 async function idOf(name: string): Promise<string> {

@@ -219,25 +219,10 @@ describe('the entrance', () => {
 })
 
 describe('the view', () => {
-  it('ends by itself once nobody asks', async () => {
-    const own = await openTestView(worldSaying('x'), { idleMs: 50 })
-    expect(await own.ended).toBe('idle')
-    await expect(own.ask('skills')).rejects.toThrow('fetch failed')
-  })
-
-  it('ends too while somebody without the token asks for what everybody may have', async () => {
-    const own = await openTestView(worldSaying('x'), { idleMs: 300 })
-    const asking = setInterval(() => {
-      fetch(`http://127.0.0.1:${own.port}/`).catch(() => undefined)
-    }, 20)
-    expect(await own.ended).toBe('idle')
-    clearInterval(asking)
-  })
-
   it('ends when it is told to', async () => {
     const own = await openTestView(worldSaying('x'))
     expect((await own.ask('skills')).status).toBe(200)
-    expect(await own.stop()).toBe('stopped')
+    await own.stop()
   })
 })
 

@@ -18,30 +18,30 @@ export const editedFile = 'workflow.json'
  * Lets a user edit a text until `accept` takes it. An error is shown above the text, which is then
  * opened again as it was left. When the user gives up, the file stays and is named.
  *
- * @throws {UsageError} where there is no terminal and no editor was named.
+ * @throws {UsageError} in a non-interactive shell without VISUAL or EDITOR.
  */
 export async function editText<T>(
   context: EditContext,
   text: string,
-  options: { editor?: string | undefined; accept: (text: string) => T },
+  accept: (text: string) => T,
 ): Promise<T> {
-  const editor = editorOf(context, options.editor)
+  const editor = editorOf(context)
   const path = join(mkdtempSync(join(tmpdir(), 'skillrail-')), editedFile)
   writeFileSync(path, text, { mode: 0o600 })
   for (;;) {
     const before = readFileSync(path, 'utf8')
     await open(editor, path)
     const after = readFileSync(path, 'utf8')
-    const edited = withoutRemarks(after)
+    const edited = withoutComments(after)
     try {
-      const accepted = options.accept(edited)
+      const accepted = accept(edited)
       rmSync(dirname(path), { recursive: true })
       return accepted
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
       const said = errorText(error)
       context.note(said)
-      if (edited === withoutRemarks(before)) throw givenUp(path, error)
+      if (edited === withoutComments(before)) throw givenUp(path, error)
       const lines = [...said.split('\n'), 'Lines are counted from the one below this.']
       writeFileSync(path, `${lines.map((line) => comment + line).join('\n')}\n${edited}`)
     }
@@ -56,17 +56,17 @@ function errorText({ message, diagnostics, hint }: SkillrailError): string {
   ].join('\n')
 }
 
-function editorOf({ runtime, interactive }: EditContext, named: string | undefined): string {
-  if (named !== undefined) return named
+function editorOf({ runtime, interactive }: EditContext): string {
+  const named = runtime.env['VISUAL'] || runtime.env['EDITOR']
+  if (named) return named
   if (!interactive) {
     throw new UsageError({
       code: 'no-terminal',
       message: 'there is no terminal to open an editor at',
-      hint: 'Describe the workflow with --description, --category, --tool, --keyword, --step and --mode, or name an editor with --editor.',
+      hint: 'Describe the workflow with --description, --category, --tool, --keyword, --step and --mode, or set EDITOR.',
     })
   }
-  const fallback = runtime.platform === 'win32' ? 'notepad' : 'vi'
-  return runtime.env['VISUAL'] || runtime.env['EDITOR'] || fallback
+  return runtime.platform === 'win32' ? 'notepad' : 'vi'
 }
 
 /** An editor's name may have options: `code --wait`. */
@@ -79,7 +79,7 @@ async function open(editor: string, path: string): Promise<void> {
         new UsageError({
           code: 'editor-failed',
           message: `the editor ${file} cannot be started: ${messageOf(error)}`,
-          hint: 'Set EDITOR, or name one with --editor.',
+          hint: 'Set EDITOR to a program that exists.',
         }),
       ),
     )
@@ -93,7 +93,7 @@ async function open(editor: string, path: string): Promise<void> {
   })
 }
 
-function withoutRemarks(text: string): string {
+function withoutComments(text: string): string {
   const lines = text.split('\n')
   const first = lines.findIndex((line) => !line.startsWith(comment))
   return lines.slice(first === -1 ? lines.length : first).join('\n')

@@ -80,20 +80,10 @@ interface SessionDetails {
 }
 
 export const show = defineCommand<SessionDetails>()({
-  options: {
-    session: sessionOption,
-    calls: {
-      kind: 'integer',
-      flags: '--calls <number>',
-      help: 'maximum number of latest calls',
-      least: 0,
-      most: 999_999,
-      default: 20,
-    },
-  },
+  options: { session: sessionOption },
   examples: ['session show'],
-  async run(context, { session, calls }) {
-    const { allCalls: _all, ...details } = await showSession(context, session, calls)
+  async run(context, { session }) {
+    const { allCalls: _all, ...details } = await showSession(context, session, 20)
     return details
   },
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),

@@ -27,11 +27,6 @@ const options = {
     help: 'start from a template; without a name, list the templates',
   },
   ...workflowOptions,
-  editor: {
-    kind: 'text',
-    flags: '--editor <command>',
-    help: 'edit the definition with this; default: $VISUAL or $EDITOR',
-  },
   dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
 } as const
 
@@ -92,7 +87,7 @@ function listTemplates(): TemplateList {
 
 /** @throws {UsageError} for a workflow that is described where the templates are only listed. */
 function refuseBesideList(named: string | undefined, options: AddOptions): void {
-  const isDescribed = hasFlags(options) || options.editor !== undefined || options.dryRun
+  const isDescribed = hasFlags(options) || options.dryRun
   if (named === undefined && !isDescribed) return
   throw new UsageError({
     code: 'wrong-use',
@@ -115,17 +110,16 @@ async function describe(
     return definition
   }
   const start = template?.definition ?? { enabled: true, description: '', mode: 'enforce' }
-  const isDescribed = options.editor === undefined && (template !== undefined || hasFlags(options))
+  const isDescribed = template !== undefined || hasFlags(options)
   const draft = applyFlags(start, options)
   if (isDescribed && template === undefined) requireFlags(options)
   if (isDescribed) {
     return accept({ ...draft, ...created })
   }
   const text = `${JSON.stringify(template === undefined ? withExample(draft) : draft, undefined, 2)}\n`
-  return await editText(context, text, {
-    editor: options.editor,
-    accept: (edited) => accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
-  })
+  return await editText(context, text, (edited) =>
+    accept({ ...checkDefinitionText(name, edited, editedFile), ...created }),
+  )
 }
 
 /** What a user finds in the editor: every field that there must be. */

@@ -18,16 +18,11 @@ export const command = defineCommand<WorkflowChange>()({
   arguments: { '<name>': 'the workflow' },
   options: {
     ...workflowOptions,
-    editor: {
-      kind: 'text',
-      flags: '--editor <command>',
-      help: 'edit the definition with this; default: $VISUAL or $EDITOR',
-    },
     dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
   },
   examples: ['workflow edit database-safe-query --mode warn'],
   async run(context, { arguments: [name = ''], ...options }) {
-    const { editor, dryRun } = options
+    const { dryRun } = options
     const project = openWorkflows(context)
     const workflow = requireWorkflow(project, name)
     const { path } = workflow
@@ -38,13 +33,9 @@ export const command = defineCommand<WorkflowChange>()({
       acceptDefinition(project, name, definition, path)
       return definition
     }
-    const definition =
-      hasFlags(options) && editor === undefined
-        ? accept(current, path)
-        : await editText(context, current, {
-            editor,
-            accept: (text) => accept(text, editedFile),
-          })
+    const definition = hasFlags(options)
+      ? accept(current, path)
+      : await editText(context, current, (text) => accept(text, editedFile))
     const edit = { kind: 'write', name, definition } as const
     const change = 'changed'
     return await changeWorkflow(context, project, { path, edit, dryRun, change, about })
