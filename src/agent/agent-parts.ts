@@ -12,8 +12,9 @@ import { approvalPart, type CallRules } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { McpPart } from './mcp-tools/mcp-part.ts'
 import { promptText } from './prompt-template.ts'
-import { type ModelObject, resolveModel } from './resolve-model.ts'
-import { type AgentSession, openSession } from './session.ts'
+import { resolveModel } from './resolve-model.ts'
+import type { ModelObject } from './types.ts'
+import { AgentSession } from './session.ts'
 import { activeSkill } from './skills/active-skills.ts'
 import { SkillPart, type SkillPartOptions } from './skills/skill-part.ts'
 import { requireSuccess } from './subagents/delegation.ts'
@@ -117,7 +118,7 @@ export class AgentParts {
       mode: options.permissionMode,
       approver: options.approver,
     })
-    return openSession({
+    return new AgentSession({
       agent: this.#name,
       model: () => this.#environment.model(),
       instructions: options.instructions === undefined ? '' : promptText(options.instructions),

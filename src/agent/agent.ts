@@ -4,13 +4,13 @@ import type { SkillManager } from '../library/manager.ts'
 import type { AgentOptions } from './agent-options.ts'
 import { AgentEnvironment, AgentParts, type AgentSkills } from './agent-parts.ts'
 import { EventLog } from './events.ts'
-import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
-import type { ModelObject } from './resolve-model.ts'
-import type { AgentSession, RunOptions } from './session.ts'
+import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
+import type { ModelObject } from './types.ts'
+import type { AgentSession } from './session.ts'
 import type { DelegateOptions, SubagentConfig } from './subagents/config.ts'
 import type { DelegationHandle, SubagentResult } from './subagents/delegation.ts'
 import type { SubagentManager } from './subagents/manager.ts'
-import { createUsageLedger, subtractUsage, type UsageLedger, type UsageReport } from './usage.ts'
+import { subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
 export interface AgentResult extends LoopOutcome {
@@ -36,7 +36,7 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
 export class Agent {
   readonly name: string
   readonly #environment: AgentEnvironment
-  readonly #ledger: UsageLedger = createUsageLedger()
+  readonly #ledger: UsageLedger = new UsageLedger()
   readonly #parts: AgentParts
   readonly #session: AgentSession
   readonly #onEvent: ((event: AgentEvent) => void) | undefined

@@ -12,11 +12,11 @@ import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
 import { createPermit } from './approval/permit.ts'
 import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
-import type { ModelObject } from './resolve-model.ts'
-import { openSession, type SessionPart } from './session.ts'
+import type { ModelObject } from './types.ts'
+import { AgentSession, type SessionPart } from './session.ts'
 import { scriptTools } from './skills/script-tools.ts'
 import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
-import { createUsageLedger } from './usage.ts'
+import { UsageLedger } from './usage.ts'
 
 interface ModelExecutorOptions {
   /** The model that a plan names; what it throws makes the step fail. */
@@ -76,8 +76,8 @@ async function ask(
 ): Promise<Extract<StepAnswer, { kind: 'output' }>> {
   const { step } = call
   const model = await options.modelNamed(step.model ?? '')
-  const usage = createUsageLedger()
-  const session = openSession({
+  const usage = new UsageLedger()
+  const session = new AgentSession({
     agent: step.step,
     model: () => model,
     parts: [await stepTools(step, content, options)],

@@ -18,22 +18,10 @@ export class AgentUsageError extends AgentError {
 }
 
 /** Two tools would have one name for the model, or a name cannot be used at all. */
-export class ToolNameError extends AgentError {
-  constructor(message: string) {
-    super({ code: 'tool-name', message, hint: 'Rename one of the tools.' })
-  }
-
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
-}
+export class ToolNameError extends AgentUsageError {}
 
 /** A prompt template has a placeholder without a value, or one that cannot be read. */
-export class PromptTemplateError extends AgentError {
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
-}
+export class PromptTemplateError extends AgentUsageError {}
 
 /** Base of the errors about subagents and delegations. */
 export class SubagentError extends SkillrailError {}

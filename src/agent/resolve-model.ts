@@ -3,9 +3,7 @@ import { messageOf, systemCode } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import { AgentUsageError, ModelNotFoundError } from './errors.ts'
-
-/** A model of the AI SDK; a bare name is not one. */
-export type ModelObject = Exclude<LanguageModel, string>
+import type { ModelObject } from './types.ts'
 
 /** Anything that makes models of names: every provider of the AI SDK does. */
 export interface ModelProvider {

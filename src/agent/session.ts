@@ -5,12 +5,14 @@ import { messageTexts } from './conversation/messages.ts'
 import { AgentUsageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type {
+  AfterTool,
   AgentEvent,
   AgentTool,
   CallSettings,
   LoopOutcome,
-  LoopRequest,
   Permission,
+  Permit,
+  RunOptions,
   ToolContext,
 } from './types.ts'
 import type { UsageLedger } from './usage.ts'
@@ -38,19 +40,9 @@ export interface SessionOptions {
   callSettings?: CallSettings | undefined
 }
 
-export interface RunOptions {
-  signal?: AbortSignal | undefined
-  onEvent?: ((event: AgentEvent) => void) | undefined
-  /** Whether text events come while the model writes; default false: one event an answer. */
-  stream?: boolean | undefined
-  /** JSON Schema of the final answer. */
-  outputSchema?: JsonObject | undefined
-  maxTurns?: number | undefined
-}
-
 /**
- * Something that takes part in a conversation: skills, built-in tools with their approvals, hooks,
- * delegation, MCP servers. Every member is optional.
+ * Something that takes part in a conversation: skills, approvals, delegation, MCP servers. Every
+ * member is optional.
  */
 export interface SessionPart {
   /** Called once, before anything else. */
@@ -69,15 +61,13 @@ export interface SessionPart {
    * Whether a call may be made. All parts are asked in order until one refuses; the input of one is
    * what the next one sees. Where no part has this, what needs an approval is refused.
    */
-  permit?:
-    | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<Permission>)
-    | undefined
+  permit?: Permit | undefined
   /** Runs before a call that is allowed; throwing prevents the call. */
   beforeTool?:
     | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
     | undefined
-  /** Text that is added to a tool's result, or its error; those of all parts are joined. */
-  afterTool?: LoopRequest['afterTool']
+  /** The texts of all parts are joined. */
+  afterTool?: AfterTool | undefined
   /** Text that makes the model continue instead of ending its turn; the first part with one takes precedence. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
   /** The user's turn is over, however it ended. */
@@ -90,14 +80,8 @@ export interface PromptContext {
   signal: AbortSignal | undefined
 }
 
-export function openSession(options: SessionOptions): AgentSession {
-  return new AgentSession(options)
-}
-
 /** One conversation: its history and what may change in it. Every delegation gets its own. */
 export class AgentSession {
-  readonly agent: string
-  readonly delegation: string | undefined
   readonly #options: SessionOptions
   readonly #parts: SessionPart[] = []
   readonly #compactor: Compactor
@@ -108,8 +92,6 @@ export class AgentSession {
   #steered: string[] = []
 
   constructor(options: SessionOptions) {
-    this.agent = options.agent
-    this.delegation = options.delegation
     this.#options = options
     this.#compactor = new Compactor(options.limits)
     this.#messages = structuredClone(options.messages ?? [])
@@ -138,8 +120,19 @@ export class AgentSession {
    * @throws {AgentUsageError} for an empty prompt, or during another run; what `model` throws.
    */
   async run(prompt: string, run: RunOptions = {}): Promise<LoopOutcome> {
-    if (prompt.trim() === '') throw emptyPrompt()
-    if (this.#running) throw busy(this.agent)
+    if (prompt.trim() === '') {
+      throw new AgentUsageError({
+        code: 'task-empty',
+        message: 'The task is empty: an agent needs to be told what to do.',
+      })
+    }
+    if (this.#running) {
+      throw new AgentUsageError({
+        code: 'agent-busy',
+        message: `The agent ${this.#options.agent} is still working on the last prompt.`,
+        hint: 'Wait for it, send it a message with steer, or make another agent.',
+      })
+    }
     this.#running = true
     try {
       return await this.#turn(prompt, run)
@@ -171,22 +164,23 @@ export class AgentSession {
   }
 
   async #turn(prompt: string, run: RunOptions): Promise<LoopOutcome> {
-    const { agent, delegation } = this
-    const { usage, maxTurns, callSettings } = this.#options
-    const onEvent = run.onEvent ?? (() => undefined)
+    const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
     const model = await this.#options.model()
-    const context = { onEvent, signal: run.signal }
-    const instructions = await this.#instructions(context)
+    const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
+    const texts = [instructions]
+    for (const part of this.#parts) texts.push(await part.instructions?.(context))
     let content = prompt
     for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
     const before: readonly ModelMessage[] = [...this.#messages, { role: 'user', content }]
     this.#messages = before
     const outcome = await runLoop({
+      ...run,
+      ...context,
       agent,
       delegation,
-      model,
-      modelNow: () => this.#parts.findLast((part) => part.model?.() !== undefined)?.model?.(),
-      instructions,
+      callSettings,
+      model: () => this.#parts.flatMap((part) => part.model?.() ?? []).at(-1) ?? model,
+      instructions: texts.filter((text) => text !== undefined && text !== '').join('\n\n'),
       messages: before,
       offered: () => this.tools(),
       permit: (...call) => this.#permit(...call),
@@ -194,32 +188,20 @@ export class AgentSession {
       beforeStop: (text) => this.#beforeStop(text),
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
-      outputSchema: run.outputSchema,
-      signal: run.signal,
       prepareMessages: (messages) => {
         this.#current = messages
         return this.#compactor.fit(messages)
       },
       onUsage: (entry) => usage.record(entry),
-      onEvent,
-      stream: run.stream,
-      callSettings,
     })
     this.#messages = [...before, ...outcome.messages]
     this.#current = this.#messages
     return outcome
   }
 
-  async #instructions(context: PromptContext): Promise<string> {
-    const texts = [this.#options.instructions]
-    for (const part of this.#parts) texts.push(await part.instructions?.(context))
-    return texts.filter((text) => text !== undefined && text !== '').join('\n\n')
-  }
-
   async #permit(tool: AgentTool, input: JsonObject, context: ToolContext): Promise<Permission> {
     let used = input
-    const isGuarded = this.#parts.some((part) => part.permit !== undefined)
-    if (!isGuarded && needsApproval(tool, input)) {
+    if (needsApproval(tool, input) && this.#parts.every(({ permit }) => permit === undefined)) {
       return { allowed: false, reason: 'it needs an approval, and this session cannot ask for one' }
     }
     for (const part of this.#parts) {
@@ -236,9 +218,7 @@ export class AgentSession {
     return { allowed: true, input: used }
   }
 
-  async #afterTool(
-    ...call: Parameters<NonNullable<SessionPart['afterTool']>>
-  ): Promise<string | undefined> {
+  async #afterTool(...call: Parameters<AfterTool>): Promise<string | undefined> {
     const texts: string[] = []
     for (const part of this.#parts) {
       const text = await part.afterTool?.(...call)
@@ -261,19 +241,4 @@ function needsApproval(tool: AgentTool, input: JsonObject): boolean {
     tool.alwaysAsk?.(input) !== undefined ||
     (tool.needsApproval ?? !(tool.readOnly || tool.origin.kind === 'program'))
   )
-}
-
-function emptyPrompt(): AgentUsageError {
-  return new AgentUsageError({
-    code: 'task-empty',
-    message: 'The task is empty: an agent needs to be told what to do.',
-  })
-}
-
-function busy(agent: string): AgentUsageError {
-  return new AgentUsageError({
-    code: 'agent-busy',
-    message: `The agent ${agent} is still working on the last prompt.`,
-    hint: 'Wait for it, send it a message with steer, or make another agent.',
-  })
 }

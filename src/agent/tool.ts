@@ -16,6 +16,8 @@ type SchemaResult<Value> =
   | { readonly value: Value; readonly issues?: undefined }
   | { readonly issues: readonly { readonly message: string }[] }
 
+type AnySchema = SchemaType<unknown> | JsonObject | undefined
+
 /** What a program says of a tool. */
 export interface ToolDefinition<Input> {
   /** Letters, digits, `_` and `-`; a `.` parts a group from the tool. */
@@ -51,17 +53,14 @@ export function tool<Input>(
 export function tool(
   definition: ToolDefinition<JsonObject> & { input?: JsonObject | undefined },
 ): AgentTool
-export function tool(
-  definition: ToolDefinition<unknown> & { input?: SchemaType<unknown> | JsonObject | undefined },
-): AgentTool {
-  const { name, description, input, execute, ...facts } = definition
+export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }): AgentTool {
+  const { name, input, execute, ...facts } = definition
   return {
+    ...facts,
     name,
-    description,
-    inputSchema: jsonSchemaOf(name, input),
     readOnly: facts.readOnly ?? false,
     needsApproval: facts.needsApproval ?? false,
-    aliases: facts.aliases,
+    inputSchema: jsonSchemaOf(name, input),
     origin: { kind: 'program' },
     async execute(given, context) {
       const value = isSchemaType(input) ? await readInput(name, input, given) : given
@@ -70,22 +69,16 @@ export function tool(
   }
 }
 
-/** Whether it is a type of a schema library, and no JSON Schema. */
-function isSchemaType(
-  input: SchemaType<unknown> | JsonObject | undefined,
-): input is SchemaType<unknown> {
+/** Whether it is a type of a schema library and not a JSON Schema. */
+function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
   return input !== undefined && '~standard' in input
 }
 
 /** @throws {AgentUsageError} for a type that has no JSON Schema, or none of an object. */
-export function jsonSchemaOf(
-  owner: string,
-  input: SchemaType<unknown> | JsonObject | undefined,
-): JsonObject {
+export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   if (input === undefined) return { type: 'object', properties: {} }
   if (!isSchemaType(input)) return input
-  const schema = input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' })
-  const value = schema === undefined ? undefined : jsonValue(schema)
+  const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value
   throw new AgentUsageError({
     code: 'schema-unusable',
@@ -110,8 +103,7 @@ async function readInput(
 
 /** What a model can read of anything: as JSON would have it, and `null` for nothing. */
 function jsonValue(value: unknown): JsonValue {
-  const text = JSON.stringify(value)
-  return text === undefined ? null : JSON.parse(text)
+  return JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
 /** What OpenAI and Anthropic both accept: 64 of letters, digits, `_` and `-`. */
@@ -143,19 +135,23 @@ export function wireName(name: string): string {
 export function toWireNames(tools: readonly AgentTool[]): WireNames {
   const byWireName = new Map<string, AgentTool>()
   for (const tool of tools) {
-    if (tool.name === '') throw new ToolNameError('A tool has an empty name.')
+    if (tool.name === '') throw nameError('A tool has an empty name.')
     const wire = wireName(tool.name)
     const other = byWireName.get(wire)
-    if (other !== undefined) throw new ToolNameError(collision(tool, other, wire))
+    if (other !== undefined) {
+      throw nameError(
+        tool.name === other.name
+          ? `Two tools are called ${tool.name}: one ${whence(other)}, one ${whence(tool)}.`
+          : `The tools ${other.name} and ${tool.name} would both be called ${wire} on the wire.`,
+      )
+    }
     byWireName.set(wire, tool)
   }
   return { tools: byWireName, find: (called) => byWireName.get(wireName(called)) }
 }
 
-function collision(tool: AgentTool, other: AgentTool, wire: string): string {
-  return tool.name === other.name
-    ? `Two tools are called ${tool.name}: one ${whence(other)}, one ${whence(tool)}.`
-    : `The tools ${other.name} and ${tool.name} would both be called ${wire} on the wire.`
+function nameError(message: string): ToolNameError {
+  return new ToolNameError({ code: 'tool-name', message, hint: 'Rename one of the tools.' })
 }
 
 function whence({ origin }: AgentTool): string {

@@ -2,8 +2,11 @@ import type { LanguageModel, ModelMessage } from 'ai'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
 
+/** A model of the AI SDK; a bare name is not one. */
+export type ModelObject = Exclude<LanguageModel, string>
+
 /** Where a tool of an agent comes from. */
-export type ToolOrigin =
+type ToolOrigin =
   | { kind: 'program' }
   | { kind: 'built-in' }
   | { kind: 'skill'; skill: string }
@@ -32,15 +35,15 @@ export interface AgentTool {
    * `*` for any characters.
    */
   patternKind?: 'command' | 'path' | 'tree' | 'text' | undefined
-  /** Why this very call is asked for, whatever is read-only or approved: a path outside, say. */
+  /** Why this call is asked for although its tool is read-only or approved: a path outside. */
   alwaysAsk?: ((input: JsonObject) => string | undefined) | undefined
   /** What a call would do, for the user who is asked: a diff, a command. Changes nothing. */
   effect?: ((input: JsonObject) => string | undefined) | undefined
   /** What the model gets. Throwing becomes the text `Error: …`, and the loop continues. */
   execute: (input: JsonObject, context: ToolContext) => Promise<JsonValue>
   /**
-   * Whether the call that was executed with this very object did not do what it should, though the
-   * model gets its result as it is: a command with an exit code. Such a call is not a step of a workflow.
+   * Whether the call that was executed with this very object failed although it has a result, such as
+   * a command with an exit code. Such a call does not complete a step of a workflow.
    */
   hasFailed?: ((input: JsonObject) => boolean) | undefined
 }
@@ -62,13 +65,31 @@ export interface ApprovalRequest {
   reason: string
   /** What the call would do, where the tool can tell: a diff, a command. */
   effect?: string | undefined
-  /** Aborts when the answer is no longer wanted: a question that is still open is then withdrawn. */
+  /** Aborts when the answer is no longer wanted: withdraw the question then. */
   signal: AbortSignal
 }
 
 export type Approval = { approved: true } | { approved: false; reason?: string | undefined }
 
 export type Approver = (request: ApprovalRequest) => Promise<Approval>
+
+/** Whether a call may be made, and with which input. */
+export type Permission = { allowed: true; input?: JsonObject } | { allowed: false; reason: string }
+
+/** Decides about a call before it is made. */
+export type Permit = (
+  tool: AgentTool,
+  input: JsonObject,
+  context: ToolContext,
+) => Promise<Permission>
+
+/** Returns text that is added to the result of a call, or to its error. */
+export type AfterTool = (
+  tool: AgentTool,
+  input: JsonObject,
+  output: JsonValue,
+  isError: boolean,
+) => Promise<string | undefined>
 
 /** Tokens of one model call or a sum of them. A count that the provider did not report is 0. */
 export interface TokenUsage {
@@ -91,35 +112,15 @@ export interface UsageEntry {
 export type RunStatus = 'completed' | 'failed' | 'cancelled' | 'capped'
 
 /** What happens in a run, in order; a delegation's events carry its id. */
-export type AgentEvent =
-  | { type: 'text'; agent: string; delegation?: string | undefined; text: string }
-  | {
-      type: 'tool-call'
-      agent: string
-      delegation?: string | undefined
-      id: string
-      tool: string
-      input: JsonObject
-    }
-  | {
-      type: 'tool-result'
-      agent: string
-      delegation?: string | undefined
-      id: string
-      tool: string
-      output: JsonValue
-      isError: boolean
-    }
-  | { type: 'skill'; agent: string; name: string; active: boolean }
-  | {
-      type: 'delegation'
-      agent: string
-      delegation: string
-      subagent: string
-      status: 'started' | RunStatus
-    }
-  | { type: 'step'; agent: string; delegation?: string | undefined; usage: TokenUsage }
-  | { type: 'notice'; agent: string; message: string }
+export type AgentEvent = { agent: string; delegation?: string | undefined } & (
+  | { type: 'text'; text: string }
+  | { type: 'tool-call'; id: string; tool: string; input: JsonObject }
+  | { type: 'tool-result'; id: string; tool: string; output: JsonValue; isError: boolean }
+  | { type: 'skill'; name: string; active: boolean }
+  | { type: 'delegation'; delegation: string; subagent: string; status: 'started' | RunStatus }
+  | { type: 'step'; usage: TokenUsage }
+  | { type: 'notice'; message: string }
+)
 
 /** Settings of model calls that are passed on to the provider. */
 export interface CallSettings {
@@ -134,51 +135,14 @@ export interface CallSettings {
   providerOptions?: Readonly<Record<string, Readonly<Record<string, JsonValue>>>> | undefined
 }
 
-/** Whether a call may be made, and with which input. */
-export type Permission = { allowed: true; input?: JsonObject } | { allowed: false; reason: string }
-
-/** One run of the tool loop, as a value. */
-export interface LoopRequest {
-  agent: string
-  delegation?: string | undefined
-  model: LanguageModel
-  /** Asked before every step: a model in place of `model`, while a skill wants another one. */
-  modelNow?: (() => LanguageModel | undefined) | undefined
-  instructions: string
-  messages: readonly ModelMessage[]
-  /** Asked before every step: all tools there are now, and which of them the model may see. */
-  offered: () => readonly AgentTool[]
-  /** Asked before every execution of a tool. */
-  permit: (tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<Permission>
-  /** Called after every execution; what it returns is added to what the model reads. */
-  afterTool?:
-    | ((
-        tool: AgentTool,
-        input: JsonObject,
-        output: JsonValue,
-        isError: boolean,
-      ) => Promise<string | undefined>)
-    | undefined
-  /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
-  beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
-  /** Model calls before the last, tool-less one for a summary. */
-  maxTurns: number
-  /** Messages sent to a running agent, taken before every step. */
-  steering?: (() => readonly string[]) | undefined
-  /** JSON Schema of the final answer, when it is to be structured. */
-  outputSchema?: JsonObject | undefined
+export interface RunOptions {
   signal?: AbortSignal | undefined
-  /** Lets the conversation be compacted before a step; returns what is sent instead. */
-  prepareMessages?:
-    | ((
-        messages: readonly ModelMessage[],
-      ) => readonly ModelMessage[] | Promise<readonly ModelMessage[]>)
-    | undefined
-  onUsage: (entry: UsageEntry) => void
-  onEvent: (event: AgentEvent) => void
-  /** Whether text is to be streamed as it comes; default false. */
+  onEvent?: ((event: AgentEvent) => void) | undefined
+  /** Whether text events come while the model writes; default false: one event an answer. */
   stream?: boolean | undefined
-  callSettings?: CallSettings | undefined
+  /** JSON Schema of the final answer. */
+  outputSchema?: JsonObject | undefined
+  maxTurns?: number | undefined
 }
 
 /** How a loop ended. `messages` are those that were added to the given ones. */

@@ -19,32 +19,26 @@ export interface UsageReport {
  * Records every model call when its usage is known, so that a run that fails or is cancelled
  * later is complete too.
  */
-export interface UsageLedger {
-  record(entry: UsageEntry): void
-  report(): UsageReport
-}
+export class UsageLedger {
+  readonly #entries = new Map<string, UsageEntry>()
 
-export function createUsageLedger(): UsageLedger {
-  const entries = new Map<string, UsageEntry>()
-  return {
-    record(entry) {
-      const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
-      const used = entries.get(key)?.usage ?? noUsage
-      entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
-    },
-    report: () => reportOf([...entries.values()]),
+  record(entry: UsageEntry): void {
+    const key = JSON.stringify([entry.model, entry.agent, entry.delegation])
+    const used = this.#entries.get(key)?.usage ?? noUsage
+    this.#entries.set(key, { ...entry, usage: addUsage(used, entry.usage) })
   }
-}
 
-function reportOf(entries: readonly UsageEntry[]): UsageReport {
-  return {
-    total: sumOf(entries),
-    own: sumOf(entries.filter(({ delegation }) => delegation === undefined)),
-    descendants: sumOf(entries.filter(({ delegation }) => delegation !== undefined)),
-    byModel: sumsBy(entries, ({ model }) => model),
-    byAgent: sumsBy(entries, ({ agent }) => agent),
-    byDelegation: sumsBy(entries, ({ delegation }) => delegation),
-    entries,
+  report(): UsageReport {
+    const entries = [...this.#entries.values()]
+    return {
+      total: sumOf(entries),
+      own: sumOf(entries.filter(({ delegation }) => delegation === undefined)),
+      descendants: sumOf(entries.filter(({ delegation }) => delegation !== undefined)),
+      byModel: sumsBy(entries, 'model'),
+      byAgent: sumsBy(entries, 'agent'),
+      byDelegation: sumsBy(entries, 'delegation'),
+      entries,
+    }
   }
 }
 
@@ -54,14 +48,12 @@ function sumOf(entries: readonly UsageEntry[]): TokenUsage {
 
 function sumsBy(
   entries: readonly UsageEntry[],
-  keyOf: (entry: UsageEntry) => string | undefined,
+  key: 'model' | 'agent' | 'delegation',
 ): Record<string, TokenUsage> {
-  const sums = new Map<string, TokenUsage>()
-  for (const entry of entries) {
-    const key = keyOf(entry)
-    if (key !== undefined) sums.set(key, addUsage(sums.get(key) ?? noUsage, entry.usage))
-  }
-  return Object.fromEntries(sums)
+  const groups = Map.groupBy(entries, (entry) => entry[key])
+  return Object.fromEntries(
+    [...groups].flatMap(([name, group]) => (name === undefined ? [] : [[name, sumOf(group)]])),
+  )
 }
 
 export const noUsage: TokenUsage = {

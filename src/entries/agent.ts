@@ -17,12 +17,10 @@ export {
 export type { McpChoice, McpServer } from '../agent/mcp-tools/servers.ts'
 export { type PromptTemplate, promptText } from '../agent/prompt-template.ts'
 export {
-  type ModelObject,
   type ModelProvider,
   resolveModel,
   type ResolveModelOptions,
 } from '../agent/resolve-model.ts'
-export { type RunOptions } from '../agent/session.ts'
 export type {
   DelegateOptions,
   PermissionMode,
@@ -49,7 +47,9 @@ export type {
   Approval,
   ApprovalRequest,
   Approver,
+  ModelObject,
   Permission,
+  RunOptions,
   TokenUsage,
   ToolContext,
 } from '../agent/types.ts'

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { createUsageLedger } from '../../src/agent/usage.ts'
-import { openSession, type SessionPart } from '../../src/agent/session.ts'
+import { UsageLedger } from '../../src/agent/usage.ts'
+import { AgentSession, type SessionPart } from '../../src/agent/session.ts'
 import { call, echoTool, says, scripted } from './mock-replies.ts'
 
 function sessionWith(
   replies: Parameters<typeof scripted>[0],
   parts: readonly SessionPart[],
-): { session: ReturnType<typeof openSession>; model: ReturnType<typeof scripted> } {
+): { session: AgentSession; model: ReturnType<typeof scripted> } {
   const model = scripted(replies)
-  const usage = createUsageLedger()
-  return { model, session: openSession({ agent: 'main', model: () => model, usage, parts }) }
+  const usage = new UsageLedger()
+  return { model, session: new AgentSession({ agent: 'main', model: () => model, usage, parts }) }
 }
 
 describe('the parts of a conversation', () => {

@@ -8,7 +8,7 @@ import type {
   Approval,
   ApprovalRequest,
   Approver,
-  LoopRequest,
+  Permit,
   Permission,
   ToolContext,
 } from '../types.ts'
@@ -45,7 +45,7 @@ export interface PermitOptions {
 }
 
 /** Decides about every call of an agent, and asks the approver where that is needed. */
-export function createPermit(options: PermitOptions): LoopRequest['permit'] {
+export function createPermit(options: PermitOptions): Permit {
   return async (tool, input, context) => {
     const { rules, approver } = options
     let used = input

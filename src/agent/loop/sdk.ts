@@ -1,4 +1,5 @@
 import {
+  APICallError,
   type AssistantModelMessage,
   generateText,
   jsonSchema,
@@ -7,6 +8,7 @@ import {
   type LanguageModelUsage,
   type ModelMessage,
   type OutputInterface,
+  RetryError,
   streamText,
   tool,
   type ToolContent,
@@ -14,12 +16,13 @@ import {
   type ToolSet,
   type TypedToolCall,
 } from 'ai'
-import { messageOf } from '../../core/errors.ts'
-import { isObject } from '../../core/json.ts'
+import { messageOf, systemCode } from '../../core/errors.ts'
+import { redactText } from '../../core/redact.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { ModelNotFoundError } from '../errors.ts'
 import type { AgentTool, CallSettings, TokenUsage } from '../types.ts'
-import { lastAttempt, statusOf } from './model-failure.ts'
+
+// Only imported dynamically: the AI SDK is loaded when a model is called for the first time.
 
 /** One call of a model; nothing is executed in it. */
 export interface ModelCall {
@@ -28,11 +31,11 @@ export interface ModelCall {
   messages: readonly ModelMessage[]
   /** By wire name. */
   tools: ReadonlyMap<string, AgentTool>
-  outputSchema?: JsonObject | undefined
-  settings?: CallSettings | undefined
-  signal?: AbortSignal | undefined
+  outputSchema: JsonObject | undefined
+  settings: CallSettings | undefined
+  signal: AbortSignal
   /** Called with text as it comes; the answer is streamed when it is given. */
-  onText?: ((text: string) => void) | undefined
+  onText: ((text: string) => void) | undefined
   /** Called once when the provider has answered, before anything can fail afterwards. */
   onUsage: (model: string, usage: TokenUsage) => void
 }
@@ -53,8 +56,8 @@ export interface RequestedCall {
   name: string
   /** Anything: models write what they like. */
   input: unknown
-  /** Why the arguments cannot be read; undefined when they can be, also for unknown tools. */
-  problem?: string | undefined
+  /** Whether the arguments are not JSON. */
+  isUnreadable: boolean
 }
 
 /**
@@ -66,14 +69,14 @@ export interface RequestedCall {
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
   refuseGateway(model)
-  const forced = call.outputSchema !== undefined && !plainModels.has(model)
-  if (!forced) return await callOnce({ ...call, outputSchema: undefined })
+  const plain = { ...call, outputSchema: undefined }
+  if (call.outputSchema === undefined || plainModels.has(model)) return await callOnce(plain)
   try {
     return await callOnce(call)
   } catch (error) {
     if (!refusesFormat(error)) throw error
     plainModels.add(model)
-    return await callOnce({ ...call, outputSchema: undefined })
+    return await callOnce(plain)
   }
 }
 
@@ -81,35 +84,33 @@ export async function callModel(call: ModelCall): Promise<ModelReply> {
 const plainModels = new WeakSet<object>()
 
 async function callOnce(call: ModelCall): Promise<ModelReply> {
-  const { model, instructions, messages, signal, onUsage } = call
+  const { model, instructions, messages, signal, outputSchema, onText, onUsage } = call
+  // A setting that is undefined must not reach the provider.
+  const settings = Object.entries(call.settings ?? {}).filter(([, value]) => value !== undefined)
   const options = {
     model,
     messages: errorsAsText(messages, model),
     tools: toolSet(call.tools),
     telemetry: { isEnabled: false },
+    abortSignal: signal,
     ...(instructions === '' ? {} : { instructions }),
-    ...(signal === undefined ? {} : { abortSignal: signal }),
-    ...(call.outputSchema === undefined ? {} : { output: jsonOutput(call.outputSchema) }),
-    ...(call.settings === undefined ? {} : settingsOf(call.settings)),
+    ...(outputSchema === undefined ? {} : { output: jsonOutput(outputSchema) }),
+    ...Object.fromEntries(settings),
     onLanguageModelCallEnd: (event: { modelId: string; usage: LanguageModelUsage }) =>
       onUsage(event.modelId, tokenUsage(event.usage)),
   }
-  if (call.onText === undefined) {
+  if (onText === undefined) {
     const { text, toolCalls, finishReason, responseMessages } = await generateText(options)
     return replyOf(text, toolCalls, finishReason, responseMessages)
   }
   const streamed = streamText({ ...options, onError: () => undefined })
   for await (const part of streamed.stream) {
-    if (part.type === 'text-delta') call.onText(part.text)
+    if (part.type === 'text-delta') onText(part.text)
     else if (part.type === 'error') throw part.error
-    else if (part.type === 'abort') throw signal?.reason ?? new Error('The answer was cut off.')
+    else if (part.type === 'abort') throw signal.reason ?? new Error('The answer was cut off.')
   }
-  return replyOf(
-    await streamed.text,
-    await streamed.toolCalls,
-    await streamed.finishReason,
-    await streamed.responseMessages,
-  )
+  const { text, toolCalls, finishReason, responseMessages } = streamed
+  return replyOf(await text, await toolCalls, await finishReason, await responseMessages)
 }
 
 /** The SDK sends a bare name to a hosted gateway; here a name is resolved before, or not at all. */
@@ -138,20 +139,15 @@ function errorsAsText(messages: readonly ModelMessage[], model: LanguageModel): 
   })
 }
 
-function isErrorText(part: ToolContent[number]): part is ErrorText {
+function isErrorText(
+  part: ToolContent[number],
+): part is ToolResultPart & { output: { type: 'error-text' } } {
   return part.type === 'tool-result' && part.output.type === 'error-text'
 }
-
-type ErrorText = ToolResultPart & { output: { type: 'error-text' } }
 
 /** The model's own name: what it is called where it runs. */
 export function modelName(model: LanguageModel): string {
   return typeof model === 'string' ? model : model.modelId
-}
-
-/** The settings that were given: one that is undefined must not reach the provider. */
-function settingsOf(settings: CallSettings): object {
-  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined))
 }
 
 function toolSet(tools: ReadonlyMap<string, AgentTool>): ToolSet {
@@ -188,19 +184,15 @@ function replyOf(
   return {
     text,
     message: messages.find((message) => message.role === 'assistant'),
-    calls: calls.filter(({ providerExecuted }) => providerExecuted !== true).map(requested),
+    calls: calls
+      .filter(({ providerExecuted }) => providerExecuted !== true)
+      .map(({ toolCallId, toolName, input, invalid }) => ({
+        id: toolCallId,
+        name: toolName,
+        input,
+        isUnreadable: invalid === true && typeof input === 'string',
+      })),
     finishReason,
-  }
-}
-
-function requested(call: TypedToolCall<ToolSet>): RequestedCall {
-  const { toolCallId, toolName, input } = call
-  const unread = call.invalid === true && typeof input === 'string'
-  return {
-    id: toolCallId,
-    name: toolName,
-    input,
-    problem: unread ? 'the arguments are not JSON' : undefined,
   }
 }
 
@@ -218,16 +210,62 @@ function tokenUsage(usage: LanguageModelUsage): TokenUsage {
  * Whether a server refused a request because an answer of a certain shape was asked for. Each says it
  * in its own words; all of them name what they were sent (llama.cpp: what it makes of it).
  */
-export function refusesFormat(error: unknown): boolean {
-  const last = lastAttempt(error)
-  const status = statusOf(last) ?? 0
+function refusesFormat(error: unknown): boolean {
+  const last = attemptsOf(error).at(-1)
   return (
-    status >= 400 &&
-    /response.?format|json.?(?:schema|object)|structured|grammar/i.test(saidBy(last))
+    APICallError.isInstance(last) &&
+    (last.statusCode ?? 0) >= 400 &&
+    /response.?format|json.?(?:schema|object)|structured|grammar/i.test(
+      `${last.message}\n${last.responseBody ?? ''}`,
+    )
   )
 }
 
-function saidBy(error: unknown): string {
-  const body = isObject(error) ? error['responseBody'] : undefined
-  return `${messageOf(error)}\n${typeof body === 'string' ? body : ''}`
+function attemptsOf(error: unknown): readonly unknown[] {
+  return RetryError.isInstance(error) ? error.errors : [error]
+}
+
+/** A sentence for a model call that failed, without keys that the provider may have repeated. */
+export function modelFailure(error: unknown): string {
+  const attempts = attemptsOf(error)
+  const last = attempts.at(-1)
+  const status = APICallError.isInstance(last) ? last.statusCode : undefined
+  const facts = [
+    ...(status === undefined ? [] : [`HTTP ${status}`]),
+    ...(attempts.length > 1 ? [`${attempts.length} attempts`] : []),
+  ].join(', ')
+  const reason = unreached(last) ?? (messageOf(last).trim() || 'the provider gave no reason')
+  return redactText(`The model call failed${facts === '' ? '' : ` (${facts})`}: ${reason}`)
+}
+
+/** A sentence with the address for a provider that was not reached, or has nothing there. */
+function unreached(error: unknown): string | undefined {
+  const url = APICallError.isInstance(error) ? URL.parse(error.url) : null
+  if (!APICallError.isInstance(error) || url === null) return undefined
+  const { statusCode, message, cause } = error
+  // Without the query, in which some providers have a key.
+  const address = `${url.origin}${url.pathname}`
+  const whereSet = '(--base-url or agent.baseUrl sets it)'
+  if (statusCode === 404) {
+    const said = message.trim().replace(/\.$/, '')
+    return `${said}. Asked was ${address}: check the name of the model, and the address ${whereSet}.`
+  }
+  if (statusCode !== undefined || cause === undefined) return undefined
+  const code = systemCode(cause)
+  if (code === 'ECONNREFUSED') {
+    return `nothing listens at ${address}. Check that the server runs, and its address ${whereSet}.`
+  }
+  const why = code === undefined ? undefined : connectionFailures[code]
+  return why === undefined
+    ? `${address} cannot be reached: ${messageOf(cause)}. Check the address ${whereSet}.`
+    : `${why} ${address}. Check the network, and the address ${whereSet}.`
+}
+
+const connectionFailures: Readonly<Record<string, string>> = {
+  ENOTFOUND: 'no machine has the name in',
+  EAI_AGAIN: 'no machine was found for the name in',
+  ETIMEDOUT: 'no answer came from',
+  EHOSTUNREACH: 'there is no way to',
+  ENETUNREACH: 'there is no way to',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer came from',
 }

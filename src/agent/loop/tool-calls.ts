@@ -1,22 +1,35 @@
 import type { ToolResultPart } from 'ai'
-import { isObject } from '../../core/json.ts'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
-import { nearest } from '../../core/text.ts'
+import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
+import { nearest } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import type { SchemaChecker } from '../../tools/call/schema-checker.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { skillToolName } from '../conversation/messages.ts'
-import type { AgentTool, LoopRequest, ToolContext } from '../types.ts'
 import { wireName, type WireNames } from '../tool.ts'
+import type { AfterTool, AgentEvent, AgentTool, Permit, ToolContext } from '../types.ts'
 import type { RequestedCall } from './sdk.ts'
 
+/** Who calls tools, and what is asked and told about every call. */
+export interface ToolCaller {
+  agent: string
+  delegation?: string | undefined
+  permit: Permit
+  afterTool?: AfterTool | undefined
+  onEvent: (event: AgentEvent) => void
+}
+
 /** A call with what the model reads about it. */
-export interface AnsweredCall {
+interface AnsweredCall extends Answer {
   id: string
   /** As it goes into the history. */
   name: string
   input: unknown
+}
+
+interface Answer {
+  output: JsonValue
   text: string
   isError: boolean
 }
@@ -26,80 +39,61 @@ export interface AnsweredCall {
  * text that begins with `Error: `.
  */
 export async function answerCall(
-  call: RequestedCall,
+  { id, name, input, isUnreadable }: RequestedCall,
   names: WireNames,
-  request: LoopRequest,
+  caller: ToolCaller,
   signal: AbortSignal,
 ): Promise<AnsweredCall> {
-  const { agent, delegation, onEvent } = request
-  const tool = names.find(call.name)
-  const input = isObject<JsonValue>(call.input) ? call.input : {}
-  const shown = { agent, delegation, id: call.id, tool: tool?.name ?? call.name }
-  onEvent({ type: 'tool-call', ...shown, input })
-  const answer = await attempt()
-  onEvent({ type: 'tool-result', ...shown, output: answer.output, isError: answer.isError })
-  return {
-    id: call.id,
-    name: wireName(call.name),
-    input: call.input,
-    text: answer.text,
-    isError: answer.isError,
-  }
+  const { agent, delegation, onEvent } = caller
+  const tool = names.find(name)
+  const given = isObject<JsonValue>(input) ? input : {}
+  const shown = { agent, delegation, id, tool: tool?.name ?? name }
+  onEvent({ type: 'tool-call', ...shown, input: given })
+  const answer = await attempt().catch((error: unknown) =>
+    failure(signal.aborted ? 'the run was cancelled before this was done.' : failureText(error)),
+  )
+  const { output, isError } = answer
+  onEvent({ type: 'tool-result', ...shown, output, isError })
+  return { ...answer, id, name: wireName(name), input }
 
   async function attempt(): Promise<Answer> {
-    try {
-      signal.throwIfAborted()
-      if (tool === undefined) return failure(unknownTool(call.name, names))
-      const problem = call.problem ?? (await inputProblem(tool, call.input))
-      if (problem !== undefined) {
-        return failure(
-          `${tool.name} was not called: ${problem}. Call it again with right arguments.`,
-        )
-      }
-      const context = { toolCallId: call.id, signal, onEvent }
-      return await untilAborted(carryOut(tool, input, context, request), signal)
-    } catch (error) {
-      return failure(signal.aborted ? 'the run was cancelled before this was done.' : told(error))
+    signal.throwIfAborted()
+    if (tool === undefined) return failure(unknownTool(name, names))
+    const problem = isUnreadable ? 'the arguments are not JSON' : await inputProblem(tool, input)
+    if (problem !== undefined) {
+      return failure(`${tool.name} was not called: ${problem}. Call it again with right arguments.`)
     }
+    const context = { toolCallId: id, signal, onEvent }
+    return await untilAborted(carryOut(tool, given, context, caller), signal)
   }
 }
 
 /** The part of a tool message that answers the call. */
 export function resultPart({ id, name, text, isError }: AnsweredCall): ToolResultPart {
-  return {
-    type: 'tool-result',
-    toolCallId: id,
-    toolName: name,
-    output: { type: isError ? 'error-text' : 'text', value: text },
-  }
-}
-
-interface Answer {
-  output: JsonValue
-  text: string
-  isError: boolean
+  const type = isError ? 'error-text' : 'text'
+  return { type: 'tool-result', toolCallId: id, toolName: name, output: { type, value: text } }
 }
 
 async function carryOut(
   tool: AgentTool,
   input: JsonObject,
   context: ToolContext,
-  request: LoopRequest,
+  { permit, afterTool }: ToolCaller,
 ): Promise<Answer> {
-  const permission = await request.permit(tool, input, context)
+  const permission = await permit(tool, input, context)
   // Its answer would be that the run was cancelled before it was done.
   context.signal.throwIfAborted()
   if (!permission.allowed) return failure(`${tool.name} was refused: ${permission.reason}`)
   const used = permission.input ?? input
-  let given: Answer
+  let answer: Answer
   try {
-    given = answerOf(tool, await tool.execute(used, context))
+    answer = answerOf(tool, await tool.execute(used, context))
   } catch (error) {
     if (context.signal.aborted) throw error
-    given = failure(told(error))
+    answer = failure(failureText(error))
   }
-  const added = await request.afterTool?.(tool, used, given.output, given.isError)
-  return added === undefined ? given : { ...given, text: `${given.text}\n\n${added}` }
+  const added = await afterTool?.(tool, used, answer.output, answer.isError)
+  return added === undefined ? answer : { ...answer, text: `${answer.text}\n\n${added}` }
 }
 
 function answerOf(tool: AgentTool, output: JsonValue): Answer {
@@ -111,14 +105,10 @@ function answerOf(tool: AgentTool, output: JsonValue): Answer {
   return { output: cut, text: cut, isError: false }
 }
 
-function inputProblem(
-  tool: AgentTool,
-  input: unknown,
-): string | Promise<string | undefined> | undefined {
+async function inputProblem(tool: AgentTool, input: unknown): Promise<string | undefined> {
   if (!isObject<JsonValue>(input)) return 'its arguments must be one JSON object'
   // What goes to a server is checked by its own rules before the call.
-  if (tool.origin.kind === 'mcp') return undefined
-  return schemaProblem(tool.inputSchema, input)
+  return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
 function unknownTool(name: string, names: WireNames): string {
@@ -134,11 +124,11 @@ function failure(sentence: string): Answer {
   return { output: text, text, isError: true }
 }
 
-function told(error: unknown): string {
+/** What a model is told of an error: its message, and the hint of one of ours. */
+export function failureText(error: unknown): string {
   const message = messageOf(error) || 'the tool failed and did not say why.'
-  return error instanceof SkillrailError && error.hint !== undefined
-    ? `${message} ${error.hint}`
-    : message
+  const hint = error instanceof SkillrailError ? error.hint : undefined
+  return hint === undefined ? message : `${message} ${hint}`
 }
 
 /** Characters of one tool's result that the model gets; the rest is left out with a notice. */
@@ -155,8 +145,6 @@ function cutText(text: string): string {
   return `${start}\n${notice}\n${end}`
 }
 
-type StructuredAnswer = { ok: true; output: JsonValue } | { ok: false; problem: string }
-
 /** What is added to the instructions, for providers that cannot force a shape themselves. */
 export function schemaInstructions(schema: JsonObject): string {
   return [
@@ -166,8 +154,12 @@ export function schemaInstructions(schema: JsonObject): string {
 }
 
 /** Reads a final answer as JSON, also out of a code fence, and checks it by its schema. */
-export async function readStructured(text: string, schema: JsonObject): Promise<StructuredAnswer> {
-  const output = parsed(text) ?? parsed(fencedText(text) ?? '')
+export async function readStructured(
+  text: string,
+  schema: JsonObject,
+): Promise<{ ok: true; output: JsonValue } | { ok: false; problem: string }> {
+  const [, fenced = ''] = /```(?:json)?[^\S\n]*\n([\s\S]*)/.exec(text) ?? []
+  const output = parsed(text) ?? parsed(fenced.split(/\n[^\S\n]*```/, 1)[0] ?? '')
   if (output === undefined) return { ok: false, problem: 'it is not JSON' }
   const problem = await schemaProblem(schema, output)
   return problem === undefined ? { ok: true, output } : { ok: false, problem }
@@ -175,20 +167,10 @@ export async function readStructured(text: string, schema: JsonObject): Promise<
 
 function parsed(text: string): JsonValue | undefined {
   try {
-    const value: JsonValue = JSON.parse(text)
-    return value
+    return JSON.parse(text)
   } catch {
     return undefined
   }
-}
-
-/** What the first code fence holds. */
-function fencedText(text: string): string | undefined {
-  const opening = /```(?:json)?[^\S\n]*\n/.exec(text)
-  if (opening === null) return undefined
-  const rest = text.slice(opening.index + opening[0].length)
-  const closing = /\n[^\S\n]*```/.exec(rest)
-  return closing === null ? undefined : rest.slice(0, closing.index).trim()
 }
 
 let checker: Promise<SchemaChecker> | undefined

@@ -10,7 +10,7 @@ import { hookProgram } from '../../trust/acting-parts.ts'
 import type { HookVerdict } from '../approval/permit.ts'
 import { shellOf } from '../built-in-tools/shell.ts'
 import type { PermissionMode } from '../subagents/config.ts'
-import type { AgentTool, LoopRequest, ToolContext } from '../types.ts'
+import type { AfterTool, AgentTool, ToolContext } from '../types.ts'
 import {
   type HookAnswer,
   type HookEvent,
@@ -96,7 +96,7 @@ export class SkillHooks {
     return verdict
   }
 
-  readonly after: NonNullable<LoopRequest['afterTool']> = async (tool, input, output, isError) => {
+  readonly after: AfterTool = async (tool, input, output, isError) => {
     const stashed = this.#contexts.get(input)
     const texts = stashed === undefined ? [] : [stashed]
     // PostToolUse is about calls that succeeded.

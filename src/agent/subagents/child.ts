@@ -5,8 +5,8 @@ import { type CallRules, createPermit } from '../approval/permit.ts'
 import { callFits } from '../approval/tool-patterns.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
-import type { ModelObject } from '../resolve-model.ts'
-import { type AgentSession, openSession, type SessionPart } from '../session.ts'
+import type { ModelObject } from '../types.ts'
+import { AgentSession, type SessionPart } from '../session.ts'
 import { readHooks } from '../skills/hook-format.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTool } from '../skills/skill-tools.ts'
@@ -75,7 +75,7 @@ export class Child {
     this.#selection = this.#select()
     const schema = options.outputSchema ?? config.outputSchema
     this.outputSchema = schema === undefined ? undefined : jsonSchemaOf(config.name, schema)
-    this.session = openSession({
+    this.session = new AgentSession({
       agent: config.name,
       delegation: id,
       model: () => modelOf(input),

@@ -7,7 +7,7 @@ import { nearest } from '../../core/text.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { SubagentConfigError } from '../errors.ts'
 import type { PromptText } from '../prompt-template.ts'
-import type { ModelObject } from '../resolve-model.ts'
+import type { ModelObject } from '../types.ts'
 import type { AgentTool, CallSettings, AgentEvent } from '../types.ts'
 
 /**

@@ -4,7 +4,7 @@ import type { SkillManager } from '../../library/manager.ts'
 import type { CallRules } from '../approval/permit.ts'
 import type { AllowedTool } from '../../skill/model.ts'
 import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../types.ts'
-import type { ModelObject } from '../resolve-model.ts'
+import type { ModelObject } from '../types.ts'
 import type { SessionPart } from '../session.ts'
 import type { PermissionMode } from './config.ts'
 

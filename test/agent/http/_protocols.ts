@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { afterEach } from 'vitest'
-import type { ModelObject } from '../../../src/agent/resolve-model.ts'
+import type { ModelObject } from '../../../src/agent/types.ts'
 import { type ReadRequest, readRequest } from '../../model-server/read-request.ts'
 import { type ModelServer, type Script, startModelServer } from '../../model-server/server.ts'
 

@@ -1,8 +1,8 @@
 import { APICallError } from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
-import type { AgentEvent, LoopOutcome, LoopRequest, UsageEntry } from '../../../src/agent/types.ts'
-import { runLoop } from '../../../src/agent/loop/run-loop.ts'
+import type { AgentEvent, LoopOutcome, UsageEntry } from '../../../src/agent/types.ts'
+import { type LoopRequest, runLoop } from '../../../src/agent/loop/run-loop.ts'
 import {
   call,
   calls,
@@ -30,7 +30,7 @@ async function run(
   const events: AgentEvent[] = []
   const outcome = await runLoop({
     agent: 'main',
-    model,
+    model: () => model,
     instructions: 'Be brief.',
     messages: [{ role: 'user', content: 'Go.' }],
     offered: () => [],
@@ -405,7 +405,7 @@ describe('a run that ends before the model is done', () => {
   })
 
   it('never asks a hosted gateway for a bare name', async () => {
-    const { outcome } = await run([], { model: 'anthropic/claude' })
+    const { outcome } = await run([], { model: () => 'anthropic/claude' })
     expect(outcome.error).toContain('"anthropic/claude" is a name and not a model')
   })
 })

@@ -1,9 +1,9 @@
 import { MockLanguageModelV4 } from 'ai/test'
 import { describe, expect, it } from 'vitest'
 import type { AgentEvent } from '../../../src/agent/types.ts'
-import { openSession, type AgentSession } from '../../../src/agent/session.ts'
+import { AgentSession } from '../../../src/agent/session.ts'
 import { DelegationPart } from '../../../src/agent/subagents/delegation-tools.ts'
-import { createUsageLedger } from '../../../src/agent/usage.ts'
+import { UsageLedger } from '../../../src/agent/usage.ts'
 import { call, calls, type Reply, says, scripted } from '../mock-replies.ts'
 import {
   askedTogether,
@@ -37,11 +37,11 @@ function leading(
     childReplies instanceof MockLanguageModelV4 ? childReplies : scripted(childReplies, 'child')
   const { manager } = delegating({ model: child, ...options })
   const events: AgentEvent[] = []
-  const session = openSession({
+  const session = new AgentSession({
     agent: 'main',
     model: () => model,
     parts: [new DelegationPart(manager)],
-    usage: createUsageLedger(),
+    usage: new UsageLedger(),
   })
   const run = (prompt = 'Go.', signal?: AbortSignal): ReturnType<AgentSession['run']> =>
     session.run(prompt, { signal, onEvent: (event) => events.push(event) })

@@ -10,7 +10,7 @@ import {
 import { Agent } from '../../../src/agent/agent.ts'
 import type { AgentEvent } from '../../../src/agent/types.ts'
 import { until } from '../../patience.ts'
-import { openSession } from '../../../src/agent/session.ts'
+import { AgentSession } from '../../../src/agent/session.ts'
 import { requireSuccess } from '../../../src/agent/subagents/delegation.ts'
 import { call, echoTool, says, scripted, tokens } from '../mock-replies.ts'
 import { askedTogether, delegating, hanging, textsOf, toolsOffered, worker } from './_parent.ts'
@@ -515,7 +515,11 @@ describe('isolation (§6.2)', () => {
 
   it('neither a handle nor a session has a getter of its own, which would keep it until a full collection', async () => {
     const handle = await delegating().manager.delegateAsync('worker', 'Go.')
-    const session = openSession({ agent: 'a', model: () => scripted([]), usage: { record() {} } })
+    const session = new AgentSession({
+      agent: 'a',
+      model: () => scripted([]),
+      usage: { record() {} },
+    })
     const getters = [handle, session].flatMap((value) =>
       Object.entries(Object.getOwnPropertyDescriptors(value)).flatMap(([name, { get }]) =>
         get === undefined ? [] : [name],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { addUsage, createUsageLedger, noUsage, subtractUsage } from '../../../src/agent/usage.ts'
+import { addUsage, UsageLedger, noUsage, subtractUsage } from '../../../src/agent/usage.ts'
 import type { TokenUsage, UsageEntry } from '../../../src/agent/types.ts'
 
 const tokens = fc.nat({ max: 1_000_000 })
@@ -20,7 +20,7 @@ const entry: fc.Arbitrary<UsageEntry> = fc.record({
 
 describe('a ledger', () => {
   it('has nothing at first', () => {
-    expect(createUsageLedger().report()).toEqual({
+    expect(new UsageLedger().report()).toEqual({
       total: noUsage,
       own: noUsage,
       descendants: noUsage,
@@ -34,7 +34,7 @@ describe('a ledger', () => {
   it('adds up in every direction to the same total', () => {
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
-        const ledger = createUsageLedger()
+        const ledger = new UsageLedger()
         for (const one of entries) ledger.record(one)
         const { total, own, descendants, byModel, byAgent, byDelegation } = ledger.report()
         const sum = addUsage(...entries.map((one) => one.usage))
@@ -53,7 +53,7 @@ describe('a ledger', () => {
       JSON.stringify([model, agent, delegation])
     fc.assert(
       fc.property(fc.array(entry), (entries) => {
-        const ledger = createUsageLedger()
+        const ledger = new UsageLedger()
         for (const one of entries) ledger.record(one)
         const keys = [...new Set(entries.map(keyOf))]
         expect(ledger.report().entries.map(keyOf)).toEqual(keys)
@@ -66,7 +66,7 @@ describe('a ledger', () => {
   })
 
   it('does not change a report that was given out', () => {
-    const ledger = createUsageLedger()
+    const ledger = new UsageLedger()
     const one = { model: 'm', agent: 'main', usage: { ...noUsage, requests: 1 } }
     ledger.record(one)
     const before = ledger.report()
