@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/** They replace modules for the whole worker, so each of these files gets one of its own. */
+const replacingModules = ['test/golden/**/*.test.ts', 'test/trust/removed-while-read.test.ts']
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/own-temporary-directory.ts', 'test/built.ts'],
     // None comes near it, on a slow machine either.
     testTimeout: 60_000,
@@ -14,5 +16,17 @@ export default defineConfig({
     coverage: {
       include: ['src/**/*.ts'],
     },
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: ['test/**/*.test.ts'],
+          exclude: replacingModules,
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'own', include: replacingModules } },
+    ],
   },
 })

@@ -1,9 +1,9 @@
 import { defineConfig } from 'vitest/config'
 
-/** Kills processes again and again, or lets many write at once: npm run test:crash. */
+/** Starts and kills many processes, or lets many write at once: npm run test:crash. */
 export default defineConfig({
   test: {
-    include: ['test/**/*.crash.ts', 'test/chain/crash.test.ts'],
+    include: ['test/**/*.crash.ts'],
     globalSetup: ['test/own-temporary-directory.ts', 'test/built.ts'],
     testTimeout: 120_000,
     hookTimeout: 60_000,
