@@ -1,13 +1,11 @@
-import { type Runtime, untilAborted } from '../../core/runtime.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
-import type { ServerPool } from '../../tools/server/pool.ts'
+import { openSession } from '../../tools/workflow/session.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import { openSession as openWorkflowSession } from '../../tools/workflow/session.ts'
 import { AgentUsageError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
 import type { AgentTool } from '../types.ts'
-import { type McpTools, openMcpTools } from './open-mcp-tools.ts'
-import { type McpChoice, ServerSet } from './servers.ts'
+import { AgentServers, type McpChoice } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
 interface McpPartOptions {
@@ -15,22 +13,13 @@ interface McpPartOptions {
   project: string
   runtime: Runtime
   settings: () => Pick<Settings, 'tools' | 'workspaceTrust'>
-  /** Diagnostics for the user: workflows, repeated attempts, servers that do not answer. */
+  /** Notes for the user: workflows, repeated attempts, servers that do not answer. */
   note: (line: string) => void
   /** Undefined: no server, until a skill names one. */
   choice: McpChoice | undefined
 }
 
-type PickServers = (servers: ServerSet) => ServerPool
-
-/** Servers and workflows of a conversation, made when the first of them is needed. */
-interface Opened {
-  servers: ServerSet
-  gate: WorkflowGate
-  list: (pool: ServerPool) => Promise<McpTools>
-}
-
-const neverAborted = new AbortController().signal
+type WorkflowHooks = Required<Pick<SessionPart, 'beforeTool' | 'afterTool'>>
 
 /**
  * Offers the tools of MCP servers. Servers start with the first run, when a skill names them, or for
@@ -40,44 +29,42 @@ const neverAborted = new AbortController().signal
 export class McpPart implements SessionPart {
   readonly #options: McpPartOptions
   readonly #closing = new AbortController()
-  readonly #openings = new Map<string, Promise<McpTools>>()
-  readonly #listed = new Set<McpTools>()
-  #chosen: McpTools | undefined
-  #opened: Opened | undefined
+  readonly #hooks = this.#workflows(() => this.#session?.tools() ?? [])
+  readonly beforeTool: WorkflowHooks['beforeTool'] = this.#hooks.beforeTool
+  readonly afterTool: WorkflowHooks['afterTool'] = this.#hooks.afterTool
+  /** Made when the first of them is needed. */
+  #opened: { servers: AgentServers; gate: WorkflowGate } | undefined
+  #offered: readonly AgentTool[] = []
   /** There are no workflows: known after the first call. */
   #isIdle = false
   #request: string | undefined
   #session: AgentSession | undefined
-  readonly beforeTool: NonNullable<SessionPart['beforeTool']>
-  readonly afterTool: NonNullable<SessionPart['afterTool']>
 
   constructor(options: McpPartOptions) {
     this.#options = options
-    const { beforeTool, afterTool } = this.#workflows(() => this.#ownTools())
-    this.beforeTool = beforeTool
-    this.afterTool = afterTool
   }
 
-  readonly attach = (session: AgentSession): void => {
+  attach(session: AgentSession): void {
     this.#session = session
   }
 
-  readonly instructions: NonNullable<SessionPart['instructions']> = async ({ signal }) => {
+  async instructions({ signal }: { signal: AbortSignal | undefined }): Promise<undefined> {
     try {
       await this.ready(signal)
     } catch (error) {
       // A cancelled run reports its cancellation itself.
       if (signal?.aborted !== true) throw error
     }
-    return undefined
   }
 
-  readonly prompt = async (text: string): Promise<string> => {
+  async prompt(text: string): Promise<string> {
     this.#request = text
     return text
   }
 
-  readonly tools = (): readonly AgentTool[] => this.#chosen?.tools ?? []
+  tools(): readonly AgentTool[] {
+    return this.#offered
+  }
 
   /**
    * Starts the chosen servers, where that was not done yet; every run begins with it.
@@ -86,7 +73,11 @@ export class McpPart implements SessionPart {
   async ready(signal?: AbortSignal): Promise<void> {
     const { choice } = this.#options
     if (choice === undefined) return
-    this.#chosen = await this.#open('chosen', (servers) => servers.choose(choice), signal)
+    const { servers } = this.#open()
+    const { chosen } = servers
+    if (choice !== 'project') servers.require(chosen)
+    await servers.list(chosen, signal)
+    this.#offered = servers.tools(chosen)
   }
 
   /**
@@ -94,12 +85,13 @@ export class McpPart implements SessionPart {
    * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
    */
   async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
-    const isOffered = this.#chosen?.tools.some(
-      ({ origin }) => origin.kind === 'mcp' && origin.server === server,
-    )
-    if (isOffered === true) return []
-    const { tools } = await this.#open(`server ${server}`, (all) => all.choose([server]), signal)
-    return tools
+    if (this.#offered.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {
+      return []
+    }
+    const { servers } = this.#open()
+    servers.require([server])
+    await servers.list([server], signal)
+    return servers.tools([server])
   }
 
   /** The part of a subagent's session that checks workflows; empty when there are none. */
@@ -112,112 +104,64 @@ export class McpPart implements SessionPart {
     return [{ attach, ...this.#workflows(() => child?.tools() ?? []) }]
   }
 
-  readonly close = async (): Promise<void> => {
+  async close(): Promise<void> {
     this.#closing.abort(
       new AgentUsageError({
         code: 'agent-closed',
         message: 'The agent was closed, and its MCP servers have ended.',
       }),
     )
-    this.#chosen = undefined
-    await Promise.allSettled(this.#openings.values())
+    this.#offered = []
     await this.#opened?.servers.close()
   }
 
-  #ownTools(): readonly AgentTool[] {
-    return this.#session?.tools() ?? []
-  }
-
   /** Checks workflows before tools that are not a server's, in the conversation that has these tools. */
-  #workflows(
-    tools: () => readonly AgentTool[],
-  ): Required<Pick<McpPart, 'beforeTool' | 'afterTool'>> {
+  #workflows(tools: () => readonly AgentTool[]): WorkflowHooks {
     return {
-      beforeTool: async (tool, input, { signal }) => {
+      beforeTool: async (tool, params, { signal }) => {
         if (tool.origin.kind === 'mcp' || this.#isIdle) return
-        const { gate } = this.#everything()
+        const { gate } = this.#open()
         this.#isIdle = gate.none
-        if (this.#isIdle) return
-        const made = { params: input, request: this.#request, signal }
-        const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
-        await gate.pass(calls, tools())
+        const request = this.#request
+        const calls = namesAtGate(tool).map((call) => ({ ...call, params, request, signal }))
+        if (!this.#isIdle) await gate.pass(calls, tools())
       },
-      afterTool: async (tool, input, output, isError) => {
+      afterTool: async (tool, params, output, isError) => {
         if (tool.origin.kind === 'mcp' || this.#isIdle) return undefined
-        const text = typeof output === 'string' ? output : JSON.stringify(output)
-        const made = { params: input, request: this.#request, signal: neverAborted }
-        const calls = namesAtGate(tool).map(({ call }) => ({ ...call, ...made }))
-        const hasFailed = isError || tool.hasFailed?.(input) === true
-        await this.#everything().gate.after(calls, hasFailed ? undefined : { text, value: output })
+        const request = this.#request
+        const calls = namesAtGate(tool).map((call) => ({ ...call, params, request }))
+        const value = isError || tool.hasFailed?.(params) === true ? undefined : output
+        const text = typeof value === 'object' ? JSON.stringify(value) : value?.toString()
+        await this.#opened?.gate.after(calls, text, value)
         return undefined
       },
     }
   }
 
-  /** One opening is shared by all callers, each of whom may give up alone; a failed one is not kept. */
-  async #open(
-    key: string,
-    pick: PickServers,
-    signal: AbortSignal = neverAborted,
-  ): Promise<McpTools> {
+  #open(): { servers: AgentServers; gate: WorkflowGate } {
     this.#closing.signal.throwIfAborted()
-    signal.throwIfAborted()
-    const known = this.#openings.get(key)
-    if (known !== undefined) return await untilAborted(known, signal)
-    const opening = this.#start(pick)
-    this.#openings.set(key, opening)
-    opening.catch(() => this.#openings.delete(key))
-    return await untilAborted(opening, signal)
+    return (this.#opened ??= this.#prepare())
   }
 
-  async #start(pick: PickServers): Promise<McpTools> {
-    const { servers, list } = this.#everything()
-    const tools = await list(pick(servers))
-    this.#listed.add(tools)
-    return tools
-  }
-
-  /** Every server that may have a step of a workflow. */
-  async #everyServer(signal: AbortSignal): Promise<McpTools> {
-    // Where all servers of the project are offered they are listed already.
-    if (this.#options.choice === 'project') {
-      return await this.#open('chosen', (servers) => servers.choose('project'), signal)
-    }
-    return await this.#open('all', (servers) => servers.all(), signal)
-  }
-
-  #everything(): Opened {
-    this.#opened ??= this.#prepare()
-    return this.#opened
-  }
-
-  #prepare(): Opened {
-    const { runtime, note } = this.#options
+  #prepare(): { servers: AgentServers; gate: WorkflowGate } {
+    const { runtime, note, choice } = this.#options
     const settings = this.#options.settings()
     const project = findWorkspace(this.#options.project, runtime)
     const lifetimeMs = settings.tools.sessionHours * 3_600_000
-    const session = openWorkflowSession({ project, runtime, lifetimeMs, note })
+    const session = openSession({ project, runtime, lifetimeMs, note })
     const place = { project, runtime, settings, session, note }
-    const gate = new WorkflowGate({
+    const servers = new AgentServers({
       ...place,
-      offered: () => [...this.#listed].flatMap(({ calls }) => calls.index.tools),
-      tools: () => this.#ownTools(),
-      servers: (signal) => this.#everyServer(signal),
+      choice,
+      gate: {
+        pass: (call) => gate.pass([call], this.#session?.tools() ?? []),
+        after: (call, text) => gate.after([call], text),
+      },
+      requestText: () => this.#request,
+      closing: this.#closing.signal,
     })
-    /** A server that is listed twice is reported once. */
-    const told = new Set<string>()
-    const list = (pool: ServerPool): Promise<McpTools> =>
-      openMcpTools({
-        ...place,
-        pool,
-        gate: {
-          pass: (call) => gate.pass([call]),
-          after: (call, text) => gate.after([call], text === undefined ? undefined : { text }),
-        },
-        requestText: () => this.#request,
-        signal: this.#closing.signal,
-        told,
-      })
-    return { servers: new ServerSet(place), gate, list }
+    const ownTools = (): readonly AgentTool[] => this.#session?.tools() ?? []
+    const gate = new WorkflowGate({ ...place, servers, tools: ownTools })
+    return { servers, gate }
   }
 }

@@ -1,11 +1,22 @@
-import type { Runtime } from '../../core/runtime.ts'
-import type { Settings } from '../../core/settings.ts'
 import { sha256 } from '../../core/json.ts'
-import { openLiveServers, type ProjectServers } from '../../tools/server/project-servers.ts'
-import { openServers, refuse as refuseServer, type ServerPool } from '../../tools/server/pool.ts'
+import { type Runtime, untilAborted } from '../../core/runtime.ts'
+import type { Settings } from '../../core/settings.ts'
+import { loadToolIndex } from '../../tools/cache/load.ts'
+import { readsOnly } from '../../tools/cache/reads-only.ts'
+import { indexDefinitions, type ToolIndex } from '../../tools/cache/tool-index.ts'
+import { callTool } from '../../tools/call/call-tool.ts'
+import { outcomeValue } from '../../tools/call/content.ts'
+import type { CallContext, CallGate } from '../../tools/call/context.ts'
+import { callFailureText } from '../../tools/call/failure-text.ts'
+import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { ServerDefinition } from '../../tools/config/model.ts'
+import type { ToolDefinition } from '../../tools/model.ts'
 import { ServerNotFoundError } from '../../tools/server/errors.ts'
+import { listAll, openServers, refuse, type ServerListFailure } from '../../tools/server/pool.ts'
+import { openLiveServers, type ProjectServers } from '../../tools/server/project-servers.ts'
+import type { SessionStore } from '../../tools/workflow/session.ts'
 import { AgentUsageError } from '../errors.ts'
+import type { AgentTool } from '../types.ts'
 
 /** An MCP server that a program brings along. What it says of its tools is believed by default. */
 export interface McpServer {
@@ -29,14 +40,215 @@ export interface McpServer {
 /** `project`: every server that is configured; else names of such servers, and servers of one's own. */
 export type McpChoice = 'project' | readonly (string | McpServer)[]
 
-/** @throws {AgentUsageError} for one that could not be reached, or in two ways. */
-function definitionOf(server: McpServer): ServerDefinition {
-  const { name, command, url, args = [], env = {}, cwd, headers = {} } = server
-  if ((command === undefined) === (url === undefined)) {
-    throw new AgentUsageError({
-      code: 'mcp-server',
-      message: `The MCP server ${name} needs either a command or a url.`,
+interface AgentServersOptions {
+  choice: McpChoice | undefined
+  /** The root of the project. */
+  project: string
+  runtime: Runtime
+  settings: Pick<Settings, 'tools' | 'workspaceTrust'>
+  /** Where every call leaves its trace. */
+  session: Pick<SessionStore, 'log'>
+  /** What every call of a tool passes. */
+  gate: CallGate
+  /** What the user asked for last; keywords of workflows see nothing else. */
+  requestText: () => string | undefined
+  /** Notes for the user: repeated attempts, servers that do not answer. */
+  note: (line: string) => void
+  /** Ends the start of servers. */
+  closing: AbortSignal
+}
+
+/**
+ * The MCP servers of a conversation: those of the program, and those of the project that it does not
+ * hide by a name. Each starts when its tools are first asked for, and has one process. Every call
+ * goes the way of all calls of tools: allow and deny lists, the check of its parameters, the gate of
+ * workflows, the session's log.
+ */
+export class AgentServers {
+  readonly #options: AgentServersOptions
+  readonly #own
+  readonly #schemas = createSchemaChecker()
+  readonly #listings = new Map<string, Promise<void>>()
+  readonly #found: ToolDefinition[] = []
+  readonly #trusted = new Set<string>()
+  readonly #tools = new Map<string, readonly AgentTool[]>()
+  readonly #failures = new Map<string, ServerListFailure>()
+  #index: ToolIndex = indexDefinitions([])
+  #project: ProjectServers | undefined
+
+  /** @throws {AgentUsageError} for a server of the program that cannot be reached, or is there twice. */
+  constructor(options: AgentServersOptions) {
+    const { choice } = options
+    const given = choice === 'project' ? [] : (choice ?? [])
+    const names = given.map((one) => (typeof one === 'string' ? one : one.name))
+    const own = given.flatMap((one) => (typeof one === 'string' ? [] : [definitionOf(one)]))
+    const twice = own.find(({ name }) => names.indexOf(name) !== names.lastIndexOf(name))
+    if (twice !== undefined) throw unusable(`Two MCP servers are called ${twice.name}.`)
+    this.#options = options
+    this.#own = openServers(own, options)
+  }
+
+  /** Names of the servers whose tools are offered. */
+  get chosen(): readonly string[] {
+    const { choice } = this.#options
+    if (choice === 'project') return this.#ofProject().definitions.map(({ name }) => name)
+    return [...new Set(choice?.map((one) => (typeof one === 'string' ? one : one.name)))]
+  }
+
+  /** What is configured now may change while an agent works. */
+  get definitions(): readonly ServerDefinition[] {
+    const own = this.#own.definitions
+    const hidden = new Set(own.map(({ name }) => name))
+    return [...own, ...this.#ofProject().definitions.filter(({ name }) => !hidden.has(name))]
+  }
+
+  /** Tools that were listed, of these servers, in their order. */
+  tools(names: readonly string[]): readonly AgentTool[] {
+    return names.flatMap((name) => this.#tools.get(name) ?? [])
+  }
+
+  /** Servers that could not be listed; what they have is not known. */
+  get failures(): readonly ServerListFailure[] {
+    return [...this.#failures.values()]
+  }
+
+  /** The tools of every server that was listed. */
+  get index(): ToolIndex {
+    return this.#index
+  }
+
+  /**
+   * Refuses names that cannot be used: who names a server cannot do without it.
+   * @throws {ServerNotFoundError}; {ServerNotTrustedError} and {ServerStartError} for a blocked one.
+   */
+  require(names: readonly string[]): void {
+    for (const name of names) refuse(this.#definition(name), false)
+  }
+
+  /**
+   * Starts servers and lists their tools, once each. A server that cannot be listed is a note, and its
+   * tools are missing. Every caller may give up alone.
+   * @throws the reason of the signal.
+   */
+  async list(names: readonly string[], signal?: AbortSignal): Promise<void> {
+    this.#options.closing.throwIfAborted()
+    signal?.throwIfAborted()
+    const all = Promise.all(names.map((name) => this.#listOnce(name)))
+    await (signal === undefined ? all : untilAborted(all, signal))
+  }
+
+  /** Everything that a call needs besides the call. */
+  calls(signal: AbortSignal): CallContext {
+    const { gate, session, settings, runtime, note } = this.#options
+    const { retryWaits, replaySafe, neverReplay } = settings.tools
+    const index = this.#index
+    return {
+      index,
+      servers: { get: (name, options) => this.#poolOf(name).get(name, options) },
+      rules: (name) =>
+        this.#poolOf(name).definitions.find((one) => one.name === name) ?? { trusted: false },
+      hold({ id }) {
+        const caution = index.caution(id)
+        if (caution?.kind !== 'changed') return undefined
+        return {
+          message: `${id} is held back: its description or schema changed on ${caution.since}.`,
+          hint: 'Review the change, then run: skillrail tools refresh --accept',
+        }
+      },
+      gate,
+      log: (record) => session.log(record),
+      retry: { waitsMs: retryWaits.map((seconds) => seconds * 1000), replaySafe, neverReplay },
+      schemas: this.#schemas,
+      runtime,
+      signal,
+      note,
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#listings.values())
+    await Promise.all([this.#own.close(), this.#project?.close()])
+  }
+
+  #ofProject(): ProjectServers {
+    return (this.#project ??= openLiveServers(this.#options))
+  }
+
+  #poolOf(name: string): Pick<ProjectServers, 'get' | 'definitions'> {
+    const isOwn = this.#own.definitions.some((one) => one.name === name)
+    return isOwn ? this.#own : this.#ofProject()
+  }
+
+  #definition(name: string): ServerDefinition {
+    const { definitions } = this.#poolOf(name)
+    const definition = definitions.find((one) => one.name === name)
+    if (definition !== undefined) return definition
+    throw new ServerNotFoundError(
+      name,
+      definitions.map((one) => one.name),
+    )
+  }
+
+  #listOnce(name: string): Promise<void> {
+    const known = this.#listings.get(name)
+    if (known !== undefined) return known
+    const listing = this.#list(name)
+    this.#listings.set(name, listing)
+    listing.catch(() => this.#listings.delete(name))
+    return listing
+  }
+
+  async #list(name: string): Promise<void> {
+    const { project, runtime, note, closing } = this.#options
+    const definition = this.#definition(name)
+    const serverOf: Parameters<typeof listAll>[1] = () => ({
+      listWithProblems: async (options) => {
+        const server = await this.#poolOf(name).get(name, options)
+        return { tools: await server.list(options), problems: [] }
+      },
     })
+    const { tools, failures } = await listAll([definition], serverOf, closing)
+    for (const failure of failures) {
+      this.#failures.set(name, failure)
+      const hint = definition.blocked?.hint
+      const next = hint === undefined ? '' : `. ${hint}`
+      note(`The MCP server ${name} cannot be used: ${failure.message}${next}`)
+    }
+    if (definition.trusted) this.#trusted.add(name)
+    this.#found.push(...tools)
+    const known = loadToolIndex({ project, runtime }).index
+    this.#index = indexDefinitions(this.#found, { trusted: this.#trusted, known })
+    this.#tools.set(
+      name,
+      tools.map((tool) => this.#agentTool(tool)),
+    )
+  }
+
+  #agentTool(tool: ToolDefinition): AgentTool {
+    const { id, server, name, description, inputSchema, annotations } = tool
+    return {
+      name: `${server}.${name}`,
+      description,
+      inputSchema: { ...inputSchema, type: 'object' },
+      aliases: [id, `mcp__${id}`],
+      readOnly: readsOnly({ name, annotations }, this.#trusted.has(server)),
+      origin: { kind: 'mcp', server },
+      /** An answer that is an error is thrown, as every failure of a tool is. */
+      execute: async (params, { signal }) => {
+        const requestText = this.#options.requestText()
+        const report = await callTool({ tool: id, params, requestText }, this.calls(signal))
+        if (report.status === 'success') return outcomeValue(report.outcome)
+        throw new Error(callFailureText(report).replace(/^Error: /, ''))
+      },
+    }
+  }
+}
+
+/** @throws {AgentUsageError} for a server that could not be reached, or in two ways. */
+function definitionOf(server: McpServer): ServerDefinition {
+  const { name, command, url, args = [], env = {}, cwd, headers = {}, allow, deny } = server
+  if ((command === undefined) === (url === undefined)) {
+    throw unusable(`The MCP server ${name} needs either a command or a url.`)
   }
   return {
     name,
@@ -47,153 +259,14 @@ function definitionOf(server: McpServer): ServerDefinition {
     source: { client: 'claude-code', path: '', scope: 'user' },
     startupTimeoutMs: 30_000,
     callTimeoutMs: server.callTimeoutMs ?? 60_000,
-    allow: server.allow,
-    deny: server.deny,
+    allow,
+    deny,
     disabled: false,
     trusted: server.trusted ?? true,
     digest: sha256(JSON.stringify(server)),
   }
 }
 
-/**
- * Every server that a conversation may use. Each has at most one process, every caller for it, and
- * none is started here.
- */
-export class ServerSet {
-  readonly #options: ServerSetOptions
-  /** Of the program. */
-  readonly #own: ServerPool[] = []
-  #project: ProjectServers | undefined
-
-  constructor(options: ServerSetOptions) {
-    this.#options = options
-  }
-
-  /**
-   * @throws {ServerNotFoundError} for a name that no configuration has; {ServerNotTrustedError} and
-   *   {ServerStartError} for a blocked server: who names one cannot do without it.
-   */
-  choose(choice: McpChoice): ServerPool {
-    if (choice === 'project') return this.#ofProject()
-    const own = choice.flatMap((one) => (typeof one === 'string' ? [] : [definitionOf(one)]))
-    const names = new Set(choice.filter((one) => typeof one === 'string'))
-    refuseTwins([...own.map(({ name }) => name), ...names])
-    const pools: ServerPool[] = []
-    if (names.size > 0) pools.push(onlyNamed(this.#ofProject(), names))
-    if (own.length > 0) {
-      const pool = openServers(own, this.#options)
-      this.#own.push(pool)
-      pools.unshift(pool)
-    }
-    return joinPools(pools)
-  }
-
-  /** The servers of the program and of the project; those of the program hide others of their name. */
-  all(): ServerPool {
-    const hidden = new Set(
-      this.#own.flatMap(({ definitions }) => definitions.map(({ name }) => name)),
-    )
-    const project = this.#ofProject()
-    const hides = project.definitions.some(({ name }) => hidden.has(name))
-    return joinPools([...this.#own, hides ? partOf(project, (name) => !hidden.has(name)) : project])
-  }
-
-  async close(): Promise<void> {
-    const pools = this.#project === undefined ? this.#own : [...this.#own, this.#project]
-    await Promise.all(pools.map((pool) => pool.close()))
-  }
-
-  #ofProject(): ProjectServers {
-    return (this.#project ??= openLiveServers(this.#options))
-  }
-}
-
-interface ServerSetOptions {
-  /** The root of the project. */
-  project: string
-  runtime: Runtime
-  settings: Pick<Settings, 'workspaceTrust'>
-}
-
-function onlyNamed(pool: ServerPool, names: ReadonlySet<string>): ServerPool {
-  const known = pool.definitions.map(({ name }) => name)
-  for (const name of names) {
-    if (!known.includes(name)) throw new ServerNotFoundError(name, known)
-  }
-  const part = partOf(pool, (name) => names.has(name))
-  for (const definition of part.definitions) refuseServer(definition, false)
-  return part
-}
-
-/** What the project says of its servers may change while an agent works. */
-function partOf(pool: ServerPool, has: (name: string) => boolean): ServerPool {
-  const definitions = (): ServerDefinition[] => pool.definitions.filter(({ name }) => has(name))
-  return {
-    get definitions() {
-      return definitions()
-    },
-    get: (name, options) => pool.get(name, options),
-    async list(options) {
-      const enabled = definitions().filter(({ disabled }) => !disabled)
-      const results = await Promise.all(
-        enabled.map(async ({ name }) => {
-          try {
-            const server = await pool.get(name, options)
-            return { tools: await server.list(options), failures: [] }
-          } catch (error) {
-            options?.signal?.throwIfAborted()
-            const message = error instanceof Error ? error.message : String(error)
-            return { tools: [], failures: [{ server: name, message, stderrTail: '' }] }
-          }
-        }),
-      )
-      return {
-        tools: results.flatMap(({ tools }) => tools),
-        failures: results.flatMap(({ failures }) => failures),
-        diagnostics: [],
-        ttlMs: new Map<string, number>(),
-      }
-    },
-    close: () => pool.close(),
-  }
-}
-
-function joinPools(pools: readonly ServerPool[]): ServerPool {
-  const [only] = pools
-  if (only !== undefined && pools.length === 1) return only
-  const definitions = (): ServerDefinition[] => pools.flatMap((pool) => pool.definitions)
-  return {
-    get definitions() {
-      return definitions()
-    },
-    async get(name, options) {
-      const pool = pools.find((one) => one.definitions.some((server) => server.name === name))
-      if (pool !== undefined) return await pool.get(name, options)
-      throw new ServerNotFoundError(
-        name,
-        definitions().map((one) => one.name),
-      )
-    },
-    async list(options) {
-      const listings = await Promise.all(pools.map((pool) => pool.list(options)))
-      return {
-        tools: listings.flatMap(({ tools }) => tools),
-        failures: listings.flatMap(({ failures }) => failures),
-        diagnostics: listings.flatMap(({ diagnostics }) => diagnostics),
-        ttlMs: new Map(listings.flatMap(({ ttlMs }) => [...ttlMs])),
-      }
-    },
-    async close() {
-      await Promise.all(pools.map((pool) => pool.close()))
-    },
-  }
-}
-
-function refuseTwins(names: readonly string[]): void {
-  const twice = names.find((name, index) => names.indexOf(name) !== index)
-  if (twice === undefined) return
-  throw new AgentUsageError({
-    code: 'mcp-server',
-    message: `Two MCP servers are called ${twice}.`,
-  })
+function unusable(message: string): AgentUsageError {
+  return new AgentUsageError({ code: 'mcp-server', message })
 }

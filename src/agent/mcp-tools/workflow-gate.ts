@@ -1,10 +1,11 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
+import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
 import { callTool, stepCaller } from '../../tools/call/call-tool.ts'
-import { canonicalCategory } from '../../tools/category/canonical.ts'
+import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
+import { ToolRefusedError } from '../../tools/call/errors.ts'
 import {
   gatedCall,
   type GoneWorkflows,
@@ -14,18 +15,18 @@ import {
   type WorkflowTrust,
   workflowTrust,
 } from '../../tools/call/gate.ts'
+import { canonicalCategory } from '../../tools/category/canonical.ts'
+import type { ToolDefinition, ToolSummary } from '../../tools/model.ts'
 import type { ServerListFailure } from '../../tools/server/pool.ts'
-import { ToolRefusedError } from '../../tools/call/errors.ts'
-import type { ToolSummary } from '../../tools/model.ts'
 import { afterCall, runGate } from '../../tools/workflow/gate.ts'
-import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
 import { matchWorkflows } from '../../tools/workflow/match.ts'
-import type { SessionStore } from '../../tools/workflow/session.ts'
 import type { WorkflowDefinition, WorkflowTool } from '../../tools/workflow/model.ts'
+import { loadWorkflows } from '../../tools/workflow/read-workflows.ts'
+import type { SessionStore } from '../../tools/workflow/session.ts'
 import { workflowTool } from '../../tools/workflow/tool-names.ts'
 import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
-import type { McpTools } from './open-mcp-tools.ts'
+import type { AgentServers } from './servers.ts'
 
 interface WorkflowGateOptions {
   /** The root of the project. */
@@ -33,12 +34,9 @@ interface WorkflowGateOptions {
   runtime: Runtime
   settings: Pick<Settings, 'workspaceTrust'>
   session: SessionStore
-  /** Tools of servers that are running anyway. */
-  offered: () => McpTools['calls']['index']['tools']
+  servers: AgentServers
   /** Tools of the agent, those of servers included. */
   tools: () => readonly AgentTool[]
-  /** Starts every server that may have a step, and lists its tools. */
-  servers: (signal: AbortSignal) => Promise<McpTools>
   note: (line: string) => void
 }
 
@@ -55,8 +53,6 @@ export class WorkflowGate {
   readonly #workflows: readonly WorkflowDefinition[]
   readonly #diagnostics: readonly Diagnostic[]
   readonly #gone: GoneWorkflows
-  readonly #binding: readonly WorkflowDefinition[]
-  readonly #suggesting: readonly WorkflowDefinition[]
 
   constructor(options: WorkflowGateOptions) {
     this.#options = options
@@ -65,58 +61,58 @@ export class WorkflowGate {
     this.#workflows = workflows
     this.#diagnostics = diagnostics
     this.#gone = this.#readTrust().gone()
-    this.#binding = workflows.filter(({ mode }) => mode !== 'suggest')
-    this.#suggesting = workflows.filter(({ mode }) => mode === 'suggest')
-    const { workflows: lost, unknown } = this.#gone
-    this.none =
-      !hasErrors(diagnostics) &&
-      workflows.length === 0 &&
-      lost.length === 0 &&
-      unknown === undefined
+    const isLost = this.#gone.workflows.length > 0 || this.#gone.unknown !== undefined
+    this.none = !hasErrors(diagnostics) && workflows.length === 0 && !isLost
   }
 
   /**
    * One call under each of the names of its tool: it passes once.
-   * @param tools those of the subagent that calls, where one does.
+   * @param callers the tools of the conversation, or of the subagent, that calls.
    * @throws {ToolRefusedError}, {WorkflowPrerequisiteError}: the call must not be made.
    */
-  async pass(
-    calls: readonly CallAtGate[],
-    tools: readonly AgentTool[] = this.#options.tools(),
-  ): Promise<void> {
+  async pass(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
     if (first === undefined) return
+    const { servers, tools } = this.#options
     const trust = this.#readTrust()
     if (hasErrors(this.#diagnostics)) return await this.#gateOf([], trust).pass(first, noSteps)
-    const own = ownTools([...tools, ...this.#options.tools()])
-    const ofAgent = Array.from(own.values(), ({ summary }) => summary)
-    const offered = [...this.#options.offered(), ...ofAgent].map(workflowTool)
+    const own = ownTools([...callers, ...tools()])
+    const ofAgent = Array.from(own.values(), ({ definition }) => summaryOf(definition))
+    const offered = [...servers.index.tools, ...ofAgent].map(workflowTool)
     for (const call of calls) refuseWithoutGone(call, this.#gone, offered)
     if (!this.#mayBind(calls, offered, trust)) return await this.#suggest(calls, offered)
-    const { calls: context, failures } = await this.#options.servers(first.signal)
-    const known = [...context.index.tools, ...ofAgent]
-    const installed = known.map(workflowTool)
-    const binding = this.#binding
-    for (const call of calls) failClosed(call, { workflows: binding, failures, installed })
-    const call =
-      firstMatch(calls, binding, installed) ??
-      firstMatch(calls, binding, installed, 'even if not installed') ??
-      first
-    await this.#gateOf(known, trust).pass(
-      call,
-      serverStepsOnly(stepCaller(context, callTool), own, tools),
+    await servers.list(
+      servers.definitions.map(({ name }) => name),
+      first.signal,
     )
+    const known = [...servers.index.tools, ...ofAgent]
+    const installed = known.map(workflowTool)
+    const { failures } = servers
+    for (const call of calls) failClosed(call, { workflows: this.#binding, failures, installed })
+    const call =
+      calls.length === 1
+        ? first
+        : (firstMatch(calls, this.#binding, installed) ??
+          firstMatch(calls, this.#binding, installed, 'or missing') ??
+          first)
+    const callStep = stepCaller(servers.calls(first.signal), callTool)
+    await this.#gateOf(known, trust).pass(call, serverStepsOnly(callStep, own, callers))
   }
 
-  /** Records what a call that was made means for the steps of workflows. */
+  /** Records what a call that was made means for the steps of workflows; `text`: of a success. */
   async after(
-    calls: readonly CallAtGate[],
-    answer: { text: string; value?: JsonValue } | undefined,
+    calls: readonly Omit<CallAtGate, 'signal'>[],
+    text: string | undefined,
+    value?: JsonValue,
   ): Promise<void> {
-    const { session } = this.#options
     for (const call of calls) {
-      await afterCall(gatedCall(call), session, this.#workflows, answer?.text, answer?.value)
+      await afterCall(gatedCall(call), this.#options.session, this.#workflows, text, value)
     }
+  }
+
+  /** All but those that only suggest. */
+  get #binding(): readonly WorkflowDefinition[] {
+    return this.#workflows.filter(({ mode }) => mode !== 'suggest')
   }
 
   #readTrust(): WorkflowTrust {
@@ -125,16 +121,12 @@ export class WorkflowGate {
   }
 
   #gateOf(tools: CallIndex['tools'], trust: WorkflowTrust): CallGate {
-    const { project, settings, session, note, runtime } = this.#options
     return projectGate({
-      project,
-      workspaceTrust: settings.workspaceTrust,
+      ...this.#options,
+      workspaceTrust: this.#options.settings.workspaceTrust,
       workflows: this.#workflows,
       diagnostics: this.#diagnostics,
-      session,
       index: () => ({ tools, definition: () => undefined }),
-      note,
-      runtime,
       trust,
     })
   }
@@ -146,19 +138,25 @@ export class WorkflowGate {
     trust: WorkflowTrust,
   ): boolean {
     const before = this.#binding.filter(
-      (one) => firstMatch(calls, [one], offered, 'even if not installed') !== undefined,
-    )
-    const unclear = this.#binding.filter((one) =>
-      calls.some((call) => isUnclear(call, one, offered)),
+      (workflow) => firstMatch(calls, [workflow], offered, 'or missing') !== undefined,
     )
     for (const workflow of before) requireTrusted(workflow, trust)
-    return before.length > 0 || unclear.some(({ path }) => trust.blockOf(path) === undefined)
+    if (before.length > 0) return true
+    // Whether a keyword means a server's tool is not known before all servers are listed.
+    const ofServers = calls.filter(({ tool }) => tool.server !== '')
+    return this.#binding.some(
+      (workflow) =>
+        trust.blockOf(workflow.path) === undefined &&
+        ofServers.some(
+          (call) => matchWorkflows(gatedCall(call), [workflow], offered).keywordOnly.length > 0,
+        ),
+    )
   }
 
   /** The tools of a suggestion need not be there, and no server is started for it. */
   async #suggest(calls: readonly CallAtGate[], offered: readonly WorkflowTool[]): Promise<void> {
-    const workflows = this.#suggesting
-    const call = firstMatch(calls, workflows, offered, 'even if not installed')
+    const workflows = this.#workflows.filter(({ mode }) => mode === 'suggest')
+    const call = firstMatch(calls, workflows, offered, 'or missing')
     if (call === undefined) return
     const { session, note, runtime } = this.#options
     const { notInstalled } = matchWorkflows(gatedCall(call), workflows, offered)
@@ -177,31 +175,21 @@ export class WorkflowGate {
 
 const noSteps = (): Promise<never> => Promise.reject(new Error('No step is called here.'))
 
-/** The call under the name that the first of the workflows matches. */
+/** The call under the name that the first of the workflows matches, or matches with missing tools. */
 function firstMatch(
   calls: readonly CallAtGate[],
   workflows: readonly WorkflowDefinition[],
   installed: readonly WorkflowTool[],
-  tools: 'installed' | 'even if not installed' = 'installed',
+  tools: 'installed' | 'or missing' = 'installed',
 ): CallAtGate | undefined {
   for (const workflow of workflows) {
-    for (const call of calls) {
+    const found = calls.find((call) => {
       const { matched, notInstalled } = matchWorkflows(gatedCall(call), [workflow], installed)
-      if (matched !== undefined) return call
-      if (tools !== 'installed' && notInstalled.length > 0) return call
-    }
+      return matched !== undefined || (tools === 'or missing' && notInstalled.length > 0)
+    })
+    if (found !== undefined) return found
   }
   return undefined
-}
-
-/** Whether a keyword means a server's tool is not known before all servers are listed. */
-function isUnclear(
-  call: CallAtGate,
-  workflow: WorkflowDefinition,
-  installed: readonly WorkflowTool[],
-): boolean {
-  if (call.tool.server === '') return false
-  return matchWorkflows(gatedCall(call), [workflow], installed).keywordOnly.length > 0
 }
 
 interface FailClosedOptions {
@@ -216,11 +204,12 @@ interface FailClosedOptions {
  * A workflow whose tools are nowhere is reported and lets the call pass.
  * @throws {ToolRefusedError} where a server that may have them cannot be used.
  */
-export function failClosed(call: CallAtGate, options: FailClosedOptions): void {
-  const { workflows, failures, installed } = options
-  if (failures.length === 0) return
+export function failClosed(
+  call: CallAtGate,
+  { workflows, failures, installed }: FailClosedOptions,
+): void {
   const [first] = matchWorkflows(gatedCall(call), workflows, installed).notInstalled
-  if (first === undefined) return
+  if (first === undefined || failures.length === 0) return
   const reasons = failures.map(({ server, message }) => `${server} cannot be used: ${message}`)
   throw new ToolRefusedError({
     code: 'workflow-servers',
@@ -229,42 +218,49 @@ export function failClosed(call: CallAtGate, options: FailClosedOptions): void {
   })
 }
 
-/** A tool of the agent as workflows see one, under one of its names. */
+/**
+ * A tool of the agent as workflows see it, under each of its names: it belongs to no server, that of a
+ * skill is `skill.tool`, `skill__tool` and `tool`, and a built-in one is also what skills call it.
+ */
+export function namesAtGate({
+  name,
+  aliases = [],
+  description,
+  inputSchema,
+}: AgentTool): Pick<CallAtGate, 'tool' | 'instance'>[] {
+  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
+  return [name, ...others].map((id) => ({
+    // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
+    tool: { id, server: '', name: id.replaceAll('.', '__'), description, inputSchema },
+    instance: 'agent',
+  }))
+}
+
 interface OwnTool {
   tool: AgentTool
-  call: Pick<CallAtGate, 'tool' | 'instance'>
-  summary: ToolSummary
+  definition: ToolDefinition
 }
 
-/**
- * A tool under each of its names: it belongs to no server, that of a skill is `skill.tool`,
- * `skill__tool` and `tool`, and a built-in one is also what skills call it.
- */
-export function namesAtGate(tool: AgentTool): readonly OwnTool[] {
-  const { name, aliases = [], description, inputSchema } = tool
-  const others = aliases.filter((alias) => alias.toLowerCase() !== name.toLowerCase())
-  return [name, ...others].map((id): OwnTool => {
-    // Not the wire name: that of a long name is cut, and nobody writes it into a workflow.
-    const named = { id, server: '', name: id.replaceAll('.', '__'), description }
-    const { properties, required } = inputSchema
-    return {
-      tool,
-      call: { tool: { ...named, inputSchema }, instance: 'agent' },
-      summary: { ...named, parameters: keysOf(properties), required: textsOf(required) },
-    }
-  })
-}
-
-/** Those of the tools that belong to no server, each under all of its names; the first of a name counts. */
+/** The tools that belong to no server, under all of their names; the first of a name counts. */
 function ownTools(tools: readonly AgentTool[]): ReadonlyMap<string, OwnTool> {
+  const named = tools
+    .filter(({ origin }) => origin.kind !== 'mcp')
+    .flatMap((tool) => namesAtGate(tool).map(({ tool: definition }) => ({ tool, definition })))
   const own = new Map<string, OwnTool>()
-  for (const tool of tools) {
-    if (tool.origin.kind === 'mcp') continue
-    for (const named of namesAtGate(tool)) {
-      if (!own.has(named.summary.id)) own.set(named.summary.id, named)
-    }
-  }
+  for (const one of named) if (!own.has(one.definition.id)) own.set(one.definition.id, one)
   return own
+}
+
+function summaryOf({ id, server, name, description, inputSchema }: ToolDefinition): ToolSummary {
+  const { properties, required } = inputSchema
+  return {
+    id,
+    server,
+    name,
+    description,
+    parameters: isObject(properties) ? Object.keys(properties) : [],
+    required: Array.isArray(required) ? required.filter((one) => typeof one === 'string') : [],
+  }
 }
 
 /**
@@ -277,9 +273,8 @@ function serverStepsOnly(
   callers: readonly AgentTool[],
 ): StepCaller {
   return async (id, params, signal) => {
-    const named = own.get(id)
-    if (named === undefined) return await callStep(id, params, signal)
-    const { tool } = named
+    const tool = own.get(id)?.tool
+    if (tool === undefined) return await callStep(id, params, signal)
     const name = wireName(tool.name)
     const call = Object.keys(params).length === 0 ? name : `${name} with ${JSON.stringify(params)}`
     const suggestion = callers.includes(tool)
@@ -287,12 +282,4 @@ function serverStepsOnly(
       : `The agent that delegates has to call ${call} first.`
     return { ok: false, error: 'it is a tool of the agent, which was not called yet', suggestion }
   }
-}
-
-function keysOf(properties: unknown): string[] {
-  return typeof properties === 'object' && properties !== null ? Object.keys(properties) : []
-}
-
-function textsOf(list: unknown): string[] {
-  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
 }
