@@ -3,8 +3,7 @@ import { withoutEnd } from '../../core/text.ts'
 /**
  * Whether a command line fits patterns such as `git:*`, `npm run test:*`, `git diff *` or
  * `npm test`: every command in it must fit one of them, and all of it must be plain enough to be
- * understood; see `shellCommands`. On Windows, where the shell is another one, only a single command
- * of plain words is understood.
+ * understood; see {@link shellCommands}.
  */
 export function commandFits(
   line: string,
@@ -12,27 +11,18 @@ export function commandFits(
   platform: NodeJS.Platform,
 ): boolean {
   const wanted = patterns.flatMap(readPattern)
-  if (wanted.some((pattern) => pattern === 'all')) return true
+  if (wanted.includes(everything)) return true
   const commands = understood(line, platform)
-  return (
-    commands !== undefined &&
-    commands.every((words) =>
-      wanted.some(
-        (pattern) =>
-          pattern !== 'all' &&
-          fits(
-            words.map(({ text }) => text),
-            pattern,
-          ),
-      ),
-    )
-  )
+  return commands?.every((words) => wanted.some((one) => fits(textsOf(words), one))) === true
 }
 
-/** The commands of a line; undefined for one that is not plain enough. */
+/**
+ * The commands of a line; undefined for one that is not plain enough. On Windows, where the shell is
+ * another one, only a single command of plain words is understood.
+ */
 function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | undefined {
   if (platform === 'win32' && !/^[A-Za-z0-9 _./:=@,+-]*$/.test(line)) return undefined
-  return shellWords(line)
+  return shellCommands(line)
 }
 
 interface WordPattern {
@@ -43,19 +33,18 @@ interface WordPattern {
   colon: boolean
 }
 
+const everything: WordPattern = { words: ['*'], open: true, colon: false }
+
 /** One entry may hold several patterns, separated by commas. */
-function readPattern(text: string): (WordPattern | 'all')[] {
-  return text
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '')
-    .map((part) => {
-      if (part === '*' || part === ':*') return 'all'
-      const colon = part.endsWith(':*')
-      const open = colon || part.endsWith(' *')
-      const rest = open ? part.slice(0, -2).trim() : part
-      return { words: rest.split(/\s+/), open, colon }
-    })
+function readPattern(text: string): WordPattern[] {
+  const parts = text.split(',').map((part) => part.trim())
+  return parts.filter(Boolean).map((part) => {
+    if (part === '*' || part === ':*') return everything
+    const colon = part.endsWith(':*')
+    const open = colon || part.endsWith(' *')
+    const rest = open ? part.slice(0, -2).trim() : part
+    return { words: rest.split(/\s+/), open, colon }
+  })
 }
 
 /** Word by word; a word `*` of the pattern stands for any number of words. */
@@ -103,13 +92,12 @@ function skipStars(
 
 /** `*` within a word of the pattern stands for any characters. */
 export function wordFits(word: string, wanted: string): boolean {
-  if (!wanted.includes('*')) return word === wanted
-  const parts = wanted.split('*')
-  const first = parts[0] ?? ''
-  const last = parts.at(-1) ?? ''
+  const [first = '', ...rest] = wanted.split('*')
+  const last = rest.pop()
+  if (last === undefined) return word === wanted
   if (!word.startsWith(first)) return false
   let from = first.length
-  for (const part of parts.slice(1, -1)) {
+  for (const part of rest) {
     const found = word.indexOf(part, from)
     if (found === -1) return false
     from = found + part.length
@@ -120,7 +108,7 @@ export function wordFits(word: string, wanted: string): boolean {
 type Denial = 'yes' | 'no' | 'unclear'
 
 /**
- * Whether one of the commands in a line fits a denied pattern, or nobody can tell: for words that
+ * Whether one of the commands in a line fits a denied pattern, or that is not known: for words that
  * the shell replaces, options in between such as `git -C . push`, and programs that run others.
  * Directories before the name of a program make no difference.
  */
@@ -129,16 +117,13 @@ export function commandMayFit(
   patterns: readonly string[],
   platform: NodeJS.Platform,
 ): Denial {
-  const wanted = patterns.flatMap(readPattern)
-  if (wanted.includes('all')) return 'yes'
-  const denied = wanted.filter((pattern) => pattern !== 'all')
+  const denied = patterns.flatMap(readPattern)
+  if (denied.includes(everything)) return 'yes'
   const commands = understood(line, platform)
   if (commands === undefined) return 'unclear'
-  const answers = new Set(
-    commands.flatMap((words) => denied.map((pattern) => denialOf(words, pattern, platform))),
-  )
-  if (answers.has('yes')) return 'yes'
-  return answers.has('unclear') ? 'unclear' : 'no'
+  const answers = commands.flatMap((words) => denied.map((one) => denialOf(words, one, platform)))
+  if (answers.includes('yes')) return 'yes'
+  return answers.includes('unclear') ? 'unclear' : 'no'
 }
 
 /** Programs that run what their arguments or their input say. */
@@ -160,34 +145,33 @@ function denialOf(
   pattern: WordPattern,
   platform: NodeJS.Platform,
 ): Denial {
-  const texts = command.map(({ text }) => text)
+  const texts = textsOf(command)
   const [program = '', ...rest] = texts
   if (fits(texts, pattern) || fits([baseName(program), ...rest], pattern)) return 'yes'
   const [first = '', ...others] = pattern.words
   const denied = { ...pattern, words: [programName(first, platform), ...others] }
-  const unclear = command.some(({ text }, at) => {
-    const words = command.slice(at)
+  const isUnclear = command.some(({ text }, at) => {
     const name = programName(text, platform)
+    const following = command.slice(at + 1)
     return (
-      runsOthers(name, words, at) ||
-      mayMean([{ text: name, spread: false }, ...words.slice(1)], denied)
+      runsOthers(name, following[0], at) ||
+      mayMean([{ text: name, spread: false }, ...following], denied)
     )
   })
-  return unclear ? 'unclear' : 'no'
+  return isUnclear ? 'unclear' : 'no'
 }
 
 /** An interpreter may be started by another program: `find . -exec sh -c …`. */
-function runsOthers(name: string, [, next]: readonly ShellWord[], at: number): boolean {
+function runsOthers(name: string, next: ShellWord | undefined, at: number): boolean {
   const plain = withoutEnd(name, '0123456789.')
-  const told = next === undefined ? at === 0 : isOption(next)
   if (at === 0 && runners.has(plain)) return true
-  return told && (runners.has(plain) || interpreters.has(plain))
+  const isTold = next === undefined ? at === 0 : isOption(next)
+  return isTold && (runners.has(plain) || interpreters.has(plain))
 }
 
 /** Whether the words may come to what a pattern names once options are read and names are filled in. */
 function mayMean(words: readonly ShellWord[], pattern: WordPattern): boolean {
-  const texts = words.map(({ text }) => text)
-  if (fits(texts, pattern)) return true
+  if (fits(textsOf(words), pattern)) return true
   for (const [place, word] of words.entries()) {
     const wanted = pattern.words[place]
     const rest = words.slice(place)
@@ -218,17 +202,8 @@ function programName(program: string, platform: NodeJS.Platform): string {
   return platform === 'darwin' ? name.toLowerCase() : name
 }
 
-/**
- * Reads a command line as POSIX shells do, as far as it is plain: words, quotes, and the separators
- * `;`, `&&`, `||`, `|`, `&` and line ends. Returns the words of every command in it, or undefined for
- * anything whose meaning depends on more than its text: expansions, substitutions, redirections,
- * groups, assignments, comments, reserved words. What is not understood is not approved.
- *
- * @example shellCommands('git add a && git commit -m "b c"')
- * // [['git', 'add', 'a'], ['git', 'commit', '-m', 'b c']]
- */
-export function shellCommands(line: string): string[][] | undefined {
-  return shellWords(line)?.map((words) => words.map(({ text }) => text))
+function textsOf(words: readonly ShellWord[]): string[] {
+  return words.map(({ text }) => text)
 }
 
 /** A word of a command; `spread`: the shell replaces it by the names of files that fit it. */
@@ -237,41 +212,40 @@ interface ShellWord {
   spread: boolean
 }
 
-/** The same, with what the shell may still make of each word. */
-function shellWords(line: string): ShellWord[][] | undefined {
+/**
+ * Reads a command line as POSIX shells do, as far as it is plain: words, quotes, and the separators
+ * `;`, `&&`, `||`, `|`, `&` and line ends. Returns the words of every command in it, or undefined for
+ * anything whose meaning depends on more than its text: expansions, substitutions, redirections,
+ * groups, assignments, comments, reserved words. What is not understood is not approved.
+ */
+export function shellCommands(line: string): ShellWord[][] | undefined {
   if (line.length > longestLine || !readable.test(line)) return undefined
   const commands: ShellWord[][] = []
   let words: ShellWord[] = []
-  let at = 0
-  let needed = false
-  while (at < line.length) {
-    const blank = blanks.exec(line.slice(at))?.[0].length ?? 0
-    at += blank
-    if (at >= line.length) break
-    const ignored = harmlessRedirection.exec(line.slice(at))
-    if (ignored !== null && words.length > 0) {
-      at += ignored[0].length
-      continue
-    }
+  /** A separator that needs a command behind it. */
+  let isJoining = false
+  for (let at = 0; at < line.length;) {
+    const skipped = (words.length > 0 ? ignored : blanks).exec(line.slice(at))?.[0].length ?? 0
+    at += skipped
     const separator = separators.exec(line.slice(at))?.[0]
     if (separator !== undefined) {
       if (words.length > 0) commands.push(words)
       // An empty command is an error of the shell, except after a line end.
       else if (separator !== '\n') return undefined
       words = []
-      needed = joining.has(separator) || (needed && separator === '\n')
+      isJoining = joining.has(separator) || (isJoining && separator === '\n')
       at += separator.length
-      continue
+    } else if (skipped === 0 && at < line.length) {
+      const word = readWord(line, at)
+      if (word === undefined) return undefined
+      if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
+      words.push(word)
+      at = word.end
+      isJoining = false
     }
-    const word = readWord(line, at)
-    if (word === undefined) return undefined
-    if (words.length === 0 && !isProgram(word.text, line.slice(at, word.end))) return undefined
-    words.push(word)
-    at = word.end
-    needed = false
   }
   if (words.length > 0) commands.push(words)
-  return needed || commands.length === 0 ? undefined : commands
+  return isJoining || commands.length === 0 ? undefined : commands
 }
 
 const longestLine = 10_000
@@ -281,72 +255,38 @@ const readable =
   /^[\t\n\u0020-\u007e\u00a1-\u167f\u1681-\u1fff\u2070-\u2fff\u3001-\ud7ff\ue000-\ufdff\ufe10-\ufefe\u{10000}-\u{1fbff}]*$/u
 
 const blanks = /^[ \t]+/
+
+/**
+ * Behind a word also what joins the error stream to the output, or throws one away. It begins after a
+ * blank, and its end must be that of a word.
+ */
+const ignored = /^(?:[ \t]+|(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$))/
 const separators = /^(?:&&|\|\||[;&|\n])/
 const joining: ReadonlySet<string> = new Set(['&&', '||', '|'])
 
-/** Joins the error stream to the output, or throws one away; the end must be that of a word. */
-const harmlessRedirection = /^(?:2>&1|[12]?>[ \t]*\/dev\/null)(?=[ \t\n;&|]|$)/
-
-/** Unquoted, each of these makes the shell compute something. */
-const computed = '$`<>(){}'
-
-/** … and these where a word begins: a comment, a negation, a home, the place of a program. */
-const computedFirst = '#!~='
-
-interface Piece {
-  text: string
-  end: number
-}
-
-function readWord(line: string, start: number): (ShellWord & Piece) | undefined {
-  let text = ''
-  let spread = false
-  let at = start
-  while (at < line.length && !endsWord(line.charAt(at))) {
-    const character = line.charAt(at)
-    if (character === "'" || character === '"') {
-      const quoted = readQuoted(line, at)
-      if (quoted === undefined) return undefined
-      text += quoted.text
-      at = quoted.end
-    } else if (character === '\\') {
-      const next = line.charAt(at + 1)
-      if (next === '' || next === '\n') return undefined
-      text += next
-      at += 2
-    } else if (!isPlain(character, at === start)) return undefined
-    else {
-      text += character
-      spread ||= '*?['.includes(character)
-      at += 1
-    }
-  }
-  return { text, end: at, spread }
-}
+/**
+ * A part of a word: quoted, escaped, or plain. Unquoted `$<>(){}` and the backtick make the shell
+ * compute something, and so do `$` and the backtick in double quotes.
+ */
+const piece = /'([^']*)'|"((?:[^"$`\\]|\\[^\n])*)"|\\([^\n])|([^ \t\n;&|'"\\$`<>(){}]+)/y
 
 /** File name patterns in arguments are left as they stand: they only ever become more words. */
-function isPlain(character: string, first: boolean): boolean {
-  return !computed.includes(character) && !(first && computedFirst.includes(character))
-}
-
-function readQuoted(line: string, start: number): Piece | undefined {
-  const quote = line.charAt(start)
+function readWord(line: string, start: number): (ShellWord & { end: number }) | undefined {
   let text = ''
-  for (let at = start + 1; at < line.length; at++) {
-    const character = line.charAt(at)
-    if (character === quote) return { text, end: at + 1 }
-    if (quote === '"' && (character === '$' || character === '`')) return undefined
-    if (quote === '"' && character === '\\' && '$`"\\\n'.includes(line.charAt(at + 1))) {
-      if (line.charAt(at + 1) === '\n' || at + 1 >= line.length) return undefined
-      at++
-      text += line.charAt(at)
-    } else text += character
+  let spread = false
+  let end = start
+  while (end < line.length && !' \t\n;&|'.includes(line.charAt(end))) {
+    piece.lastIndex = end
+    const match = piece.exec(line)
+    if (match === null) return undefined
+    const [whole, single, double, escaped, plain = ''] = match
+    // Where a word begins: a comment, a negation, a home, the place of a program.
+    if (end === start && /^[#!~=]/.test(plain)) return undefined
+    spread ||= /[*?[]/.test(plain)
+    text += single ?? double?.replaceAll(/\\([$`"\\])/g, '$1') ?? escaped ?? plain
+    end += whole.length
   }
-  return undefined
-}
-
-function endsWord(character: string): boolean {
-  return ' \t\n;&|'.includes(character)
+  return { text, spread, end }
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { AllowedTool } from '../../skill/model.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
+import type { AllowedTool } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import type { AgentTool } from '../types.ts'
 import { commandFits, commandMayFit, placesAfter, wordFits } from './command-patterns.ts'
@@ -14,15 +14,14 @@ export function listAllows(
   input: JsonObject,
   platform: NodeJS.Platform,
 ): boolean {
-  const entries = entriesFor(list, tool)
-  if (entries.some((entry) => entry === undefined)) return true
-  const patterns = entries.filter((entry) => entry !== undefined)
-  return patterns.length > 0 && callFits(tool, input, patterns, platform)
+  const { all, patterns } = entriesFor(list, tool)
+  return all || (patterns.length > 0 && callFits(tool, input, patterns, platform))
 }
 
 /** Whether a list has a tool at all, with whatever pattern. */
 export function listNames(list: readonly AllowedTool[], tool: AgentTool): boolean {
-  return entriesFor(list, tool).length > 0
+  const { all, patterns } = entriesFor(list, tool)
+  return all || patterns.length > 0
 }
 
 /** Whether a list, which denies what it names, denies a call. */
@@ -32,17 +31,15 @@ export function listDenies(
   input: JsonObject,
   platform: NodeJS.Platform,
 ): 'yes' | 'no' | 'unclear' {
-  const entries = entriesFor(list, tool)
-  if (entries.length === 0) return 'no'
-  if (tool.patternText === undefined || entries.some((entry) => entry === undefined)) return 'yes'
-  const patterns = entries.filter((entry) => entry !== undefined)
-  if (tool.patternKind === 'command') {
-    return commandMayFit(tool.patternText(input), patterns, platform)
-  }
+  const { all, patterns } = entriesFor(list, tool)
+  if (all) return 'yes'
+  if (patterns.length === 0) return 'no'
+  if (tool.patternText === undefined) return 'yes'
+  const text = tool.patternText(input)
+  if (tool.patternKind === 'command') return commandMayFit(text, patterns, platform)
   if (callFits(tool, input, patterns, platform)) return 'yes'
   // A search of a directory reads the denied files below it too.
-  const holds = tool.patternKind === 'tree' && pathMayHold(tool.patternText(input), patterns)
-  return holds ? 'unclear' : 'no'
+  return tool.patternKind === 'tree' && pathMayHold(text, patterns) ? 'unclear' : 'no'
 }
 
 /** Whether a call fits one of the patterns of its tool; for a command line, all of it does. */
@@ -65,9 +62,16 @@ export function callFits(
   }
 }
 
-/** The pattern of every entry that names the tool; undefined for one that names all its calls. */
-function entriesFor(list: readonly AllowedTool[], tool: AgentTool): (string | undefined)[] {
-  return list.map(selector).flatMap(({ selects, pattern }) => (selects(tool) ? [pattern] : []))
+/** What the entries that name the tool select: all its calls, or those that fit a pattern. */
+function entriesFor(
+  list: readonly AllowedTool[],
+  tool: AgentTool,
+): { all: boolean; patterns: string[] } {
+  const entries = list.map(selector).filter(({ selects }) => selects(tool))
+  return {
+    all: entries.some(({ pattern }) => pattern === undefined),
+    patterns: entries.flatMap(({ pattern }) => pattern ?? []),
+  }
 }
 
 /** An entry of `tools` or `disallowed-tools` as it was written, and what it selects. */
@@ -89,14 +93,13 @@ export function toolSelectors(texts: readonly string[]): ToolSelector[] {
 
 function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
   const wanted = canonical(name)
-  const text = pattern === undefined ? name : `${name}(${pattern})`
   return {
-    text,
+    text: pattern === undefined ? name : `${name}(${pattern})`,
     // `Tool(*)` is what some write for all calls.
     pattern: pattern === '*' || pattern === '' ? undefined : pattern,
     selects: (tool) =>
       spellings(tool).some((spelling) => wordFits(spelling, wanted)) ||
-      (tool.origin.kind === 'mcp' && wanted === canonical(`mcp__${tool.origin.server}`)),
+      (tool.origin.kind === 'mcp' && wanted === `mcp__${canonical(tool.origin.server)}`),
   }
 }
 
@@ -150,7 +153,5 @@ export function globFits(path: string, pattern: string): boolean {
 
 /** `./src` and `/src` are the project's, `//etc` is the disk's. */
 function normal(pattern: string): string {
-  if (pattern.startsWith('//')) return pattern.slice(1)
-  if (pattern.startsWith('./')) return pattern.slice(2)
-  return pattern.startsWith('/') ? pattern.slice(1) : pattern
+  return pattern.startsWith('//') ? pattern.slice(1) : pattern.replace(/^\.?\//, '')
 }

@@ -1,6 +1,22 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type CallFacts, decideCall } from '../../../src/agent/approval/permit.ts'
+import { createPermit, type HookVerdict } from '../../../src/agent/approval/permit.ts'
+import type { PermissionMode } from '../../../src/agent/subagents/config.ts'
+import type { ApprovalRequest, Permission } from '../../../src/agent/types.ts'
+import { echoTool } from '../mock-replies.ts'
+
+interface CallFacts {
+  denied: 'yes' | 'no' | 'unclear'
+  narrowedBy: string | undefined
+  hook: Omit<HookVerdict, 'input'> | undefined
+  preApproved: boolean
+  readOnly: boolean
+  needsApproval: boolean | undefined
+  own: boolean
+  alwaysAsk: string | undefined
+  mode: PermissionMode
+  approver: boolean
+}
 
 const plain: CallFacts = {
   denied: 'no',
@@ -18,6 +34,50 @@ const plain: CallFacts = {
 const allowingHook = { decision: 'allow', reason: 'ok' } as const
 const denyingHook = { decision: 'deny', reason: 'the hook says no' } as const
 const askingHook = { decision: 'ask', reason: 'the hook wants it' } as const
+
+interface Decided {
+  kind: 'allow' | 'ask' | 'refuse'
+  reason: string | undefined
+}
+
+/** A command that a deny list names, does not name, or may name. */
+const commands = { yes: 'rm x', no: 'ls', unclear: '$(ls)' }
+
+async function decideCall(facts: CallFacts): Promise<Decided> {
+  const { readOnly, needsApproval, alwaysAsk, hook, narrowedBy, mode } = facts
+  const asked: ApprovalRequest[] = []
+  const permit = createPermit({
+    agent: 'main',
+    platform: 'linux',
+    mode,
+    denied: [{ tool: 'shell', pattern: 'rm:*' }],
+    rules: {
+      preApproved: () => (facts.preApproved ? [{ tool: 'shell' }] : []),
+      narrowed: () => (narrowedBy === undefined ? [] : [{ skill: narrowedBy, tools: [] }]),
+      beforeTool: async () => hook && { ...hook, input: undefined },
+    },
+    approver: facts.approver
+      ? async (request) => {
+          asked.push(request)
+          return { approved: true }
+        }
+      : undefined,
+  })
+  const tool = echoTool('shell', {
+    readOnly,
+    needsApproval,
+    origin: { kind: facts.own ? 'program' : 'built-in' },
+    patternText: () => commands[facts.denied],
+    patternKind: 'command',
+    alwaysAsk: () => alwaysAsk,
+  })
+  const context = { toolCallId: '1', signal: AbortSignal.any([]), onEvent: () => undefined }
+  const permission: Permission = await permit(tool, {}, context)
+  const [question] = asked
+  if (question !== undefined) return { kind: 'ask', reason: question.reason }
+  if (permission.allowed) return { kind: 'allow', reason: undefined }
+  return { kind: 'refuse', reason: permission.reason }
+}
 
 describe('a call is decided', () => {
   it.each<[string, Partial<CallFacts>, 'allow' | 'ask' | 'refuse']>([
@@ -82,8 +142,8 @@ describe('a call is decided', () => {
       { alwaysAsk: 'outside', hook: allowingHook },
       'allow',
     ],
-  ])('%s', (_, facts, kind) => {
-    expect(decideCall({ ...plain, ...facts }).kind).toBe(kind)
+  ])('%s', async (_, facts, kind) => {
+    expect((await decideCall({ ...plain, ...facts })).kind).toBe(kind)
   })
 
   const facts = fc.record<CallFacts>({
@@ -99,23 +159,24 @@ describe('a call is decided', () => {
     approver: fc.boolean(),
   })
 
-  it('never more freely where something takes away', () => {
+  it('never more freely where something takes away', async () => {
     const taking: Partial<CallFacts>[] = [
       { denied: 'yes' },
       { narrowedBy: 'x' },
       { hook: denyingHook },
     ]
-    fc.assert(
-      fc.property(facts, fc.constantFrom(...taking), (given, taken) => {
-        expect(decideCall({ ...given, ...taken }).kind).toBe('refuse')
+    await fc.assert(
+      fc.asyncProperty(facts, fc.constantFrom(...taking), async (given, taken) => {
+        const { kind } = await decideCall({ ...given, ...taken })
+        expect(kind).toBe('refuse')
       }),
     )
   })
 
-  it('never by asking where nobody may be asked, and always with a reason', () => {
-    fc.assert(
-      fc.property(facts, (given) => {
-        const decision = decideCall(given)
+  it('never by asking where nobody may be asked, and always with a reason', async () => {
+    await fc.assert(
+      fc.asyncProperty(facts, async (given) => {
+        const decision = await decideCall(given)
         const mayAsk = given.approver && given.mode !== 'dont-ask'
         expect(decision.kind === 'ask' && !mayAsk).toBe(false)
         expect(decision).not.toMatchObject({ reason: '' })
