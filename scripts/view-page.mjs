@@ -8,7 +8,11 @@ const source = fileURLToPath(new URL('../src/view/page', import.meta.url))
 
 /** @returns {Promise<string>} */
 export async function viewPage() {
-  const build = await rolldown({ input: join(source, 'main.ts'), platform: 'browser' })
+  const build = await rolldown({
+    input: join(source, 'main.tsx'),
+    platform: 'browser',
+    transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+  })
   const { output } = await build.generate({ format: 'iife', minify: true })
   await build.close()
   const [{ code }] = output

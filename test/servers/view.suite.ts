@@ -22,7 +22,7 @@ const tabs: readonly (readonly [name: string, shows: string])[] = [
   ['runs', 'nightly'],
   ['tools', 'database__execute_query'],
   ['workflows', 'Looks at the schema first.'],
-  ['sessions', 'No session has done anything here.'],
+  ['sessions', 'There are no sessions here.'],
 ]
 
 const shows = (text: string): string =>
@@ -107,7 +107,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('expected 200, got 503'))
       await page.evaluate(clickOn('.row', 'release'))
       await page.until(shows('skillrail runs approve '))
-      await page.until(shows('A person decides, at a terminal.'))
+      await page.until(shows('A user decides in a terminal.'))
       await page.evaluate(`location.hash = '#/tools'`)
       await page.until(shows('no-such-server --api-key [redacted]'))
       await page.evaluate(typeInto('input[type=text]', 'execute a query'))
@@ -470,18 +470,18 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       )
       await page.resize({ width: 390, height: 760 })
       await page.go(view.address)
-      await page.until(shows('1 remark'))
+      await page.until(shows('1 diagnostic'))
       await page.evaluate(`location.hash = '#/runs'`)
-      await page.until(shows('Show older ones (99 of 1,200 runs are shown)'))
-      await page.until(shows('The search looks in the newest 100 alone.'))
+      await page.until(shows('Show older runs (99 of 1,200 runs are shown)'))
+      await page.until(shows('The search looks only in the newest 100 runs.'))
       await page.evaluate(`document.querySelector('.diagnostics').open = true`)
       await page.until(shows('run-5.jsonl is damaged [c]'))
       for (let most = 200; most <= 1000; most += 100) {
-        await page.evaluate(clickOn('.more', 'older ones'))
-        await page.until(shows(`in the newest ${most.toLocaleString('en-US')} alone.`))
+        await page.evaluate(clickOn('.more', 'older runs'))
+        await page.until(shows(`in the newest ${most.toLocaleString('en-US')} runs.`))
       }
       await page.until(shows('skillrail runs list'))
-      expect(await page.evaluate(shows('Show older ones'))).toBe(false)
+      expect(await page.evaluate(shows('Show older runs'))).toBe(false)
       expect(await page.evaluate(`document.querySelector('.count').innerText`)).toBe('999')
     })
 

@@ -7,7 +7,7 @@ import { pageText } from '../../src/view/page-text.ts'
 
 const folder = new URL('../../src/view/page', import.meta.url).pathname
 const sources = readdirSync(folder)
-  .filter((name) => name.endsWith('.ts'))
+  .filter((name) => /\.tsx?$/.test(name))
   .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const)
 
 describe('the page', () => {

@@ -1,0 +1,188 @@
+import type { JSX } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { Finding } from '../answers.ts'
+import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
+
+interface ListProperties<Item> {
+  /** What is listed, also the name of the tab: `skills`. */
+  noun: string
+  /** Undefined until they are known. */
+  items: readonly Item[] | undefined
+  error?: unknown
+  diagnostics?: readonly Finding[] | undefined
+  /** The item that is open. */
+  selected: string | undefined
+  keyOf(item: Item): string
+  /** What a search looks in. */
+  words(item: Item): string
+  content(item: Item): Child
+  /** In the place of the rows where there are no items. */
+  empty: Child
+  /** Names of groups to choose from, and what belongs to each. */
+  kinds?: Readonly<Record<string, (item: Item) => boolean>>
+  /** Below the rows. */
+  children?: Child
+}
+
+/** Maximum number of rows that are drawn at once. */
+const page = 200
+
+/** By noun, what was searched for: kept while the page is open. */
+const searches = new Map<string, { text: string; kind: string }>()
+
+/** A list with a search, through which the arrow keys walk. */
+export function List<Item>(properties: ListProperties<Item>): JSX.Element {
+  const { noun, items = [], error, diagnostics = [], selected, kinds = {}, empty } = properties
+  const [search, setSearch] = useState(searches.get(noun) ?? { text: '', kind: 'all' })
+  const [shown, setShown] = useState(page)
+  const rows = useRef<HTMLElement>(null)
+  const restart = (next: typeof search): void => {
+    searches.set(noun, next)
+    setSearch(next)
+    setShown(page)
+    if (rows.current !== null) rows.current.scrollTop = 0
+  }
+  const wanted = search.text.toLowerCase().split(/\s+/)
+  const found = items.filter((item) => {
+    const words = properties.words(item).toLowerCase()
+    return (kinds[search.kind]?.(item) ?? true) && wanted.every((word) => words.includes(word))
+  })
+  const isAll = found.length === items.length
+  return (
+    <div class="list" onKeyDown={(event) => rows.current && walk(event, rows.current)}>
+      <div class="find">
+        <input
+          type="search"
+          class="search"
+          placeholder={`Find ${noun}`}
+          aria-label={`Find ${noun}`}
+          value={search.text}
+          onInput={({ currentTarget }) => restart({ ...search, text: currentTarget.value })}
+        />
+        {Object.keys(kinds).length > 0 && (
+          <select
+            aria-label={`Which ${noun}`}
+            value={search.kind}
+            onChange={({ currentTarget }) => restart({ ...search, kind: currentTarget.value })}
+          >
+            {['all', ...Object.keys(kinds)].map((name) => (
+              <option>{name}</option>
+            ))}
+          </select>
+        )}
+        <span class="count" role="status">
+          {isAll ? count(items.length) : `${count(found.length)} of ${count(items.length)}`}
+        </span>
+      </div>
+      {error !== undefined && <Trouble error={error} />}
+      <Diagnostics list={diagnostics} />
+      <nav class="rows" aria-label={noun} ref={rows}>
+        {properties.items?.length === 0 && empty}
+        {items.length > 0 && found.length === 0 && (
+          <p class="empty">None of {count(items.length)} fits.</p>
+        )}
+        {found.slice(0, shown).map((item) => {
+          const key = properties.keyOf(item)
+          return (
+            <a
+              key={key}
+              class="row"
+              href={addressOf([noun, key])}
+              aria-current={key === selected ? 'true' : undefined}
+            >
+              {properties.content(item)}
+            </a>
+          )
+        })}
+        <More rest={found.length - shown} size={page} onMore={() => setShown(shown + page)} />
+      </nav>
+      {properties.children}
+    </div>
+  )
+}
+
+const severities: readonly Finding['severity'][] = ['error', 'warning', 'info']
+
+function Diagnostics({ list }: { list: readonly Finding[] }): JSX.Element | null {
+  if (list.length === 0) return null
+  const worst = severities.find((one) => list.some(({ severity }) => severity === one))
+  return (
+    <details class="diagnostics">
+      <summary class={worst}>{amount(list.length, 'diagnostic')}</summary>
+      <Findings list={list} />
+    </details>
+  )
+}
+
+/** Up and down go from row to row, also from the search, and first to the one that is open. */
+export function walk(event: KeyboardEvent, list: Element): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+  if (step === 0 || event.target instanceof HTMLSelectElement) return
+  const links = [...list.querySelectorAll<HTMLElement>('a.row')]
+  const at = links.findIndex((link) => link === document.activeElement)
+  const open = links.findIndex((link) => link.ariaCurrent === 'true')
+  const next = links[at === -1 ? Math.max(0, open) : at + step]
+  if (next === undefined) return
+  event.preventDefault()
+  next.focus()
+}
+
+/** The first line of a row: its name, and what stands at its end. */
+export function RowHead({ name, children }: { name: string; children?: Child }): JSX.Element {
+  return (
+    <div class="head">
+      <span class="name">{name}</span>
+      {children}
+    </div>
+  )
+}
+
+interface SplitProperties {
+  tab: string
+  list: Child
+  selected: string | undefined
+  /** What the right side shows while nothing is open. */
+  resting: Child
+  /** Whether `resting` is shown on a narrow screen too. */
+  overview?: boolean
+  children: Child
+}
+
+/** A list on the left and what is open on the right; on a narrow screen one of them. */
+export function Split(properties: SplitProperties): JSX.Element {
+  const { tab, list, selected, resting, overview = false, children } = properties
+  const detail = useRef<HTMLDivElement>(null)
+  const before = useRef<string | undefined>(undefined)
+  useEffect(() => {
+    const left = before.current
+    before.current = selected
+    if (isField(document.activeElement)) return
+    if (selected !== undefined) {
+      detail.current?.focus({ preventScroll: true })
+      if (detail.current !== null) detail.current.scrollTop = 0
+    } else if (left !== undefined) {
+      const links = document.querySelectorAll<HTMLElement>('a.row')
+      const address = addressOf([tab, left])
+      ;[...links].find((link) => link.getAttribute('href') === address)?.focus()
+    }
+  }, [selected])
+  const isOpen = selected !== undefined
+  return (
+    <div class={`split${overview ? ' overview' : ''}${isOpen ? ' open' : ''}`}>
+      {list}
+      <div class="detail" tabIndex={-1} ref={detail}>
+        {isOpen && (
+          <a class="back" href={addressOf([tab])}>
+            ← Back to the list
+          </a>
+        )}
+        {isOpen ? children : resting}
+      </div>
+    </div>
+  )
+}
+
+/** Whether keys that are pressed there are text. */
+export function isField(target: unknown): target is HTMLElement {
+  return target instanceof HTMLElement && target.matches('input, textarea, select')
+}

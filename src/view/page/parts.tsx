@@ -1,0 +1,204 @@
+import type { ComponentChildren, JSX } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { Finding, TextAnswer } from '../answers.ts'
+import { AskError } from './server.ts'
+
+export type Child = ComponentChildren
+
+/** An address within the page. No text from a skill or a tool becomes any other address. */
+export function addressOf(words: readonly string[]): string {
+  return `#/${words.map(encodeURIComponent).join('/')}`
+}
+
+export function Chip({ text, kind = text }: { text: string; kind?: string }): JSX.Element {
+  return <span class={`chip ${kind.replaceAll(' ', '-')}`}>{text}</span>
+}
+
+/** A label and a value each; those without a value are left out. */
+export function Facts({ rows }: { rows: readonly (readonly [string, Child])[] }): JSX.Element {
+  const present = rows.filter(([, value]) => value !== undefined && value !== '')
+  return (
+    <dl class="facts">{present.map(([label, value]) => [<dt>{label}</dt>, <dd>{value}</dd>])}</dl>
+  )
+}
+
+export function Section({ title, children }: { title: Child; children: Child }): JSX.Element {
+  return (
+    <section>
+      <h2>{title}</h2>
+      {children}
+    </section>
+  )
+}
+
+interface TableProperties {
+  head: readonly string[]
+  rows: readonly (readonly Child[])[]
+  /** Columns with numbers, aligned to the right. */
+  numbers?: readonly number[]
+}
+
+export function Table({ head, rows, numbers = [] }: TableProperties): JSX.Element {
+  const alignment = (column: number): string | undefined =>
+    numbers.includes(column) ? 'num' : undefined
+  return (
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            {head.map((text, column) => (
+              <th class={alignment(column)}>{text}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {row.map((child, column) => (
+                // On a narrow screen each cell shows its label.
+                <td class={alignment(column)} data-label={head[column]}>
+                  {child}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+/** A line that the user types in a terminal; the page runs nothing itself. */
+export function Typed({ line, what }: { line: string; what?: string | undefined }): JSX.Element {
+  const [label, setLabel] = useState('Copy')
+  const copy = (): void => {
+    navigator.clipboard.writeText(line).then(
+      () => setLabel('Copied'),
+      () => setLabel('Select it'),
+    )
+  }
+  return (
+    <div class="type">
+      {what !== undefined && <span class="soft">{what}</span>}
+      <code>{line}</code>
+      <button type="button" onClick={copy}>
+        {label}
+      </button>
+    </div>
+  )
+}
+
+const mostFindings = 50
+
+export function Findings({ list }: { list: readonly Finding[] }): JSX.Element | null {
+  if (list.length === 0) return null
+  const rest = list.length - mostFindings
+  return (
+    <ul class="plain">
+      {list.slice(0, mostFindings).map(({ severity, message, code, path, line, hint }) => (
+        <li>
+          <Chip text={severity} /> {message}{' '}
+          <code class="soft">{`${place(message, path, line)}[${code}]`}</code>
+          {hint !== undefined && <div class="soft">{hint}</div>}
+        </li>
+      ))}
+      {rest > 0 && <li class="soft">and {count(rest)} more</li>}
+    </ul>
+  )
+}
+
+/** Where it is, unless the message has said so. */
+function place(message: string, path: string, line: number | undefined): string {
+  if (!message.includes(path)) return `${path}${line === undefined ? '' : `:${line}`} `
+  return line === undefined ? '' : `line ${line} `
+}
+
+/** What went wrong, as a note. */
+export function Trouble({ error }: { error: unknown }): JSX.Element {
+  const message = (error instanceof Error ? error.message : String(error)).replace(/^error: /i, '')
+  const first = message.slice(0, 1).toUpperCase() + message.slice(1)
+  const hint = error instanceof AskError && error.hint !== undefined ? `\n${error.hint}` : ''
+  return (
+    <p class="note bad" role="alert">
+      {`${first}${/[.!?:]$/.test(first) ? '' : '.'}${hint}`}
+    </p>
+  )
+}
+
+/** Why a list is empty, and the command that fills it. */
+export function Empty({ text, line }: { text: string; line: string }): JSX.Element {
+  return (
+    <div class="empty">
+      <p>{text}</p>
+      <Typed line={line} />
+    </div>
+  )
+}
+
+export function count(value: number): string {
+  return value.toLocaleString('en-US')
+}
+
+export function amount(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`
+}
+
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`
+  if (size < 1_000_000) return `${(size / 1000).toFixed(1)} KB`
+  return `${(size / 1_000_000).toFixed(1)} MB`
+}
+
+/** A time of this machine: only the hour where it is today. */
+export function Clock({ iso }: { iso: string }): JSX.Element {
+  const date = new Date(iso)
+  const isToday = date.toDateString() === new Date().toDateString()
+  const shown = isToday ? date.toLocaleTimeString() : date.toLocaleString()
+  return <time title={iso}>{Number.isNaN(date.getTime()) ? iso : shown}</time>
+}
+
+export function Digest({ digest }: { digest: string }): JSX.Element {
+  return (
+    <code class="soft" title={digest}>
+      {digest.replace(/^sha256:/, '').slice(0, 12)}
+    </code>
+  )
+}
+
+/** The button that shows the next items of a long list; nothing when all of them are shown. */
+export function More(properties: { rest: number; noun?: string; size: number; onMore(): void }) {
+  const { rest, noun = '', size, onMore } = properties
+  if (rest <= 0) return null
+  return (
+    <button type="button" class="more" onClick={onMore}>
+      {`Show ${count(Math.min(size, rest))} more of ${count(rest)}${noun}`}
+    </button>
+  )
+}
+
+/** A text of any length: its beginning at once, and each further piece on request. */
+export function LongText({ read }: { read(from: number): Promise<TextAnswer> }): JSX.Element {
+  const [pieces, setPieces] = useState<readonly string[]>([])
+  const [last, setLast] = useState<TextAnswer>()
+  const [error, setError] = useState<unknown>()
+  const load = (from: number): void => {
+    read(from).then((piece) => {
+      setPieces((before) => [...before, piece.text])
+      setLast(piece)
+    }, setError)
+  }
+  useEffect(() => load(0), [])
+  if (error !== undefined) return <Trouble error={error} />
+  if (last?.size === 0) return <p class="soft">It is empty.</p>
+  const next = last?.next
+  return (
+    <div>
+      <pre tabIndex={0}>{pieces}</pre>
+      {last !== undefined && next !== undefined && (
+        <button type="button" class="more" onClick={() => load(next)}>
+          {`Show more (${count(next)} of ${count(last.size)} characters are shown)`}
+        </button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,66 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { ListedRun } from '../answers.ts'
+import { useFollowed } from './answer.tsx'
+import { List, RowHead, Split } from './list.tsx'
+import { amount, Chip, Clock, count, Empty, Typed } from './parts.tsx'
+import { Run } from './run-view.tsx'
+
+const page = 100
+
+export function RunsTab({ id }: { id: string | undefined }): JSX.Element {
+  const [most, setMost] = useState(page)
+  const { answer, error } = useFollowed('runs', () => ({ most }), String(most))
+  const { runs = [], total = 0, limit = 0, diagnostics = [] } = answer ?? {}
+  const seen = runs.length + diagnostics.length
+  const hasOlder = seen < total && most < limit
+  const list = (
+    <List<ListedRun>
+      noun="runs"
+      items={answer?.runs}
+      error={error}
+      diagnostics={diagnostics}
+      selected={id}
+      keyOf={({ runId }) => runId}
+      words={({ runId, skill, status }) => `${runId} ${skill} ${status}`}
+      content={(run) => <Row {...run} />}
+      empty={<Empty text="There are no runs here. This makes one:" line="skillrail run SKILL" />}
+      kinds={{
+        unfinished: ({ status }) => ['running', 'waiting', 'interrupted'].includes(status),
+        failed: ({ status }) => status === 'failure' || status === 'critical',
+      }}
+    >
+      <div class="rest">
+        {seen < total && (
+          <p class="soft">The search looks only in the newest {count(seen)} runs.</p>
+        )}
+        {seen < total && !hasOlder && <Typed line="skillrail runs list" what="All of them" />}
+      </div>
+      {hasOlder && (
+        <button type="button" class="more" onClick={() => setMost(most + page)}>
+          {`Show older runs (${count(runs.length)} of ${amount(total, 'run')} are shown)`}
+        </button>
+      )}
+    </List>
+  )
+  const resting = <p class="soft">Choose a run to see its steps. A running run is updated.</p>
+  return (
+    <Split tab="runs" list={list} selected={id} resting={resting}>
+      {id !== undefined && <Run key={id} id={id} />}
+    </Split>
+  )
+}
+
+function Row({ runId, skill, status, finishedSteps, startedAt }: ListedRun): JSX.Element {
+  return (
+    <>
+      <RowHead name={skill}>
+        <Chip text={status} />
+      </RowHead>
+      <div class="about">
+        <code>{runId}</code> <Clock iso={startedAt} />
+        {`, ${amount(finishedSteps, 'step')} finished`}
+      </div>
+    </>
+  )
+}

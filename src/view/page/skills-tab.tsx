@@ -1,0 +1,194 @@
+import type { JSX } from 'preact'
+import type { AuditAnswer, ListedSkill, SkillAnswer } from '../answers.ts'
+import { Answered, useAnswer } from './answer.tsx'
+import { List, RowHead, Split } from './list.tsx'
+import {
+  addressOf,
+  amount,
+  bytes,
+  type Child,
+  Chip,
+  count,
+  Empty,
+  Facts,
+  Findings,
+  LongText,
+  Section,
+  Table,
+  Trouble,
+} from './parts.tsx'
+import { ask, AskError } from './server.ts'
+
+export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
+  const { answer, error } = useAnswer('skills')
+  const list = (
+    <List<ListedSkill>
+      noun="skills"
+      items={answer?.skills}
+      error={error}
+      diagnostics={answer?.diagnostics}
+      selected={id}
+      keyOf={(skill) => skill.id}
+      words={({ name, description, path, scope, trust }) =>
+        [name, description, path, scope, trust].join(' ')
+      }
+      content={(skill) => <Row {...skill} />}
+      empty={<Empty text="There are no skills here. This makes one:" line="skillrail new NAME" />}
+      kinds={{
+        trusted: ({ trust }) => trust === 'trusted',
+        untrusted: ({ trust }) => trust === 'untrusted',
+        'with problems': (skill) => skill.standing === 'broken' || problemsOf(skill) > 0,
+        shadowed: ({ standing }) => standing === 'shadowed',
+      }}
+    />
+  )
+  const resting = (
+    <p class="soft">Choose a skill to see what it is, what it can do and what it says.</p>
+  )
+  return (
+    <Split tab="skills" list={list} selected={id} resting={resting}>
+      {id !== undefined && <Skill key={id} id={id} />}
+    </Split>
+  )
+}
+
+function problemsOf({ diagnostics }: ListedSkill): number {
+  return diagnostics.filter(({ severity }) => severity !== 'info').length
+}
+
+function Row(skill: ListedSkill): JSX.Element {
+  const { name, description, scope, trust, tokens, standing, shadows = [] } = skill
+  const problems = problemsOf(skill)
+  return (
+    <>
+      <RowHead name={name}>
+        <span class="side">{standing !== 'broken' && amount(tokens.body, 'token')}</span>
+      </RowHead>
+      <div class="about">{description}</div>
+      <div class="chips">
+        <Chip text={scope} kind="scope" />
+        <Chip text={standing === 'used' ? trust : standing} />
+        {shadows.length > 0 && <Chip text={`hides ${shadows.length}`} kind="hides" />}
+        {problems > 0 && standing !== 'broken' && (
+          <Chip text={amount(problems, 'problem')} kind="warning" />
+        )}
+      </div>
+    </>
+  )
+}
+
+function Skill({ id }: { id: string }): JSX.Element {
+  const { answer, error } = useAnswer('skill', { id })
+  if (error instanceof AskError && error.code === 'skill-unusable') {
+    return (
+      <>
+        <h1>This skill cannot be used</h1>
+        <Trouble error={error} />
+        <Findings list={error.diagnostics} />
+        <Source id={id} />
+      </>
+    )
+  }
+  return <Answered asked={{ answer, error }}>{(skill) => <Details {...skill} />}</Answered>
+}
+
+function Details(skill: SkillAnswer): JSX.Element {
+  const { id, name, description, trust, trustReason, isChain, diagnostics, facts } = skill
+  return (
+    <>
+      <h1>{name}</h1>
+      <p class="lead">{description}</p>
+      <p class="chips">
+        <Chip text={trust} />
+        <span class="soft">{trustReason}</span>
+        {isChain && <a href={addressOf(['chains', id])}>See it as a chain</a>}
+      </p>
+      <Findings list={diagnostics} />
+      <Section title="Properties">
+        <Facts rows={facts} />
+      </Section>
+      <Triggers {...skill} />
+      <Section title="What it can do">
+        <Audit id={id} />
+      </Section>
+      <Source id={id} />
+      <Files {...skill} />
+    </>
+  )
+}
+
+function Source({ id }: { id: string }): JSX.Element {
+  return (
+    <Section title="SKILL.md">
+      <LongText read={(from) => ask('skill-text', { id, from })} />
+    </Section>
+  )
+}
+
+function Triggers({ triggers }: SkillAnswer): Child {
+  if (triggers.length === 0) return null
+  return (
+    <Section title="Triggers">
+      <Table
+        head={['on', 'injects', 'line']}
+        rows={triggers.map(({ match, inject, line }) => [
+          <code>{match}</code>,
+          <code>{inject}</code>,
+          String(line),
+        ])}
+        numbers={[2]}
+      />
+      <p>
+        <a href={addressOf(['triggers'])}>Try a prompt</a>
+      </p>
+    </Section>
+  )
+}
+
+const mostFiles = 200
+
+function Files({ resources, resourcesTruncated }: SkillAnswer): Child {
+  if (resources.length === 0) return null
+  const rest = resources.length - mostFiles
+  return (
+    <Section title="Other files">
+      <Table
+        head={['file', 'size']}
+        rows={resources
+          .slice(0, mostFiles)
+          .map(({ path, size }) => [<code>{path}</code>, bytes(size)])}
+        numbers={[1]}
+      />
+      {(rest > 0 || resourcesTruncated) && (
+        <p class="soft">{rest > 0 ? `and ${count(rest)} more` : 'and more'}</p>
+      )}
+    </Section>
+  )
+}
+
+const mostSubjects = 12
+
+/** What `skillrail audit` says; asked when a skill is opened, since it reads each file. */
+function Audit({ id }: { id: string }): JSX.Element {
+  const asked = useAnswer('audit', { id })
+  return <Answered asked={asked}>{(answer) => <AuditParts {...answer} />}</Answered>
+}
+
+function AuditParts({ files, analysedBytes, findings }: AuditAnswer): JSX.Element {
+  const facts = findings.filter(({ severity }) => severity === 'info')
+  const rows = [...Map.groupBy(facts, ({ code }) => code)].map(([code, list]) => {
+    const said = [...new Set(list.map(({ subject, message }) => subject ?? message))]
+    const more = said.length - mostSubjects
+    const text = said.slice(0, mostSubjects).join(', ')
+    return [code, more > 0 ? `${text} and ${more} more` : text] as const
+  })
+  return (
+    <>
+      <Findings list={findings.filter(({ severity }) => severity !== 'info')} />
+      <Facts rows={rows} />
+      <p class="soft">
+        {`${amount(files, 'file')}, ${bytes(analysedBytes)} of text. These are facts, and no verdict.`}
+      </p>
+    </>
+  )
+}

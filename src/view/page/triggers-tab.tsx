@@ -1,0 +1,135 @@
+import type { JSX } from 'preact'
+import { useState } from 'preact/hooks'
+import type { MatchAnswer, TriggerVerdict } from '../answers.ts'
+import { Answered, useAnswer } from './answer.tsx'
+import { amount, type Child, Chip, count, Empty, Findings, Section, Table } from './parts.tsx'
+
+/** Kept while the page is open. */
+let kept = ''
+
+export function TriggersTab(): JSX.Element {
+  const [prompt, setPrompt] = useState(kept)
+  const asked = useAnswer('match', { prompt }, 150)
+  return (
+    <div class="single">
+      <h1>Triggers</h1>
+      <p class="lead">
+        What the hook would inject for a prompt, before any model sees it, as skillrail match says
+        it.
+      </p>
+      <div class="ask">
+        <textarea
+          class="search"
+          placeholder="Type a prompt, such as: deploy to staging"
+          aria-label="Prompt"
+          value={prompt}
+          onInput={({ currentTarget }) => setPrompt((kept = currentTarget.value))}
+        />
+      </div>
+      <div aria-live="polite">
+        <Answered asked={asked}>{(answer) => <Matched {...answer} />}</Answered>
+      </div>
+    </div>
+  )
+}
+
+const mostVerdicts = 200
+
+function Matched(answer: MatchAnswer): JSX.Element {
+  const { injected, deferred, explanation, triggers, quiet, untried, diagnostics } = answer
+  if (triggers === 0) {
+    return (
+      <Empty
+        text="No skill here has triggers. They are fields in the frontmatter of a skill. This lists and checks them:"
+        line="skillrail triggers check"
+      />
+    )
+  }
+  const tokens = injected.reduce((sum, reference) => sum + reference.tokens, 0)
+  // What fired comes first: very many triggers may come close.
+  const said = explanation
+    .flatMap(({ skill, verdicts }) => verdicts.map((verdict) => ({ skill, verdict })))
+    .toSorted((a, b) => Number(hasFired(b.verdict)) - Number(hasFired(a.verdict)))
+  return (
+    <>
+      <p>
+        <strong>{amount(injected.length, 'reference')}</strong>
+        {` injected, ${amount(tokens, 'token')}`}
+      </p>
+      {injected.length > 0 && (
+        <Table
+          head={['injected', 'of', 'tokens']}
+          rows={injected.map(({ skill, path, tokens: size }) => [
+            <code>{path}</code>,
+            skill,
+            count(size),
+          ])}
+          numbers={[2]}
+        />
+      )}
+      {deferred.length > 0 && (
+        <Section title="Fired, but not injected">
+          <Table
+            head={['reference', 'of', 'why']}
+            rows={deferred.map(({ skill, path, reason }) => [<code>{path}</code>, skill, reason])}
+          />
+        </Section>
+      )}
+      <Findings list={diagnostics} />
+      {said.length > 0 && (
+        <Section title="Why">
+          {said.slice(0, mostVerdicts).map(({ skill, verdict }) => (
+            <Verdict skill={skill} {...verdict} />
+          ))}
+          {said.length > mostVerdicts && (
+            <p class="soft">and {count(said.length - mostVerdicts)} more</p>
+          )}
+        </Section>
+      )}
+      <p class="soft">
+        {answer.prompt.trim() === ''
+          ? `${amount(triggers, 'trigger')} would be tried.`
+          : `${count(quiet)} of ${amount(triggers, 'trigger')} did not match at all.`}
+      </p>
+      {untried > 0 && (
+        <p class="soft">
+          {`${amount(untried, 'trigger')} that did not fire were not checked for near misses; skillrail match --explain checks all.`}
+        </p>
+      )}
+    </>
+  )
+}
+
+function hasFired({ outcome }: TriggerVerdict): boolean {
+  return outcome === 'fired'
+}
+
+const words: Record<TriggerVerdict['outcome'], string> = {
+  fired: 'fired',
+  'near-miss': 'missed',
+  'no-match': 'no match',
+  invalid: 'invalid',
+}
+
+function Verdict(verdict: TriggerVerdict & { skill: string }): JSX.Element {
+  const { skill, trigger, outcome } = verdict
+  return (
+    <div class="verdict">
+      <div>
+        <Chip text={words[outcome]} kind={outcome} />
+      </div>
+      <div>
+        <strong>{skill}</strong> <code>{trigger.match}</code> → <code>{trigger.inject}</code>
+        <span class="soft"> line {trigger.line}</span>
+        <div>{reasonOf(verdict)}</div>
+      </div>
+    </div>
+  )
+}
+
+function reasonOf({ text = '', promptLine, tokens, problem, miss, reason }: TriggerVerdict): Child {
+  if (reason !== undefined) return reason
+  if (miss !== undefined) return miss.reason
+  const cost = tokens === undefined ? `injects nothing: ${problem ?? ''}` : amount(tokens, 'token')
+  return ['on ', <mark>{text}</mark>, ` in line ${promptLine ?? 1} of the prompt; ${cost}`]
+}
