@@ -21,8 +21,9 @@ describe('the page', () => {
     expect(text.match(/<style>/g)).toHaveLength(1)
     expect(text).not.toMatch(/<(?:script|link|img|iframe)[^>]*(?:src|href)=(?!"data:)/)
     expect(text).not.toMatch(/@import|url\(/)
+    // Names of XML and its dialects, which nothing asks for.
     const addresses = text.match(/https?:\/\/[^\s'"`]+/g) ?? []
-    expect(addresses).toEqual(['http://www.w3.org/2000/svg'])
+    expect(addresses.filter((one) => !one.startsWith('http://www.w3.org/'))).toEqual([])
   })
 
   it('is small', () => {
@@ -31,7 +32,7 @@ describe('the page', () => {
 })
 
 const lines = sources.flatMap(([name, source]) =>
-  [...source.matchAll(/'skillrail ([^'$]+)'/g)].map(([, line = '']) => [line, name] as const),
+  [...source.matchAll(/line="skillrail ([^"]+)"/g)].map(([, line = '']) => [line, name] as const),
 )
 
 it('has lines to type', () => {
