@@ -16,7 +16,7 @@ import { skillLocations } from '../library/locations.ts'
 import { walkDirectories, walkLimits } from '../library/walk.ts'
 import { compilePattern } from '../trigger/pattern.ts'
 import { findWorkspace, readTrustPolicy } from '../trust/decide.ts'
-import { openTrustStore } from '../trust/store.ts'
+import { TrustStore } from '../trust/store.ts'
 import { skillTrust } from '../trust/skill-trust.ts'
 import {
   cacheDirectory,
@@ -107,7 +107,7 @@ function otherPaths(
 ): string[] {
   const files = [
     join(userDirectories(runtime).config, 'config.json'),
-    openTrustStore(runtime).path,
+    new TrustStore(runtime).path,
     ...[...shadowed, ...conflicts, ...broken].map(({ path }) => path),
     ...directoriesUpward(runtime.cwd).map((directory) =>
       join(directory, '.skillrail', 'config.json'),

@@ -7,6 +7,7 @@ import type { JsonValue, SkillFields } from '../skill/model.ts'
 import {
   type Acceptance,
   type ActingKind,
+  actingKinds,
   type ActingPart,
   type ActingSkill,
   orderParts,
@@ -45,13 +46,10 @@ export function collectActingParts(
     return inside ? [{ ...skill, realDirectory: directory }] : []
   })
   const unique = new Map(real.map((skill) => [skill.realDirectory, skill]))
-  const parts = [...unique.values()].flatMap((skill) =>
-    collectSkillParts(workspace, skill, options),
-  )
   return [
     ...workspaceFileParts(workspace),
     ...subagentParts(workspace, options),
-    ...parts,
+    ...[...unique.values()].flatMap((skill) => collectSkillParts(workspace, skill, options)),
   ].toSorted(orderParts)
 }
 
@@ -77,60 +75,47 @@ export function collectSkillParts(
   const owner = workspaceRelative(workspace, directory)
   const { run, hooks } = skill.fields
   const commands = hookCommands(hooks)
-  const programs = commands.flatMap((command) => hookProgram(command)?.path ?? [])
   const files = skillFiles(directory, {
-    runs: [...(run === undefined ? [] : [run]), ...programs],
+    runs: [run ?? [], commands.map((command) => hookProgram(command)?.path ?? [])].flat(2),
     commands,
     text: options.text ?? false,
     isWorkspace: directory === workspace,
     linksOut: 'named',
   })
-  const inWorkspace = files.map(({ path, ...file }) => ({
-    ...file,
-    path: workspaceRelative(workspace, join(directory, path)),
-  }))
-  const document = workspaceRelative(workspace, join(directory, documentName(skill)))
-  return [...fieldParts(document, skill.fields), ...inWorkspace]
-    .map((part) => ({ owner, skill: skill.name, ...part }))
+  const documentName = skill.path?.endsWith('skill.md') === true ? 'skill.md' : 'SKILL.md'
+  return [...fieldParts(documentName, skill.fields), ...files]
+    .map((part) => ({
+      owner,
+      skill: skill.name,
+      ...part,
+      path: workspaceRelative(workspace, join(directory, part.path)),
+    }))
     .toSorted(orderParts)
 }
 
-function documentName(skill: ActingSkill): string {
-  return skill.path?.endsWith('skill.md') === true ? 'skill.md' : 'SKILL.md'
-}
-
-type FieldPart = Omit<ActingPart, 'owner'>
-
 /** The fields of a skill that start or allow something, each as one part with its value as text. */
-function fieldParts(document: string, fields: SkillFields): FieldPart[] {
-  return actingFields.flatMap(({ kind, value }) => {
-    const found = value(fields)
-    if (found === undefined) return []
-    const text = `${JSON.stringify(found, undefined, 2)}\n`
-    return [{ path: document, kind, digest: sha256(text), size: 0, text }]
+function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'>[] {
+  const { run, sandbox, hooks, allowedTools, chain, context, agent } = fields
+  const values: Partial<Record<ActingKind, unknown>> = {
+    // Without its sandbox a script can do more.
+    run: sandbox === true ? { run, sandbox } : run,
+    hooks,
+    'allowed-tools': allowedTools,
+    // It decides which scripts run and where it waits.
+    chain: chain && {
+      steps: chain.steps.map((step) => step.name),
+      gates: chain.gates,
+      policy: chain.policy,
+    },
+    fork: context === 'fork' ? { context, agent } : undefined,
+  }
+  return actingKinds.flatMap((kind) => {
+    const value = values[kind]
+    if (value === undefined) return []
+    const text = `${JSON.stringify(value, undefined, 2)}\n`
+    return [{ path, kind, digest: sha256(text), size: 0, text }]
   })
 }
-
-/** `undefined` where the skill has none. A chain decides which scripts run and where it waits. */
-const actingFields: readonly { kind: ActingKind; value: (fields: SkillFields) => unknown }[] = [
-  // Without its sandbox a script can do more.
-  { kind: 'run', value: ({ run, sandbox }) => (sandbox === true ? { run, sandbox } : run) },
-  { kind: 'hooks', value: (fields) => fields.hooks },
-  { kind: 'allowed-tools', value: (fields) => fields.allowedTools },
-  {
-    kind: 'chain',
-    value: ({ chain }) =>
-      chain && {
-        steps: chain.steps.map((step) => step.name),
-        gates: chain.gates,
-        policy: chain.policy,
-      },
-  },
-  {
-    kind: 'fork',
-    value: ({ context, agent }) => (context === 'fork' ? { context, agent } : undefined),
-  },
-]
 
 /** The program of a hook as a path in its skill; whether it is there was not looked at. */
 interface HookProgram {
@@ -196,26 +181,16 @@ export function allowingHint(
   skill: TrustSubject,
   policy: TrustPolicy,
 ): string {
-  const place = shellWord(placeOf(skill, policy))
-  const command = `skillrail trust ${place}`
-  if (reason === 'workspace-not-accepted') {
-    return `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`
-  }
-  if (reason === 'workspace-changed') return `To see what changed and accept it: ${command}`
-  if (reason === 'lock-drift') {
-    return `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`
-  }
-  if (reason === 'lock-unreadable') {
-    return `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`
-  }
-  const directory = shellWord(skill.realDirectory ?? skill.directory)
-  return `To allow it, add ${directory} to skills.trustedPaths in your own configuration file.`
-}
-
-/** Skills of a nested folder are seen from that folder, so the command must start there. */
-function placeOf(skill: TrustSubject, policy: TrustPolicy): string {
   const directory = skill.realDirectory ?? skill.directory
-  return workspaceRelative(policy.workspace, directory).startsWith('.')
-    ? policy.workspace
-    : directory
+  // Skills of a nested folder are seen from that folder, so the command must start there.
+  const isOutside = workspaceRelative(policy.workspace, directory).startsWith('.')
+  const command = `skillrail trust ${shellWord(isOutside ? policy.workspace : directory)}`
+  const hints: Partial<Record<TrustReason, string>> = {
+    'workspace-not-accepted': `To see what it may do and allow it: ${command} (in CI: --trust-workspace).`,
+    'workspace-changed': `To see what changed and accept it: ${command}`,
+    'lock-drift': `To see what differs: ${command} --lock --check; to lock it as it is now: ${command} --lock`,
+    'lock-unreadable': `To see what is wrong with it: ${command} --lock --check; to do without it: ${command} --unlock`,
+  }
+  const setting = `To allow it, add ${shellWord(directory)} to skills.trustedPaths in your own configuration file.`
+  return hints[reason] ?? setting
 }

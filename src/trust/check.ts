@@ -1,7 +1,7 @@
 import type { Check, CheckContext } from '../core/check.ts'
 import { amount } from '../core/text.ts'
 import { findWorkspace } from './decide.ts'
-import { openTrustStore } from './store.ts'
+import { TrustStore } from './store.ts'
 import { readLock } from './lock.ts'
 
 export function checkTrust({ runtime, settings }: CheckContext): Check[] {
@@ -10,7 +10,7 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     const found = `${workspace} is trusted for this command`
     return [{ name: 'workspace', status: 'ok', found }]
   }
-  const { acceptances, diagnostics } = openTrustStore(runtime).read()
+  const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const accepted = acceptances.find((acceptance) => acceptance.workspace === workspace)
   const problems = diagnostics.map(({ path, message, hint }) => ({
     name: 'trust record',

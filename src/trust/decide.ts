@@ -5,8 +5,15 @@ import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
 import { isInside, realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { SkillError } from '../skill/errors.ts'
-import type { SkillScope, TrustLevel, TrustPolicy, TrustReason, TrustVerdict } from './model.ts'
-import { openTrustStore } from './store.ts'
+import {
+  type SkillScope,
+  type TrustLevel,
+  type TrustPolicy,
+  type TrustReason,
+  trustReasons,
+  type TrustVerdict,
+} from './model.ts'
+import { TrustStore } from './store.ts'
 
 /** What {@link decideTrust} decides on: values only, no name, no text and no setting of a skill. */
 export interface TrustFacts {
@@ -14,49 +21,36 @@ export interface TrustFacts {
   /** Real path, or undefined where there is none; ignored in the scopes `code` and `user`. */
   directory: string | undefined
   policy: TrustPolicy
-  /** Whether a part that acts differs from what was accepted; false where nobody has looked. */
-  changed: boolean
+  /** Whether a part that acts differs from what was accepted; default false, as nobody has looked. */
+  changed?: boolean
   /** What the skill is by the lock of its project; undefined where there is none to hold it to. */
   lock?: 'drifted' | 'unreadable' | undefined
 }
 
 /**
  * The one place where a skill gets its level. Nothing that a skill or a project file says is among
- * its inputs, so neither can raise its own trust.
+ * its inputs, so neither can raise its own trust. A lock is a file of the project: it takes trust away
+ * from the project's skills and gives none.
  */
 export function decideTrust(facts: TrustFacts): TrustVerdict {
   const byPlace = reasonOf(facts)
-  const code = verdicts[byPlace].level === 'trusted' ? underLock(byPlace, facts) : byPlace
-  const { level, reason } = verdicts[code]
-  return { level, code, reason }
-}
-
-/** A lock is a file of the project: it takes trust away from the project's skills and gives none. */
-function underLock(code: TrustReason, facts: TrustFacts): TrustReason {
-  const { lock } = facts
-  if (lock === undefined || !isUnderLock(facts)) return code
-  return lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
+  const isHeld =
+    facts.lock !== undefined && trustReasons[byPlace].level === 'trusted' && isUnderLock(facts)
+  const byLock = facts.lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
+  const code = isHeld ? byLock : byPlace
+  return { ...trustReasons[code], code }
 }
 
 /**
  * By where the skill lies, and not by how it was found: a project can name a folder of its own in
  * `skills.paths`. Only what the user or a program put there has nothing to do with a project.
  */
-export function isUnderLock({
-  scope,
-  directory,
-  policy,
-}: Pick<TrustFacts, 'scope' | 'directory' | 'policy'>): boolean {
+export function isUnderLock({ scope, directory, policy }: TrustFacts): boolean {
   if (scope === 'user' || scope === 'code' || directory === undefined) return false
   return isInside(policy.workspace, directory)
 }
 
-/** Whether a skill of level `upper` may hide one of level `lower` that has the same name. */
-export function mayShadow(upper: TrustLevel, lower: TrustLevel): boolean {
-  return upper === 'trusted' || lower === 'untrusted'
-}
-
-function reasonOf({ scope, directory, policy, changed }: TrustFacts): TrustReason {
+function reasonOf({ scope, directory, policy, changed = false }: TrustFacts): TrustReason {
   if (scope === 'code') return 'registered-by-program'
   if (scope === 'user') return 'user-scope'
   if (directory === undefined) return 'directory-unreadable'
@@ -70,32 +64,10 @@ function reasonOf({ scope, directory, policy, changed }: TrustFacts): TrustReaso
   return changed ? 'workspace-changed' : 'workspace-accepted'
 }
 
-const verdicts = {
-  'registered-by-program': { level: 'trusted', reason: 'the program registered it' },
-  'user-scope': { level: 'trusted', reason: "it is one of the user's own skills" },
-  'trusted-path': { level: 'trusted', reason: 'it lies in a trusted path' },
-  'workspace-accepted': { level: 'trusted', reason: 'its workspace was trusted' },
-  'workspace-option': { level: 'trusted', reason: 'the caller vouches for its workspace' },
-  'workspace-not-accepted': { level: 'untrusted', reason: 'its workspace was never trusted' },
-  'workspace-changed': {
-    level: 'untrusted',
-    reason: 'something that it can execute has changed since its workspace was trusted',
-  },
-  'lock-drift': {
-    level: 'untrusted',
-    reason: 'it is not as the lock file of its project has it',
-  },
-  'lock-unreadable': {
-    level: 'untrusted',
-    reason: 'the lock file of its project cannot be read',
-  },
-  'outside-workspace': {
-    level: 'untrusted',
-    reason: 'a link leads from the workspace to its directory outside',
-  },
-  'directory-unreadable': { level: 'untrusted', reason: 'its directory cannot be resolved' },
-  'custom-path': { level: 'untrusted', reason: 'it was given by path' },
-} as const satisfies Record<TrustReason, { level: TrustLevel; reason: string }>
+/** Whether a skill of level `upper` may hide one of level `lower` that has the same name. */
+export function mayShadow(upper: TrustLevel, lower: TrustLevel): boolean {
+  return upper === 'trusted' || lower === 'untrusted'
+}
 
 export interface TrustPolicyOptions {
   /** Any spelling of the workspace; see `findWorkspace`. */
@@ -109,46 +81,39 @@ export interface TrustPolicyOptions {
   trustedPaths?: readonly string[] | undefined
 }
 
-export interface TrustPolicyReading {
-  policy: TrustPolicy
-  /** A broken record is an error here, and the policy then trusts no workspace. */
-  diagnostics: readonly Diagnostic[]
-}
-
 /**
- * Takes the user's record and the caller's wishes once, for any number of decisions.
+ * Takes the user's record and the caller's wishes once, for any number of decisions. A broken record
+ * is an error diagnostic, and the policy then trusts no workspace.
  *
  * @example
  * const workspace = findWorkspace(runtime.cwd, runtime)
  * const { policy, diagnostics } = readTrustPolicy(runtime, { workspace })
  */
-export function readTrustPolicy(runtime: Runtime, options: TrustPolicyOptions): TrustPolicyReading {
-  const store = openTrustStore(runtime)
-  const reading = store.read()
+export function readTrustPolicy(
+  runtime: Runtime,
+  options: TrustPolicyOptions,
+): { policy: TrustPolicy; diagnostics: readonly Diagnostic[] } {
+  const reading = new TrustStore(runtime).read()
   const workspace = realPathOf(options.workspace) ?? options.workspace
-  const named = (options.trustedPaths ?? []).map((path) => expandHome(path, runtime.home))
+  const named = (options.trustedPaths ?? []).map((path) =>
+    path === '~' || path.startsWith('~/') ? join(runtime.home, path.slice(1)) : path,
+  )
   const policy: TrustPolicy = {
     workspace,
     workspaceTrust: options.workspaceTrust ?? 'ask',
     trustedPaths: named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? []),
     acceptance: reading.acceptances.find((item) => item.workspace === workspace),
   }
-  const relative = named.filter((path) => !isAbsolute(path)).map(relativePath)
+  const relative = named
+    .filter((path) => !isAbsolute(path))
+    .map((path): Diagnostic => ({
+      code: 'trusted-path-relative',
+      severity: 'warning',
+      message: `the trusted path "${path}" is relative and was ignored`,
+      path: 'skills.trustedPaths',
+      hint: 'Give an absolute path or one that begins with ~/.',
+    }))
   return { policy, diagnostics: [...reading.diagnostics, ...relative] }
-}
-
-function expandHome(path: string, home: string): string {
-  return path === '~' || path.startsWith('~/') ? join(home, path.slice(1)) : path
-}
-
-function relativePath(path: string): Diagnostic {
-  return {
-    code: 'trusted-path-relative',
-    severity: 'warning',
-    message: `the trusted path "${path}" is relative and was ignored`,
-    path: 'skills.trustedPaths',
-    hint: 'Give an absolute path or one that begins with ~/.',
-  }
 }
 
 /**

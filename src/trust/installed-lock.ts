@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { type Dirent, readdirSync, readlinkSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, posix } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { isObject } from '../core/json.ts'
-import { messageOf, systemCode } from '../core/errors.ts'
 import { readRegularFile } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
-import { readInChunks } from './skill-files.ts'
-import { type JsonPlace, type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
+import { cannotBe, readInChunks } from './digest-file.ts'
+import { type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
+import { maxBytes, maxEntries } from './skill-files.ts'
 
 /** What the `skills` command recorded about a skill when it installed it. */
 interface InstalledSkill {
@@ -43,39 +43,26 @@ export interface InstalledState extends InstalledSkill {
 interface LockForm {
   fileName: string
   version: number
-  /** The member with the hash of a skill, and what it looks like. */
+  /** The member with the hash of a skill. */
   hash: 'computedHash' | 'skillFolderHash'
   looks: RegExp
   words: string
   followSymlinks: boolean
 }
 
-const ofProject: LockForm = {
-  fileName: 'skills-lock.json',
-  version: 1,
-  hash: 'computedHash',
-  looks: /^[0-9a-f]{64}$/,
-  words: 'a computedHash of 64 hexadecimal digits',
-  followSymlinks: false,
-}
-
-const ofUser: LockForm = {
-  fileName: '.skill-lock.json',
-  version: 3,
-  hash: 'skillFolderHash',
-  looks: /^(?:[0-9a-f]{64}|[0-9a-f]{40})?$/,
-  words: 'a skillFolderHash of 64 or 40 hexadecimal digits',
-  followSymlinks: true,
-}
-
-const maxBytes = 16 * 1024 * 1024
-
 /**
  * Reads `skills-lock.json`, version 1, which the `skills` command keeps in a project. An entry that
  * cannot be understood is an error of its own; a version that is not known makes all of it one.
  */
 export function readInstalledLock(directory: string): InstalledReading {
-  return readLockOf(ofProject, directory)
+  return readLockOf(directory, {
+    fileName: 'skills-lock.json',
+    version: 1,
+    hash: 'computedHash',
+    looks: /^[0-9a-f]{64}$/,
+    words: 'a computedHash of 64 hexadecimal digits',
+    followSymlinks: false,
+  })
 }
 
 /** The same of `.skill-lock.json`, version 3, which it keeps for what a user installed for all projects. */
@@ -84,7 +71,14 @@ export function readUserInstalledLock({
   home,
 }: Pick<Runtime, 'env' | 'home'>): InstalledReading {
   const state = env['XDG_STATE_HOME'] ?? ''
-  return readLockOf(ofUser, state === '' ? join(home, '.agents') : join(state, 'skills'))
+  return readLockOf(state === '' ? join(home, '.agents') : join(state, 'skills'), {
+    fileName: '.skill-lock.json',
+    version: 3,
+    hash: 'skillFolderHash',
+    looks: /^(?:[0-9a-f]{64}|[0-9a-f]{40})?$/,
+    words: 'a skillFolderHash of 64 or 40 hexadecimal digits',
+    followSymlinks: true,
+  })
 }
 
 /** Where the `skills` command puts what a user installed for all projects. */
@@ -92,57 +86,48 @@ export function userSkillDirectory(name: string, { home }: Pick<Runtime, 'home'>
   return join(home, '.agents', 'skills', directoryName(name))
 }
 
-function readLockOf(form: LockForm, directory: string): InstalledReading {
-  const { fileName, version, followSymlinks } = form
+function readLockOf(directory: string, form: LockForm): InstalledReading {
+  const { fileName, version, hash, looks, words, followSymlinks } = form
   const path = join(directory, fileName)
-  const file = readRegularFile(path, { maxBytes, followSymlinks })
-  if (!file.ok && file.code === 'file-missing') {
-    return { state: 'none', path, skills: [], diagnostics: [] }
+  const errorOf = (code: string, problem: Partial<JsonProblem>): Diagnostic => {
+    const hint = 'The skills command writes this file: install the skills again with it.'
+    const message = `${fileName} ${problem.message}`
+    return { code, severity: 'error', ...problem, message, path, hint }
   }
-  if (!file.ok) return unreadable(errorOf('installed-lock-unreadable', { message: file.message }))
+  const unreadable = (code: string, problem: Partial<JsonProblem>): InstalledReading => {
+    return { state: 'unreadable', path, skills: [], diagnostics: [errorOf(code, problem)] }
+  }
+  const file = readRegularFile(path, { maxBytes: 16 * 1024 * 1024, followSymlinks })
+  if (!file.ok) {
+    return file.code === 'file-missing'
+      ? { state: 'none', path, skills: [], diagnostics: [] }
+      : unreadable('installed-lock-unreadable', file)
+  }
   const { text } = file
   const parsed = parseProjectJson(text)
-  if (!parsed.ok) return unreadable(errorOf('installed-lock-corrupt', parsed.problem))
-  const { value } = parsed
-  const found = isObject(value) ? value['version'] : undefined
+  if (!parsed.ok) return unreadable('installed-lock-corrupt', parsed.problem)
+  const { version: found, skills: entries } = isObject(parsed.value) ? parsed.value : {}
   if (found !== version) {
     const message = `has version ${JSON.stringify(found)}; this Skillrail knows ${version}`
-    return unreadable(errorAt('installed-lock-version', ['version'], message))
+    return unreadable('installed-lock-version', problemAt(text, ['version'], message))
   }
-  const entries = isObject(value) ? value['skills'] : undefined
   if (!isObject(entries)) {
-    return unreadable(
-      errorAt('installed-lock-corrupt', ['skills'], 'must have skills by name here'),
-    )
+    const problem = problemAt(text, ['skills'], 'must have skills by name here')
+    return unreadable('installed-lock-corrupt', problem)
   }
   const skills: InstalledSkill[] = []
   const diagnostics: Diagnostic[] = []
   for (const [name, entry] of Object.entries(entries)) {
-    const skill = readEntry(form, name, entry)
-    if (skill !== undefined) skills.push(skill)
-    else {
-      const message = `has a skill here without ${form.words}`
-      diagnostics.push(errorAt('installed-lock-entry', ['skills', name], message))
+    const { source, [hash]: computedHash } = isObject(entry) ? entry : {}
+    if (typeof computedHash === 'string' && looks.test(computedHash)) {
+      skills.push({ name, source: typeof source === 'string' ? source : '', computedHash })
+    } else {
+      const message = `has a skill here without ${words}`
+      diagnostics.push(errorOf('installed-lock-entry', problemAt(text, ['skills', name], message)))
     }
   }
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name))
   return { state: 'read', path, skills: sorted, diagnostics }
-
-  function unreadable(diagnostic: Diagnostic): InstalledReading {
-    return { state: 'unreadable', path, skills: [], diagnostics: [diagnostic] }
-  }
-
-  function errorAt(code: string, place: JsonPlace, message: string): Diagnostic {
-    return errorOf(code, problemAt(text, place, message))
-  }
-
-  function errorOf(
-    code: string,
-    { message, ...position }: Partial<JsonProblem> & { message: string },
-  ): Diagnostic {
-    const hint = 'The skills command writes this file: install the skills again with it.'
-    return { code, severity: 'error', message: `${fileName} ${message}`, path, ...position, hint }
-  }
 }
 
 /**
@@ -157,34 +142,19 @@ export function installedStates(
   directories: readonly string[],
 ): InstalledState[] {
   return installed.map((skill) => {
-    const wanted = directoryName(skill.name)
-    const here = directories.filter((directory) => basename(directory) === wanted)
+    const { name, computedHash } = skill
+    const here = directories.filter((directory) => basename(directory) === directoryName(name))
     if (here.length === 0) return { ...skill, state: 'missing', directories: [] }
-    if (skill.computedHash === '') return { ...skill, state: 'unrecorded', directories: here }
-    const results = here.map((directory) => ({ directory, hash: hashLike(skill, directory) }))
-    const different = results.filter(
-      ({ hash }) => !hash.ok || !hash.hashes.includes(skill.computedHash),
-    )
+    if (computedHash === '') return { ...skill, state: 'unrecorded', directories: here }
+    const hashOf = computedHash.length === 40 ? gitTreeHash : installedHash
+    const different = here
+      .map((directory) => ({ directory, hash: hashOf(directory) }))
+      .filter(({ hash }) => !hash.ok || !hash.hashes.includes(computedHash))
     if (different.length === 0) return { ...skill, state: 'same', directories: here }
-    const problem = different
-      .map(({ hash }) => (hash.ok ? undefined : hash.problem))
-      .find((each) => each !== undefined)
+    const [problem] = different.flatMap(({ hash }) => (hash.ok ? [] : [hash.problem]))
     const changed = different.map(({ directory }) => directory)
     return { ...skill, state: 'changed', directories: changed, problem }
   })
-}
-
-/** The hash of what is there, of the kind that was recorded. */
-function hashLike({ computedHash }: InstalledSkill, directory: string): InstalledHash {
-  const isTree = computedHash.length === 40
-  return isTree ? gitTreeHash(directory, installedLimits) : installedHash(directory)
-}
-
-function readEntry(form: LockForm, name: string, entry: unknown): InstalledSkill | undefined {
-  if (!isObject(entry)) return undefined
-  const { source, [form.hash]: computedHash } = entry
-  if (typeof computedHash !== 'string' || !form.looks.test(computedHash)) return undefined
-  return { name, source: typeof source === 'string' ? source : '', computedHash }
 }
 
 /** The directory that the `skills` command (1.7) installs a skill of this name in. */
@@ -195,126 +165,115 @@ function directoryName(name: string): string {
 
 type InstalledHash = { ok: true; hashes: readonly string[] } | { ok: false; problem: string }
 
-interface InstalledLimits {
-  /** Files and directories. */
-  entries: number
-  bytes: number
+/** What a skill may have, as where it is locked. */
+const installedLimits = { entries: maxEntries, bytes: maxBytes }
+
+class Unreadable extends Error {}
+
+function hashOrProblem(hash: () => readonly string[]): InstalledHash {
+  try {
+    return { ok: true, hashes: hash() }
+  } catch (error) {
+    const problem = error instanceof Unreadable ? error.message : cannotBe('listed', error)
+    return { ok: false, problem }
+  }
 }
 
-/** Of a skill, as where it is locked. */
-const installedLimits: InstalledLimits = { entries: 20_000, bytes: 256 * 1024 * 1024 }
+/** Reads the files of one skill, of which neither the number nor the bytes may be too large. */
+class LimitedReader {
+  private readonly directory: string
+  private readonly limits: typeof installedLimits
+  private entries = 0
+  private bytes = 0
+
+  constructor(directory: string, limits: typeof installedLimits) {
+    this.directory = directory
+    this.limits = limits
+  }
+
+  list(way: string): Dirent[] {
+    const found = readdirSync(join(this.directory, way), { withFileTypes: true })
+    const { entries } = this.limits
+    this.entries += found.length
+    if (this.entries > entries) throw new Unreadable(`has more than ${entries} entries`)
+    return found
+  }
+
+  /** Returns whether the file may be executed. */
+  read(path: string, take: (bytes: Buffer) => void): boolean {
+    const reading = readInChunks(join(this.directory, path), (bytes) => {
+      this.bytes += bytes.length
+      take(bytes)
+    })
+    const { bytes } = this.limits
+    if (this.bytes > bytes) throw new Unreadable(`has more than ${bytes / 1024 / 1024} MiB`)
+    if (!reading.ok) throw new Unreadable(`${path} ${reading.problem}`)
+    return reading.executable
+  }
+}
 
 /**
  * The `computedHash` of the `skills` command (1.7) for a directory: SHA-256 over path and content of
  * every regular file, without `.git`, `node_modules` and links, in the order of `localeCompare`. That
  * order depends on the language of the machine, so there may be two: English, then this machine's.
  */
-export function installedHash(
-  directory: string,
-  limits: InstalledLimits = installedLimits,
-): InstalledHash {
-  const listing: Listing = { paths: [], left: limits.entries }
-  const problem = listFiles(directory, '', listing)
-  const { paths } = listing
-  if (listing.left < 0) return { ok: false, problem: `has more than ${limits.entries} entries` }
-  if (problem !== undefined) return { ok: false, problem }
-  const orders = [paths.toSorted(inEnglish), paths.toSorted((a, b) => a.localeCompare(b))]
-  const different = new Map(orders.map((order) => [order.join('\0'), order]))
-  const hashes: string[] = []
-  for (const order of different.values()) {
-    const hash = createHash('sha256')
-    let size = 0
-    for (const path of order) {
-      hash.update(path)
-      const take = (bytes: Buffer): void => {
-        hash.update(bytes)
-        size += bytes.length
+export function installedHash(directory: string, limits = installedLimits): InstalledHash {
+  return hashOrProblem(() => {
+    const paths = filePaths(new LimitedReader(directory, limits), '')
+    const english = paths.toSorted((a, b) => a.localeCompare(b, 'en-US'))
+    const local = paths.toSorted((a, b) => a.localeCompare(b))
+    const isSame = local.every((path, index) => path === english[index])
+    return (isSame ? [english] : [english, local]).map((order) => {
+      const reader = new LimitedReader(directory, limits)
+      const hash = createHash('sha256')
+      for (const path of order) {
+        hash.update(path)
+        reader.read(path, (bytes) => hash.update(bytes))
       }
-      const reading = readInChunks(join(directory, path), take)
-      if (size > limits.bytes) {
-        return { ok: false, problem: `has more than ${limits.bytes / 1024 / 1024} MiB` }
-      }
-      if (!reading.ok) return { ok: false, problem: `${path} ${reading.problem}` }
-    }
-    hashes.push(hash.digest('hex'))
-  }
-  return { ok: true, hashes }
+      return hash.digest('hex')
+    })
+  })
 }
 
-function inEnglish(a: string, b: string): number {
-  return a.localeCompare(b, 'en-US')
-}
-
-interface Listing {
-  paths: string[]
-  /** Number of further entries that may be read. */
-  left: number
-}
-
-/** Why the files cannot be listed, or undefined. */
-function listFiles(directory: string, way: string, listing: Listing): string | undefined {
-  try {
-    for (const entry of readdirSync(join(directory, way), { withFileTypes: true })) {
-      const path = way === '' ? entry.name : `${way}/${entry.name}`
-      listing.left--
-      if (listing.left < 0) return undefined
-      if (entry.isFile()) listing.paths.push(path)
-      if (!entry.isDirectory() || entry.name === '.git' || entry.name === 'node_modules') continue
-      const problem = listFiles(directory, path, listing)
-      if (problem !== undefined) return problem
-    }
-    return undefined
-  } catch (error) {
-    return `cannot be listed: ${systemCode(error) ?? messageOf(error)}`
-  }
+function filePaths(reader: LimitedReader, way: string): string[] {
+  return reader.list(way).flatMap((entry) => {
+    const path = posix.join(way, entry.name)
+    if (entry.isFile()) return [path]
+    const isOpen = entry.isDirectory() && entry.name !== '.git' && entry.name !== 'node_modules'
+    return isOpen ? filePaths(reader, path) : []
+  })
 }
 
 /**
  * The name that Git (with SHA-1) gives the tree of a directory: every file with its executable bit,
  * links by where they lead, no `.git` and no directory without files.
  */
-export function gitTreeHash(directory: string, limits: InstalledLimits): InstalledHash {
-  let { entries, bytes } = limits
-  try {
-    return { ok: true, hashes: [(treeOf('') ?? objectName('tree', [])).toString('hex')] }
-  } catch (error) {
-    if (error instanceof Unreadable) return { ok: false, problem: error.message }
-    return { ok: false, problem: `cannot be listed: ${systemCode(error) ?? messageOf(error)}` }
-  }
+export function gitTreeHash(directory: string, limits = installedLimits): InstalledHash {
+  const reader = new LimitedReader(directory, limits)
+  return hashOrProblem(() => [(treeOf('') ?? objectName('tree', [])).toString('hex')])
 
   function treeOf(way: string): Buffer | undefined {
-    const lines = readdirSync(join(directory, way), { withFileTypes: true })
+    const lines = reader
+      .list(way)
       .filter(({ name }) => name !== '.git')
       .toSorted((a, b) => Buffer.compare(sortedAs(a), sortedAs(b)))
       .flatMap((entry) => {
-        entries--
-        if (entries < 0) throw new Unreadable(`has more than ${limits.entries} entries`)
-        const path = way === '' ? entry.name : `${way}/${entry.name}`
-        const found = entry.isDirectory()
-          ? { mode: '40000', name: treeOf(path) }
-          : blobOf(path, entry)
-        return found.name === undefined
-          ? []
-          : [Buffer.from(`${found.mode} ${entry.name}\0`), found.name]
+        const path = posix.join(way, entry.name)
+        const [mode, name] = entry.isDirectory() ? ['40000', treeOf(path)] : blobOf(path, entry)
+        return name === undefined ? [] : [Buffer.from(`${mode} ${entry.name}\0`), name]
       })
     return lines.length === 0 ? undefined : objectName('tree', lines)
   }
 
-  function blobOf(path: string, entry: Dirent): { mode: string; name: Buffer | undefined } {
-    const place = join(directory, path)
+  function blobOf(path: string, entry: Dirent): [mode: string, name: Buffer] {
     if (entry.isSymbolicLink()) {
-      return { mode: '120000', name: objectName('blob', [readlinkSync(place, 'buffer')]) }
+      return ['120000', objectName('blob', [readlinkSync(join(directory, path), 'buffer')])]
     }
     const chunks: Buffer[] = []
-    const reading = readInChunks(place, (chunk) => void chunks.push(Buffer.from(chunk)))
-    if (!reading.ok) throw new Unreadable(`${path} ${reading.problem}`)
-    bytes -= chunks.reduce((size, chunk) => size + chunk.length, 0)
-    if (bytes < 0) throw new Unreadable(`has more than ${limits.bytes / 1024 / 1024} MiB`)
-    return { mode: reading.executable ? '100755' : '100644', name: objectName('blob', chunks) }
+    const executable = reader.read(path, (chunk) => void chunks.push(chunk))
+    return [executable ? '100755' : '100644', objectName('blob', chunks)]
   }
 }
-
-class Unreadable extends Error {}
 
 /** Git compares a directory as if its name ended with a slash. */
 function sortedAs(entry: Dirent): Buffer {

@@ -1,161 +1,138 @@
-import { existsSync, unlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
+import { StateFileError } from '../core/errors.ts'
+import { withFileLock } from '../core/file-lock.ts'
+import { sha256 } from '../core/json.ts'
 import { realPathOf } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { sha256 } from '../core/json.ts'
-import { StateFileError, systemCode } from '../core/errors.ts'
-import { withFileLock } from '../core/file-lock.ts'
-import { keepTexts, readKeptText, wasSecret } from './kept-texts.ts'
-import {
-  type CurrentSkill,
-  type LockedSkill,
-  maxLockBytes,
-  pathTwice,
-  readLock,
-  serializeLock,
-} from './lock.ts'
-import { lockPath } from './skill-files.ts'
+import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
+import { KeptTexts } from './kept-texts.ts'
+import { type CurrentSkill, maxLockBytes, readLock, requireUnique, serializeLock } from './lock.ts'
+import { entryStats, lockPath } from './skill-files.ts'
 
-/** The lock of one project, and the texts that it stands for in the user's state. */
-export interface LockStore {
+/**
+ * The lock of one project, and the texts that it stands for in the user's state. Nothing is read or
+ * made until asked.
+ */
+export class LockStore {
   /** `.skillrail/skills.lock.json` in the workspace. */
   readonly path: string
-  /** @throws {StateFileError} `lock-skill-unreadable` where a file of a skill cannot be vouched for. */
-  requireLockable(skills: readonly CurrentSkill[]): void
+  /** One place for each project: what another one does not need any more may be needed here. */
+  readonly texts: KeptTexts
+  private readonly workspace: string
+  private readonly directory: string
+  /** Beside the texts: of a lock of which no text can be kept something must be known too. */
+  private readonly mark: string
+
+  /** @param workspace real path. */
+  constructor(runtime: Runtime, workspace: string) {
+    const name = sha256(workspace).slice('sha256:'.length, 'sha256:'.length + 32)
+    this.workspace = workspace
+    this.path = join(workspace, lockPath)
+    this.directory = join(userDirectories(runtime).state, 'trust-lock', name)
+    this.texts = new KeptTexts(this.directory)
+    this.mark = `${this.directory}.locked`
+  }
+
+  /** Whether the project had a lock when it was last looked at here, and nobody removed it here. */
+  wasLocked(): boolean {
+    return existsSync(this.mark)
+  }
+
   /**
    * Locks skills as they are, in place of what was locked.
-   * @throws {StateFileError} as `requireLockable`, and for a lock that cannot be read, which is left
+   * @throws {StateFileError} as {@link lockText}, and for a lock that cannot be read, which is left
    *   as it is.
    */
-  write(skills: readonly CurrentSkill[]): Promise<void>
+  async write(skills: readonly CurrentSkill[]): Promise<void> {
+    const text = lockText(skills, this.path)
+    await this.alone(async () => {
+      const reading = readLock(this.workspace)
+      if (reading.state === 'unreadable') {
+        throw new StateFileError({
+          code: 'lock-file-unreadable',
+          message: `the lock was not touched: ${reading.diagnostics[0]?.message ?? this.path}`,
+          hint: 'Fix it or take it from version control again; skillrail trust --unlock removes it.',
+        })
+      }
+      requireOwnDirectory(this.workspace)
+      await writeFileAtomic(this.path, text)
+      this.keepAll(skills)
+    })
+  }
+
   /** Keeps the texts of skills that are as locked, so that a later change can be shown. */
-  keep(skills: readonly CurrentSkill[]): Promise<void>
+  async keep(skills: readonly CurrentSkill[]): Promise<void> {
+    await this.alone(async () => this.keepAll(skills))
+  }
+
   /** Removes the lock, one that cannot be read too; false where there was none. */
-  remove(): Promise<boolean>
-  /** Whether the project had a lock when it was last looked at here, and nobody removed it here. */
-  wasLocked(): boolean
-  /** The text that a digest of the lock stands for; undefined where it is not known here. */
-  lockedText(digest: string): string | undefined
-  /** Whether that text was not kept because it seemed to hold a secret. */
-  wasSecret(digest: string): boolean
-}
-
-const waitMs = 60_000
-
-/** @param workspace real path. Nothing is read or made until asked. */
-export function openLockStore(runtime: Runtime, workspace: string): LockStore {
-  const path = join(workspace, lockPath)
-  const place = sha256(workspace).slice('sha256:'.length, 'sha256:'.length + 32)
-  // One place for each project: what another one does not need any more may be needed here.
-  const texts = join(userDirectories(runtime).state, 'trust-lock', place)
-  // Beside the texts: of a lock of which no text can be kept something must be known too.
-  const mark = `${texts}.locked`
-  const alone = <T>(work: () => Promise<T>): Promise<T> => withFileLock(texts, work, { waitMs })
-  return {
-    path,
-    requireLockable: (skills) => {
-      lockTextOf(skills)
-    },
-    write: async (skills) => {
-      const text = lockTextOf(skills)
-      await alone(async () => {
-        const reading = readLock(workspace)
-        if (reading.state === 'unreadable') throw notOurs(reading.diagnostics[0]?.message ?? path)
-        requireOwnDirectory(workspace)
-        await writeFileAtomic(path, text)
-        keepAll(skills)
-      })
-    },
-    keep: (skills) =>
-      alone(async () => {
-        await Promise.resolve()
-        keepAll(skills)
-      }),
-    remove: () =>
-      alone(async () => {
-        requireOwnDirectory(workspace)
-        await Promise.resolve()
-        keepTexts(texts, [], [])
-        removed(mark)
-        return removed(path)
-      }),
-    wasLocked: () => existsSync(mark),
-    lockedText: (digest) => readKeptText(texts, digest),
-    wasSecret: (digest) => wasSecret(texts, digest),
+  remove(): Promise<boolean> {
+    return this.alone(async () => {
+      requireOwnDirectory(this.workspace)
+      this.texts.keep([], [])
+      rmSync(this.mark, { force: true })
+      const isThere = entryStats(this.path).kind !== 'missing'
+      rmSync(this.path, { force: true })
+      return isThere
+    })
   }
 
-  function lockTextOf(skills: readonly CurrentSkill[]): string {
-    const text = serializeLock(skills.map(lockedSkill))
-    if (Buffer.byteLength(text) > maxLockBytes) throw tooLarge(path)
-    return text
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    return withFileLock(this.directory, work, { waitMs: 60_000 })
   }
 
-  function keepAll(skills: readonly CurrentSkill[]): void {
-    makePrivateDirectory(dirname(mark))
-    writeFileSync(mark, `${workspace}\n`, { mode: 0o600 })
+  private keepAll(skills: readonly CurrentSkill[]): void {
+    makePrivateDirectory(dirname(this.mark))
+    writeFileSync(this.mark, `${this.workspace}\n`, { mode: 0o600 })
     const files = skills.flatMap(({ tree }) => tree.files)
-    keepTexts(
-      texts,
+    this.texts.keep(
       files,
       files.map(({ digest }) => digest),
     )
   }
 }
 
-/** @throws {StateFileError} `lock-skill-unreadable` or `lock-path-twice`. */
-function lockedSkill({ path, name, tree }: CurrentSkill): LockedSkill {
-  if (tree.digest === undefined) {
-    const bad = tree.files.find(({ problem }) => problem !== undefined)
-    const file = bad === undefined ? path : `${path}/${bad.path}`
-    throw new StateFileError({
-      code: 'lock-skill-unreadable',
-      message: `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`,
-      hint: 'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.',
-    })
-  }
-  const files = new Map(tree.files.map((file) => [file.path, file.digest]))
-  // In the order of paths, so the same one twice is side by side.
-  const twice = tree.files.find((file, index) => tree.files[index - 1]?.path === file.path)
-  if (twice !== undefined) throw pathTwice(`${path}/${twice.path}`)
-  return { path, name, digest: tree.digest, files, executable: tree.executable }
+/**
+ * The text of the lock for skills as they are.
+ *
+ * @throws {StateFileError} `lock-skill-unreadable` where a file cannot be vouched for,
+ * `lock-path-twice` or `lock-too-large`.
+ */
+export function lockText(skills: readonly CurrentSkill[], lockFile: string): string {
+  const text = serializeLock(
+    skills.map(({ path, name, tree }) => {
+      const { digest, files, executable } = tree
+      if (digest === undefined) {
+        const bad = files.find(({ problem }) => problem !== undefined)
+        const file = bad === undefined ? path : `${path}/${bad.path}`
+        throw new StateFileError({
+          code: 'lock-skill-unreadable',
+          message: `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`,
+          hint: 'Remove it, make it readable, or put a copy in the place of a link; then lock the skills again.',
+        })
+      }
+      requireUnique(files.map((file) => `${path}/${file.path}`))
+      const digests = new Map(files.map((file) => [file.path, file.digest]))
+      return { path, name, digest, files: digests, executable }
+    }),
+  )
+  if (Buffer.byteLength(text) <= maxLockBytes) return text
+  throw new StateFileError({
+    code: 'lock-too-large',
+    message: `the lock was not written: ${lockFile} would be larger than ${maxLockBytes} bytes`,
+    hint: 'Move what no skill needs, such as node_modules, out of the directories of the skills.',
+  })
 }
 
 /** A link in the place of `.skillrail` would have the lock written anywhere. */
 function requireOwnDirectory(workspace: string): void {
   const directory = join(workspace, '.skillrail')
   const real = realPathOf(directory)
-  if (real !== undefined && real !== directory) {
-    throw new StateFileError({
-      code: 'lock-file-link',
-      message: `the lock was not touched: ${directory} is a link to ${real}`,
-      hint: 'Put a directory in the place of the link.',
-    })
-  }
-}
-
-function notOurs(message: string): StateFileError {
-  return new StateFileError({
-    code: 'lock-file-unreadable',
-    message: `the lock was not touched: ${message}`,
-    hint: 'Fix it or take it from version control again; skillrail trust --unlock removes it.',
+  if (real === undefined || real === directory) return
+  throw new StateFileError({
+    code: 'lock-file-link',
+    message: `the lock was not touched: ${directory} is a link to ${real}`,
+    hint: 'Put a directory in the place of the link.',
   })
-}
-
-function tooLarge(path: string): StateFileError {
-  return new StateFileError({
-    code: 'lock-too-large',
-    message: `the lock was not written: ${path} would be larger than ${maxLockBytes} bytes`,
-    hint: 'Move what no skill needs, such as node_modules, out of the directories of the skills.',
-  })
-}
-
-function removed(path: string): boolean {
-  try {
-    unlinkSync(path)
-    return true
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT' || systemCode(error) === 'ENOTDIR') return false
-    throw error
-  }
 }

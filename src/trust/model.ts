@@ -7,30 +7,39 @@ export type TrustLevel = 'trusted' | 'untrusted'
 /** Where a skill came from: the project, the user's home, a path given by name, or a program. */
 export type SkillScope = 'project' | 'user' | 'custom' | 'code'
 
-/** `changed`: accepted once, but something that acts differs from what was accepted. */
-export type WorkspaceTrust = 'trusted' | 'untrusted' | 'changed'
-
-/** Why a skill has its level. */
-export type TrustReason =
-  | 'registered-by-program'
-  | 'user-scope'
-  | 'trusted-path'
-  | 'workspace-accepted'
-  | 'workspace-option'
-  | 'workspace-not-accepted'
-  | 'workspace-changed'
-  | 'lock-drift'
-  | 'lock-unreadable'
-  | 'outside-workspace'
-  | 'directory-unreadable'
-  | 'custom-path'
-
 /** A level, the stable code of its reason, and the reason as a sentence. */
 export interface TrustVerdict {
   level: TrustLevel
   code: TrustReason
   reason: string
 }
+
+/** Why a skill has its level: each code with its level and its reason, as in "…: it was given by path". */
+export const trustReasons = {
+  'registered-by-program': { level: 'trusted', reason: 'the program registered it' },
+  'user-scope': { level: 'trusted', reason: "it is one of the user's own skills" },
+  'trusted-path': { level: 'trusted', reason: 'it lies in a trusted path' },
+  'workspace-accepted': { level: 'trusted', reason: 'its workspace was trusted' },
+  'workspace-option': { level: 'trusted', reason: 'the caller vouches for its workspace' },
+  'workspace-not-accepted': { level: 'untrusted', reason: 'its workspace was never trusted' },
+  'workspace-changed': {
+    level: 'untrusted',
+    reason: 'something that it can execute has changed since its workspace was trusted',
+  },
+  'lock-drift': { level: 'untrusted', reason: 'it is not as the lock file of its project has it' },
+  'lock-unreadable': {
+    level: 'untrusted',
+    reason: 'the lock file of its project cannot be read',
+  },
+  'outside-workspace': {
+    level: 'untrusted',
+    reason: 'a link leads from the workspace to its directory outside',
+  },
+  'directory-unreadable': { level: 'untrusted', reason: 'its directory cannot be resolved' },
+  'custom-path': { level: 'untrusted', reason: 'it was given by path' },
+} as const satisfies Record<string, { level: TrustLevel; reason: string }>
+
+export type TrustReason = keyof typeof trustReasons
 
 /** What the decision looks at. The name is only for sentences. */
 export interface TrustSubject {
@@ -43,10 +52,7 @@ export interface TrustSubject {
 }
 
 /** A skill of which the acting parts can be collected. */
-export interface ActingSkill {
-  name: string
-  directory: string
-  realDirectory?: string | undefined
+export interface ActingSkill extends Omit<TrustSubject, 'scope'> {
   /** The `SKILL.md`; default `SKILL.md` in `directory`. */
   path?: string | undefined
   fields: SkillFields
@@ -56,19 +62,22 @@ export interface ActingSkill {
  * What a part is. `text` is recorded only for a pinned workspace; everything else can act: files
  * that run, the fields that start or allow something, and the configuration of servers and hooks.
  */
-export type ActingKind =
-  | 'script'
-  | 'run'
-  | 'hooks'
-  | 'allowed-tools'
-  | 'chain'
-  | 'fork'
-  | 'agent'
-  | 'mcp'
-  | 'workflow'
-  | 'client-hooks'
-  | 'configuration'
-  | 'text'
+export const actingKinds = [
+  'script',
+  'run',
+  'hooks',
+  'allowed-tools',
+  'chain',
+  'fork',
+  'agent',
+  'mcp',
+  'workflow',
+  'client-hooks',
+  'configuration',
+  'text',
+] as const
+
+export type ActingKind = (typeof actingKinds)[number]
 
 /** The recorded identity of one part. Owner, path and kind together are unique. */
 export interface AcceptedPart {
@@ -115,7 +124,8 @@ export type PartChange =
   | { change: 'changed'; part: ActingPart; accepted: AcceptedPart }
 
 export interface WorkspaceAssessment {
-  state: WorkspaceTrust
+  /** `changed`: accepted once, but something that acts differs from what was accepted. */
+  state: 'trusted' | 'untrusted' | 'changed'
   /** In the order of owner, path and kind; everything is `added` where nothing was accepted. */
   changes: readonly PartChange[]
 }

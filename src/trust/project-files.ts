@@ -5,13 +5,8 @@ import { isObject, sha256 } from '../core/json.ts'
 import { messageOf, systemCode } from '../core/errors.ts'
 import { realPathOf } from '../core/read-files.ts'
 import { splitFrontmatter } from '../skill/parse.ts'
-import {
-  digestFile,
-  entryStats,
-  readLink,
-  unreadableDigest,
-  workspaceRelative,
-} from './skill-files.ts'
+import { digestFile } from './digest-file.ts'
+import { entryStats, readLink, unreadableDigest, workspaceRelative } from './skill-files.ts'
 import type { ActingKind, ActingPart } from './model.ts'
 
 interface WorkspaceFile {
@@ -47,37 +42,33 @@ const workspaceFiles: readonly WorkspaceFile[] = [
 
 /** The acting parts of a workspace that belong to no skill. A file reached by a link is shown so. */
 export function workspaceFileParts(workspace: string): ActingPart[] {
-  return workspaceFiles.flatMap((file) => {
-    const part = readPart(workspace, file)
-    return part === undefined ? [] : [part]
-  })
+  return workspaceFiles.flatMap((file) => readPart(workspace, file) ?? [])
 }
 
 const maxSelectedBytes = 16 * 1024 * 1024
 
 function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefined {
-  const base = { owner: '', path: file.path, kind: file.kind, size: 0 }
   const path = join(workspace, file.path)
   const entry = entryStats(path)
   if (entry.kind === 'missing') return undefined
-  if (entry.kind === 'unreadable') {
-    return { ...base, digest: unreadableDigest, problem: entry.problem }
-  }
-  const isLink = entry.stats.isSymbolicLink()
+  const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
   const reading = isLink ? readLink(path) : undefined
-  if (reading?.ok === false) return { ...base, digest: unreadableDigest, problem: reading.problem }
-  const link = reading === undefined ? {} : { link: reading.target }
-  // Of a file that is ours but for some keys those alone act, whatever its size is.
-  const textBytes = file.keys === undefined ? undefined : maxSelectedBytes
-  const content = digestFile(isLink ? (realPathOf(path) ?? path) : path, undefined, textBytes)
-  if (!content.ok) {
-    return { ...base, ...link, digest: unreadableDigest, problem: content.problem }
+  const link = reading?.ok === true ? { link: reading.target } : {}
+  const base = { owner: '', path: file.path, kind: file.kind, ...link }
+  const refused = (problem: string): ActingPart => {
+    return { ...base, size: 0, digest: unreadableDigest, problem }
   }
+  if (entry.kind === 'unreadable') return refused(entry.problem)
+  if (reading?.ok === false) return refused(reading.problem)
+  const real = isLink ? (realPathOf(path) ?? path) : path
+  // Of a file that is ours but for some keys those alone act, whatever its size is.
+  const content = digestFile(real, file.keys && { textBytes: maxSelectedBytes })
+  if (!content.ok) return refused(content.problem)
   const { digest, size, text } = content
   const selected = file.keys && text !== undefined ? selectKeys(text, file.keys) : undefined
-  if (selected === undefined) return { ...base, ...link, digest, size, text }
+  if (selected === undefined) return { ...base, digest, size, text }
   if (selected === '') return undefined
-  return { ...base, ...link, digest: sha256(selected), size, text: selected }
+  return { ...base, digest: sha256(selected), size, text: selected }
 }
 
 /** The keys as indented JSON, '' where none is there, undefined where the text is not a JSON object. */
@@ -119,23 +110,18 @@ export function agentFileParts(
   options: { text: boolean },
 ): ActingPart[] {
   const base = { owner: '', path: workspaceRelative(workspace, path) }
+  const agent = { ...base, kind: 'agent' as const }
   const content = digestFile(realPathOf(path) ?? path)
   if (!content.ok) {
-    return [{ ...base, kind: 'agent', digest: unreadableDigest, size: 0, problem: content.problem }]
+    return [{ ...agent, digest: unreadableDigest, size: 0, problem: content.problem }]
   }
   const { digest, size, text } = content
   // Too long to be kept as text: then all of it counts.
-  if (text === undefined) return [{ ...base, kind: 'agent', digest, size }]
+  if (text === undefined) return [{ ...agent, digest, size }]
   const split = splitFrontmatter(text)
   if (!split.found) return []
   const { source } = split
-  const acting: ActingPart = {
-    ...base,
-    kind: 'agent',
-    digest: sha256(source),
-    size: Buffer.byteLength(source),
-    text: source,
-  }
+  const acting = { ...agent, digest: sha256(source), size: Buffer.byteLength(source), text: source }
   return options.text ? [acting, { ...base, kind: 'text', digest, size, text }] : [acting]
 }
 
@@ -147,7 +133,7 @@ export const agentDirectories: readonly string[] = [
   '.mamba/agents',
 ]
 
-export interface AgentFiles {
+interface AgentFiles {
   /** Absolute, in code-point order; files of one folder before those of folders in it. */
   files: string[]
   problems: { path: string; message: string }[]

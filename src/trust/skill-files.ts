@@ -1,18 +1,9 @@
 import { isUtf8 } from 'node:buffer'
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  type Stats,
-} from 'node:fs'
+import { lstatSync, readdirSync, readlinkSync, type Stats } from 'node:fs'
 import { basename, join, posix, relative, sep } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
-import { digestOf, openSha256, sha256 } from '../core/json.ts'
+import { systemCode } from '../core/errors.ts'
+import { sha256 } from '../core/json.ts'
 import {
   foldersOutsideSkill,
   isInside,
@@ -20,7 +11,7 @@ import {
   outsideSkill,
   realPathOf,
 } from '../core/read-files.ts'
-import { messageOf, systemCode } from '../core/errors.ts'
+import { cannotBe, digestFile, fileHead, maxFileBytes } from './digest-file.ts'
 import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
@@ -31,12 +22,12 @@ export interface SkillFile extends Omit<ActingPart, 'owner'> {
 
 interface SkillFilesOptions {
   /** Paths that the field `run` and hooks name: such a file acts whatever it looks like. */
-  runs?: readonly string[] | undefined
+  runs?: readonly string[]
   /**
    * Lines for a shell: a file or folder whose name stands in one may be what it runs. Names that a
    * shell would put together first, as of `*.md`, are not seen.
    */
-  commands?: readonly string[] | undefined
+  commands?: readonly string[]
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
   /** Whether the skill is the whole workspace, whose history and state are none of it. */
@@ -46,132 +37,179 @@ interface SkillFilesOptions {
 }
 
 /** A skill with more entries than this cannot be vouched for. */
-const maxEntries = 20_000
+export const maxEntries = 20_000
 
 /** Nor can one with more bytes to hash: every call would wait for them. */
-const maxBytes = 256 * 1024 * 1024
+export const maxBytes: number = 256 * 1024 * 1024
+
+/** Where the lock of a project lies, relative to the workspace. */
+export const lockPath = '.skillrail/skills.lock.json'
+
+/** What a part that cannot be read has for a digest. It equals nothing, not even itself. */
+export const unreadableDigest = 'unreadable'
 
 /**
  * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
  * by their name or first line. Every link acts, since it can put any file in the place of a script.
  * What cannot be read, is not a file, or goes away while it is read, can never be accepted. Files that
  * editors leave behind are not part of a skill: nothing of ours reads them.
+ *
+ * @param directory real path.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
-  const files: SkillFile[] = []
-  // By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`.
-  const runs = new Map(options.runs?.map((run) => [run, realPathOf(join(directory, run))]))
-  const programs = new Set(runs.values())
-  const commands = unquoted((options.commands ?? []).join('\n'))
-  let entries = 0
-  let left = maxBytes
-  visit(directory, '', false, new Set([directory]))
-  if (entries > maxEntries) files.push(tooMany())
-  for (const [run, real] of runs) {
-    if (isLeftOut(directory, options, run, real)) files.push(runLeftOut(directory, run))
-  }
-  return files
+  return new SkillWalk(directory, options).files()
+}
 
-  function visit(real: string, way: string, acting: boolean, above: ReadonlySet<string>): void {
-    for (const name of namesIn(real, way)) {
-      entries++
-      if (entries > maxEntries || left < 0) return
-      if (way === '' && options.isWorkspace && foldersOutsideSkill.includes(name)) continue
+/** A directory or file on the way through a skill. */
+interface Place {
+  real: string
+  /** Relative to the skill; '' for its directory. */
+  path: string
+  /** Whether all that is in it acts. */
+  acts: boolean
+  /** The real directories that lead to it, so that a link cannot lead in circles. */
+  above: ReadonlySet<string>
+}
+
+class SkillWalk {
+  private readonly directory: string
+  private readonly options: SkillFilesOptions
+  private readonly found: SkillFile[] = []
+  /** By its real path: `run: a/../b.md` names b.md, and on some disks so does `B.md`. */
+  private readonly runs: ReadonlyMap<string, string | undefined>
+  private readonly programs: ReadonlySet<string | undefined>
+  private readonly commands: string
+  private entries = 0
+  private bytesLeft = maxBytes
+
+  constructor(directory: string, options: SkillFilesOptions) {
+    const { runs = [], commands = [] } = options
+    this.directory = directory
+    this.options = options
+    this.runs = new Map(runs.map((run) => [run, realPathOf(join(directory, run))]))
+    this.programs = new Set(this.runs.values())
+    this.commands = unquoted(commands.join('\n'))
+  }
+
+  files(): SkillFile[] {
+    const { directory } = this
+    this.visit({ real: directory, path: '', acts: false, above: new Set([directory]) })
+    if (this.entries > maxEntries) {
+      this.refuse('.', `has more than ${maxEntries} files and directories`)
+    }
+    for (const [run, real] of this.runs) if (this.isLeftOut(run, real)) this.refuseRun(run)
+    return this.found
+  }
+
+  private visit({ real, path: way, acts: acting, above }: Place): void {
+    for (const name of this.namesIn(real, way)) {
+      this.entries++
+      if (this.entries > maxEntries || this.bytesLeft < 0) return
+      if (way === '' && this.options.isWorkspace && foldersOutsideSkill.includes(name)) continue
       const path = way === '' ? name : `${way}/${name}`
-      const place = join(real, name)
-      const isNamed = commands !== '' && commands.includes(unquoted(name))
-      const acts = acting || isNamed || path.toLowerCase() === 'scripts' || programs.has(place)
-      const entry = entryStats(place)
-      if (entry.kind !== 'there') {
-        const problem = entry.kind === 'missing' ? 'was removed while it was read' : entry.problem
-        files.push({ ...unreadable(path), problem })
-      } else if (entry.stats.isSymbolicLink()) followLink(place, path, acts, above)
-      else if (!isLeftBehind(name) || !entry.stats.isFile()) {
-        take(place, path, entry.stats, acts, above)
-      } else if (isNamed && !programs.has(place)) files.push(runLeftOut(directory, path))
+      const inner = join(real, name)
+      const isProgram = this.programs.has(inner)
+      const isNamed = this.commands !== '' && this.commands.includes(unquoted(name))
+      const acts = acting || isNamed || isProgram || path.toLowerCase() === 'scripts'
+      const place = { real: inner, path, acts, above }
+      const entry = entryStats(inner)
+      if (entry.kind === 'missing') this.refuse(path, 'was removed while it was read')
+      else if (entry.kind === 'unreadable') this.refuse(path, entry.problem)
+      else if (entry.stats.isSymbolicLink()) this.followLink(place)
+      else if (!isLeftBehind(name) || !entry.stats.isFile()) this.take(place, entry.stats)
+      else if (isNamed && !isProgram) this.refuseRun(path)
     }
   }
 
-  function take(
-    real: string,
-    path: string,
-    stats: Stats,
-    acts: boolean,
-    above: ReadonlySet<string>,
-  ): void {
-    if (stats.isDirectory()) return visit(real, path, acts, new Set([...above, real]))
+  private take(place: Place, stats: Stats): void {
+    const { real, path, acts, above } = place
+    if (stats.isDirectory()) return this.visit({ ...place, above: new Set([...above, real]) })
     const executable = (stats.mode & 0o111) !== 0
     if (acts || canAct(path, executable, () => fileHead(real, 2))) {
-      files.push(fileOf(real, path, 'script'))
-    } else if (options.text) files.push(fileOf(real, path, 'text'))
+      this.found.push(this.fileOf(real, path, 'script'))
+    } else if (this.options.text) this.found.push(this.fileOf(real, path, 'text'))
   }
 
-  function followLink(link: string, path: string, acts: boolean, above: ReadonlySet<string>): void {
+  private followLink(place: Place): void {
+    const { real: link, path, above } = place
     const reading = readLink(link)
-    if (!reading.ok) {
-      files.push({ ...unreadable(path), problem: reading.problem })
-      return
-    }
+    if (!reading.ok) return this.refuse(path, reading.problem)
     const { target } = reading
     const real = realPathOf(link)
-    const entry = real === undefined ? undefined : entryStats(real)
-    if (real === undefined || entry?.kind === 'missing') files.push(linkOf(path, target, ''))
-    else if (entry?.kind !== 'there') files.push({ ...unreadable(path), problem: entry?.problem })
-    else if (!isInside(directory, real)) {
-      const problem = `is a link to ${target}, outside the skill, so it cannot be verified`
-      const isNamed = options.linksOut === 'named'
-      files.push(isNamed ? linkOf(path, target, '') : { ...unreadable(path), problem })
-    } else if (!entry.stats.isDirectory()) {
-      const file = fileOf(real, path, 'script')
-      files.push(file.problem === undefined ? linkOf(path, target, file.digest) : file)
+    const entry: EntryStats = real === undefined ? { kind: 'missing' } : entryStats(real)
+    if (real === undefined || entry.kind === 'missing') this.addLink(path, target)
+    else if (entry.kind === 'unreadable') this.refuse(path, entry.problem)
+    else if (!isInside(this.directory, real)) {
+      if (this.options.linksOut === 'named') this.addLink(path, target)
+      else this.refuse(path, `is a link to ${target}, outside the skill, so it cannot be verified`)
+    } else if (entry.stats.isDirectory()) {
+      this.addLink(path, target)
+      if (!above.has(real)) this.take({ ...place, real }, entry.stats)
     } else {
-      files.push(linkOf(path, target, ''))
-      if (!above.has(real)) take(real, path, entry.stats, acts, above)
+      const file = this.fileOf(real, path, 'script')
+      if (file.problem === undefined) this.addLink(path, target, file.digest)
+      else this.found.push(file)
     }
+  }
+
+  /** What a link leads to counts, and so does where it leads. */
+  private addLink(path: string, target: string, content = ''): void {
+    const digest = linkDigest(target, content)
+    this.found.push({ path, kind: 'script', digest, size: 0, link: target })
+  }
+
+  private refuse(path: string, problem: string): void {
+    this.found.push(unreadable(path, problem))
+  }
+
+  private refuseRun(run: string): void {
+    const path = workspaceRelative(this.directory, join(this.directory, run))
+    this.refuse(path, 'is run by the skill and lies where it cannot be verified')
   }
 
   /** Bytes that are not text could stand for another name, whose file would be looked at instead. */
-  function namesIn(real: string, way: string): string[] {
+  private namesIn(real: string, way: string): string[] {
     let names: Buffer[]
     try {
       names = readdirSync(real, { encoding: 'buffer' })
     } catch {
-      files.push({ ...unreadable(way === '' ? '.' : way), problem: 'cannot be listed' })
+      this.refuse(way === '' ? '.' : way, 'cannot be listed')
       return []
     }
-    const bad = names.find((name) => !isUtf8(name))
+    const bad = names.find((name) => !isUtf8(name))?.toString()
     if (bad !== undefined) {
-      const path = way === '' ? bad.toString() : `${way}/${bad.toString()}`
-      files.push({ ...unreadable(path), problem: 'has a name that is not UTF-8' })
+      this.refuse(way === '' ? bad : `${way}/${bad}`, 'has a name that is not UTF-8')
     }
     return names.filter((name) => isUtf8(name)).map((name) => name.toString())
   }
 
-  function fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
-    const file = digestFile(real, Math.min(maxFileBytes, left))
-    left -= file.size
-    if (!file.ok) {
-      const isLast = file.tooLarge && left < maxFileBytes
-      if (isLast) left = -1
-      return { ...unreadable(path), problem: isLast ? skillTooLarge : file.problem }
-    }
+  private fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
+    const file = digestFile(real, { maxBytes: Math.min(maxFileBytes, this.bytesLeft) })
+    const isLast = !file.ok && file.tooLarge && this.bytesLeft - file.size < maxFileBytes
+    this.bytesLeft = isLast ? -1 : this.bytesLeft - file.size
+    if (!file.ok) return unreadable(path, isLast ? skillTooLarge : file.problem)
     const { digest, size, text } = file
     const executable = file.executable ? true : undefined
     if (kind === 'text') return { path, kind, digest, size, text, executable }
     const head = text?.slice(0, 128) ?? fileHead(real, 128)
     return { path, kind, digest, size, text, executable, interpreter: interpreterOf(path, head) }
   }
+
+  /** What is left out can change unseen, so nothing of it may be what the skill runs. */
+  private isLeftOut(run: string, real: string | undefined): boolean {
+    const path = join(this.directory, run)
+    return [path, real ?? path].some(
+      (place) =>
+        isLeftBehind(basename(place)) ||
+        (this.options.isWorkspace && outsideSkill(relative(this.directory, place)) !== undefined),
+    )
+  }
 }
 
-/** What a link leads to counts, and so does where it leads. */
-function linkOf(path: string, target: string, content: string): SkillFile {
-  return {
-    path,
-    kind: 'script',
-    digest: linkDigest(target, content),
-    size: 0,
-    link: target,
-  }
+const skillTooLarge = `is too large to vouch for: with it the skill has more than ${maxBytes / 1024 / 1024} MiB`
+
+function unreadable(path: string, problem: string): SkillFile {
+  return { path, kind: 'script', digest: unreadableDigest, size: 0, problem }
 }
 
 /** As a shell reads it, and a disk that knows no case. */
@@ -182,38 +220,14 @@ function unquoted(text: string): string {
     .toLowerCase()
 }
 
-/** What is left out can change unseen, so nothing of it may be what the skill runs. */
-function isLeftOut(
-  directory: string,
-  { isWorkspace }: SkillFilesOptions,
-  run: string,
-  real: string | undefined,
-): boolean {
-  const path = join(directory, run)
-  return [path, real ?? path].some(
-    (place) =>
-      isLeftBehind(basename(place)) ||
-      (isWorkspace && outsideSkill(relative(directory, place)) !== undefined),
-  )
+/** Every regular file and link of a skill, in the order of their paths. */
+export interface SkillTree {
+  /** `sha256:…`; undefined where something in it cannot be read. */
+  digest: string | undefined
+  files: readonly SkillFile[]
+  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
+  executable: ReadonlySet<string> | undefined
 }
-
-function runLeftOut(directory: string, run: string): SkillFile {
-  const problem = 'is run by the skill and lies where it cannot be verified'
-  return { ...unreadable(workspaceRelative(directory, join(directory, run))), problem }
-}
-
-function tooMany(): SkillFile {
-  return { ...unreadable('.'), problem: `has more than ${maxEntries} files and directories` }
-}
-
-const skillTooLarge = `is too large to vouch for: with it the skill has more than ${maxBytes / 1024 / 1024} MiB`
-
-function unreadable(path: string): SkillFile {
-  return { path, kind: 'script', digest: unreadableDigest, size: 0 }
-}
-
-/** Where the lock of a project lies, relative to the workspace. */
-export const lockPath = '.skillrail/skills.lock.json'
 
 /**
  * Everything in a skill, text and code alike, by the rules for what acts. In a workspace that is a
@@ -228,16 +242,13 @@ export function skillTree(workspace: string, directory: string): SkillTree {
   const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' }).toSorted(
     (a, b) => compareText(a.path, b.path),
   )
+  const executable =
+    process.platform === 'win32'
+      ? undefined
+      : new Set(files.filter((file) => file.executable === true).map(({ path }) => path))
   const whole = files.every(({ digest }) => digest !== unreadableDigest)
-  const executable = executableIn(files)
   const digests = files.map(({ path, digest }): [string, string] => [path, digest])
   return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
-}
-
-/** Windows keeps no bit that says so. */
-function executableIn(files: SkillTree['files']): ReadonlySet<string> | undefined {
-  if (process.platform === 'win32') return undefined
-  return new Set(files.filter((file) => file.executable === true).map(({ path }) => path))
 }
 
 /**
@@ -253,114 +264,14 @@ export function treeDigest(
   return sha256([...lines, ...bits].toSorted(compareText).join(''))
 }
 
+/** A real path as the record has it: relative to the workspace, `/` between names, '' for itself. */
+export function workspaceRelative(workspace: string, path: string): string {
+  return relative(workspace, path).split(sep).join('/')
+}
+
 /** The directory of a skill as a lock has it. */
 export function lockedPath(workspace: string, directory: string): string {
   return workspaceRelative(workspace, directory) || '.'
-}
-
-type FileDigest =
-  | { ok: true; digest: string; size: number; executable: boolean; text: string | undefined }
-  | ({ ok: false } & FileProblem)
-
-/** Why a file has no digest; `size`: the bytes of it that were read, `tooLarge`: the limit is why. */
-interface FileProblem {
-  problem: string
-  size: number
-  tooLarge: boolean
-}
-
-/** A larger file cannot be vouched for: hashing waits for nobody, and a sparse file costs nothing. */
-const maxFileBytes: number = 64 * 1024 * 1024
-
-/** Texts up to this size are kept for previews and diffs. */
-const keptTextBytes = 64 * 1024
-const chunkBytes = 256 * 1024
-
-/**
- * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
- * a device.
- *
- * @param textBytes up to this size the text is given too.
- */
-export function digestFile(
-  path: string,
-  maxBytes: number = maxFileBytes,
-  textBytes: number = keptTextBytes,
-): FileDigest {
-  const hash = openSha256()
-  const kept: Buffer[] = []
-  let size = 0
-  const take = (bytes: Buffer): void => {
-    hash.update(bytes)
-    size += bytes.length
-    if (size <= textBytes) kept.push(bytes)
-  }
-  const reading = readInChunks(path, take, maxBytes)
-  if (!reading.ok) return reading
-  const text = size <= textBytes ? asText(Buffer.concat(kept)) : undefined
-  return { ok: true, digest: digestOf(hash), size, executable: reading.executable, text }
-}
-
-/**
- * Gives the bytes of a regular file in order, as {@link digestFile} reads it. One that says it is
- * larger than `maxBytes` is not read at all, and one that turns out to be is not read on.
- */
-export function readInChunks(
-  path: string,
-  take: (bytes: Buffer) => void,
-  maxBytes: number = maxFileBytes,
-): { ok: true; executable: boolean } | ({ ok: false } & FileProblem) {
-  let size = 0
-  let descriptor: number
-  try {
-    const flags = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
-    descriptor = openSync(path, constants.O_RDONLY | flags)
-  } catch (error) {
-    return failed(`cannot be read: ${systemCode(error) ?? messageOf(error)}`)
-  }
-  try {
-    const stats = fstatSync(descriptor)
-    if (!stats.isFile()) return failed('is not a regular file')
-    if (stats.size > maxBytes) return failed(tooLarge, true)
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(Math.min(chunkBytes, stats.size + 1))
-      const count = readSync(descriptor, chunk)
-      if (count === 0) break
-      size += count
-      if (size > maxBytes) return failed(tooLarge, true)
-      take(chunk.subarray(0, count))
-    }
-    return { ok: true, executable: (stats.mode & 0o111) !== 0 }
-  } catch (error) {
-    return failed(`cannot be read: ${systemCode(error) ?? messageOf(error)}`)
-  } finally {
-    closeSync(descriptor)
-  }
-
-  function failed(problem: string, isTooLarge = false): { ok: false } & FileProblem {
-    return { ok: false, problem, size, tooLarge: isTooLarge }
-  }
-}
-
-const tooLarge = `is too large to vouch for: more than ${maxFileBytes / 1024 / 1024} MiB`
-
-/** The first bytes of a file as Latin-1 text, or '' where it cannot be read. */
-function fileHead(path: string, bytes: number): string {
-  let descriptor: number | undefined
-  try {
-    const flags = (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
-    descriptor = openSync(path, constants.O_RDONLY | flags)
-    const buffer = Buffer.alloc(bytes)
-    return buffer.toString('latin1', 0, readSync(descriptor, buffer))
-  } catch {
-    return ''
-  } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-  }
-}
-
-function asText(bytes: Buffer): string | undefined {
-  return isUtf8(bytes) && !bytes.includes(0) ? bytes.toString('utf8') : undefined
 }
 
 export type EntryStats =
@@ -374,9 +285,21 @@ export function entryStats(path: string): EntryStats {
     const stats = lstatSync(path, { throwIfNoEntry: false })
     return stats === undefined ? { kind: 'missing' } : { kind: 'there', stats }
   } catch (error) {
-    const code = systemCode(error)
-    if (code === 'ENOTDIR') return { kind: 'missing' }
-    return { kind: 'unreadable', problem: `cannot be read: ${code ?? messageOf(error)}` }
+    if (systemCode(error) === 'ENOTDIR') return { kind: 'missing' }
+    return { kind: 'unreadable', problem: cannotBe('read', error) }
+  }
+}
+
+/** Where a link leads, unless its bytes are not text, when two of them could look the same. */
+export function readLink(
+  path: string,
+): { ok: true; target: string } | { ok: false; problem: string } {
+  try {
+    const target = readlinkSync(path, { encoding: 'buffer' })
+    if (isUtf8(target)) return { ok: true, target: target.toString() }
+    return { ok: false, problem: 'is a link whose target is not UTF-8' }
+  } catch (error) {
+    return { ok: false, problem: cannotBe('read', error) }
   }
 }
 
@@ -392,27 +315,6 @@ function linkDigest(target: string, content: string): string {
 export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^(?:link-)?sha256:[0-9a-f]{64}$/.test(value)
 }
-
-type LinkReading = { ok: true; target: string } | { ok: false; problem: string }
-
-/** Where a link leads, unless its bytes are not text, when two of them could look the same. */
-export function readLink(path: string): LinkReading {
-  try {
-    const target = readlinkSync(path, { encoding: 'buffer' })
-    if (isUtf8(target)) return { ok: true, target: target.toString() }
-    return { ok: false, problem: 'is a link whose target is not UTF-8' }
-  } catch (error) {
-    return { ok: false, problem: `cannot be read: ${systemCode(error) ?? messageOf(error)}` }
-  }
-}
-
-/** A real path as the record has it: relative to the workspace, `/` between names, '' for itself. */
-export function workspaceRelative(workspace: string, path: string): string {
-  return relative(workspace, path).split(sep).join('/')
-}
-
-/** What a part that cannot be read has for a digest. It equals nothing, not even itself. */
-export const unreadableDigest = 'unreadable'
 
 /**
  * Whether a file is code: by its extension, its executable bit or, asked last, its first two
@@ -431,15 +333,6 @@ function interpreterOf(path: string, head: string): string | undefined {
   if (program === undefined) return interpreters.get(extensionOf(path))
   if (program !== 'env') return program
   return line?.[2]?.split(/\s+/).find((word) => word !== '' && !/^-|=/.test(word))
-}
-
-/** Every regular file and link of a skill, in the order of their paths. */
-export interface SkillTree {
-  /** `sha256:…`; undefined where something in it cannot be read. */
-  digest: string | undefined
-  files: readonly SkillFile[]
-  /** Paths of the files that may be executed; undefined on Windows, which does not know. */
-  executable: ReadonlySet<string> | undefined
 }
 
 function extensionOf(path: string): string {

@@ -18,7 +18,6 @@ import {
   type ActingSkill,
   orderParts,
   type PartChange,
-  type SkillScope,
   type TrustPolicy,
   type TrustSubject,
   type TrustVerdict,
@@ -36,7 +35,17 @@ import { unreadableDigest, workspaceRelative } from './skill-files.ts'
  * skillTrust({ name: 'deploy', scope: 'project', directory }, policy).level // 'untrusted'
  */
 export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
-  return decideTrust({ ...factsOf(skill, policy), changed: false })
+  return decideTrust(factsOf(skill, policy))
+}
+
+/** Links are resolved only where the place of the directory can make a difference. */
+function factsOf(skill: TrustSubject, policy: TrustPolicy): TrustFacts {
+  const { scope, directory, realDirectory } = skill
+  const { trustedPaths, workspaceTrust, acceptance } = policy
+  const workspaceTrusted = workspaceTrust === 'trusted' || acceptance !== undefined
+  const decisive = trustedPaths.length > 0 || (scope === 'project' && workspaceTrusted)
+  const real = realDirectory ?? (decisive ? realPathOf(directory) : directory)
+  return { scope, directory: real, policy }
 }
 
 /**
@@ -44,20 +53,17 @@ export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdi
  * everything of it that acts is compared with what was accepted (its text too, where pinned). Where
  * the project has a lock, whoever vouches for a skill of it, all of the skill must be as locked.
  * Reads the files of this one skill.
+ *
+ * @param lockOf the lock of the policy's workspace, asked for where it counts; default: as it is now.
  */
-export function confirmTrust(skill: TrustSubject & ActingSkill, policy: TrustPolicy): TrustVerdict {
-  return confirmUnderLock(skill, policy, () => nearestLock(policy.workspace))
-}
-
-/** {@link confirmTrust} with the lock of the policy's workspace, which is asked for where it counts. */
-function confirmUnderLock(
+export function confirmTrust(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
-  lockOf: () => NearestLock,
+  lockOf: () => NearestLock = () => nearestLock(policy.workspace),
 ): TrustVerdict {
   const facts = factsOf(skill, policy)
   const { directory } = facts
-  const verdict = decideTrust({ ...facts, changed: false })
+  const verdict = decideTrust(facts)
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
   const changed = verdict.code === 'workspace-accepted' && hasChanged(skill, directory, policy)
   const lock = changed ? undefined : lockStateOf(policy.workspace, directory, lockOf())
@@ -66,16 +72,23 @@ function confirmUnderLock(
 
 function hasChanged(
   skill: ActingSkill,
-  directory: string,
+  realDirectory: string,
   { acceptance, workspace }: TrustPolicy,
 ): boolean {
   if (acceptance === undefined) return true
-  const parts = collectSkillParts(
-    workspace,
-    { ...skill, realDirectory: directory },
-    { text: acceptance.pinned },
-  )
-  return assessSkill(acceptance, directory, parts).changes.length > 0
+  const options = { text: acceptance.pinned }
+  const parts = collectSkillParts(workspace, { ...skill, realDirectory }, options)
+  const accepted = partsOf(acceptance, workspaceRelative(workspace, realDirectory))
+  return compareParts(accepted, parts).length > 0
+}
+
+/** By the skill they belong to: a list of thousands of skills asks for each of them. */
+const byOwner = new WeakMap<Acceptance, ReadonlyMap<string, readonly AcceptedPart[]>>()
+
+function partsOf(acceptance: Acceptance, owner: string): readonly AcceptedPart[] {
+  const owners = byOwner.get(acceptance) ?? Map.groupBy(acceptance.parts, (part) => part.owner)
+  byOwner.set(acceptance, owners)
+  return owners.get(owner) ?? []
 }
 
 /**
@@ -93,40 +106,34 @@ export function requireTrusted(
   if (refusal !== undefined) throw refusal
 }
 
-/**
- * The error that {@link requireTrusted} throws, for those who continue without the skill.
- *
- * @param lockOf the lock of the policy's workspace; default: as it is now.
- */
+/** The error that {@link requireTrusted} throws, for those who continue without the skill. */
 export function trustRefusal(
   skill: TrustSubject & ActingSkill,
   policy: TrustPolicy,
   action: string,
-  lockOf: () => NearestLock = () => nearestLock(policy.workspace),
+  lockOf?: () => NearestLock,
 ): SkillNotTrustedError | undefined {
-  const verdict = confirmUnderLock(skill, policy, lockOf)
-  if (verdict.level === 'trusted') return undefined
-  return new SkillNotTrustedError({
-    skill: skill.name,
-    action,
-    reason: verdict.reason,
-    reasonCode: verdict.code,
-    hint: allowingHint(verdict.code, skill, policy),
-  })
+  const { level, code, reason } = confirmTrust(skill, policy, lockOf)
+  if (level === 'trusted') return undefined
+  const hint = allowingHint(code, skill, policy)
+  return new SkillNotTrustedError({ skill: skill.name, action, reason, reasonCode: code, hint })
 }
 
-function factsOf(skill: TrustSubject, policy: TrustPolicy): Omit<TrustFacts, 'changed'> {
-  return { scope: skill.scope, directory: decidingDirectory(skill, policy), policy }
-}
-
-/** Links are resolved only where the place of the directory can make a difference. */
-function decidingDirectory(skill: TrustSubject, policy: TrustPolicy): string | undefined {
-  if (skill.realDirectory !== undefined) return skill.realDirectory
-  const { trustedPaths, workspaceTrust, acceptance } = policy
-  const workspaceTrusted = workspaceTrust === 'trusted' || acceptance !== undefined
-  const decisive = trustedPaths.length > 0 || (skill.scope === 'project' && workspaceTrusted)
-  if (!decisive) return skill.directory
-  return realPathOf(skill.directory)
+/**
+ * The level that `confirmTrust` gives, for any number of skills of a workspace that has a lock, which
+ * is read once; undefined where there is none. `hint` says what would allow a skill.
+ */
+export function lockedTrust(
+  runtime: Runtime,
+  options: TrustPolicyOptions,
+): ((skill: TrustSubject & ActingSkill) => TrustVerdict & { hint: string }) | undefined {
+  const lock = nearestLock(realPathOf(options.workspace) ?? options.workspace)
+  if (lock.reading.state === 'none') return undefined
+  const { policy } = readTrustPolicy(runtime, options)
+  return (skill) => {
+    const verdict = confirmTrust(skill, policy, () => lock)
+    return { ...verdict, hint: allowingHint(verdict.code, skill, policy) }
+  }
 }
 
 /**
@@ -142,32 +149,6 @@ export function assessWorkspace(
   return { state: changes.length === 0 ? 'trusted' : 'changed', changes }
 }
 
-/** {@link assessWorkspace} for the parts of one skill; `directory` is its real path. */
-function assessSkill(
-  accepted: Acceptance,
-  directory: string,
-  parts: readonly ActingPart[],
-): WorkspaceAssessment {
-  const owner = workspaceRelative(accepted.workspace, directory)
-  return assessWorkspace({ ...accepted, parts: partsByOwner(accepted).get(owner) ?? [] }, parts)
-}
-
-/** A list of thousands of skills asks for each of them. */
-const byOwner = new WeakMap<Acceptance, ReadonlyMap<string, readonly AcceptedPart[]>>()
-
-function partsByOwner(accepted: Acceptance): ReadonlyMap<string, readonly AcceptedPart[]> {
-  const known = byOwner.get(accepted)
-  if (known !== undefined) return known
-  const owners = new Map<string, AcceptedPart[]>()
-  for (const part of accepted.parts) {
-    const own = owners.get(part.owner)
-    if (own === undefined) owners.set(part.owner, [part])
-    else own.push(part)
-  }
-  byOwner.set(accepted, owners)
-  return owners
-}
-
 function compareParts(
   accepted: readonly AcceptedPart[],
   current: readonly ActingPart[],
@@ -180,70 +161,47 @@ function compareParts(
   for (const part of current) {
     const old = before.get(keyOf(part))
     if (old === undefined) changes.push({ change: 'added', part })
-    else if (!sameContent(old, part)) changes.push({ change: 'changed', part, accepted: old })
+    else if (old.digest !== part.digest || old.digest === unreadableDigest) {
+      changes.push({ change: 'changed', part, accepted: old })
+    }
   }
   return changes.toSorted((a, b) => orderParts(a.part, b.part))
-}
-
-function sameContent(a: AcceptedPart, b: AcceptedPart): boolean {
-  return a.digest === b.digest && a.digest !== unreadableDigest
 }
 
 function keyOf(part: AcceptedPart): string {
   return `${part.owner}\0${part.path}\0${part.kind}`
 }
 
-/** A file that defines a subagent. */
-export interface AgentSubject {
-  name: string
-  scope: SkillScope
-  /** Absolute. */
-  path: string
-}
-
 /**
  * Whether a file that defines a subagent may be used, by the rules for skills: those of the user are
  * trusted, those of a project once it is, as long as nothing that acts in them has changed. Reads
  * the file again for a project that was accepted.
+ *
+ * @param agent `path` is absolute.
  */
 export function agentTrust(
-  agent: AgentSubject,
+  agent: Pick<TrustSubject, 'name' | 'scope'> & { path: string },
   policy: TrustPolicy,
 ): TrustVerdict & { hint: string } {
   const { scope, path } = agent
   const file = realPathOf(path)
   const directory = file === undefined ? undefined : dirname(file)
-  const byPlace = decideTrust({ scope, directory, policy, changed: false })
   const { acceptance } = policy
+  const byPlace = decideTrust({ scope, directory, policy })
   const changed =
-    byPlace.code === 'workspace-accepted' && acceptance !== undefined && isChanged(path, acceptance)
+    byPlace.code === 'workspace-accepted' &&
+    acceptance !== undefined &&
+    agentFileChanged(path, acceptance)
   const verdict = decideTrust({ scope, directory, policy, changed })
   const subject = { ...agent, directory: dirname(path), realDirectory: directory }
   return { ...verdict, hint: allowingHint(verdict.code, subject, policy) }
 }
 
-function isChanged(path: string, acceptance: Acceptance): boolean {
+function agentFileChanged(path: string, acceptance: Acceptance): boolean {
   const { workspace, pinned } = acceptance
   const parts = agentFileParts(workspace, path, { text: pinned })
   // By its own path: a file that lost its frontmatter has no parts left, and has changed.
   const file = workspaceRelative(workspace, path)
   const accepted = acceptance.parts.filter((part) => part.owner === '' && part.path === file)
-  return assessWorkspace({ ...acceptance, parts: accepted }, parts).state !== 'trusted'
-}
-
-/**
- * The level that `confirmTrust` gives, for any number of skills of a workspace that has a lock, which
- * is read once; undefined where there is none. `hint` says what would allow a skill.
- */
-export function lockedTrust(
-  runtime: Runtime,
-  options: TrustPolicyOptions,
-): ((skill: TrustSubject & ActingSkill) => TrustVerdict & { hint: string }) | undefined {
-  const lock = nearestLock(realPathOf(options.workspace) ?? options.workspace)
-  if (lock.reading.state === 'none') return undefined
-  const { policy } = readTrustPolicy(runtime, options)
-  return (skill) => {
-    const verdict = confirmUnderLock(skill, policy, () => lock)
-    return { ...verdict, hint: allowingHint(verdict.code, skill, policy) }
-  }
+  return compareParts(accepted, parts).length > 0
 }

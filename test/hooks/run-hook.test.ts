@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import type { Platform } from '../../src/hooks/adapters.ts'
 import { readTraces } from '../../src/hooks/trace.ts'
 import { contextIn, makeWorld, type World } from './_world.ts'
@@ -128,7 +128,7 @@ it('follows the trust in a workspace, and withdraws it when what acts has change
   skill('local', [['^/local', 'a.md']], 'project/.claude/skills')
   write('project/.claude/skills/local/a.md', 'LOCAL')
   expect((await ask('claude', '/local')).stdout).toBe('')
-  await openTrustStore(runtime).accept(project, [], { pinned: false })
+  await new TrustStore(runtime).accept(project, [], { pinned: false })
   expect((await ask('claude', '/local')).stdout).toContain('LOCAL')
   write('project/.claude/skills/local/scripts/run.sh', '#!/bin/sh\n')
   expect((await ask('claude', '/local')).stdout).toBe('')

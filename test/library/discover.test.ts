@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { Discovery } from '../../src/library/model.ts'
 import { discoverSkills, type DiscoverOptions } from '../../src/library/discover.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { skillText, type World, world } from './_world.ts'
 
 function discover({ runtime }: World, options: Partial<DiscoverOptions> = {}): Discovery {
@@ -161,7 +161,7 @@ describe('trust by place', () => {
     const levels = (): string[] => discover(place, options).skills.map((info) => info.trustLevel)
     expect(levels()).toEqual(['untrusted', 'trusted', 'untrusted', 'trusted'])
     const parts = collectActingParts(place.project, [])
-    await openTrustStore(place.runtime).accept(place.project, parts)
+    await new TrustStore(place.runtime).accept(place.project, parts)
     expect(levels()).toEqual(['trusted', 'trusted', 'untrusted', 'trusted'])
   })
 

@@ -12,7 +12,7 @@ import {
   SkillValidationError,
 } from '../../src/skill/errors.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { type World, world } from './_world.ts'
 
 function manager({ runtime }: World, options: SkillManagerOptions = {}): SkillManager {
@@ -249,7 +249,7 @@ describe('activate', () => {
     const skills = manager(place, { workspaceTrust: 'ask' })
     const [info] = await skills.list()
     const acting = info === undefined ? [] : [info]
-    await openTrustStore(place.runtime).accept(
+    await new TrustStore(place.runtime).accept(
       place.project,
       collectActingParts(place.project, acting),
     )

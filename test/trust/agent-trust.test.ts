@@ -5,7 +5,7 @@ import { sha256 } from '../../src/core/json.ts'
 import type { ActingPart, SkillScope } from '../../src/trust/model.ts'
 import { agentTrust } from '../../src/trust/skill-trust.ts'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -22,7 +22,7 @@ function project(files: Readonly<Record<string, string>> = { [place]: definition
   const accept = async (options: { pinned?: boolean } = {}): Promise<void> => {
     const { pinned = false } = options
     const parts = collectActingParts(workspace, [], { text: pinned })
-    await openTrustStore(runtime).accept(workspace, parts, { pinned })
+    await new TrustStore(runtime).accept(workspace, parts, { pinned })
   }
   const verdict = (path = place, scope: SkillScope = 'project') => {
     const { policy } = readTrustPolicy(runtime, { workspace })
@@ -114,7 +114,7 @@ describe('a file that defines a subagent', () => {
     })
     const skill = skillIn(join(workspace, '.claude/agents/deploy'))
     const parts = collectActingParts(workspace, [skill], { text: true })
-    await openTrustStore(runtime).accept(workspace, parts, { pinned: true })
+    await new TrustStore(runtime).accept(workspace, parts, { pinned: true })
     expect(verdict(path).code).toBe('workspace-accepted')
     writeFileSync(join(workspace, path), `${definition}More.\n`)
     expect(verdict(path).code).toBe('workspace-changed')
@@ -202,7 +202,7 @@ describe('what acts of a file that defines a subagent', () => {
     const near = 'packages/web/.claude/agents/near.md'
     expect(parts(workspace).map(({ path }) => path)).toEqual([place])
     expect(parts(workspace, { from }).map(({ path }) => path)).toEqual([place, near])
-    const accepted = await openTrustStore(runtime).accept(workspace, parts(workspace, { from }))
+    const accepted = await new TrustStore(runtime).accept(workspace, parts(workspace, { from }))
     const again = collectActingParts(workspace, [], { accepted })
     expect(again.map(({ path }) => path)).toEqual([place, near])
     const pinned = collectActingParts(workspace, [], { accepted, text: true })
@@ -220,7 +220,7 @@ describe('what acts of a file that defines a subagent', () => {
     const { runtime, workspace } = project({ 'skills/deploy/SKILL.md': definition })
     const skill = skillIn(join(workspace, 'skills/deploy'))
     const parts = collectActingParts(workspace, [skill], { text: true })
-    const accepted = await openTrustStore(runtime).accept(workspace, parts, { pinned: true })
+    const accepted = await new TrustStore(runtime).accept(workspace, parts, { pinned: true })
     expect(collectActingParts(workspace, [skill], { text: true, accepted })).toEqual(parts)
   })
 })

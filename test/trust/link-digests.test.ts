@@ -12,7 +12,7 @@ import {
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const target = '../references/a.md'
@@ -25,7 +25,7 @@ function project() {
   mkdirSync(join(directory, 'scripts'))
   const place = join(directory, 'scripts/a')
   symlinkSync(target, place)
-  const store = openLockStore(runtimeIn(root), workspace)
+  const store = new LockStore(runtimeIn(root), workspace)
   const now = () =>
     currentSkills(workspace, [{ name: 'deploy', realDirectory: realpathSync(directory) }])
   return { workspace, directory, place, store, now }

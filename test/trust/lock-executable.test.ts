@@ -11,7 +11,7 @@ import {
   readLock,
   serializeLock,
 } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -23,7 +23,7 @@ function project() {
   const directory = join(workspace, 'skill')
   writeFiles(directory, { 'SKILL.md': text, 'data.csv': text, 'scripts/run.sh': text })
   chmodSync(join(directory, 'scripts/run.sh'), 0o755)
-  const store = openLockStore(runtimeIn(root), workspace)
+  const store = new LockStore(runtimeIn(root), workspace)
   const now = () => currentSkills(workspace, [{ name: 'deploy', realDirectory: directory }])
   const drift = () => {
     const reading = readLock(workspace)
@@ -111,7 +111,7 @@ describe.skipIf(process.platform === 'win32')('a lock', () => {
     const parsed = parseLock(
       `{"version": 2, "skills": [{"path": "a", "name": "a",\n"digest": "${digest}",\n"executable": ${executable},\n"files": {"a": "${sha256('a')}"}}]}`,
     )
-    expect(parsed).toMatchObject({ ok: false, problem: { line: executable === '[]' ? 2 : 3 } })
+    expect(parsed).toMatchObject({ ok: false, problem: { line: executable === '[]' ? 2 : 1 } })
   })
 
   it('is read, or refused with a place, whatever it says of what may be executed', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore, lockText } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 async function locked() {
@@ -12,7 +12,7 @@ async function locked() {
   const directory = join(workspace, 'skill')
   writeFiles(directory, { 'SKILL.md': 'text', 'lib/a.sh': 'a' })
   writeFiles(workspace, { 'shared/b.sh': 'b' })
-  const store = openLockStore(runtimeIn(root), workspace)
+  const store = new LockStore(runtimeIn(root), workspace)
   const now = () => currentSkills(workspace, [{ name: 'deploy', realDirectory: directory }])
   await store.write(now())
   return { workspace, directory, store, now, state: () => lockStateOf(workspace, directory) }
@@ -31,7 +31,7 @@ it.each([
     code: 'lock-skill-unreadable',
     message: `skill/out is a link to ${target}, outside the skill, so it cannot be verified, so the skill cannot be locked`,
   })
-  expect(() => store.requireLockable(now())).toThrow('outside the skill')
+  expect(() => lockText(now(), store.path)).toThrow('outside the skill')
 })
 
 it('a lock that was written when such links were named holds such a skill no more', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, it } from 'vitest'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { readLock } from '../../src/trust/lock.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -25,7 +25,7 @@ function project() {
     const reading = readLock(workspace)
     return reading.state === 'read' ? [reading.skills.size] : []
   }
-  return { workspace, store: openLockStore(runtime, workspace), start, sizes }
+  return { workspace, store: new LockStore(runtime, workspace), start, sizes }
 }
 
 it(

@@ -13,7 +13,7 @@ import { sha256 } from '../../src/core/json.ts'
 import { installedHash, readInstalledLock } from '../../src/trust/installed-lock.ts'
 import {
   currentSkills,
-  lockAbove,
+  nearestLock,
   parseLock,
   readLock,
   serializeLock,
@@ -21,7 +21,7 @@ import {
 import { treeDigest } from '../../src/trust/skill-files.ts'
 import { parseProjectJson } from '../../src/trust/project-json.ts'
 import { lockedTrust } from '../../src/trust/skill-trust.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const file = sha256('a')
@@ -34,11 +34,11 @@ function said(...skills: readonly unknown[]): unknown {
   return parsed.ok ? 'is read' : [parsed.problem.message, parsed.problem.line, parsed.newer]
 }
 
-const plainPath = 'must have a relative path without . and .. here'
+const invalid = 'has a skill here whose path, name, digests or executable files are invalid'
 
 describe('a lock', () => {
   it.each([
-    ['is not an object', [], 'must be an object', false],
+    ['is not an object', [], 'must have the version 1 or 2', false],
     ['has no version', {}, 'must have the version 1 or 2', false],
     ['has a version in words', { version: '2' }, 'must have the version 1 or 2', false],
     ['has version 0', { version: 0 }, 'must have the version 1 or 2', false],
@@ -50,19 +50,19 @@ describe('a lock', () => {
   })
 
   it.each([
-    ['no object', 'x', 'must have an object for a skill'],
-    ['a list', [], 'must have an object for a skill'],
-    ['no path', { ...good, path: 1 }, plainPath],
-    ['an absolute path', { ...good, path: '/a' }, plainPath],
-    ['a path upwards', { ...good, path: 'a/../b' }, plainPath],
-    ['a path with a dot', { ...good, path: './a' }, plainPath],
-    ['an empty path', { ...good, path: '' }, plainPath],
-    ['a NUL in its path', { ...good, path: 'a\0' }, plainPath],
-    ['no name', { ...good, name: undefined }, 'must have a name here'],
-    ['no files', { ...good, files: [] }, 'must have files by path here'],
-    ['a file upwards', { ...good, files: { '../f': file } }, plainPath],
-    ['a file without digest', { ...good, files: { f: 'x' } }, 'must have a SHA-256 digest here'],
-    ['no digest', { ...good, digest: 1 }, 'has a digest here that is not that of the files'],
+    ['no object', 'x', invalid],
+    ['a list', [], invalid],
+    ['no path', { ...good, path: 1 }, invalid],
+    ['an absolute path', { ...good, path: '/a' }, invalid],
+    ['a path upwards', { ...good, path: 'a/../b' }, invalid],
+    ['a path with a dot', { ...good, path: './a' }, invalid],
+    ['an empty path', { ...good, path: '' }, invalid],
+    ['a NUL in its path', { ...good, path: 'a\0' }, invalid],
+    ['no name', { ...good, name: undefined }, invalid],
+    ['no files', { ...good, files: [] }, invalid],
+    ['a file upwards', { ...good, files: { '../f': file } }, invalid],
+    ['a file without digest', { ...good, files: { f: 'x' } }, invalid],
+    ['no digest', { ...good, digest: 1 }, invalid],
     [
       'another digest',
       { ...good, digest: file },
@@ -73,7 +73,11 @@ describe('a lock', () => {
   })
 
   it('with one path twice is refused at the second, and read without it', () => {
-    expect(said(good, { ...good, name: 'b' })).toEqual(['has this path twice', 3, false])
+    expect(said(good, { ...good, name: 'b' })).toEqual([
+      'has the path of this skill twice',
+      3,
+      false,
+    ])
     expect(said(good, { ...good, path: 'b' })).toBe('is read')
     expect(said({ ...good, path: '.' })).toBe('is read')
   })
@@ -151,7 +155,7 @@ async function locked() {
   const runtime = runtimeIn(root)
   writeFiles(workspace, { 'skills/a/SKILL.md': '---\nname: a\ndescription: A.\n---\n' })
   const skill = { name: 'a', realDirectory: join(workspace, 'skills/a') }
-  const store = openLockStore(runtime, workspace)
+  const store = new LockStore(runtime, workspace)
   const current = () => currentSkills(workspace, [skill])
   await store.write(current())
   return { root, workspace, runtime, store, current, skill }
@@ -162,9 +166,9 @@ describe('the lock of a folder above', () => {
     const { workspace } = await locked()
     const inner = join(workspace, 'deep/inner')
     mkdirSync(inner, { recursive: true })
-    expect(lockAbove(inner)).toBe(join(workspace, '.skillrail/skills.lock.json'))
-    expect(lockAbove(workspace)).toBeUndefined()
-    expect(lockAbove(temporaryDirectory())).toBeUndefined()
+    expect(nearestLock(inner)).toMatchObject({ place: workspace, reading: { state: 'read' } })
+    expect(nearestLock(workspace).place).toBe(workspace)
+    expect(nearestLock(temporaryDirectory()).reading.state).toBe('none')
   })
 
   it('decides the level of each skill that lies there', async () => {
@@ -188,14 +192,14 @@ describe('what is kept about a lock', () => {
     const [{ tree } = { tree: { files: [] } }] = current()
     const [digest = ''] = tree.files.map((each) => each.digest)
     expect(store.wasLocked()).toBe(true)
-    expect(store.lockedText(digest)).toContain('description: A.')
-    expect(store.wasSecret(digest)).toBe(false)
+    expect(store.texts.read(digest)).toContain('description: A.')
+    expect(store.texts.wasSecret(digest)).toBe(false)
     expect(await store.remove()).toBe(true)
     expect(existsSync(store.path)).toBe(false)
-    expect([store.wasLocked(), store.lockedText(digest)]).toEqual([false, undefined])
+    expect([store.wasLocked(), store.texts.read(digest)]).toEqual([false, undefined])
     expect(await store.remove()).toBe(false)
     await store.keep(current())
-    expect(store.lockedText(digest)).toContain('description: A.')
+    expect(store.texts.read(digest)).toContain('description: A.')
     expect(existsSync(join(workspace, '.skillrail/skills.lock.json'))).toBe(false)
   })
 
@@ -214,7 +218,7 @@ describe('what is kept about a lock', () => {
     writeFiles(workspace, { 'skills/a/notes.md': `The key is ${secret}\n` })
     await store.write(current())
     const digest = sha256(`The key is ${secret}\n`)
-    expect([store.wasSecret(digest), store.lockedText(digest)]).toEqual([true, undefined])
+    expect([store.texts.wasSecret(digest), store.texts.read(digest)]).toEqual([true, undefined])
   })
 
   it.each([
@@ -237,7 +241,7 @@ describe('what is kept about a lock', () => {
     writeFiles(workspace, { 'skills/a/SKILL.md': 'x' })
     mkdirSync(join(root, 'other'))
     symlinkSync(join(root, 'other'), join(workspace, '.skillrail'))
-    const store = openLockStore(runtimeIn(root), workspace)
+    const store = new LockStore(runtimeIn(root), workspace)
     await expect(store.remove()).rejects.toMatchObject({
       code: 'lock-file-link',
       message: expect.stringContaining(`is a link to ${join(root, 'other')}`),

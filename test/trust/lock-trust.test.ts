@@ -12,8 +12,8 @@ import { describe, expect, it } from 'vitest'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { confirmTrust, trustRefusal } from '../../src/trust/skill-trust.ts'
 import { currentSkills } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { decideTrust, readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -26,10 +26,10 @@ async function locked() {
   writeFiles(directory, files)
   const runtime = runtimeIn(root)
   const skill = skillIn(directory)
-  const lock = openLockStore(runtime, workspace)
+  const lock = new LockStore(runtime, workspace)
   const now = () => currentSkills(workspace, [{ name: 'deploy', realDirectory: directory }])
   const accept = async (): Promise<void> => {
-    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [skill]))
+    await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [skill]))
   }
   await accept()
   await lock.write(now())
@@ -66,7 +66,7 @@ describe('in a project with a lock', () => {
     const other = skillIn(join(workspace, '.claude/skills/other'))
     writeFiles(other.directory, files)
     const parts = collectActingParts(workspace, [skill, other])
-    await openTrustStore(runtime).accept(workspace, parts)
+    await new TrustStore(runtime).accept(workspace, parts)
     expect(verdict({}, other)).toMatchObject({ level: 'untrusted', code: 'lock-drift' })
   })
 
@@ -96,7 +96,7 @@ describe('in a project with a lock', () => {
     expect(asked()).toMatchObject({ level: 'trusted' })
     appendFileSync(join(skill.directory, 'guide.md'), 'More.\n')
     expect(asked()).toMatchObject({ level: 'untrusted', code: 'lock-drift' })
-    await openLockStore(runtimeIn(root), inner).write(inside(inner))
+    await new LockStore(runtimeIn(root), inner).write(inside(inner))
     expect(asked()).toMatchObject({ level: 'trusted' })
   })
 
@@ -163,7 +163,7 @@ describe('in a project with a lock', () => {
 
 it('a project cannot be trusted by its lock alone', async () => {
   const { workspace, runtime, verdict } = await locked()
-  await openTrustStore(runtime).revoke(workspace)
+  await new TrustStore(runtime).revoke(workspace)
   expect(verdict()).toMatchObject({ level: 'untrusted', code: 'workspace-not-accepted' })
 })
 

@@ -19,7 +19,7 @@ import {
   parseLock,
   readLock,
 } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 const skill = '.claude/skills/deploy'
@@ -30,7 +30,7 @@ function project(files: Readonly<Record<string, string>> = {}) {
   const root = temporaryDirectory()
   const workspace = join(root, 'project')
   writeFiles(workspace, { [`${skill}/SKILL.md`]: document, ...files })
-  const store = openLockStore(runtimeIn(root), workspace)
+  const store = new LockStore(runtimeIn(root), workspace)
   const now = (...paths: string[]) =>
     currentSkills(
       workspace,
@@ -151,13 +151,13 @@ describe('a lock', () => {
     const secret = `token = "${['ghp', 'a1B2'.repeat(9)].join('_')}"\n`
     const { store, now, directory } = project({ [`${skill}/secret.txt`]: secret })
     await store.write(now())
-    expect(store.lockedText(sha256(document))).toBe(document)
-    expect(store.lockedText(sha256(secret))).toBeUndefined()
+    expect(store.texts.read(sha256(document))).toBe(document)
+    expect(store.texts.read(sha256(secret))).toBeUndefined()
     writeFileSync(join(directory, 'SKILL.md'), 'changed')
     await store.write(now())
-    expect(store.lockedText(sha256(document))).toBeUndefined()
+    expect(store.texts.read(sha256(document))).toBeUndefined()
     expect(await store.remove()).toBe(true)
-    expect(store.lockedText(sha256('changed'))).toBeUndefined()
+    expect(store.texts.read(sha256('changed'))).toBeUndefined()
     expect(await store.remove()).toBe(false)
   })
 
@@ -246,9 +246,9 @@ describe('a lock file that somebody else made', () => {
     ['an absolute path', entry('/etc', good), 'lock-file-corrupt', 3],
     ['a path that leaves', entry('a/../../b', good), 'lock-file-corrupt', 3],
     ['a path spelled twice', entry('a//b', good), 'lock-file-corrupt', 3],
-    ['a file that leaves', entry('a', `{"../x": "${digest}"}`), 'lock-file-corrupt', 4],
-    ['a NUL in a name', entry('a', `{"x\\u0000y": "${digest}"}`), 'lock-file-corrupt', 4],
-    ['no digest', entry('a', '{"SKILL.md": "md5:1"}'), 'lock-file-corrupt', 4],
+    ['a file that leaves', entry('a', `{"../x": "${digest}"}`), 'lock-file-corrupt', 3],
+    ['a NUL in a name', entry('a', `{"x\\u0000y": "${digest}"}`), 'lock-file-corrupt', 3],
+    ['no digest', entry('a', '{"SKILL.md": "md5:1"}'), 'lock-file-corrupt', 3],
     ['a digest of other files', entry('a', good, digest), 'lock-file-corrupt', 3],
     [
       'a key twice',

@@ -8,7 +8,7 @@ import { listResources } from '../../src/library/skill-files.ts'
 import { readTarget } from '../../src/trigger/inject.ts'
 import { collectSkillParts } from '../../src/trust/acting-parts.ts'
 import { currentSkills, lockStateOf } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { skillTree } from '../../src/trust/skill-files.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -21,7 +21,7 @@ describe.each(names)('%s, which a program leaves behind in a skill,', (name) => 
     const root = temporaryDirectory()
     const directory = join(root, 'project/skill')
     writeFiles(directory, { 'SKILL.md': 'text' })
-    const store = openLockStore(runtimeIn(root), join(root, 'project'))
+    const store = new LockStore(runtimeIn(root), join(root, 'project'))
     await store.write(
       currentSkills(join(root, 'project'), [{ name: 'a', realDirectory: directory }]),
     )

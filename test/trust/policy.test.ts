@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import { readTrustPolicy } from '../../src/trust/decide.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from './_project.ts'
 
@@ -22,7 +22,7 @@ it('takes the word of the caller for the workspace', () => {
 it('takes what was accepted for this workspace, among others', async () => {
   const root = temporaryDirectory()
   const runtime = runtimeIn(root)
-  const store = openTrustStore(runtime)
+  const store = new TrustStore(runtime)
   for (const name of ['a', 'b', 'c']) {
     mkdirSync(join(root, name))
     await store.accept(join(root, name), [], { pinned: name === 'b' })
@@ -69,7 +69,7 @@ it.each(['skills', './skills', '~other/skills', ''])('ignores the path %j, and s
 it('trusts no workspace where the record is damaged, and says so first', () => {
   const workspace = temporaryDirectory()
   const runtime = runtimeIn(workspace)
-  const { path } = openTrustStore(runtime)
+  const { path } = new TrustStore(runtime)
   writeFiles('/', { [path]: '{' })
   const { policy, diagnostics } = readTrustPolicy(runtime, { workspace, trustedPaths: ['x'] })
   expect(policy.acceptance).toBeUndefined()

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
 import { collectActingParts } from '../../src/trust/acting-parts.ts'
 import { currentSkills, lockStateOf, readLock } from '../../src/trust/lock.ts'
-import { openLockStore } from '../../src/trust/lock-store.ts'
+import { LockStore } from '../../src/trust/lock-store.ts'
 import { runtimeIn, skillIn, temporaryDirectory, writeFiles } from './_project.ts'
 
 type Call = 'lstatSync' | 'readlinkSync' | 'openSync'
@@ -40,7 +40,7 @@ async function locked() {
   const workspace = join(root, 'project')
   const directory = join(workspace, 'skill')
   writeFiles(directory, { 'SKILL.md': 'text', 'lib/a.sh': 'a' })
-  const store = openLockStore(runtimeIn(root), workspace)
+  const store = new LockStore(runtimeIn(root), workspace)
   const now = () => currentSkills(workspace, [{ name: 'deploy', realDirectory: directory }])
   await store.write(now())
   return { workspace, directory, store, now, state: () => lockStateOf(workspace, directory) }

@@ -17,7 +17,7 @@ import {
   skillTrust,
   trustRefusal,
 } from '../../src/trust/skill-trust.ts'
-import { openTrustStore } from '../../src/trust/store.ts'
+import { TrustStore } from '../../src/trust/store.ts'
 import {
   readTrustPolicy,
   SkillNotTrustedError,
@@ -38,7 +38,7 @@ async function acceptedProject(options: { pinned?: boolean } = {}) {
   const skill = skillIn(directory, { allowedTools: [{ tool: 'Read' }] })
   const { pinned = false } = options
   const parts = collectActingParts(workspace, [skill], { text: pinned })
-  await openTrustStore(runtime).accept(workspace, parts, { pinned })
+  await new TrustStore(runtime).accept(workspace, parts, { pinned })
   const policyNow = () => readTrustPolicy(runtime, { workspace }).policy
   return { root, runtime, workspace, directory, skill, policyNow }
 }
@@ -47,7 +47,7 @@ describe('a project skill', () => {
   it('US-006 AC2: is untrusted until its workspace is accepted, and trusted after', async () => {
     const { runtime, workspace, skill, policyNow } = await acceptedProject()
     expect(confirmTrust(skill, policyNow()).level).toBe('trusted')
-    await openTrustStore(runtime).revoke(workspace)
+    await new TrustStore(runtime).revoke(workspace)
     expect(skillTrust(skill, policyNow()).code).toBe('workspace-not-accepted')
     expect(confirmTrust(skill, policyNow()).code).toBe('workspace-not-accepted')
   })
@@ -109,7 +109,7 @@ describe('a project skill', () => {
   it('may not act when a step or a gate of its chain is gone', async () => {
     const { runtime, workspace, directory, policyNow } = await acceptedProject()
     const before = skillIn(directory, { chain: chainOf('a', 'b') })
-    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
+    await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
     expect(confirmTrust(before, policyNow()).level).toBe('trusted')
     for (const chain of [chainOf('a'), { ...chainOf('a', 'b'), gates: [] }]) {
       const after = skillIn(directory, { chain })
@@ -167,7 +167,7 @@ describe('a project skill', () => {
     const { runtime, workspace, directory, skill, policyNow } = await acceptedProject()
     const other = skillIn(join(workspace, '.skillrail/skills/other'))
     writeFiles(other.directory, { 'scripts/run.sh': 'echo other\n' })
-    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [skill, other]))
+    await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [skill, other]))
     writeFileSync(join(other.directory, 'scripts/run.sh'), 'echo more\n')
     expect(confirmTrust(skill, policyNow()).code).toBe('workspace-accepted')
     expect(confirmTrust(other, policyNow()).code).toBe('workspace-changed')
@@ -178,7 +178,7 @@ describe('a project skill', () => {
   it('may not act when it loses its sandbox', async () => {
     const { runtime, workspace, directory, policyNow } = await acceptedProject()
     const before = skillIn(directory, { run: 'scripts/run.sh', sandbox: true })
-    await openTrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
+    await new TrustStore(runtime).accept(workspace, collectActingParts(workspace, [before]))
     expect(confirmTrust(before, policyNow()).level).toBe('trusted')
     const after = skillIn(directory, { run: 'scripts/run.sh' })
     expect(confirmTrust(after, policyNow()).code).toBe('workspace-changed')

@@ -1,13 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { sha256 } from '../../src/core/json.ts'
 import { StateFileError } from '../../src/core/errors.ts'
+import { actingKinds } from '../../src/trust/model.ts'
 import { parseTrust, serializeTrust } from '../../src/trust/store.ts'
 
 const part = { owner: '', path: 'a', kind: 'script', digest: sha256(''), size: 0 }
 const accepted = { workspace: '/w', acceptedAt: 't', pinned: false, parts: [part] }
-const kinds =
-  'script, run, hooks, allowed-tools, chain, fork, agent, mcp, workflow, client-hooks, ' +
-  'configuration, text'
 
 function refusal(text: string): StateFileError {
   try {
@@ -31,51 +29,36 @@ function damage(text: string): string {
 }
 
 describe('a value of the record that is wrong', () => {
+  const invalid = 'entry 2 of workspaces has an invalid path, time, pin or part'
+
   it.each([
-    ['workspace', 'w', 'it must be an absolute path'],
-    ['workspace', 7, 'it must be an absolute path'],
-    ['acceptedAt', 7, 'it must be a time'],
-    ['pinned', 'no', 'it must be true or false'],
-    ['parts', {}, 'it must be a list'],
-  ])('%s as %j is shown with its place', (field, value, problem) => {
+    ['workspace', 'w'],
+    ['workspace', 7],
+    ['acceptedAt', 7],
+    ['pinned', 'no'],
+    ['pinned', undefined],
+    ['parts', {}],
+    ['parts', [7]],
+    ['parts', [null]],
+    ['parts', [[]]],
+  ])('%s as %j is refused with its entry', (field, value) => {
     const text = record([accepted, { ...accepted, workspace: '/x', [field]: value }])
-    const at = text.lastIndexOf(`"${field}":`) + field.length + 3
-    expect(damage(text)).toBe(`workspaces.1.${field} at offset ${at} is wrong: ${problem}`)
+    expect(damage(text)).toBe(invalid)
   })
 
   it.each([
-    ['owner', 7, 'it must be text'],
-    ['path', null, 'it must be text'],
-    ['kind', 'x', `it must be one of ${kinds}`],
-    ['kind', 7, `it must be one of ${kinds}`],
-    ['digest', 7, 'it must be a SHA-256 digest'],
-    ['digest', `x${sha256('')}`, 'it must be a SHA-256 digest'],
-    ['digest', `${sha256('')}0`, 'it must be a SHA-256 digest'],
-    ['digest', sha256('').toUpperCase(), 'it must be a SHA-256 digest'],
-    ['size', '0', 'it must be a number'],
-  ])('%s of a part as %j is shown with its place', (field, value, problem) => {
-    const text = record([{ ...accepted, parts: [part, { ...part, [field]: value }] }])
-    const at = text.lastIndexOf(`"${field}":`) + field.length + 3
-    expect(damage(text)).toBe(`workspaces.0.parts.1.${field} at offset ${at} is wrong: ${problem}`)
-  })
-
-  it.each([
-    ['an entry', record([7]), 'workspaces.0'],
-    ['a part', record([{ ...accepted, parts: [7] }]), 'workspaces.0.parts.0'],
-    ['a part that is nothing', record([{ ...accepted, parts: [null] }]), 'workspaces.0.parts.0'],
-    ['a part that is a list', record([{ ...accepted, parts: [[]] }]), 'workspaces.0.parts.0'],
-  ])('%s that is not an object is shown with its place', (_what, text, place) => {
-    const at = /(7|null|\[\])\]/.exec(text)?.index
-    expect(damage(text)).toBe(`${place} at offset ${at} is wrong: it must be an object`)
-  })
-
-  it('that is missing is shown with the place of what it is missing from', () => {
-    const { pinned: _none, ...rest } = accepted
-    const text = record([accepted, { ...rest, workspace: '/x' }])
-    const at = text.lastIndexOf('{"workspace"')
-    expect(damage(text)).toBe(
-      `workspaces.1.pinned at offset ${at} is wrong: it must be true or false`,
-    )
+    ['owner', 7],
+    ['path', null],
+    ['kind', 'x'],
+    ['kind', 7],
+    ['digest', 7],
+    ['digest', `x${sha256('')}`],
+    ['digest', `${sha256('')}0`],
+    ['digest', sha256('').toUpperCase()],
+    ['size', '0'],
+  ])('%s of a part as %j is refused with its entry', (field, value) => {
+    const parts = [part, { ...part, [field]: value }]
+    expect(damage(record([accepted, { ...accepted, workspace: '/x', parts }]))).toBe(invalid)
   })
 
   it('comes with what to do', () => {
@@ -96,11 +79,11 @@ describe('the version of the record', () => {
   })
 
   it.each([0, '2', null])('may not be %j', (version) => {
-    expect(damage(record([], version))).toBe('version at offset 11 is wrong: it must be 1')
+    expect(damage(record([], version))).toBe('its version must be 1')
   })
 })
 
-it.each(kinds.split(', '))('a part of the kind %s is read back', (kind) => {
+it.each(actingKinds)('a part of the kind %s is read back', (kind) => {
   const text = record([{ ...accepted, parts: [{ ...part, kind, more: 1 }], more: 1 }])
   const read = parseTrust(text, 'f')
   expect(read).toEqual([{ ...accepted, parts: [{ ...part, kind }] }])

@@ -6,7 +6,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { sha256 } from '../../core/json.ts'
 import type { AcceptedPart, ActingPart } from '../../trust/model.ts'
-import { openTrustStore } from '../../trust/store.ts'
+import { TrustStore } from '../../trust/store.ts'
 import { afterCall, runGate } from '../workflow/gate.ts'
 import type { GatedCall, WorkflowDefinition, WorkflowTool } from '../workflow/model.ts'
 import { matchWorkflows } from '../workflow/match.ts'
@@ -268,7 +268,7 @@ export function workflowTrust(
       .now()
       .find((part) => isWorkflow(part) && part.path === accepted.path)
     const isHere = now?.digest === accepted.digest && now.problem === undefined
-    if (!isHere) return openTrustStore(runtime).acceptedText(accepted.digest)
+    if (!isHere) return new TrustStore(runtime).texts.read(accepted.digest)
     return now.text ?? textOfLongFile(path, now)
   }
 }

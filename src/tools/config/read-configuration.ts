@@ -7,7 +7,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import { openTrustStore } from '../../trust/store.ts'
+import { TrustStore } from '../../trust/store.ts'
 import type { JsonObject } from '../model.ts'
 import { readDocument } from './document.ts'
 import { type FileTrust, fileTrust } from './file-trust.ts'
@@ -48,7 +48,7 @@ export function readServerConfiguration(options: ReadServersOptions): ServerConf
   const trust = fileTrust(project, runtime, options.trust ?? 'ask')
   const diagnostics: (readonly Diagnostic[])[] = [trust.diagnostics]
   const files: ServerFile[] = []
-  const inputs = new Set<string>([openTrustStore(runtime).path])
+  const inputs = new Set<string>([new TrustStore(runtime).path])
   const found: (readonly ServerDefinition[])[] = []
   for (const place of serverPlaces) {
     for (const path of place.paths({ project, runtime })) {

@@ -1,16 +1,14 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { amount, safeLine } from '../../core/text.ts'
-import type { LockStore } from '../lock-store.ts'
 import {
   type CurrentSkill,
   currentSkills,
-  lockAbove,
   type LockChange,
   lockDrift,
   type LockFileChange,
+  nearestLock,
 } from '../lock.ts'
-import type { TrustStore } from '../store.ts'
-import { diffLines, type KeptTexts, type TextChange, textChange } from './report.ts'
+import { type TextChange, textChange, textChangeLines, type TextSource } from './report.ts'
 import type { Review } from './review.ts'
 
 /** How the skills of a project differ from its lock. */
@@ -19,45 +17,40 @@ export interface LockReport {
   state: 'none' | 'locked' | 'drifted' | 'unreadable'
   /** Of how many skills it does not say which files may be executed, though that is known here. */
   withoutBits: number
-  changes: readonly LockedSkillReport[]
+  changes: readonly (Omit<LockChange, 'files'> & { files: readonly LockedFileReport[] })[]
   diagnostics: readonly Diagnostic[]
 }
 
-interface LockedSkillReport extends Omit<LockChange, 'files'> {
-  files: readonly LockedFileReport[]
-}
-
 /** Its note also says what else differs. */
-interface LockedFileReport extends TextChange {
-  change: LockFileChange['change']
-  path: string
-  /** Whether it may be executed now, where that is not as locked; `true` of an added one that may. */
-  executable?: boolean | undefined
-}
-
-/** As they were locked here, or else as they were accepted. */
-export function keptTexts(store: TrustStore, lock: LockStore): KeptTexts {
-  return {
-    acceptedText: (digest) => lock.lockedText(digest) ?? store.acceptedText(digest),
-    wasSecret: (digest) => lock.wasSecret(digest) || store.wasSecret(digest),
-  }
-}
+type LockedFileReport = TextChange & Omit<LockFileChange, 'locked' | 'file'>
 
 /** Reads the skills only where there is a lock; `current` is empty where there is none. */
-export function compareWithLock(
-  { workspace, lockable, lock, lockIsGone }: Review,
-  kept: KeptTexts,
-): { report: LockReport; current: readonly CurrentSkill[] } {
+export function compareWithLock({
+  workspace,
+  lockable,
+  lock,
+  lockStore,
+  store,
+  lockIsGone,
+}: Review): {
+  report: LockReport
+  current: readonly CurrentSkill[]
+} {
   const { path, state } = lock
   if (state !== 'read') {
     const missing = lockIsGone ? [lockGone(path)] : heldAbove(workspace, path)
     const diagnostics = state === 'unreadable' ? lock.diagnostics : missing
     return { report: { path, state, withoutBits: 0, changes: [], diagnostics }, current: [] }
   }
+  // As they were locked here, or else as they were accepted.
+  const texts: TextSource = {
+    read: (digest) => lockStore.texts.read(digest) ?? store.texts.read(digest),
+    wasSecret: (digest) => lockStore.texts.wasSecret(digest) || store.texts.wasSecret(digest),
+  }
   const current = currentSkills(workspace, lockable)
   const changes = lockDrift(workspace, lock.skills, current).map((change) => ({
     ...change,
-    files: change.files.map((file) => fileReport(change.path, file, kept)),
+    files: change.files.map((file) => fileReport(change.path, file, texts)),
   }))
   const withoutBits = current.filter(({ path: directory, tree }) => {
     const locked = lock.skills.get(directory)
@@ -83,13 +76,13 @@ function lockGone(path: string): Diagnostic {
 
 /** A repository inside a project that has a lock. */
 function heldAbove(workspace: string, path: string): Diagnostic[] {
-  const above = lockAbove(workspace)
-  if (above === undefined) return []
+  const { place, reading } = nearestLock(workspace)
+  if (place === workspace || reading.state === 'none') return []
   return [
     {
       code: 'lock-file-above',
       severity: 'warning',
-      message: `the workspace has no lock file of its own, so its skills are held to ${above}`,
+      message: `the workspace has no lock file of its own, so its skills are held to ${reading.path}`,
       path,
       hint: 'What is not in that lock is not trusted. To lock the skills here: skillrail trust --lock',
     },
@@ -99,21 +92,15 @@ function heldAbove(workspace: string, path: string): Diagnostic[] {
 function fileReport(
   skill: string,
   { change, path, locked, file, executable }: LockFileChange,
-  kept: KeptTexts,
+  texts: TextSource,
 ): LockedFileReport {
   if (file === undefined) return { change, path }
   const before = locked === undefined ? 'new' : { digest: locked, verb: 'locked' as const }
-  const isSameContent = locked === file.digest
-  const content = isSameContent ? {} : textChange(`${skill}/${path}`, file, before, kept)
-  const bit = executable === undefined ? undefined : bitWords[`${executable}`]
-  const notes = [bit, content.note].filter((note) => note !== undefined)
+  const content = locked === file.digest ? {} : textChange(`${skill}/${path}`, file, before, texts)
+  const bit = executable === true ? 'may be executed now' : 'may not be executed any more'
+  const notes = [executable === undefined ? [] : bit, content.note ?? []].flat()
   return { change, path, executable, ...content, note: notes.join('; ') || undefined }
 }
-
-const bitWords = {
-  true: 'may be executed now',
-  false: 'may not be executed any more',
-} as const
 
 /** The report as lines of text; every word of the project is made safe to print. */
 export function lockReportLines({ path, state, withoutBits, changes }: LockReport): string[] {
@@ -124,16 +111,12 @@ export function lockReportLines({ path, state, withoutBits, changes }: LockRepor
   return [
     `Lock ${safeLine(path)}: ${words}`,
     ...(withoutBits > 0 ? [bits] : []),
-    ...changes.flatMap(skillLines),
+    ...changes.flatMap(({ change, name, path: place, problem, files }) => {
+      const note = problem === undefined ? '' : ` (${problem})`
+      return [
+        `  ${change}: ${safeLine(`${name}  ${place}${note}`)}`,
+        ...files.flatMap((file) => textChangeLines({ ...file, change: `${file.change}:` }, '    ')),
+      ]
+    }),
   ]
-}
-
-function skillLines({ change, name, path, problem, files }: LockedSkillReport): string[] {
-  const note = problem === undefined ? '' : ` (${problem})`
-  return [`  ${change}: ${safeLine(`${name}  ${path}${note}`)}`, ...files.flatMap(fileLines)]
-}
-
-function fileLines({ change, path, diff, note }: LockedFileReport): string[] {
-  const words = note === undefined ? path : `${path} (${note})`
-  return [`    ${change}: ${safeLine(words)}`, ...diffLines(diff, '      ')]
 }

@@ -5,17 +5,16 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
 import {
-  type InstalledReading,
   type InstalledState,
   installedStates,
   readInstalledLock,
   readUserInstalledLock,
   userSkillDirectory,
 } from '../installed-lock.ts'
-import { openLockStore } from '../lock-store.ts'
+import { lockText } from '../lock-store.ts'
 import { type CurrentSkill, currentSkills } from '../lock.ts'
 import type { TrustStore } from '../store.ts'
-import { compareWithLock, keptTexts, type LockReport, lockReportLines } from './lock-report.ts'
+import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
 import { trustedLine, type TrustReport, trustReportLines } from './report.ts'
 import { agree, type Review, reviewWorkspace } from './review.ts'
 
@@ -24,14 +23,8 @@ export interface LockResult {
   workspace: string
   /** Whether the lock file was written. */
   written: boolean
-  skills: readonly {
-    path: string
-    name: string
-    digest: string | undefined
-    files: number
-    /** Why the skill cannot be locked. */
-    problem?: string | undefined
-  }[]
+  /** `problem`: why the skill cannot be locked. */
+  skills: readonly ReturnType<typeof describedSkill>[]
   lock: LockReport & { was: LockReport['state'] }
   /** What has to be trusted as well, where that is not settled. */
   trust: TrustReport | undefined
@@ -40,7 +33,7 @@ export interface LockResult {
   dryRun: boolean
 }
 
-export interface LockOptions {
+interface LockOptions {
   pin: boolean | undefined
   yes: boolean
   dryRun: boolean
@@ -54,9 +47,8 @@ export async function lockSkills(
   options: LockOptions,
 ): Promise<LockResult> {
   const review = reviewWorkspace(context, store, path, options)
-  const { workspace, settled } = review
-  const lockStore = openLockStore(context.runtime, workspace)
-  const comparison = compareWithLock(review, keptTexts(store, lockStore))
+  const { workspace, settled, lockStore } = review
+  const comparison = compareWithLock(review)
   const { report } = comparison
   const { state } = report
   const isNew = state === 'none'
@@ -71,13 +63,11 @@ export async function lockSkills(
     dryRun: options.dryRun,
   }
   context.emit(before)
-  if (state === 'unreadable') return before
-  if (isNew && current.length === 0) {
-    context.note(`There is no skill to lock in ${workspace}.`)
-    return before
-  }
-  if (options.dryRun) return before
-  lockStore.requireLockable(current)
+  const hasNone = isNew && current.length === 0
+  if (hasNone) context.note(`There is no skill to lock in ${workspace}.`)
+  if (state === 'unreadable' || hasNone || options.dryRun) return before
+  // Refuses what cannot be locked before anybody is asked.
+  lockText(current, lockStore.path)
   const isUpToDate = state === 'locked' && report.withoutBits === 0
   const asks = !settled || !((isNew && !review.lockIsGone) || isUpToDate)
   if (asks && !(await agreeToLock(context, review, options.yes))) {
@@ -91,8 +81,8 @@ export async function lockSkills(
   return { ...before, written: !isUpToDate, lock, accepted: true }
 }
 
-function describedSkill({ path, name, tree }: CurrentSkill): LockResult['skills'][number] {
-  const bad = tree.files.find(({ problem }) => problem !== undefined)
+function describedSkill({ path, name, tree }: CurrentSkill) {
+  const bad = tree.files.find((file) => file.problem !== undefined)
   const problem = bad && `${bad.path} ${bad.problem}`
   return { path, name, digest: tree.digest, files: tree.files.length, problem }
 }
@@ -114,32 +104,23 @@ export function lockExitCode({ lock, skills, accepted, dryRun }: LockResult): Ex
   return accepted || dryRun ? exitCode.done : exitCode.refused
 }
 
-export function lockLines({
-  workspace,
-  written,
-  skills,
-  lock,
-  trust,
-  accepted,
-}: LockResult): string[] {
+export function lockLines(result: LockResult): string[] {
+  const { workspace, written, skills, lock, trust, accepted } = result
   const isNew = lock.was === 'none'
   if (lock.was === 'unreadable' || (isNew && skills.length === 0)) return []
-  return [
-    ...(trust === undefined ? [] : trustReportLines(trust)),
-    ...(isNew ? newLockLines(workspace, skills) : lockReportLines({ ...lock, state: lock.was })),
-    ...(accepted && trust !== undefined ? ['', trustedLine(trust)] : []),
-    ...(written ? [`Locked: ${safeLine(relative(workspace, lock.path))}`] : []),
-  ]
-}
-
-function newLockLines(workspace: string, skills: LockResult['skills']): string[] {
-  return [
+  const newLines = [
     `${amount(skills.length, 'skill')} of ${safeLine(workspace)} to lock:`,
     ...skills.map(({ name, path, digest, files, problem }) => {
       const why = problem === undefined ? '' : `: ${problem}`
       const shown = digest?.slice(0, 'sha256:'.length + 16) ?? `cannot be locked${why}`
       return `  ${safeLine(`${name}  ${path}  ${shown}`)}  ${amount(files, 'file')}`
     }),
+  ]
+  return [
+    ...(trust === undefined ? [] : trustReportLines(trust)),
+    ...(isNew ? newLines : lockReportLines({ ...lock, state: lock.was })),
+    ...(accepted && trust !== undefined ? ['', trustedLine(trust)] : []),
+    ...(written ? [`Locked: ${safeLine(relative(workspace, lock.path))}`] : []),
   ]
 }
 
@@ -156,24 +137,12 @@ export async function unlockSkills(
   store: TrustStore,
   path: string | undefined,
 ): Promise<UnlockResult> {
-  const { workspace } = reviewWorkspace(context, store, path, {})
-  const lockStore = openLockStore(context.runtime, workspace)
+  const { workspace, lockStore } = reviewWorkspace(context, store, path)
   return { workspace, path: lockStore.path, removed: await lockStore.remove() }
 }
 
 /** The result of `trust --lock --check`. */
-export interface CheckResult {
-  workspace: string
-  ok: boolean
-  lock: LockReport
-  installed: Pick<InstalledReading, 'path' | 'state'> & { skills: readonly InstalledState[] }
-  installedForUser: UserInstalled
-  diagnostics: readonly Diagnostic[]
-}
-
-interface UserInstalled extends Omit<InstalledReading, 'skills'> {
-  skills: readonly InstalledState[]
-}
+export type CheckResult = ReturnType<typeof checkLock>
 
 /**
  * Compares the skills of a project with its lock, and with what the `skills` command recorded when it
@@ -183,17 +152,23 @@ export function checkLock(
   context: Pick<Context, 'runtime' | 'settings'>,
   store: TrustStore,
   path: string | undefined,
-): CheckResult {
-  const review = reviewWorkspace(context, store, path, {})
-  const { workspace } = review
-  const lockStore = openLockStore(context.runtime, workspace)
-  const lock = compareWithLock(review, keptTexts(store, lockStore)).report
-  const reading = readInstalledLock(installedPlace(review))
+) {
+  const review = reviewWorkspace(context, store, path)
+  const { workspace, place } = review
+  const lock = compareWithLock(review).report
+  // The `skills` command writes its file where it was started: a folder of the workspace, or its top.
+  const start = existsSync(join(place, 'skills-lock.json')) ? place : workspace
+  const { diagnostics: found, ...reading } = readInstalledLock(start)
   const byReal = new Map(review.skills.map((skill) => [skill.realDirectory, skill.directory]))
   const skills = installedStates(reading.skills, [...byReal.values()])
   const hasNone = lock.state === 'none' && reading.state === 'none'
   const missing = hasNone && lock.diagnostics.length === 0 ? [missingLock(lock.path)] : []
-  const diagnostics = [...missing, ...lock.diagnostics, ...reading.diagnostics]
+  const diagnostics = [...missing, ...lock.diagnostics, ...found]
+  // Skills of the user belong to no project, so they do not decide whether this one is as locked.
+  const ofUser = readUserInstalledLock(context.runtime)
+  const directories = ofUser.skills
+    .map(({ name }) => userSkillDirectory(name, context.runtime))
+    .filter((directory) => existsSync(directory))
   return {
     workspace,
     ok:
@@ -201,24 +176,13 @@ export function checkLock(
       lock.state !== 'drifted' &&
       skills.every(({ state }) => state === 'same'),
     lock,
-    installed: { path: reading.path, state: reading.state, skills },
-    installedForUser: installedForUser(context),
+    installed: { ...reading, skills },
+    installedForUser: {
+      ...ofUser,
+      skills: installedStates(ofUser.skills, [...new Set(directories)]),
+    },
     diagnostics,
   }
-}
-
-/** The `skills` command writes its file where it was started: a folder of the workspace, or its top. */
-function installedPlace({ workspace, place }: Review): string {
-  return existsSync(join(place, 'skills-lock.json')) ? place : workspace
-}
-
-/** These skills belong to no project, so they do not decide whether this one is as locked. */
-function installedForUser({ runtime }: Pick<Context, 'runtime'>): UserInstalled {
-  const reading = readUserInstalledLock(runtime)
-  const directories = reading.skills
-    .map(({ name }) => userSkillDirectory(name, runtime))
-    .filter((directory) => existsSync(directory))
-  return { ...reading, skills: installedStates(reading.skills, [...new Set(directories)]) }
 }
 
 function missingLock(path: string): Diagnostic {
@@ -237,13 +201,8 @@ export function checkLines({ lock, installed, installedForUser: ofUser }: CheckR
 
 export function checkNotes({ lock, diagnostics, installedForUser: ofUser }: CheckResult): Note[] {
   const hasOnlyInstalled = lock.state === 'none' && diagnostics.length === 0
-  return [
-    ...diagnostics,
-    ...ofUser.diagnostics,
-    ...(hasOnlyInstalled
-      ? ['The project has no lock of its own: skillrail trust --lock writes one.']
-      : []),
-  ]
+  const note = 'The project has no lock of its own: skillrail trust --lock writes one.'
+  return [...diagnostics, ...ofUser.diagnostics, ...(hasOnlyInstalled ? [note] : [])]
 }
 
 function installedLines({ path, state, skills }: CheckResult['installed']): string[] {
@@ -253,9 +212,9 @@ function installedLines({ path, state, skills }: CheckResult['installed']): stri
   const all = amount(recorded.length, 'skill')
   const other = skills.length - recorded.length
   const more = other === 0 ? '' : `, and ${amount(other, 'skill')} with no hash to compare`
-  if (differing.length === 0) return [`Installed, by ${safeLine(path)}: ${all} as installed${more}`]
+  const count = differing.length === 0 ? `${all} as` : `${differing.length} of ${all} not as`
   return [
-    `Installed, by ${safeLine(path)}: ${differing.length} of ${all} not as installed${more}`,
+    `Installed, by ${safeLine(path)}: ${count} installed${more}`,
     ...differing.map((skill) => `  ${skill.state}: ${safeLine(installedWords(skill))}`),
   ]
 }

@@ -1,93 +1,57 @@
-import { relative, sep } from 'node:path'
 import { isObject } from '../../core/json.ts'
 import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
+import { workspaceRelative } from '../skill-files.ts'
 
 /** Everything that a user decides on. */
-export interface TrustReport {
-  workspace: string
-  state: WorkspaceAssessment['state']
-  pinned: boolean
-  skills: readonly SkillReport[]
-  configuration: readonly PartReport[]
-  changes: readonly ChangeReport[]
-}
+export type TrustReport = ReturnType<typeof trustReport>
+type SkillReport = ReturnType<typeof skillReport>
+type PartReport = ReturnType<typeof partReport>
+type ChangeReport = ReturnType<typeof changeReport>
 
-interface SkillReport {
-  name: string
-  path: string
-  run?: string | undefined
-  allowedTools?: string | undefined
-  chain?: readonly string[] | undefined
-  gates?: readonly string[] | undefined
-  fork?: string | undefined
-  hooks?: unknown
-  scripts: readonly PartReport[]
-  /** Where the text is pinned too. */
-  texts?: readonly PartReport[] | undefined
-}
-
-interface PartReport {
-  kind: string
-  path: string
-  size: number
-  interpreter?: string | undefined
-  link?: string | undefined
-  problem?: string | undefined
-  /** Of MCP configuration: `name: command arguments, with VARIABLES set`, or `name: address`. */
-  servers?: readonly string[] | undefined
-}
-
-interface ChangeReport extends TextChange {
-  change: PartChange['change']
-  kind: string
-  path: string
-}
-
-export function trustReport({
-  workspace,
-  pinned,
-  skills,
-  parts,
-  assessment: { state, changes },
-  kept,
-}: {
+interface ReportFacts {
   workspace: string
   pinned: boolean
   skills: readonly SkillInfo[]
   parts: readonly ActingPart[]
   assessment: WorkspaceAssessment
-  kept: KeptTexts
-}): TrustReport {
+  texts: TextSource
+}
+
+export function trustReport({ workspace, pinned, skills, parts, assessment, texts }: ReportFacts) {
+  const { state, changes } = assessment
   const byOwner = Map.groupBy(parts, ({ owner }) => owner)
   return {
     workspace,
     state,
     pinned,
     skills: skills.map((skill) => {
-      const path = relative(workspace, skill.realDirectory).split(sep).join('/')
+      const path = workspaceRelative(workspace, skill.realDirectory)
       return skillReport(skill, path, byOwner.get(path) ?? [])
     }),
     configuration: (byOwner.get('') ?? []).filter(({ kind }) => kind !== 'script').map(partReport),
-    changes: state === 'changed' ? changes.map((change) => changeReport(change, kept)) : [],
+    changes: state === 'changed' ? changes.map((change) => changeReport(change, texts)) : [],
   }
 }
 
-function changeReport(change: PartChange, kept: KeptTexts): ChangeReport {
+function changeReport(
+  change: PartChange,
+  texts: TextSource,
+): TextChange & { change: PartChange['change']; kind: string; path: string } {
   const { kind, path } = change.part
   const shown = { change: change.change, kind, path }
   if (change.change === 'removed') return shown
   const before =
     change.change === 'added'
       ? 'new'
-      : { digest: change.accepted.digest, verb: 'accepted' as const }
-  return { ...shown, ...textChange(path, change.part, before, kept) }
+      : ({ digest: change.accepted.digest, verb: 'accepted' } as const)
+  return { ...shown, ...textChange(path, change.part, before, texts) }
 }
 
-function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[]): SkillReport {
+function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[]) {
   const { run, allowedTools, chain, context, agent, hooks } = skill.fields
   const texts = parts.filter((part) => part.kind === 'text')
   return {
@@ -96,16 +60,17 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     run,
     allowedTools: allowedTools && formatAllowedTools(allowedTools),
     chain: chain?.steps.map((step) => step.name),
-    gates: chain === undefined || chain.gates.length === 0 ? undefined : chain.gates,
+    gates: chain?.gates.length === 0 ? undefined : chain?.gates,
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),
+    /** Where the text is pinned too. */
     texts: texts.length === 0 ? undefined : texts.map(partReport),
   }
 }
 
-function partReport(part: ActingPart): PartReport {
-  const { kind, path, size, interpreter, link, problem, text } = part
+/** `servers`, of MCP configuration: `name: command arguments, with VARIABLES set`, or `name: address`. */
+function partReport({ kind, path, size, interpreter, link, problem, text }: ActingPart) {
   const servers = kind === 'mcp' && text !== undefined ? serversIn(text) : undefined
   return { kind, path, size, interpreter, link, problem, servers }
 }
@@ -118,60 +83,57 @@ function serversIn(text: string): string[] | undefined {
   } catch {
     return undefined
   }
-  const servers = isObject(value)
-    ? (value['mcpServers'] ?? value['servers'] ?? value['mcp'])
-    : undefined
-  if (!isObject(servers)) return undefined
-  return Object.entries(servers).map(([name, server]) => {
+  const { mcpServers, servers, mcp } = isObject(value) ? value : {}
+  const found = mcpServers ?? servers ?? mcp
+  if (!isObject(found)) return undefined
+  return Object.entries(found).map(([name, server]) => {
     const { command, args, url, env } = isObject(server) ? server : {}
     const words = [command, args, url].flat().filter((word) => typeof word === 'string')
     const variables = isObject(env) ? Object.keys(env) : []
     const given = variables.length === 0 ? '' : `, with ${variables.join(', ')} set`
-    return `${name}: ${withoutPasswords(words.join(' '))}${given}`
+    // Only what nothing but a password can be is left out: what is hidden could be what acts.
+    const shown = words
+      .join(' ')
+      .replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
+    return `${name}: ${shown}${given}`
   })
-}
-
-/**
- * Only what nothing but a password can be: a part that is hidden from the user who decides could
- * be what acts.
- */
-function withoutPasswords(text: string): string {
-  return text.replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
 }
 
 /** The report as lines of text; every word of the project is made safe to print. */
 export function trustReportLines(report: TrustReport): string[] {
-  const acting = report.skills.filter((skill) => skillLines(skill).length > 0)
-  const plain = report.skills.length - acting.length
-  const lines = [
-    `Workspace ${safeLine(report.workspace)}: ${stateText(report, acting.length)}`,
-    ...acting.flatMap((skill) => [
+  const { workspace, state, skills, configuration, changes } = report
+  const shown = skills.map((skill) => ({ ...skill, lines: skillLines(skill) }))
+  const acting = shown.filter(({ lines }) => lines.length > 0)
+  const plain = skills.length - acting.length
+  const isIdle = state === 'untrusted' && acting.length === 0 && configuration.length === 0
+  return [
+    `Workspace ${safeLine(workspace)}: ${stateWords[isIdle ? 'idle' : state]}`,
+    ...acting.flatMap(({ name, path, lines }) => [
       '',
-      `  ${safeLine(skill.name)}  ${safeLine(skill.path)}`,
-      ...skillLines(skill),
+      `  ${safeLine(name)}  ${safeLine(path)}`,
+      ...lines,
     ]),
-    ...report.configuration.flatMap((part) => ['', `  ${partWords(part)}`, ...serverLines(part)]),
+    ...configuration.flatMap((part) => [
+      '',
+      `  ${partWords(part)}`,
+      ...(part.servers ?? []).map((server) => `    server         ${safeLine(server)}`),
+    ]),
+    ...(plain > 0 ? ['', `  ${amount(plain, 'skill')} with text only`] : []),
+    ...(changes.length > 0 ? ['', 'Changed since then:'] : []),
+    ...changes.flatMap(changeLines),
   ]
-  if (plain > 0) lines.push('', `  ${amount(plain, 'skill')} with text only`)
-  if (report.changes.length > 0) lines.push('', 'Changed since then:')
-  return [...lines, ...report.changes.flatMap(changeLines)]
 }
+
+const stateWords = {
+  idle: 'not trusted, and nothing in it can act yet',
+  trusted: 'trusted, and nothing that can execute has changed',
+  untrusted: 'not trusted. After trusting it, this can execute:',
+  changed: 'trusted, but something that can execute has changed. All that can execute:',
+} as const
 
 export function trustedLine({ pinned }: { pinned: boolean }): string {
   return `Trusted${pinned ? ', with its text' : ''}.`
 }
-
-function stateText(report: TrustReport, acting: number): string {
-  const nothing = acting === 0 && report.configuration.length === 0
-  if (nothing && report.state === 'untrusted') return 'not trusted, and nothing in it can act yet'
-  return stateWords[report.state]
-}
-
-const stateWords = {
-  trusted: 'trusted, and nothing that can execute has changed',
-  untrusted: 'not trusted. After trusting it, this can execute:',
-  changed: 'trusted, but something that can execute has changed. All that can execute:',
-} as const satisfies Record<TrustReport['state'], string>
 
 function skillLines(skill: SkillReport): string[] {
   const rows: [string, string | undefined][] = [
@@ -189,37 +151,35 @@ function skillLines(skill: SkillReport): string[] {
   )
 }
 
-function partWords(part: PartReport, below = ''): string {
-  const path =
-    below !== '' && part.path.startsWith(`${below}/`)
-      ? part.path.slice(below.length + 1)
-      : part.path
-  const details =
-    part.problem ??
-    [part.interpreter, part.link === undefined ? bytes(part.size) : `link to ${part.link}`]
-      .filter((word) => word !== undefined)
-      .join(', ')
-  return safeLine(`${path} (${details})`)
+function partWords({ path, interpreter, link, size, problem }: PartReport, below = ''): string {
+  const isBelow = below !== '' && path.startsWith(`${below}/`)
+  const shown = isBelow ? path.slice(below.length + 1) : path
+  const content = link === undefined ? bytes(size) : `link to ${link}`
+  const details = interpreter === undefined ? content : `${interpreter}, ${content}`
+  return safeLine(`${shown} (${problem ?? details})`)
 }
 
-function serverLines(part: PartReport): string[] {
-  return (part.servers ?? []).map((server) => `    server         ${safeLine(server)}`)
+function changeLines({ kind, ...change }: ChangeReport): string[] {
+  return textChangeLines({ ...change, change: `${change.change}: ${kind}` }, '  ')
 }
 
-function changeLines({ change, kind, path, diff, note }: ChangeReport): string[] {
+/** What changed in one file, with its diff below it. */
+export function textChangeLines(
+  { change, path, diff, note }: TextChange & { change: string; path: string },
+  indent: string,
+): string[] {
   const words = note === undefined ? path : `${path} (${note})`
-  return [`  ${change}: ${kind} ${safeLine(words)}`, ...diffLines(diff, '    ')]
-}
-
-/** Without the two lines that name the file. */
-export function diffLines(diff: string | undefined, indent: string): string[] {
+  // Without the two lines that name the file.
   const lines = diff === undefined || diff === '' ? [] : diff.split('\n').slice(2)
-  return lines.map((line) => `${indent}${safeText(line)}`)
+  return [
+    `${indent}${change} ${safeLine(words)}`,
+    ...lines.map((line) => `${indent}  ${safeText(line)}`),
+  ]
 }
 
 /** The texts that were kept of what was accepted or locked, by their digests. */
-export interface KeptTexts {
-  acceptedText(digest: string): string | undefined
+export interface TextSource {
+  read(digest: string): string | undefined
   wasSecret(digest: string): boolean
 }
 
@@ -234,15 +194,15 @@ export function textChange(
   path: string,
   { text, link, problem }: Pick<ActingPart, 'text' | 'link' | 'problem'>,
   before: { digest: string; verb: 'accepted' | 'locked' } | 'new',
-  kept: KeptTexts,
+  texts: TextSource,
 ): TextChange {
   if (problem !== undefined) return { note: problem }
   if (link !== undefined) return { note: `a link to ${link}` }
   if (text === undefined) return { note: 'no text, or too long to be shown' }
   if (before === 'new') return { diff: unifiedDiff(path, '', text) }
-  const known = kept.acceptedText(before.digest)
+  const known = texts.read(before.digest)
   if (known !== undefined) return { diff: unifiedDiff(path, known, text) }
-  const why = kept.wasSecret(before.digest)
+  const why = texts.wasSecret(before.digest)
     ? 'was not kept, since it seems to hold a secret'
     : 'is not known here'
   return { note: `no diff: the text that was ${before.verb} ${why}` }

@@ -1,13 +1,12 @@
 import { resolve } from 'node:path'
 import { type Context, defineCommand, type Screen, type Values } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
+import { contradiction, exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
 import { findWorkspace } from '../decide.ts'
-import { openLockStore } from '../lock-store.ts'
 import type { Acceptance } from '../model.ts'
-import { openTrustStore, type TrustStore } from '../store.ts'
-import { compareWithLock, keptTexts, type LockReport, lockReportLines } from './lock-report.ts'
+import { TrustStore } from '../store.ts'
+import { compareWithLock, type LockReport, lockReportLines } from './lock-report.ts'
 import {
   checkLines,
   checkLock,
@@ -74,17 +73,6 @@ const options = {
   },
 } as const
 
-const optionNames = [
-  'list',
-  'revoke',
-  'pin',
-  'yes',
-  'dryRun',
-  'lock',
-  'check',
-  'unlock',
-] as const satisfies readonly (keyof typeof options)[]
-
 type Given = Values<typeof options>
 
 export const command = defineCommand<Result, Result>()({
@@ -100,7 +88,7 @@ export const command = defineCommand<Result, Result>()({
   async run(context, values) {
     requireOneMode(values)
     const [path] = values.arguments
-    const store = openTrustStore(context.runtime)
+    const store = new TrustStore(context.runtime)
     if (values.list) return listTrusted(context, store)
     if (values.revoke) return await revoke(context, store, path)
     if (values.unlock) return await unlockSkills(context, store, path)
@@ -142,24 +130,21 @@ function requireOneMode(values: Given): void {
     })
   }
   if (values.check && !values.lock) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: '--check belongs to --lock',
-      hint: 'skillrail trust --lock --check compares the skills with the lock files.',
-    })
+    const hint = 'skillrail trust --lock --check compares the skills with the lock files.'
+    throw new UsageError({ code: 'wrong-use', message: '--check belongs to --lock', hint })
   }
   const found = modes.find(({ mode }) => values[mode])
   if (found === undefined) return
   const allowed: readonly string[] = [found.mode, ...found.allowed]
-  const given = { ...values, pin: values.pin !== undefined }
-  const other = optionNames.find((name) => given[name] && !allowed.includes(name))
+  const { arguments: _path, pin, ...flags } = values
+  const given = Object.entries({ ...flags, pin: pin !== undefined })
+  const other = Object.entries(options).find(
+    ([name]) => !allowed.includes(name) && given.some(([key, is]) => key === name && is),
+  )
   if (other === undefined) return
-  const flag = other === 'pin' && values.pin === false ? '--no-pin' : options[other].flags
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${options[found.mode].flags} and ${flag} cannot be used together`,
-    hint: 'Give one of them; skillrail trust --help explains them.',
-  })
+  const flag = other[0] === 'pin' && pin === false ? '--no-pin' : other[1].flags
+  const hint = 'Give one of them; skillrail trust --help explains them.'
+  throw contradiction(options[found.mode].flags, flag, hint)
 }
 
 async function trustWorkspace(
@@ -170,8 +155,7 @@ async function trustWorkspace(
 ): Promise<TrustResult> {
   const review = reviewWorkspace(context, store, path, { pin })
   const { report, settled } = review
-  const lockStore = openLockStore(context.runtime, review.workspace)
-  const { report: lock, current } = compareWithLock(review, keptTexts(store, lockStore))
+  const { report: lock, current } = compareWithLock(review)
   const isNone = lock.state === 'none' && lock.diagnostics.length === 0
   const before: TrustResult = {
     ...report,
@@ -182,10 +166,18 @@ async function trustWorkspace(
     dryRun,
   }
   context.emit(before)
-  const accepted = !settled && !dryRun && (await agreeToTrust(context, report, yes))
+  const accepted =
+    !settled &&
+    !dryRun &&
+    (await agree(context, {
+      question: report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace',
+      yes,
+      message: `${report.workspace} was not trusted: it was not confirmed`,
+      hint: 'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
+    }))
   if (accepted) {
     await review.accept()
-    if (lock.state === 'locked') await lockStore.keep(current)
+    if (lock.state === 'locked') await review.lockStore.keep(current)
   }
   if (lock.state === 'drifted') {
     context.note(
@@ -194,19 +186,6 @@ async function trustWorkspace(
   }
   if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
   return accepted ? { ...before, state: 'trusted', accepted } : before
-}
-
-function agreeToTrust(
-  context: Context<Result>,
-  { state, workspace }: TrustReport,
-  yes: boolean,
-): Promise<boolean> {
-  return agree(context, {
-    question: state === 'changed' ? 'Accept these changes' : 'Trust this workspace',
-    yes,
-    message: `${workspace} was not trusted: it was not confirmed`,
-    hint: 'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
-  })
 }
 
 function listTrusted(context: Context<Result>, store: TrustStore): ListResult {

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { McpPart } from '../../../src/agent/mcp-tools/mcp-part.ts'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { wireName } from '../../../src/agent/tool.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 import { linesOf } from '../../fixtures/server-project.ts'
@@ -175,7 +175,7 @@ describe('a run that was cancelled', () => {
 it('a workflow that was accepted stands before its calls when its file is gone', async () => {
   const { root, runtime, workflows, agent } = place()
   workflows({ look: workflow(['publish']) })
-  await openTrustStore(runtime).accept(root, collectActingParts(root, []))
+  await new TrustStore(runtime).accept(root, collectActingParts(root, []))
   rmSync(join(root, '.skillrail', 'workflows.json'))
   const [publish, other] = [echoTool('publish'), echoTool('other')]
   const options = { tools: [publish, other], workspaceTrust: 'ask' as const }

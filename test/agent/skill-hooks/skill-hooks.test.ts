@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { SkillManager } from '../../../src/library/manager.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { type AgentWorld, emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, echoTool, says } from '../mock-replies.ts'
 
@@ -126,7 +126,7 @@ it('a hook whose file was changed since it was accepted does not run, and the ca
   const place = guarded('PreToolUse', 'exit 0', 'echo')
   const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
   const acting = await manager.list()
-  const store = openTrustStore(place.runtime)
+  const store = new TrustStore(place.runtime)
   await store.accept(place.project, collectActingParts(place.project, acting))
   const agent: AgentWorld = withAgent(
     place,
@@ -240,7 +240,7 @@ describe('the program of a hook', () => {
     const place = withCommand(command, 'guard.md')
     const manager = new SkillManager({ runtime: place.runtime, useIndex: false })
     const parts = collectActingParts(place.project, await manager.list())
-    await openTrustStore(place.runtime).accept(place.project, parts)
+    await new TrustStore(place.runtime).accept(place.project, parts)
     place.executable(`${directory}/guard.md`, '#!/bin/sh\ntouch owned\n')
     const agent = withAgent(place, [call('skill', { name: 'guard' }), call('echo'), says('ok')], {
       workspaceTrust: 'ask',

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { currentSkills } from '../../../src/trust/lock.ts'
-import { openLockStore } from '../../../src/trust/lock-store.ts'
+import { LockStore } from '../../../src/trust/lock-store.ts'
 import { emptyWorld, withAgent } from '../_agent-world.ts'
 import { call, says } from '../mock-replies.ts'
 
@@ -14,7 +14,7 @@ async function lockedWorld() {
   place.skill(skill, { more: triggers })
   place.write({ [`${skill}/deploy.md`]: 'Deploy on Fridays only.' })
   const realDirectory = join(place.root, skill)
-  const lock = openLockStore(place.runtime, place.project)
+  const lock = new LockStore(place.runtime, place.project)
   await lock.write(currentSkills(place.project, [{ name: 'ship', realDirectory }]))
   return place
 }

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { SubagentNotFoundError } from '../../../src/agent/errors.ts'
 import { discoverAgents } from '../../../src/agent/subagents/discover-agents.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { world, type World } from '../../library/_world.ts'
 import { delegating } from './_parent.ts'
 
@@ -20,7 +20,7 @@ function names(place: World, trusted = true): string[] {
 
 async function accept(place: World): Promise<void> {
   const parts = collectActingParts(place.project, [])
-  await openTrustStore(place.runtime).accept(place.project, parts)
+  await new TrustStore(place.runtime).accept(place.project, parts)
 }
 
 describe('US-008: files that define subagents', () => {
@@ -158,7 +158,7 @@ describe('trust', () => {
     const file = 'project/.claude/agents/a.md'
     place.write({ [file]: agentText('a') })
     const parts = collectActingParts(place.project, [], { text: true })
-    await openTrustStore(place.runtime).accept(place.project, parts, { pinned: true })
+    await new TrustStore(place.runtime).accept(place.project, parts, { pinned: true })
     expect(names(place, false)).toEqual(['a .claude/agents'])
     place.write({ [file]: agentText('a', '', 'Another prompt.') })
     expect(names(place, false)).toEqual([])

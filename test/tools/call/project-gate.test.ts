@@ -7,7 +7,7 @@ import type { CallGate } from '../../../src/tools/call/context.ts'
 import { projectGate } from '../../../src/tools/call/gate.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { loadWorkflows } from '../../../src/tools/workflow/read-workflows.ts'
 import { openSession } from '../../../src/tools/workflow/session.ts'
 import type { WorkflowReading } from '../../../src/tools/workflow/model.ts'
@@ -68,7 +68,7 @@ async function foreseen({
     writeFiles(project, { [file]: JSON.stringify(value, undefined, 2) })
   }
   write('read')
-  await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+  await new TrustStore(runtime).accept(project, collectActingParts(project, []))
   write(loaded)
   const { workflows, diagnostics } = loadWorkflows(project, { canonicalCategory })
   expect({ workflows, diagnostics }).toMatchObject({ workflows: [{}], diagnostics: [] })
@@ -114,7 +114,7 @@ describe('a workflow that was accepted', () => {
     const project = join(root, 'project')
     const runtime = runtimeIn(root)
     writeFiles(project, { [file]: JSON.stringify({ guard: definition }) })
-    await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+    await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     change(project)
     const gate = gateOf(project, runtime)
     const asked = { ...call, tool: { ...call.tool, id: `db__${name}`, name } }
@@ -158,7 +158,7 @@ describe('a workflow that was accepted', () => {
     const runtime = runtimeIn(root)
     const cache = { version: 1, categories: {}, workflows: { guard } }
     writeFiles(project, { '.skillrail/tools.json': JSON.stringify(cache) })
-    await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+    await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     writeFiles(project, { [file]: JSON.stringify({ guard: { ...guard, mode: 'suggest' } }) })
     await expect(gateOf(project, runtime).foresee?.(call)).rejects.toMatchObject({
       code: 'workflow-not-trusted',

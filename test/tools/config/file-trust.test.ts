@@ -5,14 +5,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { fileTrust } from '../../../src/tools/config/file-trust.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 
 async function accepted(files: Readonly<Record<string, string>>) {
   const project = realpathSync(mkdtempSync(join(tmpdir(), 'skillrail-file-trust-')))
   onTestFinished(() => rmSync(project, { recursive: true, force: true }))
   const runtime = systemRuntime({ home: join(project, 'home'), cwd: project, env: {} })
   for (const [name, text] of Object.entries(files)) writeFileSync(join(project, name), text)
-  await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+  await new TrustStore(runtime).accept(project, collectActingParts(project, []))
   const blockOf = (name: string) =>
     fileTrust(project, runtime, 'ask').blockOf(join(project, name))?.reason
   return { project, blockOf }

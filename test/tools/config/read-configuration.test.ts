@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
-import { openTrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { readServerConfiguration } from '../../../src/tools/config/read-configuration.ts'
 import type { ServerConfiguration, ServerTransport } from '../../../src/tools/config/model.ts'
 
@@ -522,7 +522,7 @@ describe('trust', () => {
     put(join(project, '.mcp.json'), content)
     put(join(project, '.cursor/mcp.json'), { mcpServers: { b: { command: 'y' } } })
     const runtime = systemRuntime({ home, env: {}, cwd: project })
-    await openTrustStore(runtime).accept(project, collectActingParts(project, []))
+    await new TrustStore(runtime).accept(project, collectActingParts(project, []))
     expect(read({ trust: 'ask' }).servers.map(({ trusted }) => trusted)).toEqual([true, true])
     put(join(project, '.mcp.json'), { mcpServers: { a: { command: 'worse' } } })
     expect(read({ trust: 'ask' }).servers).toMatchObject([

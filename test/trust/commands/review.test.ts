@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { reviewWorkspace } from '../../../src/trust/commands/review.ts'
 import { trustReportLines } from '../../../src/trust/commands/report.ts'
-import { openTrustStore, type TrustStore } from '../../../src/trust/store.ts'
+import { TrustStore } from '../../../src/trust/store.ts'
 import { runtimeIn, temporaryDirectory, writeFiles } from '../_project.ts'
 
 const skill = '.claude/skills/deploy'
@@ -20,7 +20,7 @@ function project() {
   write('guide.md', 'one\n')
   const runtime = { ...runtimeIn(root), cwd: workspace }
   const { settings } = loadConfiguration(runtime)
-  const store: TrustStore = openTrustStore(runtime)
+  const store: TrustStore = new TrustStore(runtime)
   const review = (options: { pin?: boolean }) =>
     reviewWorkspace({ runtime, settings }, store, undefined, options)
   return { write, review }
