@@ -11,7 +11,6 @@ export async function viewPage() {
   const build = await rolldown({
     input: join(source, 'main.tsx'),
     platform: 'browser',
-    transform: { jsx: { runtime: 'automatic', importSource: 'preact' } },
   })
   const { output } = await build.generate({ format: 'iife', minify: true })
   await build.close()

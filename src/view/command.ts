@@ -42,7 +42,7 @@ is printed. Stop it with Ctrl-C.`,
     const page = await pageText()
     const view = await listening(port, () =>
       openView({
-        world: projectView(context),
+        view: projectView(context),
         page,
         runtime,
         port,

@@ -1,13 +1,12 @@
 import { exitCode, messageOf, SkillrailError, UsageError } from '../core/errors.ts'
 import { type LocalRoute, openLocalServer, pageRoute } from '../core/local-server.ts'
 import type { Runtime } from '../core/runtime.ts'
-import type { Failure } from './answers.ts'
-import { asked, type Question, questions, shown } from './questions.ts'
+import type { ProjectView } from './project-view.ts'
+import { asked, type Failure, type Question, questions, shown } from './questions.ts'
 import { largestQuestion } from './shared-with-page.ts'
-import type { ViewWorld } from './world.ts'
 
 export interface ViewOptions {
-  world: ViewWorld
+  view: ProjectView
   /** The HTML, from {@link pageText}. */
   page: string
   runtime: Pick<Runtime, 'elapsed'>
@@ -36,7 +35,7 @@ export interface OpenedView {
 
 /** Serves the view on 127.0.0.1 until it is ended. It answers questions, and changes nothing. */
 export async function openView(options: ViewOptions): Promise<OpenedView> {
-  const { world, page, runtime, signal, onUsed, arrivalMs = 10_000 } = options
+  const { view, page, runtime, signal, onUsed, arrivalMs = 10_000 } = options
   const token = process.getBuiltinModule('node:crypto').randomBytes(32).toString('hex')
   const entrance = openEntrance(token, () => runtime.elapsed())
   const server = await openLocalServer({
@@ -44,7 +43,7 @@ export async function openView(options: ViewOptions): Promise<OpenedView> {
     port: options.port,
     largestBody: largestQuestion,
     arrivalMs,
-    routes: { ...viewRoutes(world, page), '/enter': entrance.route },
+    routes: { ...viewRoutes(view, page), '/enter': entrance.route },
   })
   const addressWith = (code: string): string => `http://127.0.0.1:${server.port}/#once-${code}`
   const invite = (): string =>
@@ -120,22 +119,22 @@ function codeIn(body: unknown): string {
 }
 
 /** The page for everybody on this machine, and what it asks for those who have the token. */
-function viewRoutes(world: ViewWorld, page: string): Record<string, LocalRoute> {
-  const asking = Object.entries(questions).map(([path, question]) => [
-    path,
-    questionRoute(world, question),
+function viewRoutes(view: ProjectView, page: string): Record<string, LocalRoute> {
+  const asking = Object.entries(questions).map(([name, question]) => [
+    `/api/${name}`,
+    questionRoute(view, question),
   ])
   return { '/': pageRoute(page), ...Object.fromEntries(asking) }
 }
 
-function questionRoute(world: ViewWorld, question: Question): LocalRoute {
+function questionRoute(view: ProjectView, question: Question): LocalRoute {
   return {
     method: 'POST',
     async answer(body, response) {
       let status = 200
       let value: unknown
       try {
-        value = await question(world, asked(body))
+        value = shown(await question(view, asked(body)))
       } catch (error) {
         status = statusOf(error)
         value = shown(failure(error))

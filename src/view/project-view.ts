@@ -3,11 +3,12 @@ import { basename, dirname } from 'node:path'
 import type { Context } from '../core/command.ts'
 import { auditSkill } from '../audit/audit-skill.ts'
 import { readRegularFile, resolveInside } from '../core/read-files.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { sha256 } from '../core/json.ts'
 import { SkillrailError } from '../core/errors.ts'
 import { packageVersion } from '../core/runtime.ts'
 import { linesAgain, openProject, planNamed } from '../chain/commands/project.ts'
-import { listedRun } from '../chain/commands/runs.ts'
+import { type ListedRun, listedRun } from '../chain/commands/runs.ts'
 import { planJson } from '../chain/plan.ts'
 import { readResult } from '../chain/run-chain.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
@@ -32,11 +33,15 @@ import { toolNotFound } from '../tools/call/find-tool.ts'
 import { unaskedServers } from '../tools/server/errors.ts'
 import { matchWhileTyping } from '../trigger/commands/match-while-typing.ts'
 import { findWorkspace } from '../trust/decide.ts'
-import type { ListedRun } from './answers.ts'
-import type { StandingRun, ViewWorld } from './world.ts'
+import type { RunShownNow } from './run-answer.ts'
 
-/** Everything that the view shows, of the project that the command works in. */
-export function projectView(given: Context): ViewWorld {
+export type ProjectView = ReturnType<typeof projectView>
+
+/**
+ * What the view shows of the project that the command works in. No function changes anything, starts a
+ * server or calls a tool; one that has no answer throws a `SkillrailError`.
+ */
+export function projectView(given: Context) {
   const context = silentContext(given)
   const { runtime } = context
   return {
@@ -60,16 +65,16 @@ function silentContext(context: Context): Context {
   }
 }
 
-type SkillPart = 'skills' | 'skill' | 'skillText' | 'audit' | 'match' | 'chains' | 'plan'
-
 /** What the view shows of skills, triggers and chains. */
-function skillAnswers(context: Context): Pick<ViewWorld, SkillPart> {
+function skillAnswers(context: Context) {
   const options = (): DiscoverOptions => discoverOptionsFrom(context.runtime, context.settings)
   return {
     skills: () => skillList(context),
-    skill: (id) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
-    skillText: (id) => textOf(findPath(id, discoverSkills(options()))),
-    audit(id) {
+    /** `id` as the list of skills has it. */
+    skill: (id: string) => skillAnswer(findInfo(id, discoverSkills(options())), options()),
+    /** The `SKILL.md` as it is on the disk. */
+    skillText: (id: string) => textOf(findPath(id, discoverSkills(options()))),
+    audit(id: string) {
       const discovery = discoverSkills(options())
       const { directory, realDirectory } = findInfo(id, discovery)
       const others = discovery.skills
@@ -77,7 +82,7 @@ function skillAnswers(context: Context): Pick<ViewWorld, SkillPart> {
         .filter((other) => other.directory !== realDirectory)
       return auditSkill(directory, { others })
     },
-    match: (prompt) => matchWhileTyping(context, prompt),
+    match: (prompt: string) => matchWhileTyping(context, prompt),
     chains: () => ({
       chains: discoverSkills(options()).skills.flatMap((info) => {
         const { name, description, path, trustLevel, fields } = info
@@ -86,7 +91,7 @@ function skillAnswers(context: Context): Pick<ViewWorld, SkillPart> {
         return [{ id: idOf(path), name, description, steps, trust: trustLevel }]
       }),
     }),
-    plan(id) {
+    plan(id: string) {
       const { directory } = findInfo(id, discoverSkills(options()))
       const { plan, diagnostics } = planNamed(openProject(context), directory, {
         set: [],
@@ -101,7 +106,7 @@ function idOf(path: string): string {
   return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
 }
 
-function skillList(context: Context): ReturnType<ViewWorld['skills']> {
+function skillList(context: Context) {
   const { skills, diagnostics, broken } = listSkills(context, { all: true })
   const withoutUse = broken.map(({ name, path, scope, diagnostics: found }) => ({
     id: idOf(path),
@@ -111,6 +116,7 @@ function skillList(context: Context): ReturnType<ViewWorld['skills']> {
     scope,
     trust: 'broken',
     tokens: { metadata: 0, body: 0 },
+    shadows: [],
     standing: 'broken' as const,
     diagnostics: found,
   }))
@@ -122,7 +128,7 @@ function skillList(context: Context): ReturnType<ViewWorld['skills']> {
   return { skills: [...listed, ...withoutUse], diagnostics }
 }
 
-function skillAnswer(info: SkillInfo, options: DiscoverOptions): ReturnType<ViewWorld['skill']> {
+function skillAnswer(info: SkillInfo, options: DiscoverOptions) {
   const { trust, fields, ...skill } = showSkill(info, options)
   return {
     id: idOf(skill.path),
@@ -183,15 +189,13 @@ function textOf(path: string): string {
   throw new SkillLoadError({ code: reading.code, message: reading.message })
 }
 
-type RunPart = 'runIds' | 'runRow' | 'runStamp' | 'run'
-
 /** What the view shows of runs: what their journals say. No server of runs is asked. */
-function runAnswers(context: Context): Pick<ViewWorld, RunPart> {
+function runAnswers(context: Context) {
   const { store } = openProject(context)
   const line = linesAgain(context)
   // A page asks every second, and a journal that did not change is not read again.
   const rows = new Map<string, Known<ListedRun>>()
-  let last: Known<StandingRun> | undefined
+  let last: Known<RunShownNow> | undefined
 
   /** Without reading the journal; undefined while a process seems to hold the run. */
   const stampOf = (runId: string): string | undefined => {
@@ -200,14 +204,16 @@ function runAnswers(context: Context): Pick<ViewWorld, RunPart> {
     const stats = statSync(path, { throwIfNoEntry: false })
     return `${runId} ${stats?.size} ${stats?.mtimeMs}`
   }
-  const read = (runId: string): { journal: RunJournal; status: StandingRun['status'] } => {
+  const read = (runId: string): { journal: RunJournal; status: RunShownNow['status'] } => {
     const journal = store.read(runId)
     return { journal, status: statusOfRun(journal, journal.path) }
   }
 
   return {
+    /** The newest first. */
     runIds: () => store.ids(),
-    runRow(runId) {
+    /** One row of the list; what is wrong with it where it cannot be read. */
+    runRow(runId: string): ListedRun | Diagnostic {
       const stamp = stampOf(runId)
       const known = rows.get(runId)
       if (known !== undefined && known.stamp === stamp) return known.value
@@ -223,13 +229,14 @@ function runAnswers(context: Context): Pick<ViewWorld, RunPart> {
         return { code, severity: 'error', message, path: store.pathOf(runId), hint }
       }
     },
-    runStamp(runId) {
+    /** Changes whenever the run does. */
+    runStamp(runId: string): string {
       const stamp = stampOf(runId)
       if (stamp !== undefined) return stamp
       const { journal, status } = read(runId)
       return `${runId} ${journal.length} ${status}`
     },
-    async run(runId) {
+    async run(runId: string): Promise<RunShownNow> {
       const stamp = stampOf(runId)
       if (last !== undefined && last.stamp === stamp) return last.value
       const { journal, status } = read(runId)
@@ -250,12 +257,10 @@ interface Known<T> {
 
 const mostKept = 2000
 
-type ToolPart = 'tools' | 'tool' | 'route'
-
 const mostCandidates = 8
 
 /** What the view shows of tools: what the last refresh found. No server is started or asked. */
-function toolAnswers(context: Context): Pick<ViewWorld, ToolPart> {
+function toolAnswers(context: Context) {
   const { runtime } = context
   const project = toolProject(context)
 
@@ -288,7 +293,7 @@ function toolAnswers(context: Context): Pick<ViewWorld, ToolPart> {
         diagnostics: [...diagnostics, ...configured],
       }
     },
-    tool(id) {
+    tool(id: string) {
       const index = knownIndex()
       const tool = index.tool(id)
       if (tool === undefined) throw toolNotFound(id, index.tools)
@@ -308,7 +313,7 @@ function toolAnswers(context: Context): Pick<ViewWorld, ToolPart> {
         examples: tool.examples ?? [],
       }
     },
-    async route(request) {
+    async route(request: string) {
       const routing = await routingOf(request, knownIndex(), project, context)
       return routeIn(routing, request, mostCandidates, true)
     },
@@ -331,17 +336,15 @@ function notKnownText({ state, path }: ToolIndexLoading): string | undefined {
 const damaged = (path: string): string => `the file that has the tools is damaged: ${path}`
 const asking = '`skillrail tools refresh` asks the servers for theirs.'
 
-type WorkflowPart = 'workflows' | 'sessions' | 'session'
-
 /** The log of a session has every call; the latest ones are what somebody looks for. */
 const mostCalls = 500
 
 /** What the view shows of workflows, and of what sessions have done. */
-function workflowAnswers(context: Context): Pick<ViewWorld, WorkflowPart> {
+function workflowAnswers(context: Context) {
   return {
     workflows: () => listWorkflows(context),
     sessions: () => sessionsOf(context),
-    async session(id) {
+    async session(id: string) {
       const { calls, ...details } = await showSession(context, id, mostCalls)
       return { ...details, calls: calls.toReversed() }
     },

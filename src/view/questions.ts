@@ -3,34 +3,42 @@ import { redactValue } from '../core/redact.ts'
 import { safeText } from '../core/text.ts'
 import { UsageError } from '../core/errors.ts'
 import { RunNotFoundError } from '../chain/errors.ts'
-import { type RunAnswer, type RunsAnswer, type TextAnswer } from './answers.ts'
-import { shownText } from './shown-text.ts'
-import { findStep, runAnswer } from './run-answer.ts'
-import type { ViewWorld } from './world.ts'
+import type { Diagnostic } from '../core/diagnostic.ts'
+import type { ProjectView } from './project-view.ts'
+import { findStep, runAnswer, shownText } from './run-answer.ts'
 
-/** What the page may ask, by path. The answer is JSON that the page may have as it is. */
-export type Question = (world: ViewWorld, asked: Asked) => Promise<unknown>
+export type Question = (view: ProjectView, asked: Asked) => unknown
 
-export const questions: Readonly<Record<string, Question>> = {
-  '/api/project': async (world) => shown(await world.project()),
-  '/api/skills': async (world) => shown(await world.skills()),
-  '/api/skill': async (world, asked) => shown(await world.skill(asked.text('id'))),
-  '/api/skill-text': async (world, asked) =>
-    textPiece(await world.skillText(asked.text('id')), asked.number('from')),
-  '/api/audit': async (world, asked) => shown(await world.audit(asked.text('id'))),
-  '/api/match': async (world, asked) => shown(await world.match(asked.text('prompt'))),
-  '/api/chains': async (world) => shown(await world.chains()),
-  '/api/plan': async (world, asked) => shown(await world.plan(asked.text('id'))),
-  '/api/runs': async (world, asked) => shown(await runs(world, asked.number('most'))),
-  '/api/run': async (world, asked) =>
-    shown(await run(world, asked.text('id'), asked.text('known'))),
-  '/api/step-text': async (world, asked) => await stepText(world, asked),
-  '/api/tools': async (world) => shown(await world.tools()),
-  '/api/tool': async (world, asked) => shown(await world.tool(asked.text('id'))),
-  '/api/route': async (world, asked) => shown(await world.route(asked.text('request'))),
-  '/api/workflows': async (world) => shown(await world.workflows()),
-  '/api/sessions': async (world) => shown(await world.sessions()),
-  '/api/session': async (world, asked) => shown(await world.session(asked.text('id'))),
+/** What the page can ask, by name. */
+export const questions = {
+  project: (view) => view.project(),
+  skills: (view) => view.skills(),
+  skill: (view, asked) => view.skill(asked.text('id')),
+  'skill-text': (view, asked) => textPiece(view.skillText(asked.text('id')), asked.number('from')),
+  audit: (view, asked) => view.audit(asked.text('id')),
+  match: (view, asked) => view.match(asked.text('prompt')),
+  chains: (view) => view.chains(),
+  plan: (view, asked) => view.plan(asked.text('id')),
+  runs: (view, asked) => runs(view, asked.number('most')),
+  run: (view, asked) => run(view, asked.text('id'), asked.text('known')),
+  'step-text': (view, asked) => stepText(view, asked),
+  tools: (view) => view.tools(),
+  tool: (view, asked) => view.tool(asked.text('id')),
+  route: (view, asked) => view.route(asked.text('request')),
+  workflows: (view) => view.workflows(),
+  sessions: (view) => view.sessions(),
+  session: (view, asked) => view.session(asked.text('id')),
+} satisfies Record<string, Question>
+
+/** What the page gets, by the name of the question. */
+export type Answers = {
+  [Name in keyof typeof questions]: Awaited<ReturnType<(typeof questions)[Name]>>
+}
+
+/** Why there is no answer. */
+export interface Failure {
+  error: { code: string; message: string; hint?: string | undefined }
+  diagnostics?: readonly Diagnostic[] | undefined
 }
 
 /** The fields of a question; those that are missing are empty and 0. */
@@ -63,26 +71,26 @@ function wrongField(name: string, wanted: string): UsageError {
 /** Maximum number at once, however many are asked for. */
 const mostRuns = 1000
 
-async function runs(world: ViewWorld, most: number): Promise<RunsAnswer> {
-  const ids = await world.runIds()
-  const rows = []
-  for (const id of ids.slice(0, Math.min(most, mostRuns))) rows.push(await world.runRow(id))
+function runs(view: ProjectView, most: number) {
+  const ids = view.runIds()
+  const rows = ids.slice(0, Math.min(most, mostRuns)).map((id) => view.runRow(id))
   return {
     runs: rows.filter((row) => 'runId' in row),
+    /** How many there are; `runs` are the newest of them. */
     total: ids.length,
     limit: mostRuns,
     diagnostics: rows.filter((row) => 'severity' in row),
   }
 }
 
-async function run(world: ViewWorld, id: string, known: string): Promise<RunAnswer> {
-  const stamp = await world.runStamp(id)
-  if (known !== '' && known === stamp) return { unchanged: true }
-  return runAnswer(await world.run(id), stamp)
+async function run(view: ProjectView, id: string, known: string) {
+  const stamp = view.runStamp(id)
+  if (known !== '' && known === stamp) return { isNew: false as const }
+  return { isNew: true as const, ...runAnswer(await view.run(id), stamp) }
 }
 
-async function stepText(world: ViewWorld, ask: Asked): Promise<TextAnswer> {
-  const { result } = await world.run(ask.text('id'))
+async function stepText(view: ProjectView, ask: Asked): Promise<TextAnswer> {
+  const { result } = await view.run(ask.text('id'))
   const step = findStep(result, ask.number('attempt'), ask.text('step'))
   if (step === undefined) {
     throw new RunNotFoundError({
@@ -107,6 +115,15 @@ function made(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(made)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [safeText(key), made(item)]))
+}
+
+/** A piece of a long text. */
+export interface TextAnswer {
+  text: string
+  /** Of the whole text, in characters. */
+  size: number
+  /** Where the next piece begins; undefined at the end. */
+  next?: number | undefined
 }
 
 /** Characters of a long text that are sent at once. */

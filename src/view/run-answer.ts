@@ -1,9 +1,21 @@
 import type { AttemptResult, RunResult, StepResult } from '../chain/engine.ts'
 import { firstFailed, saidOf, statusMarks, stepDuration } from '../chain/timeline.ts'
 import { walkResult } from '../chain/result.ts'
-import { type RunAnswer, type ShownErrors, type ShownStep } from './answers.ts'
-import { beginningOf, shownText } from './shown-text.ts'
-import type { StandingRun } from './world.ts'
+import type { RunJournal } from '../chain/run-journal.ts'
+import type { RunLine } from '../chain/run-line.ts'
+import { redactText } from '../core/redact.ts'
+import { safeText } from '../core/text.ts'
+
+/** A run as its journal has it now. */
+export interface RunShownNow {
+  journal: Pick<RunJournal, 'updatedAt' | 'done' | 'gates' | 'diagnostics'> & {
+    run: Pick<RunJournal['run'], 'mode' | 'at' | 'arguments'>
+  }
+  result: RunResult
+  status: RunResult['status'] | 'running'
+  /** How a user types what is shown to continue it. */
+  line: RunLine
+}
 
 /** How much of a step or an attempt is sent with the whole run, in characters and in items. */
 const longestResult = 300
@@ -13,7 +25,7 @@ const longestSaid = 200
 const mostMetrics = 50
 
 /** A run with all of its steps, without their output: that is asked for by step. */
-export function runAnswer(run: StandingRun, stamp: string): RunAnswer {
+export function runAnswer(run: RunShownNow, stamp: string) {
   const { journal, result, status } = run
   const unfinished = status === 'running' ? unfinishedSteps(run) : new Set<StepResult>()
   return {
@@ -54,7 +66,7 @@ function stepIn({ steps }: Pick<AttemptResult, 'steps'>, name: string): StepResu
 }
 
 /** Steps that have no result yet: while a run continues they are not cut off but to come. */
-function unfinishedSteps({ journal, result }: StandingRun): Set<StepResult> {
+function unfinishedSteps({ journal, result }: RunShownNow): Set<StepResult> {
   const open = walkResult(result).filter(
     ({ key, leaf, step }) =>
       !journal.done.has(key) && (leaf || step.status === 'cancelled' || step.status === 'not_run'),
@@ -62,7 +74,16 @@ function unfinishedSteps({ journal, result }: StandingRun): Set<StepResult> {
   return new Set(open.map(({ step }) => step))
 }
 
+export interface ShownStep extends ReturnType<typeof shownLine> {
+  steps?: readonly ShownStep[] | undefined
+}
+
 function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): ShownStep {
+  const steps = step.steps?.map((inner) => shownStep(inner, unfinished))
+  return { ...shownLine(step, unfinished), steps }
+}
+
+function shownLine(step: StepResult, unfinished: ReadonlySet<StepResult>) {
   const isOpen = unfinished.has(step) && step.status !== 'waiting'
   const status = isOpen ? (hasBegun(step) ? 'running' : 'pending') : step.status
   return {
@@ -86,13 +107,18 @@ function shownStep(step: StepResult, unfinished: ReadonlySet<StepResult>): Shown
     ...shownErrors(step.errors),
     metrics: Object.entries(step.metrics)
       .slice(0, mostMetrics)
-      .map(([name, value]) => [name, beginningOf(JSON.stringify(value), longestResult).text]),
-    steps: step.steps?.map((inner) => shownStep(inner, unfinished)),
+      .map(([name, value]): [string, string] => [
+        name,
+        beginningOf(JSON.stringify(value), longestResult).text,
+      ]),
     attempts: step.attempts?.map((attempt) => attempt.status),
   }
 }
 
-function shownErrors(errors: StepResult['errors'] = []): ShownErrors {
+/** The first errors of a step or an attempt, and how many more there are. */
+export type ShownErrors = ReturnType<typeof shownErrors>
+
+function shownErrors(errors: StepResult['errors'] = []) {
   const first = errors.slice(0, mostErrors)
   return {
     errors: first.map(({ code, message }) => ({
@@ -109,13 +135,24 @@ function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
   return startedAt !== null || steps.some(hasBegun)
 }
 
+/** A text with its secrets masked, and with what it hides made visible. */
+export function shownText(text: string): string {
+  return safeText(redactText(text))
+}
+
+/** The beginning of a text that is read whole only on request. */
+function beginningOf(text: string, most: number): { text: string; size: number } {
+  const whole = shownText(text)
+  return { text: whole.slice(0, most), size: whole.length }
+}
+
 /** Approvals are given in a terminal and nowhere else, so the page shows what to type there. */
 function nextLines({
   journal,
   result,
   status,
   line,
-}: StandingRun): { what: string; line: string }[] {
+}: RunShownNow): { what: string; line: string }[] {
   const { runId } = result
   if (status === 'running') return []
   if (status === 'waiting' && journal.run.mode === 'stepper') {

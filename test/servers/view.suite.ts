@@ -2,12 +2,12 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pageText } from '../../src/view/page-text.ts'
-import type { ViewWorld } from '../../src/view/world.ts'
+import type { ProjectView } from '../../src/view/project-view.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { startView, type ViewProcess } from '../view/_command.ts'
 import { makeViewProject, type ViewProject } from '../view/_project.ts'
 import { openTestView, type TestView } from '../view/_view.ts'
-import { resultOf, standing, worldSaying } from '../view/_world.ts'
+import { resultOf, standing, projectSaying } from '../view/project-saying.ts'
 import { attack, gained } from './attack.ts'
 import { type BrowserPage, openBrowserPage } from './browser-page.ts'
 import { hostileTexts } from './hostile-texts.ts'
@@ -271,11 +271,11 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
   })
 
-  describe('of a hostile world', () => {
+  describe('of a hostile project', () => {
     let view: TestView
     afterEach(() => view.stop())
-    const open = async (world: ViewWorld): Promise<void> => {
-      view = await openTestView(world, { page: await pageText() })
+    const open = async (project: ProjectView): Promise<void> => {
+      view = await openTestView(project, { page: await pageText() })
     }
 
     it('runs, loads and opens nothing that a skill, a tool or a model has put into any text', async () => {
@@ -290,7 +290,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
         `\u202e<img src=x onerror="fetch('${beacon.url}/ran')">\u{e0041}\u{e0042}`,
         `<script>alert(1)</script><img src=x onerror=alert(2)>`,
       ].join(' ')
-      await open(worldSaying(texts))
+      await open(projectSaying(texts))
       await page.go(view.address)
       await page.until('document.querySelector(".row") !== null')
       for (const [name] of tabs) {
@@ -334,7 +334,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
 
     it('notices what its policy refuses, so that the test above can fail', async () => {
-      await open(worldSaying('x'))
+      await open(projectSaying('x'))
       await page.go(view.address)
       await page.until(shows('Choose a skill'))
       await page.evaluate(
@@ -354,10 +354,10 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       for (const name of ['127.0.0.1', 'rebound.example']) {
         const outcome = await attack(async (note) => {
           const own = await openTestView(
-            worldSaying('secret', {
+            projectSaying('secret', {
               skills() {
                 note('/api/skills')
-                return worldSaying('secret').skills()
+                return projectSaying('secret').skills()
               },
             }),
             { page: await pageText() },
@@ -372,7 +372,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
 
     it('lets every address in once, and what the browser keeps of it in no more', async () => {
-      await open(worldSaying('seen'))
+      await open(projectSaying('seen'))
       const first = view.address
       for (const address of [first, view.addressToOpen]) {
         await page.go(address)
@@ -388,7 +388,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
 
     it('says so when the program has ended', async () => {
-      await open(worldSaying('seen'))
+      await open(projectSaying('seen'))
       await page.go(view.address)
       await page.until(shows('seen'))
       await view.stop()
@@ -401,9 +401,9 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       let answerFirst = (): void => undefined
       const first = new Promise<void>((done) => (answerFirst = done))
       const asked: string[] = []
-      const small = worldSaying('x')
+      const small = projectSaying('x')
       await open(
-        worldSaying('x', {
+        projectSaying('x', {
           runIds: () => ['0slow', '0fast'],
           runRow: (runId) => ({ ...rowOf(runId), skill: runId }),
           runStamp: (runId) => (asked.push(runId), `${runId} ${asked.length}`),
@@ -435,7 +435,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     it('goes on following after a look that failed, and says that it did', async () => {
       let looks = 0
       await open(
-        worldSaying('x', {
+        projectSaying('x', {
           runIds() {
             looks++
             if (looks === 2) throw new Error('the disk was away')
@@ -455,7 +455,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     it('shows 1,000 runs at most, counts them right, and names what has all of them', async () => {
       const ids = Array.from({ length: 1200 }, (_, at) => `run-${at}`)
       await open(
-        worldSaying('x', {
+        projectSaying('x', {
           runIds: () => ids,
           runRow: (runId) =>
             runId === 'run-5'
@@ -486,7 +486,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
     })
 
     it('stays small with 1,000 skills, a run of 1,000 steps and an output of a megabyte', async () => {
-      await open(largeWorld())
+      await open(largeProject())
       await page.go(view.address)
       await page.until('document.querySelectorAll(".row").length === 200')
       await page.until(shows('Show 200 more of 800'))
@@ -517,12 +517,12 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       const trigger = { match: 'x', inject: 'a.md', line: 3 }
       const missed = { trigger, outcome: 'near-miss' as const, miss: { reason: 'close' } }
       const fired = { trigger, outcome: 'fired' as const, text: 'x', promptLine: 1, tokens: 1 }
-      const small = await worldSaying('x').match('x')
+      const small = projectSaying('x').match('x')
       const explanation = Array.from({ length: 250 }, (_, at) => ({
         skill: `skill-${at}`,
         verdicts: [at === 249 ? fired : missed],
       }))
-      await open(worldSaying('x', { match: () => ({ ...small, explanation }) }))
+      await open(projectSaying('x', { match: () => ({ ...small, explanation }) }))
       await page.go(view.address)
       await page.until('document.querySelector(".row") !== null')
       await page.evaluate(`location.hash = '#/triggers'`)
@@ -583,26 +583,26 @@ const rowOf = (runId: string) => ({
   updatedAt: '2026-01-01T00:00:00.000Z',
 })
 
-function largeWorld(): ViewWorld {
-  const small = worldSaying('x')
+function largeProject(): ProjectView {
+  const small = projectSaying('x')
   const names = Array.from({ length: 1000 }, (_, at) => `step-${at}`)
   const result = resultOf(names)
   const steps = result.attempts[0]?.steps.map((step) => ({ ...step, log: 'a'.repeat(1_000_000) }))
   const attempts = result.attempts.map((attempt) => ({ ...attempt, steps: steps ?? [] }))
-  return worldSaying('x', {
-    async skills() {
-      const { skills, diagnostics } = await small.skills()
+  return projectSaying('x', {
+    skills() {
+      const { skills, diagnostics } = small.skills()
       const many = Array.from({ length: 1000 }, (_, at) =>
         skills.map((skill) => ({ ...skill, id: `skill-${at}`, name: `skill-${at}` })),
       )
       return { skills: many.flat(), diagnostics }
     },
     run: () => standing({ ...result, attempts }),
-    async plan(id) {
-      const plan = await small.plan(id)
+    plan(id) {
+      const plan = small.plan(id)
       const [step] = plan.steps
       if (step === undefined) return plan
-      const inner = names.map((name) => ({ ...step, step: name, steps: undefined }))
+      const inner = names.map((name) => ({ ...step, step: name, steps: [] }))
       return { ...plan, steps: [{ ...step, steps: inner }] }
     },
   })

@@ -1,6 +1,6 @@
 import { systemRuntime } from '../../src/core/runtime.ts'
 import { type OpenedView, openView } from '../../src/view/open-view.ts'
-import type { ViewWorld } from '../../src/view/world.ts'
+import type { ProjectView } from '../../src/view/project-view.ts'
 
 export interface TestView extends Omit<OpenedView, 'address'> {
   token: string
@@ -15,14 +15,14 @@ export interface TestView extends Omit<OpenedView, 'address'> {
 }
 
 export async function openTestView(
-  world: ViewWorld,
+  project: ProjectView,
   { page = '<!doctype html><script>let a</script>', arrivalMs = 10_000 } = {},
 ): Promise<TestView> {
   const stop = new AbortController()
   const runtime = systemRuntime()
   const { signal } = stop
   const onUsed = (next: string): void => void (address = next)
-  const view = await openView({ world, page, runtime, arrivalMs, signal, onUsed })
+  const view = await openView({ view: project, page, runtime, arrivalMs, signal, onUsed })
   let { address } = view
   const token = await tokenFor(address)
   return {

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { SkillNotFoundError } from '../../src/skill/errors.ts'
-import type { ViewWorld } from '../../src/view/world.ts'
 import { openTestView, type TestView } from './_view.ts'
-import { resultOf, standing, worldSaying } from './_world.ts'
+import { projectSaying, resultOf, standing, type Stub } from './project-saying.ts'
 
 let view: TestView | undefined
 afterEach(async () => {
@@ -10,8 +9,8 @@ afterEach(async () => {
   view = undefined
 })
 
-async function open(text: string, more: Partial<ViewWorld> = {}): Promise<TestView> {
-  view = await openTestView(worldSaying(text, more))
+async function open(text: string, more: Partial<Stub> = {}): Promise<TestView> {
+  view = await openTestView(projectSaying(text, more))
   return view
 }
 
@@ -161,7 +160,7 @@ describe('a run', () => {
     })
     const { value } = await ask('run', { id: '0run' })
     expect(value).toMatchObject({ stamp: 'a' })
-    expect((await ask('run', { id: '0run', known: 'a' })).value).toEqual({ unchanged: true })
+    expect((await ask('run', { id: '0run', known: 'a' })).value).toEqual({ isNew: false })
     expect(reads).toBe(1)
   })
 

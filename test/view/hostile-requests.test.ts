@@ -2,19 +2,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type RawRequest, rawRequest, sendRaw, statusOf } from '../raw-request.ts'
 import { openEntrance } from '../../src/view/open-view.ts'
 import { openTestView, type TestView, tokenFor } from './_view.ts'
-import { worldSaying } from './_world.ts'
+import { projectSaying } from './project-saying.ts'
 
 let view: TestView
 let asked: string[] = []
 
 beforeAll(async () => {
-  const world = worldSaying('of the user', {
+  const project = projectSaying('of the user', {
     match(prompt) {
       asked.push(prompt)
-      return worldSaying('of the user').match(prompt)
+      return projectSaying('of the user').match(prompt)
     },
   })
-  view = await openTestView(world, { arrivalMs: 400 })
+  view = await openTestView(project, { arrivalMs: 400 })
 })
 afterAll(() => view.stop())
 
@@ -165,7 +165,7 @@ describe('requests to the view', () => {
 
 describe('the entrance', () => {
   it('gives the token once to who has the code, and to nobody without it', async () => {
-    const own = await openTestView(worldSaying('x'))
+    const own = await openTestView(projectSaying('x'))
     const enter = async (code: unknown): Promise<unknown> => {
       const response = await fetch(`http://127.0.0.1:${own.port}/enter`, {
         method: 'POST',
@@ -186,7 +186,7 @@ describe('the entrance', () => {
   })
 
   it('has a next address once one was used, and the one before is worth nothing', async () => {
-    const own = await openTestView(worldSaying('x'))
+    const own = await openTestView(projectSaying('x'))
     const first = own.address
     expect(first).not.toContain(own.token)
     expect(await tokenFor(first)).toBe(own.token)
@@ -220,7 +220,7 @@ describe('the entrance', () => {
 
 describe('the view', () => {
   it('ends when it is told to', async () => {
-    const own = await openTestView(worldSaying('x'))
+    const own = await openTestView(projectSaying('x'))
     expect((await own.ask('skills')).status).toBe(200)
     await own.stop()
   })

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Answers } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { type Child, Trouble } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 
@@ -56,7 +56,7 @@ export function useFollowed<Name extends keyof Answers>(
         if (!document.hidden) {
           const answer = await ask(name, question(last.current))
           if (!isWanted) return
-          if (!('unchanged' in answer)) last.current = answer
+          if (!('isNew' in answer) || answer.isNew) last.current = answer
           setAsked({ answer: last.current })
         }
       } catch (error) {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ChainsAnswer, PlanAnswer, PlannedStep } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { typedLine } from '../shared-with-page.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
@@ -16,6 +16,10 @@ import {
   Section,
   Typed,
 } from './parts.tsx'
+
+type ChainsAnswer = Answers['chains']
+type PlanAnswer = Answers['plan']
+type PlannedStep = PlanAnswer['steps'][number]
 
 export function ChainsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('chains')
@@ -119,7 +123,7 @@ function Steps({ steps }: { steps: readonly PlannedStep[] }): JSX.Element {
 }
 
 function countOf(steps: readonly PlannedStep[]): number {
-  return steps.reduce((sum, step) => sum + 1 + countOf(step.steps ?? []), 0)
+  return steps.reduce((sum, step) => sum + 1 + ('steps' in step ? countOf(step.steps) : 0), 0)
 }
 
 /** Draws as many steps as there is room for, and takes them from the room. */
@@ -128,7 +132,7 @@ function StepList({ steps, room }: { steps: readonly PlannedStep[]; room: { step
   for (const step of steps) {
     if (room.steps === 0) break
     room.steps--
-    const inner = step.steps && StepList({ steps: step.steps, room })
+    const inner = 'steps' in step && StepList({ steps: step.steps, room })
     drawn.push(
       <li>
         <StepLine {...step} />
@@ -140,9 +144,12 @@ function StepList({ steps, room }: { steps: readonly PlannedStep[]; room: { step
 }
 
 function StepLine(step: PlannedStep): JSX.Element {
-  const { executor, script, client, model, gate, verify, sandboxed, notHonoured = [] } = step
-  const how = [executor, script ?? client ?? model].filter((word) => word !== undefined).join(' ')
-  const isAsync = step.policy !== undefined && 'async' in step.policy && step.policy.async === true
+  const { gate, verify, sandboxed } = step
+  const task = 'steps' in step ? undefined : step
+  const by = task?.script ?? task?.client ?? task?.model
+  const how = by === undefined ? step.executor : `${step.executor} ${by}`
+  const isAsync = 'policy' in step && step.policy.async
+  const ignored = task?.notHonoured ?? []
   return (
     <div class="line">
       <span class="name">{step.step}</span>
@@ -154,7 +161,7 @@ function StepLine(step: PlannedStep): JSX.Element {
       {verify !== undefined && <Chip text={`verified by ${verify}`} kind="verify" />}
       {sandboxed === true && <Chip text="in the sandbox" kind="sandbox" />}
       {isAsync && <Chip text="in parallel" kind="parallel" />}
-      {notHonoured.length > 0 && <Chip text={`ignores ${notHonoured.join(', ')}`} kind="warning" />}
+      {ignored.length > 0 && <Chip text={`ignores ${ignored.join(', ')}`} kind="warning" />}
     </div>
   )
 }

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { Finding } from '../answers.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
 import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
 
 interface ListProperties<Item> {
@@ -9,7 +9,7 @@ interface ListProperties<Item> {
   /** Undefined until they are known. */
   items: readonly Item[] | undefined
   error?: unknown
-  diagnostics?: readonly Finding[] | undefined
+  diagnostics?: readonly Diagnostic[] | undefined
   /** The item that is open. */
   selected: string | undefined
   keyOf(item: Item): string
@@ -101,9 +101,9 @@ export function List<Item>(properties: ListProperties<Item>): JSX.Element {
   )
 }
 
-const severities: readonly Finding['severity'][] = ['error', 'warning', 'info']
+const severities: readonly Diagnostic['severity'][] = ['error', 'warning', 'info']
 
-function Diagnostics({ list }: { list: readonly Finding[] }): JSX.Element | null {
+function Diagnostics({ list }: { list: readonly Diagnostic[] }): JSX.Element | null {
   if (list.length === 0) return null
   const worst = severities.find((one) => list.some(({ severity }) => severity === one))
   return (

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import type { Finding, TextAnswer } from '../answers.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { TextAnswer } from '../questions.ts'
 import { AskError } from './server.ts'
 
 export type Child = ComponentChildren
@@ -90,7 +91,7 @@ export function Typed({ line, what }: { line: string; what?: string | undefined 
 
 const mostFindings = 50
 
-export function Findings({ list }: { list: readonly Finding[] }): JSX.Element | null {
+export function Findings({ list }: { list: readonly Diagnostic[] }): JSX.Element | null {
   if (list.length === 0) return null
   const rest = list.length - mostFindings
   return (

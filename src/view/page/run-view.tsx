@@ -1,6 +1,7 @@
 import type { JSX } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
-import type { RunAnswer, ShownErrors, ShownStep } from '../answers.ts'
+import type { ShownErrors, ShownStep } from '../run-answer.ts'
+import type { Answers } from '../questions.ts'
 import { Answered, useFollowed } from './answer.tsx'
 import {
   type Child,
@@ -16,18 +17,18 @@ import {
 } from './parts.tsx'
 import { ask } from './server.ts'
 
-type RunShown = Exclude<RunAnswer, { unchanged: true }>
+type RunAnswer = Answers['run']
+
+type RunShown = Extract<RunAnswer, { isNew: true }>
 
 /** One run: how it stands, what a user can type, and its steps. It is updated while it runs. */
 export function Run({ id }: { id: string }): JSX.Element {
   const asked = useFollowed(
     'run',
-    (last) => ({ id, known: last === undefined || last.unchanged === true ? '' : last.stamp }),
+    (last) => ({ id, known: last?.isNew === true ? last.stamp : '' }),
     id,
   )
-  return (
-    <Answered asked={asked}>{(run) => run.unchanged !== true && <Standing {...run} />}</Answered>
-  )
+  return <Answered asked={asked}>{(run) => run.isNew && <Standing {...run} />}</Answered>
 }
 
 function Standing(run: RunShown): JSX.Element {

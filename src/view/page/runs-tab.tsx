@@ -1,10 +1,12 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ListedRun } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { useFollowed } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
 import { amount, Chip, Clock, count, Empty, Typed } from './parts.tsx'
 import { Run } from './run-view.tsx'
+
+type ListedRun = Answers['runs']['runs'][number]
 
 const page = 100
 

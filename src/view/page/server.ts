@@ -1,4 +1,5 @@
-import type { Answers, Failure, Finding } from '../answers.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import type { Answers, Failure } from '../questions.ts'
 import { largestQuestion } from '../shared-with-page.ts'
 
 /** Why a question has no answer, in a sentence, and what helps. */
@@ -6,7 +7,7 @@ export class AskError extends Error {
   readonly hint: string | undefined
   /** As the program names it; `token` where this page may ask nothing. */
   readonly code: string
-  readonly diagnostics: readonly Finding[]
+  readonly diagnostics: readonly Diagnostic[]
 
   constructor(failure: Failure) {
     const { message, hint, code } = failure.error

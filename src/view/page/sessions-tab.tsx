@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { SessionAnswer, SessionsAnswer } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
 import {
@@ -14,6 +14,9 @@ import {
   Section,
   Table,
 } from './parts.tsx'
+
+type SessionAnswer = Answers['session']
+type SessionsAnswer = Answers['sessions']
 
 export function SessionsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('sessions')

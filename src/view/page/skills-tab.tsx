@@ -1,5 +1,5 @@
 import type { JSX } from 'preact'
-import type { AuditAnswer, ListedSkill, SkillAnswer } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
 import {
@@ -18,6 +18,10 @@ import {
   Trouble,
 } from './parts.tsx'
 import { ask, AskError } from './server.ts'
+
+type AuditAnswer = Answers['audit']
+type ListedSkill = Answers['skills']['skills'][number]
+type SkillAnswer = Answers['skill']
 
 export function SkillsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('skills')

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { ListedTool, RouteAnswer, ServerRow, ToolAnswer, ToolsAnswer } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { typedLine } from '../shared-with-page.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { List, RowHead, Split } from './list.tsx'
@@ -16,6 +16,12 @@ import {
   Table,
   Typed,
 } from './parts.tsx'
+
+type ListedTool = Answers['tools']['tools'][number]
+type RouteAnswer = Answers['route']
+type ServerRow = Answers['tools']['servers'][number]
+type ToolAnswer = Answers['tool']
+type ToolsAnswer = Answers['tools']
 
 export function ToolsTab({ id }: { id: string | undefined }): JSX.Element {
   const { answer, error } = useAnswer('tools')

@@ -1,8 +1,11 @@
 import type { JSX } from 'preact'
 import { useState } from 'preact/hooks'
-import type { MatchAnswer, TriggerVerdict } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { amount, type Child, Chip, count, Empty, Findings, Section, Table } from './parts.tsx'
+
+type MatchAnswer = Answers['match']
+type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
 
 /** Kept while the page is open. */
 let kept = ''
@@ -127,9 +130,18 @@ function Verdict(verdict: TriggerVerdict & { skill: string }): JSX.Element {
   )
 }
 
-function reasonOf({ text = '', promptLine, tokens, problem, miss, reason }: TriggerVerdict): Child {
-  if (reason !== undefined) return reason
-  if (miss !== undefined) return miss.reason
-  const cost = tokens === undefined ? `injects nothing: ${problem ?? ''}` : amount(tokens, 'token')
-  return ['on ', <mark>{text}</mark>, ` in line ${promptLine ?? 1} of the prompt; ${cost}`]
+function reasonOf(verdict: TriggerVerdict): Child {
+  switch (verdict.outcome) {
+    case 'no-match':
+      return null
+    case 'invalid':
+      return verdict.reason
+    case 'near-miss':
+      return verdict.miss.reason
+    case 'fired': {
+      const { text, promptLine, tokens, problem = '' } = verdict
+      const cost = tokens === undefined ? `injects nothing: ${problem}` : amount(tokens, 'token')
+      return ['on ', <mark>{text}</mark>, ` in line ${promptLine} of the prompt; ${cost}`]
+    }
+  }
 }

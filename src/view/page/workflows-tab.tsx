@@ -1,7 +1,9 @@
 import type { JSX } from 'preact'
-import type { WorkflowsAnswer } from '../answers.ts'
+import type { Answers } from '../questions.ts'
 import { Answered, useAnswer } from './answer.tsx'
 import { Chip, Empty, Facts, Findings, Section, Table } from './parts.tsx'
+
+type WorkflowsAnswer = Answers['workflows']
 
 export function WorkflowsTab(): JSX.Element {
   const asked = useAnswer('workflows')

@@ -1,6 +1,7 @@
 import { runLine } from '../../src/chain/run-line.ts'
 import type { RunResult } from '../../src/entries/index.ts'
-import type { StandingRun, ViewWorld } from '../../src/view/world.ts'
+import type { ProjectView } from '../../src/view/project-view.ts'
+import type { RunShownNow } from '../../src/view/run-answer.ts'
 
 const finding = (text: string) => ({
   code: text,
@@ -10,8 +11,11 @@ const finding = (text: string) => ({
   hint: text,
 })
 
-/** A world in which one text stands wherever a skill, a tool or a model decides what a text is. */
-export function worldSaying(text: string, more: Partial<ViewWorld> = {}): ViewWorld {
+/** What a test puts in the place of an answer: what the page reads of it. */
+export type Stub = { [Name in keyof ProjectView]: (...given: string[]) => unknown }
+
+/** A project in which one text stands wherever a skill, a tool or a model decides what a text is. */
+export function projectSaying(text: string, more: Partial<Stub> = {}): ProjectView {
   const tokens = { metadata: 1, body: 2 }
   const diagnostics = [finding(text)]
   const trigger = { match: text, inject: text, line: 3 }
@@ -24,7 +28,7 @@ export function worldSaying(text: string, more: Partial<ViewWorld> = {}): ViewWo
     digest: text,
     tokens: 1,
   }
-  return {
+  const stub: Stub = {
     project: () => ({ project: text, version: text }),
     skills: () => ({
       skills: [
@@ -226,10 +230,12 @@ export function worldSaying(text: string, more: Partial<ViewWorld> = {}): ViewWo
     }),
     ...more,
   }
+  // oxlint-disable-next-line no-unsafe-type-assertion
+  return stub as unknown as ProjectView
 }
 
 /** A run of these steps as its journal would have it. */
-export function standing(result: RunResult, more: Partial<StandingRun> = {}): StandingRun {
+export function standing(result: RunResult, more: Partial<RunShownNow> = {}): RunShownNow {
   return {
     journal: {
       run: { mode: 'run', at: '2026-01-01T00:00:00.000Z', arguments: [result.skill] },
