@@ -154,7 +154,6 @@ export class AgentParts {
       {
         name: this.#name,
         runtime: this.#environment.runtime,
-        isSubagent: false,
         model: () => this.#environment.model(),
         resolveModel: (wanted) => this.#environment.resolveModel(wanted),
         ready: options.mcp === undefined ? undefined : (signal) => servers.ready(signal),

@@ -8,7 +8,7 @@ import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
 import { agentFilesIn } from '../../trust/project-files.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import { checkModels, checkNames, checkReferences, checkTools } from '../subagents/check-agents.ts'
+import { checkAgents } from '../subagents/check-agents.ts'
 import type { SubagentConfig } from '../subagents/config.ts'
 import {
   type AgentDiscovery,
@@ -221,12 +221,7 @@ function validateAgents(
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const project = findWorkspace(runtime.cwd, runtime)
   const { servers } = readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
-  const found = [
-    ...checkNames(usable),
-    ...checkReferences(usable, skills),
-    ...checkModels(usable),
-    ...checkTools(usable, { servers: servers.map(({ name }) => name) }),
-  ]
+  const found = checkAgents(usable, { skills, servers: servers.map(({ name }) => name) })
   return readings.map(({ path, config, diagnostics: own }) => {
     const diagnostics = [...own, ...found.filter((one) => one.path === path)]
     return { path, name: config?.name ?? null, valid: !hasErrors(diagnostics), diagnostics }

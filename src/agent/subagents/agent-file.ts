@@ -1,8 +1,8 @@
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { nearest } from '../../core/text.ts'
 import { formatAllowedTools, parseAllowedTools } from '../../skill/allowed-tools.ts'
-import { readFrontmatter } from '../../skill/parse.ts'
 import { splitArguments } from '../../skill/arguments.ts'
+import { readFrontmatter } from '../../skill/parse.ts'
 import type { YamlMap, YamlNode } from '../../skill/read-yaml.ts'
 import { checkConfig, type PermissionMode, permissionModes, type SubagentConfig } from './config.ts'
 
@@ -31,10 +31,6 @@ interface ReadAgentFileOptions {
 /**
  * Reads a subagent from Markdown: the fields from its frontmatter, by the reader that skills have,
  * and the system prompt from the body. Never throws for what is in the file.
- *
- * @example
- * const text = '---\nname: tester\ndescription: Runs tests.\ntools: Bash(npm test)\n---\nRun the tests.\n'
- * const { config, diagnostics } = readAgentFile(text, { path: 'tester.md', toolsWhenAbsent: 'none' })
  */
 export function readAgentFile(
   content: string | Uint8Array,
@@ -45,42 +41,27 @@ export function readAgentFile(
   const { root, split } = reading
   const fields = new FieldReader(root, path)
   const name = fields.text('name')
-  const description = fields.text('description') ?? ''
   const model = fields.text('model')
   const body = split.body.trim()
-  const tools = fields.tools('tools') ?? (toolsWhenAbsent === 'parent' ? ['*'] : undefined)
-  const disallowedTools = fields.tools('disallowed-tools')
-  const skills = fields.skills()
-  const maxTurns = fields.integer('max-turns')
-  const permissionMode = fields.mode()
   const timeout = fields.integer('timeout')
   const config: SubagentConfig = {
-    model: model === 'inherit' ? undefined : model,
-    disallowedTools,
-    skills,
-    maxTurns,
-    permissionMode,
     name: name ?? '',
-    description,
-    tools,
+    description: fields.text('description') ?? '',
+    model: model === 'inherit' ? undefined : model,
+    tools: fields.tools('tools') ?? (toolsWhenAbsent === 'parent' ? ['*'] : undefined),
+    disallowedTools: fields.tools('disallowed-tools'),
+    skills: fields.skills(),
+    maxTurns: fields.integer('max-turns'),
+    permissionMode: fields.mode(),
     systemPrompt: body === '' ? undefined : body,
     config: timeout === undefined ? undefined : { timeoutMs: timeout * 1000 },
   }
-  const problems = checkConfig(config).map(({ field, message, hint }): Diagnostic => {
-    const { line, column } = root.entries.find(({ key }) => key.text === field)?.value ?? root
-    const code = `agent-${field}`
-    return { code, severity: 'error', message: `${message}.`, path, line, column, hint }
-  })
-  const diagnostics = [...reading.diagnostics, ...fields.diagnostics, ...problems]
-  const places = root.entries.map(
-    ({ key, value: { line, column } }) => [fieldName(key.text), { line, column }] as const,
-  )
-  return {
-    config: hasErrors(diagnostics) ? undefined : config,
-    name,
-    places: new Map(places),
-    diagnostics,
+  const places = new Map(root.entries.map(({ key, value }) => [fieldName(key.text), value]))
+  for (const { field, message, hint } of checkConfig(config)) {
+    fields.report(`agent-${field}`, 'error', places.get(field) ?? root, `${message}.`, hint)
   }
+  const diagnostics = [...reading.diagnostics, ...fields.diagnostics]
+  return { config: hasErrors(diagnostics) ? undefined : config, name, places, diagnostics }
 }
 
 /** Every field that is read. The body is the system prompt. */
@@ -97,16 +78,9 @@ const fieldNames: readonly string[] = [
 ]
 
 /** Fields of Claude Code that have no effect here, so that they are not reported as misspellings. */
-const foreignFields: ReadonlySet<string> = new Set([
-  'background',
-  'color',
-  'effort',
-  'hooks',
-  'initial-prompt',
-  'isolation',
-  'mcp-servers',
-  'memory',
-])
+const foreignFields: ReadonlySet<string> = new Set(
+  'background color effort hooks initial-prompt isolation mcp-servers memory'.split(' '),
+)
 
 /** Names of permission modes in other clients; none of them allows more than `default`. */
 const modeAliases: ReadonlyMap<string, PermissionMode> = new Map([
@@ -139,21 +113,19 @@ class FieldReader {
       const name = fieldName(key.text)
       if (this.#nodes.has(name)) {
         const message = `\`${key.text}\` is there twice, in two spellings; the first one counts.`
-        this.#report('field-twice', 'warning', key, message, 'Remove one of them.')
+        this.report('field-twice', 'warning', key, message, 'Remove one of them.')
       } else if (fieldNames.includes(name)) this.#nodes.set(name, value)
       else if (!foreignFields.has(name)) {
         const message = `\`${key.text}\` is not a field of a subagent and has no effect.`
-        this.#report('field-unknown', 'warning', key, message, allowed(name, fieldNames))
+        this.report('field-unknown', 'warning', key, message, allowed(name, fieldNames))
       }
     }
   }
 
   text(name: string): string | undefined {
     const node = this.#present(name)
-    if (node === undefined) return undefined
-    if (node.kind === 'scalar') return node.text.trim() || undefined
-    this.#wrongType(name, node, 'a text')
-    return undefined
+    if (node?.kind === 'scalar') return node.text.trim() || undefined
+    return this.#wrongType(name, node, 'a text')
   }
 
   /** Undefined where the field is absent; empty where it is there and names nothing. */
@@ -169,23 +141,19 @@ class FieldReader {
   /** Words of a text; an item of a list may carry arguments after the name of the skill. */
   skills(): readonly string[] | undefined {
     const node = this.#present('skills')
-    if (node === undefined) return undefined
-    if (!isWords(node)) {
-      this.#wrongType('skills', node, 'a list of names of skills')
-      return undefined
+    if (node === undefined || !isWords(node)) {
+      return this.#wrongType('skills', node, 'a list of names of skills')
     }
     if (node.kind === 'scalar') return splitArguments(node.text.replaceAll(',', ' '))
     const items = node.kind === 'list' ? node.items : []
-    return items.flatMap((item) => (item.kind === 'scalar' && item.text.trim()) || [])
+    return items.flatMap((item) => scalarText(item) || [])
   }
 
   integer(name: string): number | undefined {
     const node = this.#present(name)
-    if (node === undefined) return undefined
     const text = scalarText(node)
     if (/^[1-9]\d{0,8}$/.test(text)) return Number(text)
-    this.#wrongType(name, node, 'a whole number from 1')
-    return undefined
+    return this.#wrongType(name, node, 'a whole number from 1')
   }
 
   mode(): PermissionMode | undefined {
@@ -195,25 +163,15 @@ class FieldReader {
     const mode = modeAliases.get(text)
     if (mode === undefined) {
       const message = `\`permission-mode\` is \`${text}\`, which is none.`
-      this.#report('permission-mode', 'error', node, message, allowed(text, permissionModes))
+      this.report('permission-mode', 'error', node, message, allowed(text, permissionModes))
     } else if (mode === 'default' && text !== 'default') {
       const message = `\`permission-mode: ${text}\` has no effect here; the approver is still asked.`
-      this.#report('permission-mode', 'warning', node, message)
+      this.report('permission-mode', 'warning', node, message)
     }
     return mode
   }
 
-  /** Undefined also for `null`. */
-  #present(name: string): YamlNode | undefined {
-    const node = this.#nodes.get(name)
-    return node?.kind === 'scalar' && node.value === null ? undefined : node
-  }
-
-  #wrongType(name: string, node: YamlNode, wanted: string): void {
-    this.#report('field-type', 'error', node, `\`${name}\` must be ${wanted}.`)
-  }
-
-  #report(
+  report(
     code: string,
     severity: 'error' | 'warning',
     { line, column }: YamlNode,
@@ -222,6 +180,17 @@ class FieldReader {
   ): void {
     this.diagnostics.push({ code, severity, message, path: this.#path, line, column, hint })
   }
+
+  /** Undefined also for `null`. */
+  #present(name: string): YamlNode | undefined {
+    const node = this.#nodes.get(name)
+    return node?.kind === 'scalar' && node.value === null ? undefined : node
+  }
+
+  #wrongType(name: string, node: YamlNode | undefined, wanted: string): undefined {
+    if (node !== undefined)
+      this.report('field-type', 'error', node, `\`${name}\` must be ${wanted}.`)
+  }
 }
 
 function isWords(node: YamlNode): boolean {
@@ -229,8 +198,8 @@ function isWords(node: YamlNode): boolean {
   return node.kind === 'scalar'
 }
 
-function scalarText(node: YamlNode): string {
-  return node.kind === 'scalar' ? node.text.trim() : ''
+function scalarText(node: YamlNode | undefined): string {
+  return node?.kind === 'scalar' ? node.text.trim() : ''
 }
 
 function allowed(written: string, names: readonly string[]): string {

@@ -1,17 +1,16 @@
 import type { ModelMessage } from 'ai'
 import type { Activation } from '../../library/activation.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { type CallRules, createPermit } from '../approval/permit.ts'
+import { createPermit } from '../approval/permit.ts'
 import { callFits } from '../approval/tool-patterns.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import { promptText } from '../prompt-template.ts'
-import type { ModelObject } from '../types.ts'
 import { AgentSession, type SessionPart } from '../session.ts'
 import { readHooks } from '../skills/hook-format.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTool } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
-import type { AgentTool, TokenUsage, UsageEntry } from '../types.ts'
+import type { AgentTool, ModelObject, TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig } from './config.ts'
 import type { SubagentParent } from './parent.ts'
@@ -30,6 +29,13 @@ interface ChildInput {
   onUsage: (entry: UsageEntry) => void
 }
 
+/** The skills that a subagent has from the start; the content of `own` is in its instructions. */
+interface ChildSkills {
+  own: readonly Activation[]
+  all: readonly Activation[]
+  tools: readonly AgentTool[]
+}
+
 /**
  * A subagent with its own history, tools and usage; it may not have been asked yet. It shares the model
  * object and the tools' functions with its parent, and nothing else.
@@ -39,8 +45,9 @@ export class Child {
   readonly config: SubagentConfig
   readonly session: AgentSession
   readonly outputSchema: JsonObject | undefined
-  readonly #input: ChildInput
-  readonly #toolsOfSkills: readonly AgentTool[]
+  readonly #parent: SubagentParent
+  readonly #skills: ChildSkills
+  readonly #permission: { mode: PermissionMode; asks: boolean }
   #selection: ToolSelection
   #used = noUsage
 
@@ -50,28 +57,28 @@ export class Child {
    */
   static async create(input: ChildInput): Promise<Child> {
     const { config, parent, options, forked, signal } = input
+    const manager = parent.skills()
     const source = options.source ?? forked?.source
-    const own = config.skills
-      ? await loadSkills(config.skills, parent.skills(), config.name, source)
-      : []
-    const skills = forked === undefined ? own : [...own, forked]
+    const own = await loadSkills(config.skills ?? [], manager, config.name, source)
+    const all = forked === undefined ? own : [...own, forked]
     const tools = await Promise.all(
-      skills.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
+      all.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
     )
-    return new Child(input, own, skills, [...tools.flat(), ...(await resources(skills, parent))])
+    const loaded = await Promise.all(all.map(({ name }) => manager?.get(name)))
+    const withFiles = loaded.flatMap((skill) => (skill?.resources.files.length ? [skill] : []))
+    // The files that a content refers to can be read; no further skill can be activated.
+    const resources =
+      manager === undefined || withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
+    return new Child(input, { own, all, tools: [...tools.flat(), ...resources] })
   }
 
-  private constructor(
-    input: ChildInput,
-    own: readonly Activation[],
-    skills: readonly Activation[],
-    toolsOfSkills: readonly AgentTool[],
-  ) {
+  private constructor(input: ChildInput, skills: ChildSkills) {
     const { id, config, parent, options } = input
     this.id = id
     this.config = config
-    this.#input = input
-    this.#toolsOfSkills = toolsOfSkills
+    this.#parent = parent
+    this.#skills = skills
+    this.#permission = strictest(parent.permissionMode, config.permissionMode)
     this.#selection = this.#select()
     const schema = options.outputSchema ?? config.outputSchema
     this.outputSchema = schema === undefined ? undefined : jsonSchemaOf(config.name, schema)
@@ -79,17 +86,8 @@ export class Child {
       agent: config.name,
       delegation: id,
       model: () => modelOf(input),
-      instructions: instructionsOf(config, own),
-      parts: [
-        {
-          // The model is told of a name that selects nothing, so that it does not look for the tool.
-          instructions: async () =>
-            this.notices.length === 0 ? undefined : ['Note:', ...this.notices].join('\n'),
-          tools: () => this.#selection.tools,
-        },
-        ...(parent.partsOfChild?.() ?? []),
-        this.#guard(skills),
-      ],
+      instructions: instructionsOf(config, skills.own),
+      parts: [this.#toolsPart(), ...(parent.partsOfChild?.() ?? []), this.#guard()],
       maxTurns: options.maxTurns ?? config.maxTurns,
       usage: {
         record: (entry) => {
@@ -118,35 +116,38 @@ export class Child {
   }
 
   #select(): ToolSelection {
-    const { config, parent } = this.#input
+    const { name, tools, disallowedTools } = this.config
     return selectTools({
-      subagent: config.name,
-      ceiling: parent.tools(),
-      tools: [...(config.tools ?? []), ...this.#toolsOfSkills],
-      disallowed: config.disallowedTools,
-      readOnly: strictest(parent.permissionMode, config.permissionMode).mode === 'plan',
+      subagent: name,
+      ceiling: this.#parent.tools(),
+      tools: [...(tools ?? []), ...this.#skills.tools],
+      disallowed: disallowedTools,
+      readOnly: this.#permission.mode === 'plan',
     })
+  }
+
+  #toolsPart(): SessionPart {
+    return {
+      // The model is told of a name that selects nothing, so that it does not look for the tool.
+      instructions: async () =>
+        this.notices.length === 0 ? undefined : ['Note:', ...this.notices].join('\n'),
+      tools: () => this.#selection.tools,
+    }
   }
 
   /**
    * Decides about every call: the patterns of the definition first, then all rules of an agent's own
    * calls, with the approver of the parent.
    */
-  #guard(skills: readonly Activation[]): SessionPart {
-    const { config, parent } = this.#input
+  #guard(): SessionPart {
+    const parent = this.#parent
     const { platform } = parent.runtime
-    const { mode, asks } = strictest(parent.permissionMode, config.permissionMode)
-    const hooks = hooksOf(skills, this.#input, mode)
-    const rules: CallRules = {
-      preApproved: () => skills.flatMap(({ effects }) => effects.preApproved),
-      narrowed: () => [
-        ...(parent.narrowed?.() ?? []),
-        ...skills.flatMap(({ name, effects: { narrowedTo } }) =>
-          narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
-        ),
-      ],
-      beforeTool: hooks && ((...call) => hooks.before(...call)),
-    }
+    const { mode, asks } = this.#permission
+    const effects = this.#skills.all.map((skill) => skill.effects)
+    const narrowed = this.#skills.all.flatMap(({ name, effects: { narrowedTo } }) =>
+      narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
+    )
+    const hooks = this.#hooks()
     return {
       afterTool: hooks?.after,
       beforeStop: hooks && ((text) => hooks.stop(text, undefined)),
@@ -158,9 +159,13 @@ export class Child {
           return { allowed: false, reason }
         }
         const permit = createPermit({
-          agent: config.name,
+          agent: this.config.name,
           platform,
-          rules,
+          rules: {
+            preApproved: () => effects.flatMap(({ preApproved }) => preApproved),
+            narrowed: () => [...(parent.narrowed?.() ?? []), ...narrowed],
+            beforeTool: hooks && ((...call) => hooks.before(...call)),
+          },
           denied: [...(parent.denied ?? []), ...denied],
           mode,
           approver: asks ? parent.approver() : undefined,
@@ -169,20 +174,28 @@ export class Child {
       },
     }
   }
-}
 
-/** The files that the content of a skill refers to can be read; no further skill can be activated. */
-async function resources(
-  skills: readonly Activation[],
-  parent: SubagentParent,
-): Promise<readonly AgentTool[]> {
-  const manager = parent.skills()
-  if (manager === undefined) return []
-  const loaded = await Promise.all(skills.map(({ name }) => manager.get(name)))
-  const withFiles = loaded
-    .filter((skill) => skill !== undefined)
-    .filter((skill) => skill.resources.files.length > 0)
-  return withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
+  /** The hooks of its skills, for as long as it lives. */
+  #hooks(): SkillHooks | undefined {
+    const parent = this.#parent
+    const { runtime } = parent
+    const manager = parent.skills()
+    const hooked = this.#skills.all.filter(({ effects }) => effects.hooks !== undefined)
+    if (manager === undefined || hooked.length === 0) return undefined
+    const skills = hooked.map(async ({ name, effects }) => ({
+      name,
+      directory: (await manager.get(name))?.info.directory ?? '',
+      hooks: readHooks(effects.hooks).hooks,
+    }))
+    return new SkillHooks({
+      skills: () => Promise.all(skills),
+      confirm: (name) => manager.requireTrusted(name, 'run its hooks'),
+      project: runtime.cwd,
+      mode: this.#permission.mode,
+      runtime,
+      notice: (message) => parent.onEvent({ type: 'notice', agent: this.config.name, message }),
+    })
+  }
 }
 
 function modelOf({ config, options, parent }: ChildInput): ModelObject | Promise<ModelObject> {
@@ -191,38 +204,14 @@ function modelOf({ config, options, parent }: ChildInput): ModelObject | Promise
   return typeof wanted === 'string' ? parent.resolveModel(wanted) : wanted
 }
 
-/** The hooks of skills that a subagent has from the start, for as long as it lives. */
-function hooksOf(
-  activations: readonly Activation[],
-  { config, parent }: ChildInput,
-  mode: PermissionMode,
-): SkillHooks | undefined {
-  const manager = parent.skills()
-  const hooked = activations.filter(({ effects }) => effects.hooks !== undefined)
-  if (manager === undefined || hooked.length === 0) return undefined
-  const skills = hooked.map(async ({ name, effects }) => ({
-    name,
-    directory: (await manager.get(name))?.info.directory ?? '',
-    hooks: readHooks(effects.hooks).hooks,
-  }))
-  return new SkillHooks({
-    skills: () => Promise.all(skills),
-    confirm: (name) => manager.requireTrusted(name, 'run its hooks'),
-    project: parent.runtime.cwd,
-    mode,
-    runtime: parent.runtime,
-    notice: (message) => parent.onEvent({ type: 'notice', agent: config.name, message }),
-  })
-}
-
 /** Combines two modes: what one of them rules out is ruled out. `asks` is false for `dont-ask`. */
 function strictest(...modes: readonly (PermissionMode | undefined)[]): {
   mode: PermissionMode
   asks: boolean
 } {
-  const silent = modes.includes('dont-ask')
-  if (modes.includes('plan')) return { mode: 'plan', asks: !silent }
-  return { mode: silent ? 'dont-ask' : 'default', asks: !silent }
+  const asks = !modes.includes('dont-ask')
+  if (modes.includes('plan')) return { mode: 'plan', asks }
+  return { mode: asks ? 'default' : 'dont-ask', asks }
 }
 
 /**
@@ -234,15 +223,11 @@ function instructionsOf(
   { name, systemPrompt }: SubagentConfig,
   skills: readonly Activation[],
 ): string {
-  const own = promptText(systemPrompt ?? '').trim()
-  return [
-    own === '' ? `You are the subagent ${name}. ${howToWork}` : own,
-    ...skills.map(({ content }) => content),
-  ].join('\n\n')
+  const howToWork =
+    'Carry out the task that you are given, with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.'
+  const own = promptText(systemPrompt ?? '').trim() || `You are the subagent ${name}. ${howToWork}`
+  return [own, ...skills.map(({ content }) => content)].join('\n\n')
 }
-
-const howToWork =
-  'Carry out the task that you are given, with the tools that you have, and answer with the result. You cannot ask questions: make open decisions yourself, and report them.'
 
 /**
  * Messages of another conversation as a history to begin with: copies, without calls that have no
@@ -258,8 +243,14 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
       hint: 'Put it into `systemPrompt` of its definition, or pass it as the text `context`.',
     })
   }
-  const calls = idsOf(messages, 'tool-call')
-  const results = idsOf(messages, 'tool-result')
+  const calls = new Set<string>()
+  const results = new Set<string>()
+  for (const { role, content } of messages) {
+    for (const part of typeof content === 'string' ? [] : content) {
+      if (role === 'assistant' && part.type === 'tool-call') calls.add(part.toolCallId)
+      if (role === 'tool' && part.type === 'tool-result') results.add(part.toolCallId)
+    }
+  }
   return structuredClone(messages).flatMap((message): ModelMessage[] => {
     if (message.role === 'assistant' && typeof message.content !== 'string') {
       const content = message.content.filter(
@@ -275,18 +266,4 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
     }
     return [message]
   })
-}
-
-function idsOf(
-  messages: readonly ModelMessage[],
-  type: 'tool-call' | 'tool-result',
-): ReadonlySet<string> {
-  const role = type === 'tool-call' ? 'assistant' : 'tool'
-  const ids = messages.flatMap((message) => {
-    if (message.role !== role || typeof message.content === 'string') return []
-    return message.content.flatMap((part) =>
-      part.type === type && 'toolCallId' in part ? [part.toolCallId] : [],
-    )
-  })
-  return new Set(ids)
 }

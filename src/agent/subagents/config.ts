@@ -93,13 +93,6 @@ export interface DelegateOptions {
   stream?: boolean | undefined
 }
 
-export function timeoutOf(
-  { config }: Pick<SubagentConfig, 'config'>,
-  { timeoutMs }: DelegateOptions,
-): number | undefined {
-  return timeoutMs ?? config?.timeoutMs
-}
-
 /** What is wrong with one field of a definition. */
 interface ConfigProblem {
   /** As {@link SubagentConfig} spells it. */
@@ -135,15 +128,22 @@ export function requireConfig(config: SubagentConfig): SubagentConfig {
 /** Everything that is wrong with a definition; values of a wrong type too, for callers without types. */
 export function checkConfig(config: SubagentConfig): ConfigProblem[] {
   const values: Readonly<Record<string, unknown>> = { ...config }
+  const fields = ['name', 'description', ...Object.keys(rules)]
+  const unknown = Object.keys(values).filter((key) => !fields.includes(key))
   return [
-    ...unknownFields(values),
-    ...required(values, 'name'),
+    ...unknown.map((field): ConfigProblem => {
+      const meant = nearest(field, fields)
+      const hint =
+        meant === undefined ? `There are ${fields.join(', ')}.` : `Did you mean ${meant}?`
+      return { field, message: `\`${field}\` is not a field of a subagent`, hint }
+    }),
+    ...textProblem('name', values['name']),
     ...nameForm(values['name']),
-    ...required(values, 'description'),
-    ...rules.flatMap(({ field, wanted, accepts }) => {
-      const value = values[field]
-      if (value === undefined || value === null || accepts(value)) return []
-      return [{ field, message: `\`${field}\` must be ${wanted}` }]
+    ...textProblem('description', values['description']),
+    ...Object.entries(rules).flatMap(([field, [wanted, accepts]]) => {
+      const value = values[field] ?? undefined
+      const isFine = value === undefined || accepts(value)
+      return isFine ? [] : [{ field, message: `\`${field}\` must be ${wanted}` }]
     }),
   ]
 }
@@ -153,85 +153,53 @@ const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u
 const longestName = 64
 
 function nameForm(name: unknown): ConfigProblem[] {
-  if (typeof name !== 'string' || name.trim() === '') return []
-  if (name.length <= longestName && namePattern.test(name)) return []
+  if (!isText(name) || (name.length <= longestName && namePattern.test(name))) return []
   const hint = 'Use up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit.'
   return [{ field: 'name', message: `\`${name.slice(0, 80)}\` is not a name for a subagent`, hint }]
 }
 
-function required(values: Readonly<Record<string, unknown>>, field: string): ConfigProblem[] {
-  const value = values[field]
-  if (value === undefined || value === null || value === '') {
-    return [{ field, message: `\`${field}\` is missing` }]
-  }
-  if (typeof value === 'string') {
-    return value.trim() === '' ? [{ field, message: `\`${field}\` is empty` }] : []
-  }
-  return [{ field, message: `\`${field}\` must be a text` }]
+function textProblem(field: string, value: unknown): ConfigProblem[] {
+  if (isText(value)) return []
+  const isMissing = value === undefined || value === null || value === ''
+  const problem = typeof value === 'string' ? 'is empty' : 'must be a text'
+  return [{ field, message: `\`${field}\` ${isMissing ? 'is missing' : problem}` }]
 }
 
-interface FieldRule {
-  field: string
-  wanted: string
-  accepts: (value: unknown) => boolean
-}
-
-const rules: readonly FieldRule[] = [
-  {
-    field: 'model',
-    wanted: 'a name such as `provider:name`, or a model object',
-    accepts: (value) => isText(value) || isObject(value),
-  },
-  {
-    field: 'tools',
-    wanted: 'a list of names of tools, or of tools',
-    accepts: (value) => Array.isArray(value) && value.every((item) => isText(item) || isTool(item)),
-  },
-  { field: 'disallowedTools', wanted: 'a list of names of tools', accepts: isTexts },
-  {
-    field: 'systemPrompt',
-    wanted: 'a text or { template, variables }',
-    accepts: (value) =>
+const rules: Readonly<Record<string, readonly [wanted: string, (value: unknown) => boolean]>> = {
+  model: [
+    'a name such as `provider:name`, or a model object',
+    (value) => isText(value) || isObject(value),
+  ],
+  tools: [
+    'a list of names of tools, or of tools',
+    (value) => Array.isArray(value) && value.every((item) => isText(item) || isTool(item)),
+  ],
+  disallowedTools: ['a list of names of tools', isTexts],
+  systemPrompt: [
+    'a text or { template, variables }',
+    (value) =>
       typeof value === 'string' || (isObject(value) && typeof value['template'] === 'string'),
-  },
-  { field: 'skills', wanted: 'a list of names of skills', accepts: isTexts },
-  { field: 'maxTurns', wanted: 'a whole number from 1', accepts: isPositive },
-  {
-    field: 'permissionMode',
-    wanted: `one of ${permissionModes.join(', ')}`,
-    accepts: (value) => permissionModes.some((mode) => mode === value),
-  },
-  { field: 'outputSchema', wanted: 'a JSON Schema as an object', accepts: isObject },
-  { field: 'config', wanted: 'an object', accepts: isObject },
-]
-
-const fields = ['name', 'description', ...rules.map(({ field }) => field)]
-
-function unknownFields(values: Readonly<Record<string, unknown>>): ConfigProblem[] {
-  return Object.keys(values)
-    .filter((key) => !fields.includes(key))
-    .map((key) => {
-      const meant = nearest(key, fields)
-      const hint =
-        meant === undefined ? `There are ${fields.join(', ')}.` : `Did you mean ${meant}?`
-      return { field: key, message: `\`${key}\` is not a field of a subagent`, hint }
-    })
+  ],
+  skills: ['a list of names of skills', isTexts],
+  maxTurns: ['a whole number from 1', (value) => Number.isSafeInteger(value) && Number(value) >= 1],
+  permissionMode: [
+    `one of ${permissionModes.join(', ')}`,
+    (value) => permissionModes.some((mode) => mode === value),
+  ],
+  outputSchema: ['a JSON Schema as an object', isObject],
+  config: ['an object', isObject],
 }
 
 function isTool(value: unknown): boolean {
   return isObject(value) && isText(value['name']) && typeof value['execute'] === 'function'
 }
 
-function isText(value: unknown): boolean {
+function isText(value: unknown): value is string {
   return typeof value === 'string' && value.trim() !== ''
 }
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText)
-}
-
-function isPositive(value: unknown): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 1
 }
 
 function kebab(field: string): string {

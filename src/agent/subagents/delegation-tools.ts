@@ -1,4 +1,5 @@
 import { untilAborted } from '../../core/runtime.ts'
+import { cutToColumns } from '../../core/text.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { SubagentDelegationError } from '../errors.ts'
@@ -17,7 +18,9 @@ const keptResults = 20
  */
 export class DelegationPart implements SessionPart {
   readonly #manager: SubagentManager
-  readonly #work = new BackgroundWork((result) => this.#session?.steer(overText(result)))
+  /** Background delegations: running ones, and the results of the last finished ones. */
+  readonly #running = new Map<string, DelegationHandle>()
+  readonly #results = new Map<string, SubagentResult>()
   #session: AgentSession | undefined
   #tools: readonly AgentTool[] = []
 
@@ -31,7 +34,7 @@ export class DelegationPart implements SessionPart {
 
   async instructions(): Promise<undefined> {
     const configs = await this.#manager.list()
-    this.#tools = configs.length === 0 ? [] : delegationTools(this.#manager, configs, this.#work)
+    this.#tools = configs.length === 0 ? [] : this.#delegationTools(configs)
   }
 
   tools(): readonly AgentTool[] {
@@ -41,166 +44,131 @@ export class DelegationPart implements SessionPart {
   async close(): Promise<void> {
     await this.#manager.cancelAll()
   }
-}
 
-/** Background delegations: running ones, and the results of the last finished ones. */
-class BackgroundWork {
-  readonly #handles = new Map<string, DelegationHandle>()
-  readonly #results = new Map<string, SubagentResult>()
-  readonly #onEnd: (result: SubagentResult) => void
-
-  constructor(onEnd: (result: SubagentResult) => void) {
-    this.#onEnd = onEnd
-  }
-
-  watch(handle: DelegationHandle): void {
-    this.#results.delete(handle.id)
-    this.#handles.set(handle.id, handle)
-    void handle.result().then((result) => {
-      this.#handles.delete(handle.id)
-      this.#results.set(handle.id, result)
-      const [oldest] = this.#results.keys()
-      if (this.#results.size > keptResults && oldest !== undefined) this.#results.delete(oldest)
-      this.#onEnd(result)
-    })
-  }
-
-  find(id: string): DelegationHandle | SubagentResult | undefined {
-    return this.#handles.get(id) ?? this.#results.get(id)
-  }
-
-  all(): readonly (DelegationHandle | SubagentResult)[] {
-    return [...this.#handles.values(), ...this.#results.values()]
-  }
-}
-
-/** The tools by which a model hands tasks on. Never for a subagent. */
-function delegationTools(
-  manager: SubagentManager,
-  configs: readonly SubagentConfig[],
-  work: BackgroundWork,
-): AgentTool[] {
-  return [
-    {
-      ...common,
-      name: 'delegate',
-      aliases: ['Task', 'Agent'],
-      description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
-      inputSchema: {
-        type: 'object',
-        properties: {
+  /** The tools by which a model hands tasks on. Never for a subagent. */
+  #delegationTools(configs: readonly SubagentConfig[]): AgentTool[] {
+    const delegation = { type: 'string' }
+    return [
+      {
+        ...toolOf('delegate', ['agent', 'task'], {
           agent: { type: 'string', enum: configs.map(({ name }) => name) },
           task: { type: 'string', description: 'What to do, with everything needed for it.' },
           background: { type: 'boolean', description: 'Continue at once. Default false.' },
           resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
-        },
-        required: ['agent', 'task'],
-        additionalProperties: false,
+        }),
+        aliases: ['Task', 'Agent'],
+        description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
+        execute: (input, context) => this.#delegate(input, context),
       },
-      execute: (input, context) => delegate(manager, work, input, context),
-    },
-    {
-      ...common,
-      name: 'delegation_status',
-      description: 'Says how background delegations stand, and gives the answer of a finished one.',
-      inputSchema: {
-        type: 'object',
-        properties: {
+      {
+        ...toolOf('delegation_status', [], {
           delegation: { type: 'string', description: 'Its id; absent: all of them.' },
           wait: { type: 'boolean', description: 'Wait until it is over. Default false.' },
+        }),
+        description:
+          'Says how background delegations stand, and gives the answer of a finished one.',
+        execute: (input, context) => this.#status(input, context),
+      },
+      {
+        ...toolOf('delegation_send', ['delegation', 'message'], {
+          delegation,
+          message: { type: 'string' },
+        }),
+        description: 'Sends a message to a subagent that works in the background.',
+        execute: async (input) => {
+          const found = this.#required(textOf(input, 'delegation'))
+          if (!(found instanceof DelegationHandle)) return stateText(found)
+          found.send(textOf(input, 'message'))
+          return 'It reads the message before its next step.'
         },
-        additionalProperties: false,
       },
-      execute: (input, context) => status(work, input, context),
-    },
-    {
-      ...common,
-      name: 'delegation_send',
-      description: 'Sends a message to a subagent that works in the background.',
-      inputSchema: {
-        type: 'object',
-        properties: { delegation: { type: 'string' }, message: { type: 'string' } },
-        required: ['delegation', 'message'],
-        additionalProperties: false,
+      {
+        ...toolOf('delegation_cancel', ['delegation'], { delegation }),
+        description: 'Ends a background delegation.',
+        execute: async (input) => {
+          const found = this.#required(textOf(input, 'delegation'))
+          if (!(found instanceof DelegationHandle)) return stateText(found)
+          found.cancel()
+          return stateText(await found.result())
+        },
       },
-      execute: async (input) => {
-        const handle = required(work, textOf(input, 'delegation'))
-        if (!(handle instanceof DelegationHandle)) return stateText(handle)
-        handle.send(textOf(input, 'message'))
-        return 'It reads the message before its next step.'
-      },
-    },
-    {
-      ...common,
-      name: 'delegation_cancel',
-      description: 'Ends a background delegation.',
-      inputSchema: {
-        type: 'object',
-        properties: { delegation: { type: 'string' } },
-        required: ['delegation'],
-        additionalProperties: false,
-      },
-      execute: async (input) => {
-        const handle = required(work, textOf(input, 'delegation'))
-        if (!(handle instanceof DelegationHandle)) return stateText(handle)
-        handle.cancel()
-        return stateText(await handle.result())
-      },
-    },
-  ]
+    ]
+  }
+
+  async #delegate(input: JsonObject, { signal, onEvent }: ToolContext): Promise<string> {
+    const task = textOf(input, 'task')
+    const resumed = textOf(input, 'resume')
+    const background = input['background'] === true
+    // A background delegation outlives the call and the run: their signal and stream are not its own.
+    const options = { source: 'model', ...(background ? {} : { signal, onEvent }) } as const
+    const handle =
+      resumed === ''
+        ? await this.#manager.delegateAsync(textOf(input, 'agent'), task, options)
+        : await this.#manager.resume(resumed, task, options)
+    if (!background) return answerText(await handle.result())
+    void this.#watch(handle)
+    return `Delegation ${handle.id} to ${handle.subagentName} has started in the background. You will get a message when it ends.`
+  }
+
+  async #watch(handle: DelegationHandle): Promise<void> {
+    this.#results.delete(handle.id)
+    this.#running.set(handle.id, handle)
+    const result = await handle.result()
+    const { id, subagentName, status } = result
+    this.#running.delete(id)
+    this.#results.set(id, result)
+    const [oldest] = this.#results.keys()
+    if (this.#results.size > keptResults && oldest !== undefined) this.#results.delete(oldest)
+    this.#session?.steer(
+      `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`,
+    )
+  }
+
+  async #status(input: JsonObject, { signal }: ToolContext): Promise<string> {
+    const id = textOf(input, 'delegation')
+    const chosen = id === '' ? this.#all() : [this.#required(id)]
+    if (chosen.length === 0) return 'Nothing was delegated in the background.'
+    const states = chosen.map(async (item) => {
+      const waits = input['wait'] === true && item instanceof DelegationHandle
+      return stateText(waits ? await untilAborted(item.result(), signal) : item)
+    })
+    return (await Promise.all(states)).join('\n\n')
+  }
+
+  #all(): (DelegationHandle | SubagentResult)[] {
+    return [...this.#running.values(), ...this.#results.values()]
+  }
+
+  #required(id: string): DelegationHandle | SubagentResult {
+    const found = this.#running.get(id) ?? this.#results.get(id)
+    if (found !== undefined) return found
+    const known = this.#all().map((item) => item.id)
+    throw new SubagentDelegationError({
+      code: 'delegation-unknown',
+      message: `There is no background delegation ${id}.`,
+      hint: known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`,
+    })
+  }
 }
 
 /** What a subagent does is asked for call by call; that it is asked at all changes nothing. */
-const common = { readOnly: true, needsApproval: false, origin: { kind: 'agent' } } as const
-
-async function delegate(
-  manager: SubagentManager,
-  work: BackgroundWork,
-  input: JsonObject,
-  { signal, onEvent }: ToolContext,
-): Promise<string> {
-  const task = textOf(input, 'task')
-  const resumed = textOf(input, 'resume')
-  const background = input['background'] === true
-  // A background delegation outlives the call and the run: their signal and stream are not its own.
-  const options = { source: 'model', ...(background ? {} : { signal, onEvent }) } as const
-  const handle =
-    resumed === ''
-      ? await manager.delegateAsync(textOf(input, 'agent'), task, options)
-      : await manager.resume(resumed, task, options)
-  if (!background) return answerText(await handle.result())
-  work.watch(handle)
-  return `Delegation ${handle.id} to ${handle.subagentName} has started in the background. You will get a message when it ends.`
-}
-
-async function status(
-  work: BackgroundWork,
-  input: JsonObject,
-  { signal }: ToolContext,
-): Promise<string> {
-  const id = textOf(input, 'delegation')
-  const wait = input['wait'] === true
-  const chosen = id === '' ? work.all() : [required(work, id)]
-  if (chosen.length === 0) return 'Nothing was delegated in the background.'
-  const states = await Promise.all(
-    chosen.map(async (item) =>
-      stateText(
-        wait && item instanceof DelegationHandle ? await untilAborted(item.result(), signal) : item,
-      ),
-    ),
-  )
-  return states.join('\n\n')
-}
-
-function required(work: BackgroundWork, id: string): NonNullable<ReturnType<typeof work.find>> {
-  const found = work.find(id)
-  if (found !== undefined) return found
-  const known = work.all().map((item) => item.id)
-  throw new SubagentDelegationError({
-    code: 'delegation-unknown',
-    message: `There is no background delegation ${id}.`,
-    hint: known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`,
-  })
+function toolOf(
+  name: string,
+  required: readonly string[],
+  properties: JsonObject,
+): Pick<AgentTool, 'name' | 'inputSchema' | 'readOnly' | 'needsApproval' | 'origin'> {
+  return {
+    name,
+    inputSchema: {
+      type: 'object',
+      properties,
+      required: [...required],
+      additionalProperties: false,
+    },
+    readOnly: true,
+    needsApproval: false,
+    origin: { kind: 'agent' },
+  }
 }
 
 /** Characters of all descriptions together; each is shortened before one is left out. */
@@ -209,9 +177,12 @@ const shortest = 40
 
 /** One line a subagent, for the description of the tool. */
 function agentCatalogue(configs: readonly SubagentConfig[]): string {
-  const share = Math.max(shortest, Math.floor(catalogueLength / Math.max(1, configs.length)))
+  const share = Math.max(shortest, Math.floor(catalogueLength / configs.length))
   return configs
-    .map(({ name, description }) => `- ${name}: ${shortened(oneLine(description), share)}`)
+    .map(({ name, description }) => {
+      const text = description.replaceAll(/\s+/g, ' ').trim()
+      return `- ${name}: ${cutToColumns(text, share)}`
+    })
     .join('\n')
 }
 
@@ -240,16 +211,4 @@ function stateText(item: DelegationHandle | SubagentResult): string {
   if (item instanceof DelegationHandle) return `${head}.`
   const error = item.error === undefined ? '' : ` (${item.error})`
   return item.output === '' ? `${head}${error}.` : `${head}${error}.\n${item.output}`
-}
-
-function oneLine(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
-}
-
-function shortened(text: string, length: number): string {
-  return text.length <= length ? text : `${text.slice(0, length - 1).trimEnd()}…`
-}
-
-function overText({ id, subagentName, status }: SubagentResult): string {
-  return `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`
 }

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { messageOf, SkillrailError } from '../../core/errors.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
 import { maxTurnsExceeded } from '../loop/run-loop.ts'
+import { failureText } from '../loop/tool-calls.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
 import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
@@ -12,7 +12,7 @@ import type { Child } from './child.ts'
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
 /** Why a delegation is over. */
-export type EndReason =
+type EndReason =
   | 'done'
   /** Its turns were used up, or it repeated itself. */
   | 'capped'
@@ -70,7 +70,6 @@ export class DelegationHandle {
   readonly #log = new EventLog<AgentEvent>(1000)
   readonly #done: Promise<SubagentResult>
   #status: DelegationStatus = 'queued'
-  #isComplete = false
 
   /** Starts a run of the subagent. */
   constructor(input: DelegationInput) {
@@ -86,7 +85,7 @@ export class DelegationHandle {
   }
 
   get isComplete(): boolean {
-    return this.#isComplete
+    return this.#status !== 'queued' && this.#status !== 'running'
   }
 
   /** What happens in it, from the beginning (at most the last 1,000 events) until its end. */
@@ -109,7 +108,7 @@ export class DelegationHandle {
    * @throws {SubagentDelegationError} when it is over.
    */
   send(message: string): void {
-    if (!this.#isComplete) return this.#input.child.session.steer(message)
+    if (!this.isComplete) return this.#input.child.session.steer(message)
     throw new SubagentDelegationError({
       code: 'delegation-over',
       message: `The delegation ${this.id} to ${this.subagentName} has ended and takes no more messages.`,
@@ -119,26 +118,26 @@ export class DelegationHandle {
 
   async #run(): Promise<SubagentResult> {
     const { child, queue, runtime, stopper, onEnd } = this.#input
+    const { id, subagentName, task } = this
     const began = runtime.elapsed()
     const before = child.used
     let outcome: LoopOutcome | undefined
     let failure: string | undefined
     try {
       outcome = await queue.run(stopper.signal, () =>
-        current.run({ subagent: this.subagentName }, () => this.#work()),
+        current.run({ subagent: subagentName }, () => this.#work()),
       )
     } catch (error) {
-      failure = stopper.signal.aborted ? undefined : sentence(error)
-    } finally {
-      stopper.end()
+      failure = stopper.signal.aborted ? undefined : failureText(error)
     }
     const endReason = reasonOf(outcome, stopper.reason, failure)
+    stopper.end()
     const { status, told, fallback } = endings[endReason]
     const success = endReason === 'done'
     const result: SubagentResult = {
-      id: this.id,
-      subagentName: this.subagentName,
-      task: this.task,
+      id,
+      subagentName,
+      task,
       success,
       status,
       endReason,
@@ -150,7 +149,6 @@ export class DelegationHandle {
       ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
       notices: child.notices,
     }
-    this.#isComplete = true
     this.#status = status
     this.#tellStatus(status)
     this.#log.end()
@@ -188,13 +186,6 @@ export class DelegationHandle {
       // The listener is responsible for its errors.
     }
   }
-}
-
-function sentence(error: unknown): string {
-  const message = messageOf(error)
-  return error instanceof SkillrailError && error.hint !== undefined
-    ? `${message} ${error.hint}`
-    : message
 }
 
 /** A run that was done when it was stopped is done. */
@@ -235,60 +226,56 @@ const endings: Readonly<
 export function requireSuccess(result: SubagentResult): SubagentResult {
   const { success, endReason, id, subagentName, error = '' } = result
   if (success) return result
-  const facts = {
+  const isLimit = endReason === 'capped' || endReason === 'timeout'
+  throw new (isLimit ? SubagentTimeoutError : SubagentDelegationError)({
     code: `delegation-${endReason}`,
     message: `The delegation ${id} to ${subagentName} did not succeed: ${error}`,
-  }
-  throw endReason === 'capped' || endReason === 'timeout'
-    ? new SubagentTimeoutError(facts)
-    : new SubagentDelegationError(facts)
+  })
 }
 
 type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
 
+class Stopped extends DOMException {
+  readonly why: StopReason
+
+  constructor(why: StopReason) {
+    super('The delegation was stopped.', 'AbortError')
+    this.why = why
+  }
+}
+
 /** Ends a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
 export class Stopper {
   readonly #controller = new AbortController()
-  readonly #parent: AbortSignal | undefined
   readonly #timer: NodeJS.Timeout | undefined
-  readonly #withParent = (): void => this.stop('parent-cancelled')
-  #reason: StopReason | undefined
-  #over = false
+  readonly signal: AbortSignal
 
   constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
-    this.#parent = parent
+    const { signal } = this.#controller
+    this.signal = parent === undefined ? signal : AbortSignal.any([signal, parent])
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
-    if (parent?.aborted === true) this.#withParent()
-    else parent?.addEventListener('abort', this.#withParent, { once: true })
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   /** The first reason for which it was stopped. */
   get reason(): StopReason | undefined {
-    return this.#reason
+    if (!this.signal.aborted) return undefined
+    return this.signal.reason instanceof Stopped ? this.signal.reason.why : 'parent-cancelled'
   }
 
   stop(reason: StopReason): void {
-    if (this.#reason !== undefined || this.#over) return
-    this.#reason = reason
-    this.#controller.abort(new DOMException('The delegation was stopped.', 'AbortError'))
+    this.#controller.abort(new Stopped(reason))
   }
 
-  /** Removes the timer and the listener. */
+  /** Removes the timer. */
   end(): void {
-    this.#over = true
     clearTimeout(this.#timer)
-    this.#parent?.removeEventListener('abort', this.#withParent)
   }
 }
 
 /** Runs a number of delegations at once; the others wait in order. */
 export class Queue {
   #free: number
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new Set<() => void>()
 
   constructor(places: number) {
     this.#free = places
@@ -296,33 +283,28 @@ export class Queue {
 
   /** Rejects with the signal's reason when that comes before a free place. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(signal)
+    signal.throwIfAborted()
+    if (this.#free > 0) this.#free -= 1
+    else await this.#turn(signal)
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
+      const [next] = this.#waiting
       if (next === undefined) this.#free += 1
       else next()
     }
   }
 
-  async #enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    if (this.#free > 0) {
-      this.#free -= 1
-      return
-    }
-    await new Promise<void>((resolve, reject) => {
-      const enter = (): void => {
-        signal.removeEventListener('abort', leave)
-        resolve()
+  #turn(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        this.#waiting.delete(settle)
+        signal.removeEventListener('abort', settle)
+        if (signal.aborted) reject(signal.reason)
+        else resolve()
       }
-      const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(enter), 1)
-        reject(signal.reason)
-      }
-      this.#waiting.push(enter)
-      signal.addEventListener('abort', leave, { once: true })
+      this.#waiting.add(settle)
+      signal.addEventListener('abort', settle, { once: true })
     })
   }
 }
@@ -333,9 +315,9 @@ export class Queue {
  */
 const current = new AsyncLocalStorage<{ subagent: string }>()
 
-/** @throws {SubagentNestingError} inside a subagent, or for an agent that is one. */
-export function refuseNesting(parent: { name: string; isSubagent: boolean }, wanted: string): void {
-  const subagent = parent.isSubagent ? parent.name : current.getStore()?.subagent
+/** @throws {SubagentNestingError} inside a subagent. */
+export function refuseNesting(wanted: string): void {
+  const subagent = current.getStore()?.subagent
   if (subagent === undefined) return
   throw new SubagentNestingError({
     code: 'subagent-nesting',

@@ -1,13 +1,11 @@
-import { realpathSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { nearest, safeLine } from '../../core/text.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+import { readRegularFile, realPathOf } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
-import { agentDirectories, agentFilesIn } from '../../trust/project-files.ts'
-import { agentTrust } from '../../trust/skill-trust.ts'
+import { nearest, safeLine } from '../../core/text.ts'
 import { findWorkspace, readTrustPolicy } from '../../trust/decide.ts'
-import type { TrustPolicy } from '../../trust/model.ts'
+import { agentDirectories, agentFilesIn, upTo } from '../../trust/project-files.ts'
+import { agentTrust } from '../../trust/skill-trust.ts'
 import { SubagentNotFoundError } from '../errors.ts'
 import { type AgentFileReading, readAgentFile } from './agent-file.ts'
 import { sameName } from './check-agents.ts'
@@ -24,13 +22,10 @@ export interface DiscoverAgentsOptions {
 }
 
 /** A subagent from a file. */
-export interface AgentInfo {
+export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
   config: SubagentConfig
   /** Absolute. */
   path: string
-  scope: 'project' | 'user'
-  /** The directory's label, such as `.claude/agents`. */
-  source: string
   /** Files of the same name that this one takes precedence over. */
   shadows: readonly string[]
   diagnostics: readonly Diagnostic[]
@@ -46,20 +41,12 @@ export interface WithheldAgent {
   hint: string
 }
 
-/** A file that cannot be used. */
-interface BrokenAgent {
-  path: string
-  /** What it calls itself, where that can be read. */
-  name?: string | undefined
-  diagnostics: readonly Diagnostic[]
-}
-
 export interface AgentDiscovery {
   /** One of each name, in order of precedence, then code-point order of paths. */
   agents: readonly AgentInfo[]
   withheld: readonly WithheldAgent[]
-  /** Files that cannot be used. */
-  broken: readonly BrokenAgent[]
+  /** Files that cannot be used, with what each calls itself where that can be read. */
+  broken: readonly { path: string; name?: string | undefined; diagnostics: readonly Diagnostic[] }[]
   /** Everything that was found, with that of each file. */
   diagnostics: readonly Diagnostic[]
 }
@@ -71,59 +58,49 @@ export interface AgentDiscovery {
 export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   const { runtime, trustedPaths, workspaceTrust } = options
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const { policy, diagnostics: ofPolicy } = readTrustPolicy(runtime, {
-    workspace,
-    trustedPaths,
-    workspaceTrust,
-  })
+  const trust = readTrustPolicy(runtime, { workspace, trustedPaths, workspaceTrust })
   const agents = new Map<string, AgentInfo>()
   const withheld: WithheldAgent[] = []
-  const broken: BrokenAgent[] = []
-  const diagnostics: Diagnostic[] = [...ofPolicy]
-  for (const place of agentPlaces(options)) {
-    const { files, problems } = agentFilesIn(place.directory)
-    diagnostics.push(...problems.map((problem) => unreadable(problem)))
-    for (const path of files) take(path, place)
+  const broken: AgentDiscovery['broken'][number][] = []
+  const diagnostics: Diagnostic[] = [...trust.diagnostics]
+  for (const { directory, ...place } of agentPlaces(options)) {
+    const { files, problems } = agentFilesIn(directory)
+    for (const problem of problems) {
+      diagnostics.push({ code: 'directory-unreadable', severity: 'error', ...problem })
+    }
+    for (const path of files) {
+      const { config, name: written, diagnostics: own } = readAgentAt(path)
+      diagnostics.push(...own)
+      if (config === undefined) {
+        broken.push({ path, name: written, diagnostics: own })
+        continue
+      }
+      const { name, description } = config
+      const subject = { name, scope: place.scope, path }
+      const { level, reason, hint } = agentTrust(subject, trust.policy)
+      const first = agents.get(name)
+      if (level !== 'trusted') {
+        withheld.push({ name, description, path, reason, hint })
+        const message = `the subagent ${name} is not used: ${reason}`
+        diagnostics.push({ code: 'agent-untrusted', severity: 'warning', message, path, hint })
+      } else if (first === undefined) {
+        agents.set(name, { config, path, ...place, shadows: [], diagnostics: own })
+      } else {
+        agents.set(name, { ...first, shadows: [...first.shadows, path] })
+        if (dirname(first.path) === dirname(path)) {
+          diagnostics.push(sameName(name, first.path, path))
+        }
+      }
+    }
   }
   return { agents: [...agents.values()], withheld, broken, diagnostics }
-
-  function take(path: string, place: AgentPlace): void {
-    const reading = readAgentAt(path)
-    const { config } = reading
-    diagnostics.push(...reading.diagnostics)
-    if (config === undefined) {
-      broken.push({ path, name: reading.name, diagnostics: reading.diagnostics })
-      return
-    }
-    const refused = untrusted(config, path, place, policy)
-    if (refused !== undefined) {
-      withheld.push(refused)
-      diagnostics.push(notUsed(refused))
-      return
-    }
-    const other = agents.get(config.name)
-    if (other === undefined) {
-      const { scope, source } = place
-      agents.set(config.name, {
-        config,
-        path,
-        scope,
-        source,
-        shadows: [],
-        diagnostics: reading.diagnostics,
-      })
-    } else {
-      agents.set(config.name, { ...other, shadows: [...other.shadows, path] })
-      if (dirname(other.path) === dirname(path))
-        diagnostics.push(sameName(config.name, other.path, path))
-    }
-  }
 }
 
 /** A directory that is looked into. */
 interface AgentPlace {
   directory: string
   scope: 'project' | 'user'
+  /** The directory's label, such as `.claude/agents`. */
   source: string
 }
 
@@ -133,12 +110,20 @@ export function agentPlaces({
   precedence,
 }: Pick<DiscoverAgentsOptions, 'runtime' | 'precedence'>): AgentPlace[] {
   const workspace = findWorkspace(runtime.cwd, runtime)
-  const home = realOr(runtime.home)
-  const project = ancestors(realOr(runtime.cwd), workspace)
+  const home = realPathOf(runtime.home) ?? runtime.home
+  const project = upTo(realPathOf(runtime.cwd) ?? runtime.cwd, workspace)
     .filter((directory) => directory !== home)
     .flatMap((directory) => below(directory, 'project', ''))
   const user = below(runtime.home, 'user', '~/')
   return precedence === 'user' ? [...user, ...project] : [...project, ...user]
+}
+
+function below(directory: string, scope: 'project' | 'user', prefix: string): AgentPlace[] {
+  return agentDirectories.map((place) => ({
+    directory: join(directory, place),
+    scope,
+    source: `${prefix}${place}`,
+  }))
 }
 
 /** Reads one file by the rules of the directory it lies in. Never throws for what it finds. */
@@ -152,56 +137,6 @@ export function readAgentAt(path: string): AgentFileReading {
   return readAgentFile(file.bytes, { path, toolsWhenAbsent })
 }
 
-function untrusted(
-  { name, description }: SubagentConfig,
-  path: string,
-  { scope }: AgentPlace,
-  policy: TrustPolicy,
-): WithheldAgent | undefined {
-  const { level, reason, hint } = agentTrust({ name, scope, path }, policy)
-  return level === 'trusted' ? undefined : { name, description, path, reason, hint }
-}
-
-function below(directory: string, scope: 'project' | 'user', prefix: string): AgentPlace[] {
-  return agentDirectories.map((place) => ({
-    directory: join(directory, place),
-    scope,
-    source: `${prefix}${place}`,
-  }))
-}
-
-function ancestors(from: string, root: string): string[] {
-  const directories = [from]
-  for (let at = from; at !== root && dirname(at) !== at;) {
-    at = dirname(at)
-    directories.push(at)
-  }
-  return directories
-}
-
-function realOr(path: string): string {
-  try {
-    return realpathSync.native(path)
-  } catch {
-    return path
-  }
-}
-
-function unreadable({ path, message }: { path: string; message: string }): Diagnostic {
-  return { code: 'directory-unreadable', severity: 'error', message, path }
-}
-
-function notUsed({ name, path, reason, hint }: WithheldAgent): Diagnostic {
-  const message = `the subagent ${name} is not used: ${reason}`
-  return { code: 'agent-untrusted', severity: 'warning', message, path, hint }
-}
-
-/** What a search found that cannot be delegated to. */
-interface UnusableAgents {
-  withheld: readonly WithheldAgent[]
-  broken: readonly BrokenAgent[]
-}
-
 /**
  * The error for a name that no subagent has: what there is, what was meant, what is withheld, and what
  * is wrong with a file that should define it.
@@ -209,20 +144,26 @@ interface UnusableAgents {
 export function subagentNotFound(
   name: string,
   known: readonly string[],
-  { withheld, broken }: UnusableAgents = { withheld: [], broken: [] },
+  { withheld, broken }: Pick<AgentDiscovery, 'withheld' | 'broken'>,
 ): SubagentNotFoundError {
+  const subagent = `subagent ${safeLine(name)}`
   const refused = withheld.find((agent) => agent.name === name)
   if (refused !== undefined) {
     return new SubagentNotFoundError({
       code: 'subagent-untrusted',
-      message: `The subagent ${safeLine(name)} is not used: ${refused.reason} (${refused.path}).`,
+      message: `The ${subagent} is not used: ${refused.reason} (${refused.path}).`,
       hint: refused.hint,
     })
   }
-  const unreadable = broken.find(
-    (file) => file.name === name || basename(file.path, '.md') === name,
-  )
-  if (unreadable !== undefined) return fileBroken(name, unreadable)
+  const file = broken.find((one) => one.name === name || basename(one.path, '.md') === name)
+  if (file !== undefined) {
+    return new SubagentNotFoundError({
+      code: 'subagent-broken',
+      message: `The ${subagent} cannot be used, because its file is broken: ${file.path}`,
+      diagnostics: file.diagnostics.filter((one) => hasErrors([one])),
+      hint: 'Fix the file; skillrail agents validate checks it.',
+    })
+  }
   const meant = nearest(name, known)
   const guess = meant === undefined ? '' : `Did you mean ${meant}? `
   const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
@@ -230,15 +171,5 @@ export function subagentNotFound(
     code: 'subagent-not-found',
     message: `There is no subagent named ${safeLine(name)}.`,
     hint: `${guess}${list}`,
-  })
-}
-
-function fileBroken(name: string, { path, diagnostics }: BrokenAgent): SubagentNotFoundError {
-  const errors: Diagnostic[] = diagnostics.filter((one) => hasErrors([one]))
-  return new SubagentNotFoundError({
-    code: 'subagent-broken',
-    message: `The subagent ${safeLine(name)} cannot be used, because its file is broken: ${path}`,
-    diagnostics: errors,
-    hint: 'Fix the file; skillrail agents validate checks it.',
   })
 }

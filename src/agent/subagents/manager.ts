@@ -4,7 +4,7 @@ import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '.
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import { Child } from './child.ts'
-import { type DelegateOptions, requireConfig, type SubagentConfig, timeoutOf } from './config.ts'
+import { type DelegateOptions, requireConfig, type SubagentConfig } from './config.ts'
 import {
   DelegationHandle,
   Queue,
@@ -22,6 +22,16 @@ import type { SubagentParent } from './parent.ts'
 import { SubagentRegistry } from './registry.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
+/** Finished delegations that can be resumed; the oldest is forgotten first. */
+const keptChildren = 20
+
+export interface SubagentManagerOptions {
+  /** Where files that define subagents are looked for; default: nowhere. */
+  files?: DiscoverAgentsOptions | undefined
+  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
+  concurrency?: number | undefined
+}
+
 /**
  * Makes subagents and hands tasks to them. Each has a conversation, tools and usage of its own; what
  * it shares with the agent that delegates is in {@link SubagentParent}.
@@ -34,8 +44,7 @@ export class SubagentManager {
   readonly #registry: SubagentRegistry
   readonly #queue: Queue
   /** Subagents that can be resumed, the oldest first. */
-  readonly #finished: Child[] = []
-  readonly #resumable: number
+  readonly #finished = new Map<string, Child>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
 
@@ -51,7 +60,6 @@ export class SubagentManager {
     this.#parent = parent
     this.#registry = new SubagentRegistry(options.files)
     this.#queue = new Queue(requireConcurrency(options.concurrency))
-    this.#resumable = options.resumable ?? 20
     for (const config of configs) this.#registry.add(config)
   }
 
@@ -78,12 +86,8 @@ export class SubagentManager {
   async discover(): Promise<SubagentListing> {
     this.#registry.refresh()
     const { withheld, diagnostics } = this.#registry.found
-    return {
-      configs: this.#registry.all(),
-      agents: this.#registry.agents,
-      withheld,
-      diagnostics,
-    }
+    const configs = this.#registry.all()
+    return { configs, agents: this.#registry.agents, withheld, diagnostics }
   }
 
   /**
@@ -94,9 +98,10 @@ export class SubagentManager {
    *   skill that it is to have and that is not there.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    refuseNesting(this.#parent, name)
-    const config = await this.#required(name)
-    const child = await this.#create(config, task, options, options.signal)
+    refuseNesting(name)
+    const child = await this.#create(this.#required(name), task, options, options.signal)
+    const start = (): DelegationHandle =>
+      this.#start(child, task, options, stopperFor(child.config, options))
     return {
       id: child.id,
       name: child.config.name,
@@ -104,8 +109,8 @@ export class SubagentManager {
       status: 'created',
       tools: child.session.tools().map((tool) => tool.name),
       notices: child.notices,
-      run: () => this.#start(child, task, options).result(),
-      start: () => this.#start(child, task, options),
+      run: () => start().result(),
+      start,
     }
   }
 
@@ -138,8 +143,8 @@ export class SubagentManager {
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    refuseNesting(this.#parent, name)
-    return await this.#begin(await this.#required(name), task, options)
+    refuseNesting(name)
+    return await this.#begin(this.#required(name), task, options)
   }
 
   /**
@@ -150,8 +155,8 @@ export class SubagentManager {
    */
   async fork(activation: Activation, options: DelegateOptions = {}): Promise<SubagentResult> {
     const agent = activation.effects.fork?.agent
-    refuseNesting(this.#parent, agent ?? forkName(activation.name))
-    const named = agent === undefined ? undefined : await this.#required(agent)
+    refuseNesting(agent ?? forkName(activation.name))
+    const named = agent === undefined ? undefined : this.#required(agent)
     await this.#refuseCycle(activation)
     const { config, task } = forkOf(activation, named)
     const handle = await this.#begin(config, task, options, activation)
@@ -164,20 +169,28 @@ export class SubagentManager {
    * @throws {SubagentDelegationError} for one that is not finished, or is no longer kept.
    */
   async resume(id: string, task: string, options: DelegateOptions = {}): Promise<DelegationHandle> {
-    refuseNesting(this.#parent, id)
+    refuseNesting(id)
     const running = this.#active.get(id)
-    if (running !== undefined) throw stillRunning(running)
-    const index = this.#finished.findIndex((child) => child.id === id)
-    const child = this.#finished[index]
+    if (running !== undefined) {
+      throw new SubagentDelegationError({
+        code: 'delegation-running',
+        message: `The delegation ${id} to ${running.subagentName} is not over.`,
+        hint: 'Send it a message, or wait for its result.',
+      })
+    }
+    const child = this.#finished.get(id)
     if (child === undefined) {
-      throw notKept(
-        id,
-        this.#finished.map((other) => other.id),
-      )
+      const known = [...this.#finished.keys()]
+      const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
+      throw new SubagentDelegationError({
+        code: 'delegation-unknown',
+        message: `There is no finished delegation ${id} to resume.`,
+        hint: `Only the last ones are kept. ${list}`,
+      })
     }
     requireTask(task, child.config.name)
-    this.#finished.splice(index, 1)
-    return this.#start(child, task, options)
+    this.#finished.delete(id)
+    return this.#start(child, task, options, stopperFor(child.config, options))
   }
 
   /** The delegation of an id while it is running. */
@@ -209,7 +222,7 @@ export class SubagentManager {
     options: DelegateOptions,
     forked?: Activation,
   ): Promise<DelegationHandle> {
-    const stopper = new Stopper(options.signal, timeoutOf(config, options))
+    const stopper = stopperFor(config, options)
     try {
       const child = await this.#create(config, task, options, stopper.signal, forked)
       return this.#start(child, task, options, stopper)
@@ -219,7 +232,7 @@ export class SubagentManager {
     }
   }
 
-  async #required(name: string): Promise<SubagentConfig> {
+  #required(name: string): SubagentConfig {
     const config = this.#registry.get(name)
     if (config !== undefined) return config
     const known = this.#registry.all().map((other) => other.name)
@@ -233,26 +246,23 @@ export class SubagentManager {
     signal: AbortSignal | undefined,
     forked?: Activation,
   ): Promise<Child> {
-    refuseNesting(this.#parent, config.name)
+    refuseNesting(config.name)
     requireTask(task, config.name)
-    if (forked === undefined && (config.skills?.length ?? 0) > 0) {
-      await this.#refuseCycle(config)
-    }
+    if (forked === undefined && (config.skills?.length ?? 0) > 0) await this.#refuseCycle(config)
+    const parent = this.#parent
     try {
-      await this.#parent.ready?.(signal)
+      await parent.ready?.(signal)
     } catch (error) {
       // What comes of a delegation that was stopped is its result.
       if (signal?.aborted !== true) throw error
     }
-    return await Child.create({
-      id: this.#parent.runtime.id(),
-      config,
-      parent: this.#parent,
-      options,
-      signal,
-      forked,
-      onUsage: (entry) => this.#book(entry),
-    })
+    const id = parent.runtime.id()
+    const onUsage = (entry: UsageEntry): void => {
+      const used = this.#usage.get(entry.agent) ?? noUsage
+      this.#usage.set(entry.agent, addUsage(used, entry.usage))
+      parent.onUsage(entry)
+    }
+    return await Child.create({ id, config, parent, options, signal, forked, onUsage })
   }
 
   /** @throws {SubagentConfigError} for a skill or a subagent that leads back to itself. */
@@ -270,42 +280,33 @@ export class SubagentManager {
   #start(
     child: Child,
     task: string,
-    options: DelegateOptions,
-    stopper = new Stopper(options.signal, timeoutOf(child.config, options)),
+    { context = '', onEvent, stream = false }: DelegateOptions,
+    stopper: Stopper,
   ): DelegationHandle {
+    const parent = this.#parent
+    const more = context.trim() === '' ? '' : `\n\n<context>\n${context.trim()}\n</context>`
     const handle = new DelegationHandle({
       child,
       task,
-      prompt: taskPrompt(task, options.context),
+      prompt: `${task}${more}`,
       queue: this.#queue,
-      runtime: this.#parent.runtime,
-      parent: this.#parent.name,
+      runtime: parent.runtime,
+      parent: parent.name,
       stopper,
-      onEvent: options.onEvent ?? ((event) => this.#parent.onEvent(event)),
-      stream: options.stream ?? false,
+      onEvent: onEvent ?? ((event) => parent.onEvent(event)),
+      stream,
       onEnd: () => {
         this.#active.delete(child.id)
-        this.#finished.push(child)
-        if (this.#finished.length > this.#resumable) this.#finished.shift()
+        this.#finished.set(child.id, child)
+        const [oldest] = this.#finished.keys()
+        if (this.#finished.size > keptChildren && oldest !== undefined) {
+          this.#finished.delete(oldest)
+        }
       },
     })
     this.#active.set(child.id, handle)
     return handle
   }
-
-  #book(entry: UsageEntry): void {
-    this.#usage.set(entry.agent, addUsage(this.#usage.get(entry.agent) ?? noUsage, entry.usage))
-    this.#parent.onUsage(entry)
-  }
-}
-
-export interface SubagentManagerOptions {
-  /** Where files that define subagents are looked for; default: nowhere. */
-  files?: DiscoverAgentsOptions | undefined
-  /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
-  concurrency?: number | undefined
-  /** Finished delegations that can be resumed; the oldest is forgotten first. Default 20. */
-  resumable?: number | undefined
 }
 
 /** What a search for definitions found. */
@@ -333,10 +334,8 @@ export interface Subagent {
   start(): DelegationHandle
 }
 
-/** The task with what else the subagent is to know, as its first prompt. */
-function taskPrompt(task: string, context: string | undefined): string {
-  if (context === undefined || context.trim() === '') return task
-  return `${task}\n\n<context>\n${context.trim()}\n</context>`
+function stopperFor({ config }: SubagentConfig, { signal, timeoutMs }: DelegateOptions): Stopper {
+  return new Stopper(signal, timeoutMs ?? config?.timeoutMs)
 }
 
 /** @throws {SubagentDelegationError} for a task without a word in it. */
@@ -346,23 +345,6 @@ function requireTask(task: string, name: string): void {
     code: 'task-empty',
     message: `The task for ${name} is empty: a subagent knows nothing but its task.`,
     hint: 'Say what to do, with everything that is needed for it.',
-  })
-}
-
-function stillRunning({ id, subagentName }: DelegationHandle): SubagentDelegationError {
-  return new SubagentDelegationError({
-    code: 'delegation-running',
-    message: `The delegation ${id} to ${subagentName} is not over.`,
-    hint: 'Send it a message, or wait for its result.',
-  })
-}
-
-function notKept(id: string, known: readonly string[]): SubagentDelegationError {
-  const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
-  return new SubagentDelegationError({
-    code: 'delegation-unknown',
-    message: `There is no finished delegation ${id} to resume.`,
-    hint: `Only the last ones are kept. ${list}`,
   })
 }
 

@@ -1,11 +1,10 @@
 import type { Runtime } from '../../core/runtime.ts'
 import type { Activation } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
-import type { CallRules } from '../approval/permit.ts'
 import type { AllowedTool } from '../../skill/model.ts'
-import type { AgentEvent, AgentTool, Approver, UsageEntry } from '../types.ts'
-import type { ModelObject } from '../types.ts'
+import type { CallRules } from '../approval/permit.ts'
 import type { SessionPart } from '../session.ts'
+import type { AgentEvent, AgentTool, Approver, ModelObject, UsageEntry } from '../types.ts'
 import type { PermissionMode } from './config.ts'
 
 /**
@@ -15,15 +14,12 @@ import type { PermissionMode } from './config.ts'
 export interface SubagentParent {
   /** `main`, or what the program calls it. */
   readonly name: string
-  /** Clock, ids, platform. */
   readonly runtime: Runtime
-  /** Whether it is a subagent itself, and so may not delegate. */
-  readonly isSubagent: boolean
   /** Its own model, as the object that it uses. */
   model: () => ModelObject | Promise<ModelObject>
   /** The model of a name such as `provider:name`; throws an error that says how to get it. */
   resolveModel: (name: string) => ModelObject | Promise<ModelObject>
-  /** Waits for what `tools` needs first: MCP servers that it has not started yet. The signal ends the wait. */
+  /** Starts what `tools` needs first, such as MCP servers. The signal ends the wait. */
   ready?: ((signal?: AbortSignal) => Promise<void>) | undefined
   /** Everything it may use now: the ceiling of its subagents. */
   tools: () => readonly AgentTool[]
@@ -41,7 +37,7 @@ export interface SubagentParent {
   permissionMode?: PermissionMode | undefined
   /** What untrusted skills limit its calls to now; the same holds for its subagents. */
   narrowed?: CallRules['narrowed'] | undefined
-  /** What stands before the tools of a subagent as before its own, such as denials and hooks. */
+  /** Parts of every subagent's conversation, such as the check of workflows. */
   partsOfChild?: (() => readonly SessionPart[]) | undefined
   /** Books a model call of a subagent. */
   onUsage: (entry: UsageEntry) => void

@@ -22,8 +22,17 @@ export class SubagentRegistry {
   add(given: SubagentConfig): void {
     const { name } = requireConfig(given)
     const known = this.#inCode.get(name)
-    if (known !== undefined && !sameConfig(known.given, given)) throw twice(name)
-    this.#inCode.set(name, { given: { ...given }, config: ownCopy(given) })
+    if (known !== undefined && !isSame(known.given, given)) {
+      throw new SubagentConfigError({
+        code: 'subagent-twice',
+        message: `There is another subagent called ${name}.`,
+        hint: 'Choose another name, or take the first one away with deregister.',
+      })
+    }
+    // A change that the program makes later in its own value must not change a subagent.
+    const lists = Object.entries(given).filter(([, value]) => Array.isArray(value))
+    const copies = Object.fromEntries(lists.map(([key, value]) => [key, [...value]]))
+    this.#inCode.set(name, { given: { ...given }, config: Object.freeze({ ...given, ...copies }) })
     this.#removed.delete(name)
   }
 
@@ -64,27 +73,8 @@ export class SubagentRegistry {
 
 const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
 
-/** A change that the program makes later in its own value must not change a subagent. */
-function ownCopy(given: SubagentConfig): SubagentConfig {
-  return Object.freeze({
-    ...given,
-    ...(given.tools ? { tools: [...given.tools] } : {}),
-    ...(given.disallowedTools ? { disallowedTools: [...given.disallowedTools] } : {}),
-    ...(given.skills ? { skills: [...given.skills] } : {}),
-  })
-}
-
-function sameConfig(a: SubagentConfig, b: SubagentConfig): boolean {
-  const left: Readonly<Record<string, unknown>> = { ...a }
-  const right: Readonly<Record<string, unknown>> = { ...b }
-  const keys = new Set([...Object.keys(left), ...Object.keys(right)])
-  return [...keys].every((key) => left[key] === right[key])
-}
-
-function twice(name: string): SubagentConfigError {
-  return new SubagentConfigError({
-    code: 'subagent-twice',
-    message: `There is another subagent called ${name}.`,
-    hint: 'Choose another name, or take the first one away with deregister.',
-  })
+function isSame(a: SubagentConfig, b: SubagentConfig): boolean {
+  const right = new Map(Object.entries(b))
+  const entries = Object.entries(a)
+  return entries.length === right.size && entries.every(([key, value]) => right.get(key) === value)
 }

@@ -1,6 +1,6 @@
 import { nearest } from '../../core/text.ts'
-import type { AllowedTool } from '../../skill/model.ts'
 import { parseAllowedTools } from '../../skill/allowed-tools.ts'
+import type { AllowedTool } from '../../skill/model.ts'
 import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import type { AgentTool } from '../types.ts'
@@ -30,54 +30,35 @@ interface SelectToolsInput {
 
 /**
  * The allow list, then the deny list, under the ceiling of the parent. A tool that was given as a
- * value comes from the program and is not held against the ceiling. Tools of the agent itself (those
- * that delegate, and those of its skills) are bound to its conversation and never passed on.
+ * value comes from the program and is not held against the ceiling; it takes precedence over a tool of
+ * the parent that has the same name. Tools of the agent itself (those that delegate, and those of its
+ * skills) are bound to its conversation and never passed on.
  */
 export function selectTools(input: SelectToolsInput): ToolSelection {
   const asked = input.tools ?? []
   const own = asked.filter((item) => typeof item !== 'string')
-  const names = toolSelectors(asked.filter((item) => typeof item === 'string'))
-  const denied = toolSelectors(input.disallowed ?? [])
+  const selectors = toolSelectors(asked.filter((item) => typeof item === 'string'))
+  const denied = toolSelectors(input.disallowed ?? []).filter((one) => one.pattern === undefined)
   const ceiling = input.ceiling.filter(({ origin }) => origin.kind !== 'agent')
-  const candidates = unique([
-    ...own,
-    ...ceiling.filter((tool) => names.some((name) => name.selects(tool))),
-  ])
   const limits = new Map<string, readonly string[]>()
-  const tools = candidates.filter((tool) => {
-    if (input.readOnly && !tool.readOnly) return false
-    if (denied.some(({ selects, pattern }) => pattern === undefined && selects(tool))) return false
-    const allowed = own.includes(tool) ? undefined : allowedPatterns(tool, names)
-    if (allowed !== undefined) limits.set(tool.name, allowed)
-    return true
-  })
+  const names = new Set<string>()
+  const tools: AgentTool[] = []
+  for (const tool of [...own, ...ceiling]) {
+    const entries = selectors.filter(({ selects }) => selects(tool))
+    const isOwn = own.includes(tool)
+    if (names.has(tool.name) || (!isOwn && entries.length === 0)) continue
+    names.add(tool.name)
+    if ((input.readOnly && !tool.readOnly) || denied.some(({ selects }) => selects(tool))) continue
+    tools.push(tool)
+    const patterns = entries.flatMap(({ pattern }) => pattern ?? [])
+    if (!isOwn && patterns.length === entries.length) limits.set(tool.name, patterns)
+  }
   return {
     tools,
     limits,
     denied: (input.disallowed ?? []).flatMap((text) => parseAllowedTools(text)),
-    notices: names.flatMap((name) => missing(name, ceiling, input.subagent)),
+    notices: selectors.flatMap((name) => missing(name, ceiling, input.subagent)),
   }
-}
-
-/** Undefined where one entry allows every call. */
-function allowedPatterns(
-  tool: AgentTool,
-  names: readonly ToolSelector[],
-): readonly string[] | undefined {
-  const patterns: string[] = []
-  for (const { selects, pattern } of names) {
-    if (!selects(tool)) continue
-    if (pattern === undefined) return undefined
-    patterns.push(pattern)
-  }
-  return patterns
-}
-
-/** The value of the program takes precedence over a tool of the parent that has the same name. */
-function unique(tools: readonly AgentTool[]): AgentTool[] {
-  const byName = new Map<string, AgentTool>()
-  for (const tool of tools) if (!byName.has(tool.name)) byName.set(tool.name, tool)
-  return [...byName.values()]
 }
 
 function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: string): string[] {
@@ -89,34 +70,28 @@ function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: st
       `${wanted}: the agent that delegates does not have it. --tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`,
     ]
   }
-  const server = ceiling.some(({ origin }) => origin.kind === 'mcp')
-    ? undefined
-    : readMcpName(name.text)?.server
+  const hasServers = ceiling.some(({ origin }) => origin.kind === 'mcp')
+  const server = hasServers ? undefined : readMcpName(name.text)?.server
   if (server !== undefined) {
     return [
       `${wanted}: the agent that delegates has no MCP server ${server}. --mcp-server ${server}, or mcp in a program, gives it that.`,
     ]
   }
-  const meant = nearest(
-    name.text,
-    ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])]),
-  )
-  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return [`${wanted}, or not allowed here.${guess}`]
-}
-
-/** A tool as other clients name those of MCP servers: `mcp__server__tool`. */
-interface McpName {
-  server: string
-  tool: string
+  const names = ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])])
+  const meant = nearest(name.text, names)
+  return [`${wanted}, or not allowed here.${meant === undefined ? '' : ` Did you mean ${meant}?`}`]
 }
 
 /**
- * Reads such a name; undefined for any other, and for one that has `*` in the name of the server.
+ * Reads the name that other clients give to a tool of an MCP server, `mcp__server__tool`; undefined
+ * for any other, and for one that has `*` in the name of the server.
  *
  * @param servers names that are known: one may have `__` in it.
  */
-export function readMcpName(name: string, servers: readonly string[] = []): McpName | undefined {
+export function readMcpName(
+  name: string,
+  servers: readonly string[] = [],
+): { server: string; tool: string } | undefined {
   const [, rest = ''] = /^mcp__(.+)$/i.exec(name) ?? []
   const known = servers.find((server) =>
     `${rest}__`.toLowerCase().startsWith(`${server.toLowerCase()}__`),

@@ -1,16 +1,14 @@
 import type { Activation, InvocationSource } from '../../library/activation.ts'
-import type { SkillInfo } from '../../library/model.ts'
 import type { SkillManager } from '../../library/manager.ts'
+import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import type { SubagentConfig } from './config.ts'
 
 /** A name of `skills`, with the arguments behind it. */
 export function splitSkill(entry: string): { name: string; argumentText: string } {
-  const text = entry.trim()
-  const blank = text.search(/\s/)
-  if (blank === -1) return { name: text, argumentText: '' }
-  return { name: text.slice(0, blank), argumentText: text.slice(blank).trim() }
+  const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
+  return { name, argumentText: argumentText.trimEnd() }
 }
 
 /**
@@ -31,37 +29,35 @@ export async function loadSkills(
   const loaded: Activation[] = []
   for (const entry of entries) {
     const { name, argumentText } = splitSkill(entry)
-    if (manager === undefined) throw withoutSkills(name, subagent)
     try {
-      loaded.push(await manager.prepare(name, argumentText, { source }))
+      if (manager !== undefined) loaded.push(await manager.prepare(name, argumentText, { source }))
     } catch (error) {
-      if (error instanceof SkillNotFoundError) throw wantedBy(subagent, name, error)
-      throw isWithheld(error) ? withheldBy(subagent, name, error) : error
+      throw explained(error, name, subagent)
     }
+    if (manager !== undefined) continue
+    throw new SkillNotFoundError({
+      code: 'skill-not-found',
+      message: `There is no skill named ${name}, which the subagent ${subagent} wants: its parent has no skills.`,
+      hint: 'Give the parent `skills` or `skillDirs`.',
+    })
   }
   return loaded
 }
 
-function wantedBy(subagent: string, name: string, error: SkillNotFoundError): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: error.code,
-    message: `There is no skill named ${name}, which the subagent ${subagent} is to have.`,
-    hint: error.hint,
-    cause: error,
-  })
-}
-
-function isWithheld(error: unknown): boolean {
-  return error instanceof SkillInvocationError && error.code === 'model-invocation-disabled'
-}
-
-function withheldBy(subagent: string, name: string, cause: unknown): SkillInvocationError {
-  return new SkillInvocationError({
-    code: 'model-invocation-disabled',
-    message: `The ${notForModels(subagent, name)}.`,
-    hint: forWhom,
-    cause,
-  })
+/** The error with the name of the subagent that wants the skill. */
+function explained(error: unknown, name: string, subagent: string): unknown {
+  if (error instanceof SkillNotFoundError) {
+    return new SkillNotFoundError({
+      code: error.code,
+      message: `There is no skill named ${name}, which the subagent ${subagent} is to have.`,
+      hint: error.hint,
+      cause: error,
+    })
+  }
+  const code = 'model-invocation-disabled'
+  if (!(error instanceof SkillInvocationError) || error.code !== code) return error
+  const message = `The ${notForModels(subagent, name)}.`
+  return new SkillInvocationError({ code, message, hint: forWhom, cause: error })
 }
 
 /** Why a model never comes to a subagent, to go behind `the`. */
@@ -71,14 +67,6 @@ export function notForModels(subagent: string, skill: string): string {
 
 export const forWhom: string =
   'A user or a program can delegate to it, and so can a skill with `context: fork` that a user activates.'
-
-function withoutSkills(name: string, subagent: string): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `There is no skill named ${name}, which the subagent ${subagent} wants: its parent has no skills.`,
-    hint: 'Give the parent `skills` or `skillDirs`.',
-  })
-}
 
 /**
  * Turns a skill into a task for a subagent: the one that it names, or a copy of its parent without
@@ -91,12 +79,21 @@ export function forkOf(
   { name, effects, content, arguments: given, trustLevel }: Activation,
   named: SubagentConfig | undefined,
 ): { config: SubagentConfig; task: string } {
-  if (effects.fork === undefined) throw mayNotFork(name, trustLevel === 'untrusted')
-  const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
-  const config: SubagentConfig = named ?? {
-    name: forkName(name),
-    description: `Carries out the skill ${name}.`,
+  if (effects.fork === undefined) {
+    throw trustLevel === 'untrusted'
+      ? new SkillInvocationError({
+          code: 'fork-untrusted',
+          message: `Skill ${name} may not run in a subagent: it is untrusted.`,
+          hint: 'Review and trust it with: skillrail trust',
+        })
+      : new SkillInvocationError({
+          code: 'fork-undeclared',
+          message: `Skill ${name} does not say that it runs in a subagent.`,
+          hint: 'Add `context: fork` to its frontmatter, or activate it.',
+        })
   }
+  const allowed = effects.preApproved.map((tool) => formatAllowedTools([tool]))
+  const own = { name: forkName(name), description: `Carries out the skill ${name}.` }
   const tools = named === undefined ? ['*'] : [...(named.tools ?? []), ...allowed]
   // Without the first sentence a model describes the skill instead of doing it.
   const task = [
@@ -104,24 +101,12 @@ export function forkOf(
     `Arguments: ${given.trim() === '' ? '(none)' : given}`,
     content,
   ].join('\n\n')
-  return { config: { ...config, tools, model: effects.model ?? named?.model }, task }
+  return { config: { ...(named ?? own), tools, model: effects.model ?? named?.model }, task }
 }
 
 /** What a fork without `agent` is called in events and usage. */
 export function forkName(skill: string): string {
   return `fork-${skill}`.slice(0, 64)
-}
-
-function mayNotFork(name: string, untrusted: boolean): SkillInvocationError {
-  return new SkillInvocationError({
-    code: untrusted ? 'fork-untrusted' : 'fork-undeclared',
-    message: untrusted
-      ? `Skill ${name} may not run in a subagent: it is untrusted.`
-      : `Skill ${name} does not say that it runs in a subagent.`,
-    hint: untrusted
-      ? 'Review and trust it with: skillrail trust'
-      : 'Add `context: fork` to its frontmatter, or activate it.',
-  })
 }
 
 type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
@@ -138,35 +123,32 @@ export function findCycle(
   skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
   configOf: (name: string) => SubagentSkills | undefined,
 ): readonly string[] | undefined {
-  const path: string[] = []
+  const isSkill = 'effects' in start
+  const first = `${isSkill ? 'skill' : 'agent'}:${start.name}`
   const seen = new Set<string>()
-  return visit('effects' in start ? 'skill' : 'agent', start.name)
+  return visit(first, [])
 
-  function visit(kind: 'skill' | 'agent', name: string): readonly string[] | undefined {
-    const label = `${kind}:${name}`
+  function visit(label: string, path: readonly string[]): readonly string[] | undefined {
     const before = path.indexOf(label)
     if (before !== -1) return [...path.slice(before), label]
     if (seen.has(label)) return undefined
     seen.add(label)
-    path.push(label)
-    for (const next of kind === 'agent' ? skillsOf(name) : agentOf(name)) {
-      const cycle = visit(kind === 'agent' ? 'skill' : 'agent', next)
+    for (const next of followers(label)) {
+      const cycle = visit(next, [...path, label])
       if (cycle !== undefined) return cycle
     }
-    path.pop()
     return undefined
   }
 
-  function skillsOf(name: string): string[] {
-    const config = !('effects' in start) && start.name === name ? start : configOf(name)
-    return (config?.skills ?? []).map((entry) => splitSkill(entry).name)
-  }
-
-  function agentOf(name: string): string[] {
+  function followers(label: string): string[] {
+    const name = label.slice('skill:'.length)
+    if (label.startsWith('agent:')) {
+      const config = label === first && !isSkill ? start : configOf(name)
+      return (config?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)
+    }
     const fields = skills.find((skill) => skill.name === name)?.fields
     const declared = fields?.context === 'fork' ? fields.agent : undefined
-    const isStart = 'effects' in start && start.name === name
-    const agent = isStart ? start.effects.fork?.agent : declared
-    return agent === undefined ? [] : [agent]
+    const agent = label === first && isSkill ? start.effects.fork?.agent : declared
+    return agent === undefined ? [] : [`agent:${agent}`]
   }
 }

@@ -35,7 +35,6 @@ export function delegating(given: DelegatingOptions = {}): Delegating {
   const parent: SubagentParent = {
     name: 'main',
     runtime: systemRuntime(),
-    isSubagent: false,
     model: () => model,
     resolveModel: (name) => {
       throw new Error(`There is no model ${name}.`)
