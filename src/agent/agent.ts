@@ -163,7 +163,7 @@ export class Agent {
     const used = await this.#skills.part.use(name, joinArguments(args), 'code', {
       onEvent: (event) => this.#emit(event),
     })
-    return used.kind === 'content' ? used.content : used.answer
+    return used.answer
   }
 
   /** Ends an activation; tools and approvals are as before. False when it is not active. */

@@ -137,9 +137,9 @@ function activeFile(shown: string): string | undefined {
 }
 
 /** A text of the input; the schema was checked before. */
-export function textOf(input: JsonObject, key: string): string {
+export function textOf(input: JsonObject, key: string, otherwise = ''): string {
   const value = input[key]
-  return typeof value === 'string' ? value : ''
+  return typeof value === 'string' ? value : otherwise
 }
 
 export function numberOf(input: JsonObject, key: string): number | undefined {

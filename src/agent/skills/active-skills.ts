@@ -1,15 +1,14 @@
-import type { LanguageModel } from 'ai'
-import { isObject } from '../../core/json.ts'
 import { messageOf } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Activation } from '../../library/activation.ts'
-import type { OfferedTool } from '../../library/registry.ts'
-import type { Skill } from '../../library/model.ts'
 import type { SkillManager } from '../../library/manager.ts'
+import type { Skill } from '../../library/model.ts'
+import type { OfferedTool } from '../../library/registry.ts'
 import type { JsonValue, SkillFields } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { tool } from '../tool.ts'
-import type { AgentTool } from '../types.ts'
+import type { AgentTool, ModelObject } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
 import { scriptTools } from './script-tools.ts'
 
@@ -24,7 +23,7 @@ export interface SkillContext {
   /** Tools of an MCP server that a skill names. */
   serverTools: (server: string, signal: AbortSignal | undefined) => Promise<readonly AgentTool[]>
   /** The model that a skill asks for. */
-  resolveModel: (name: string) => LanguageModel | Promise<LanguageModel>
+  resolveModel: (name: string) => Promise<ModelObject>
 }
 
 /** A skill that is active in a conversation, with everything that it adds to it. */
@@ -34,7 +33,7 @@ export interface ActiveSkill {
   /** Its tools now: those that a program registered may change while it is active. */
   tools: () => readonly AgentTool[]
   hooks: readonly SkillHook[]
-  model: LanguageModel | undefined
+  model: ModelObject | undefined
 }
 
 /** Collects what an activation adds; what is not available is reported and left out. */
@@ -46,22 +45,40 @@ export async function activeSkill(
   signal: AbortSignal | undefined,
 ): Promise<ActiveSkill> {
   const { name, trustLevel, effects } = activation
-  const trusted = trustLevel === 'trusted'
+  const { manager, serverTools, resolveModel } = context
+  const isTrusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
   for (const problem of problems) notice(`Skill ${name}: ${problem}.`)
   const scripts = scriptTools(skill, context)
-  const servers = trusted ? await toolsOfServers(skill, context, notice, signal) : []
+  const ofServers: AgentTool[] = []
+  for (const server of isTrusted ? serverNames(skill.info.fields) : []) {
+    try {
+      ofServers.push(...(await serverTools(server, signal)))
+    } catch (error) {
+      if (signal?.aborted === true) break
+      notice(`Skill ${name} wants the MCP server ${server}: ${messageOf(error)}`)
+    }
+  }
+  let model: ModelObject | undefined
+  const wanted = effects.model === 'inherit' || !isTrusted ? undefined : effects.model
+  try {
+    if (wanted !== undefined) model = await resolveModel(wanted)
+  } catch (error) {
+    notice(
+      `Skill ${name} wants the model ${wanted}, and the agent keeps its own: ${messageOf(error)}`,
+    )
+  }
   return {
     activation,
     skill,
+    hooks,
+    model,
     tools() {
       // A tool that the program registered replaces a script of the same name.
-      const own = context.manager.getTools(name).map(programTool)
+      const own = manager.getTools(name).map(programTool)
       const names = new Set(own.map((one) => one.name))
-      return [...own, ...scripts.filter((one) => !names.has(one.name)), ...servers]
+      return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
     },
-    hooks,
-    model: trusted ? await modelOf(activation, context, notice) : undefined,
   }
 }
 
@@ -77,24 +94,6 @@ function programTool({ name, skill, description, inputSchema, execute }: Offered
   return { ...tool(definition), origin: { kind: 'skill', skill } }
 }
 
-async function toolsOfServers(
-  { info }: Skill,
-  { serverTools }: SkillContext,
-  notice: (message: string) => void,
-  signal: AbortSignal | undefined,
-): Promise<readonly AgentTool[]> {
-  const tools: AgentTool[] = []
-  for (const server of serverNames(info.fields)) {
-    try {
-      tools.push(...(await serverTools(server, signal)))
-    } catch (error) {
-      if (signal?.aborted === true) break
-      notice(`Skill ${info.name} wants the MCP server ${server}: ${messageOf(error)}`)
-    }
-  }
-  return tools
-}
-
 /**
  * The MCP servers that a skill wants: names of configured servers in `metadata.mcp-servers`, separated
  * by blanks or commas. A skill can name servers and never define one.
@@ -102,20 +101,4 @@ async function toolsOfServers(
 export function serverNames({ metadata }: SkillFields): string[] {
   const names = (metadata['mcp-servers'] ?? '').split(/[\s,]+/).filter((name) => name !== '')
   return [...new Set(names)]
-}
-
-async function modelOf(
-  { name, effects: { model: wanted } }: Activation,
-  { resolveModel }: SkillContext,
-  notice: (message: string) => void,
-): Promise<LanguageModel | undefined> {
-  if (wanted === undefined || wanted === 'inherit') return undefined
-  try {
-    return await resolveModel(wanted)
-  } catch (error) {
-    notice(
-      `Skill ${name} wants the model ${wanted}, and the agent keeps its own: ${messageOf(error)}`,
-    )
-    return undefined
-  }
 }

@@ -7,9 +7,11 @@ import { compilePattern } from '../../trigger/pattern.ts'
 import { wireName } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 
-export type HookEvent = 'PreToolUse' | 'PostToolUse' | 'Stop'
+// The format of Claude Code (code.claude.com/docs/en/hooks).
 
-const hookEvents: readonly HookEvent[] = ['PreToolUse', 'PostToolUse', 'Stop']
+const hookEvents = ['PreToolUse', 'PostToolUse', 'Stop'] as const
+
+export type HookEvent = (typeof hookEvents)[number]
 
 /** A command that runs at an event while its skill is active. */
 export interface SkillHook {
@@ -22,19 +24,21 @@ export interface SkillHook {
   once: boolean
 }
 
+/** Whether a hook is about a tool. */
+type ToolMatcher = (tool: AgentTool) => boolean
+
 interface HooksReading {
   hooks: SkillHook[]
   /** What is written and has no effect, as sentences. */
   problems: string[]
 }
 
-/** As Claude Code has it. */
 const defaultTimeoutMs = 60_000
+const longestTimeoutMs = 600_000
 
 /**
- * Reads the `hooks` field of a skill, in the shape of Claude Code: events, each with groups of a
- * `matcher` and `hooks` of type `command` with a `timeout` in seconds. What cannot be used is reported
- * and left out.
+ * Reads the `hooks` field of a skill: events, each with groups of a `matcher` and `hooks` of type
+ * `command` with a `timeout` in seconds. What cannot be used is reported and left out.
  */
 export function readHooks(field: JsonValue | undefined): HooksReading {
   const reading: HooksReading = { hooks: [], problems: [] }
@@ -42,8 +46,15 @@ export function readHooks(field: JsonValue | undefined): HooksReading {
   if (!isObject<JsonValue>(field)) return { hooks: [], problems: ['hooks is not a map of events'] }
   for (const [name, groups] of Object.entries(field)) {
     const event = hookEvents.find((known) => known === name)
-    if (event === undefined) reading.problems.push(unknownEvent(name))
-    else for (const group of listOf(groups)) readGroup(event, group, reading)
+    if (event !== undefined) {
+      for (const group of listOf(groups)) readGroup(event, group, reading)
+      continue
+    }
+    const meant = nearest(name, hookEvents)
+    const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
+    reading.problems.push(
+      `${name} is not an event that is supported here: ${hookEvents.join(', ')}.${guess}`,
+    )
   }
   return reading
 }
@@ -53,78 +64,54 @@ function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: Hook
     problems.push(`an entry of ${event} is not a map with hooks`)
     return
   }
-  const written = event === 'Stop' ? undefined : group['matcher']
-  const matcher = typeof written === 'string' ? written : ''
-  const matches = readMatcher(matcher)
-  if (!matches.ok) {
-    problems.push(`the matcher ${matcher} of ${event} cannot be used: ${matches.problem}`)
+  const matcher = event === 'Stop' ? '' : (textAt(group, 'matcher') ?? '')
+  const reading = readMatcher(matcher)
+  if (!reading.ok) {
+    problems.push(`the matcher ${matcher} of ${event} cannot be used: ${reading.problem}`)
     return
   }
   for (const hook of listOf(group['hooks'] ?? [])) {
     const read = readHook(hook)
     if (typeof read === 'string') problems.push(`a hook of ${event} ${read}`)
-    else hooks.push({ event, matches: matches.matcher, ...read })
+    else hooks.push({ event, matches: reading.matcher, ...read })
   }
 }
 
-/** A sentence about what is wrong where it cannot be used. */
+/** Returns what is wrong where it cannot be used. */
 function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | string {
   if (!isObject<JsonValue>(hook)) return 'is not a map'
   const { type = 'command', command, timeout, once } = hook
   if (type !== 'command') return `is of type ${JSON.stringify(type)}; only command is known`
   if (typeof command !== 'string' || command.trim() === '') return 'has no command'
-  // Seconds, as a number or as text.
-  const seconds = typeof timeout === 'string' ? Number(timeout) : timeout
-  const timeoutMs =
-    typeof seconds === 'number' && seconds > 0
-      ? Math.min(seconds * 1000, 600_000)
-      : defaultTimeoutMs
+  const seconds = Number(timeout)
+  const timeoutMs = seconds > 0 ? Math.min(seconds * 1000, longestTimeoutMs) : defaultTimeoutMs
   return { command, timeoutMs, once: once === true }
-}
-
-function unknownEvent(name: string): string {
-  const meant = nearest(name, hookEvents)
-  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-  return `${name} is not an event that is supported here: ${hookEvents.join(', ')}.${guess}`
 }
 
 function listOf(value: JsonValue): readonly JsonValue[] {
   return Array.isArray(value) ? value : [value]
 }
 
-/** Whether a hook is about a tool. */
-type ToolMatcher = (tool: AgentTool) => boolean
-
-type MatcherReading = { ok: true; matcher: ToolMatcher } | { ok: false; problem: string }
-
 /**
- * A matcher as Claude Code has it: nothing or `*` for all tools, names such as `Edit|Write`, or a
- * regular expression such as `mcp__memory__.*`, which must fit the whole name.
+ * A matcher: nothing or `*` for all tools, names such as `Edit|Write`, or a regular expression such as
+ * `mcp__memory__.*`, which must fit the whole name.
  */
-export function readMatcher(text: string): MatcherReading {
+export function readMatcher(
+  text: string,
+): { ok: true; matcher: ToolMatcher } | { ok: false; problem: string } {
   const written = text.trim()
   if (written === '' || written === '*') return { ok: true, matcher: () => true }
-  if (/^[\w|]+$/.test(written)) {
-    const names = new Set(written.split('|'))
-    return { ok: true, matcher: (tool) => hookNames(tool).some((name) => names.has(name)) }
-  }
   const reading = compilePattern(`^(?:${written})$`)
   if (!reading.ok) return { ok: false, problem: reading.problem.message }
-  return { ok: true, matcher: (tool) => hookNames(tool).some(reading.pattern.test) }
+  const { test } = reading.pattern
+  const names = ({ name, aliases = [] }: AgentTool): string[] => [name, wireName(name), ...aliases]
+  return { ok: true, matcher: (tool) => [hookName(tool), ...names(tool)].some(test) }
 }
 
 /** The name by which hooks know a tool: that of Claude Code where the tool has one. */
-export function hookName(tool: AgentTool): string {
-  const { name, aliases = [], origin } = tool
-  if (origin.kind === 'mcp') return mcpName(name, origin.server)
-  return aliases[0] ?? wireName(name)
-}
-
-function hookNames(tool: AgentTool): string[] {
-  return [...new Set([hookName(tool), tool.name, wireName(tool.name), ...(tool.aliases ?? [])])]
-}
-
-function mcpName(name: string, server: string): string {
+export function hookName({ name, aliases = [], origin }: AgentTool): string {
+  if (origin.kind !== 'mcp') return aliases[0] ?? wireName(name)
+  const { server } = origin
   const bare = name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name
   return wireName(`mcp__${server}__${bare}`)
 }
@@ -164,56 +151,50 @@ const nothing: HookAnswer = {
 }
 
 /**
- * What a hook says by Claude Code's rules: exit code 2 blocks, with the error stream as reason; exit
- * code 0 may come with a JSON object that decides; anything else is an error of the hook, which the
- * user is told and which blocks nothing.
+ * What a hook says: exit code 2 blocks, with the error stream as reason; exit code 0 may come with a
+ * JSON object that decides; anything else is an error of the hook, which the user is told and which
+ * blocks nothing.
  */
 export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEnd): HookAnswer {
+  const denial = event === 'PreToolUse' ? 'deny' : undefined
   if (end.kind === 'exit' && end.code === 2) {
     const reason = stderr.trim() || 'a hook of an active skill forbids it, and does not say why'
-    return { ...nothing, decision: preTool(event, 'deny'), reason, blocks: true }
+    return { ...nothing, decision: denial, reason, blocks: true }
   }
-  if (end.kind !== 'exit' || end.code !== 0) {
-    return { ...nothing, notices: [failure(end, stderr)] }
-  }
-  const text = stdout.trim()
-  if (!text.startsWith('{')) return nothing
-  const answer = parsed(text)
-  if (answer === undefined) {
+  if (end.kind !== 'exit' || end.code !== 0) return { ...nothing, notices: [failure(end, stderr)] }
+  if (!stdout.trim().startsWith('{')) return nothing
+  let answer: JsonObject
+  try {
+    answer = JSON.parse(stdout)
+  } catch {
     return { ...nothing, notices: ['it printed something that begins with { and is not JSON'] }
   }
-  return fromJson(event, answer)
-}
-
-function fromJson(event: HookEvent, answer: JsonObject): HookAnswer {
-  const specific = answer['hookSpecificOutput']
-  const own = isObject<JsonValue>(specific) && specific['hookEventName'] === event ? specific : {}
-  const notices = [textAt(answer, 'systemMessage')].filter((text) => text !== undefined)
+  const notices = [textAt(answer, 'systemMessage') ?? []].flat()
   if (answer['continue'] === false) {
     const reason = textAt(answer, 'stopReason') ?? 'a hook of an active skill ends the turn'
-    return { ...nothing, decision: preTool(event, 'deny'), reason, ends: true, notices }
+    return { ...nothing, decision: denial, reason, ends: true, notices }
   }
-  const blocks = answer['decision'] === 'block'
-  const reason = textAt(own, 'permissionDecisionReason') ?? textAt(answer, 'reason')
+  const specific = answer['hookSpecificOutput']
+  const own = isObject<JsonValue>(specific) && specific['hookEventName'] === event ? specific : {}
+  // The older form has `decision: approve` or `block` at the top.
+  const written = textAt(own, 'permissionDecision') ?? textAt(answer, 'decision') ?? ''
   const { updatedInput } = own
+  const isBefore = event === 'PreToolUse'
   return {
-    ...nothing,
-    decision: event === 'PreToolUse' ? decisionOf(own, answer) : undefined,
-    reason: reason ?? 'a hook of an active skill says so',
-    blocks,
-    input: event === 'PreToolUse' && isObject<JsonValue>(updatedInput) ? updatedInput : undefined,
+    decision: isBefore ? decisions.get(written) : undefined,
+    reason:
+      textAt(own, 'permissionDecisionReason') ??
+      textAt(answer, 'reason') ??
+      'a hook of an active skill says so',
+    blocks: answer['decision'] === 'block',
+    ends: false,
+    input: isBefore && isObject<JsonValue>(updatedInput) ? updatedInput : undefined,
     context: textAt(own, 'additionalContext'),
     notices,
   }
 }
 
-/** The older form has `decision: approve` or `block` at the top. */
-function decisionOf(own: JsonObject, answer: JsonObject): HookAnswer['decision'] {
-  const written = own['permissionDecision'] ?? answer['decision']
-  return typeof written === 'string' ? decisions.get(written) : undefined
-}
-
-const decisions: ReadonlyMap<string, 'allow' | 'ask' | 'deny'> = new Map([
+const decisions: ReadonlyMap<string, HookAnswer['decision']> = new Map([
   ['allow', 'allow'],
   ['approve', 'allow'],
   ['ask', 'ask'],
@@ -221,11 +202,7 @@ const decisions: ReadonlyMap<string, 'allow' | 'ask' | 'deny'> = new Map([
   ['block', 'deny'],
 ])
 
-function preTool(event: HookEvent, decision: 'deny'): 'deny' | undefined {
-  return event === 'PreToolUse' ? decision : undefined
-}
-
-function failure(end: HookEnd['end'], stderr: string): string {
+function failure(end: ProcessEnd, stderr: string): string {
   const said = stderr.trim() === '' ? '' : `: ${stderr.trim().slice(0, 500)}`
   if (end.kind === 'exit') return `it ended with exit code ${end.code}${said}`
   if (end.kind === 'signal') return `it was ended by ${end.signal}${said}`
@@ -237,13 +214,4 @@ function failure(end: HookEnd['end'], stderr: string): string {
 function textAt(object: JsonObject, key: string): string | undefined {
   const value = object[key]
   return typeof value === 'string' && value !== '' ? value : undefined
-}
-
-function parsed(text: string): JsonObject | undefined {
-  try {
-    const value: JsonValue = JSON.parse(text)
-    return isObject<JsonValue>(value) ? value : undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 import { messageOf } from '../../core/errors.ts'
 import type { SkillInfo } from '../../library/model.ts'
-import { matchPrompt } from '../../trigger/match.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
+import { matchPrompt } from '../../trigger/match.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 
 interface PromptReferences {
@@ -21,59 +21,39 @@ interface PromptReferenceOptions {
 
 /**
  * The references that the triggers of trusted skills put before a prompt. One that the conversation
- * has already, with the same text, is not repeated; skills that match are looked at again.
+ * has already, with the same text, is not repeated; the trust of skills that match is confirmed.
  */
 export async function promptReferences(
   prompt: string,
   skills: readonly SkillInfo[],
   { tokenBudget, isPresent, confirm }: PromptReferenceOptions,
 ): Promise<PromptReferences> {
-  const trusted = skills.filter(
-    ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
+  const withTriggers = skills.flatMap(({ name, directory, path, fields, trustLevel }) =>
+    trustLevel === 'trusted' && fields.triggers.length > 0
+      ? [{ name, directory, path, triggers: fields.triggers }]
+      : [],
   )
-  const { matches, diagnostics } = matchPrompt(
-    prompt,
-    trusted.map(({ name, directory, path, fields }) => ({
-      name,
-      directory,
-      path,
-      triggers: fields.triggers,
-    })),
-  )
-  const withheld = await withheldSkills(new Set(matches.map(({ skill }) => skill.name)), confirm)
+  const { matches, diagnostics } = matchPrompt(prompt, withTriggers)
+  const notices: string[] = []
+  const withheld = new Set<string>()
+  for (const name of new Set(matches.map(({ skill }) => skill.name))) {
+    try {
+      await confirm(name)
+    } catch (error) {
+      withheld.add(name)
+      if (error instanceof SkillNotTrustedError) continue
+      notices.push(`The references of the skill ${name} were left out: ${messageOf(error)}`)
+    }
+  }
   const injection = planInjection(matches, {
     tokenBudget,
     mayInject: ({ name }) => !withheld.has(name),
   })
   const fresh = injection.injected.filter((reference) => !isPresent(renderInjection([reference])))
-  return {
-    text: renderInjection(fresh),
-    notices: [
-      ...[...diagnostics, ...injection.diagnostics].map(({ message }) => message),
-      ...[...withheld].flatMap(([skill, why]) =>
-        why === undefined ? [] : [`The references of the skill ${skill} were left out: ${why}`],
-      ),
-      ...injection.deferred.map(
-        ({ skill, path, reason }) =>
-          `The reference ${path} of the skill ${skill} was left out: ${reason}.`,
-      ),
-    ],
-  }
-}
-
-/** By name, with a sentence where it is not its trust that fails: a skill may be gone by now. */
-async function withheldSkills(
-  names: Iterable<string>,
-  confirm: (name: string) => Promise<void>,
-): Promise<ReadonlyMap<string, string | undefined>> {
-  const withheld = new Map<string, string | undefined>()
-  for (const name of names) {
-    try {
-      await confirm(name)
-    } catch (error) {
-      const isUntrusted = error instanceof SkillNotTrustedError
-      withheld.set(name, isUntrusted ? undefined : messageOf(error))
-    }
-  }
-  return withheld
+  const leftOut = injection.deferred.map(
+    ({ skill, path, reason }) =>
+      `The reference ${path} of the skill ${skill} was left out: ${reason}.`,
+  )
+  const messages = [...diagnostics, ...injection.diagnostics].map(({ message }) => message)
+  return { text: renderInjection(fresh), notices: [...messages, ...notices, ...leftOut] }
 }

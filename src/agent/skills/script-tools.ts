@@ -1,16 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { AgentError } from '../errors.ts'
 import { sandboxHint } from '../../chain/render-plan.ts'
-import { childEnvironment, runScript, type ScriptResult } from '../../exec/script.ts'
-import { type Confinement, openSandbox } from '../../exec/sandbox/open-sandbox.ts'
 import { findScript, type Script } from '../../exec/find-script.ts'
 import { noGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
+import { type Confinement, openSandbox } from '../../exec/sandbox/open-sandbox.ts'
+import { childEnvironment, runScript, type ScriptResult } from '../../exec/script.ts'
 import type { Skill } from '../../library/model.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { SkillNotTrustedError } from '../../trust/decide.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import { SkillNotTrustedError } from '../../trust/decide.ts'
+import { textOf } from '../built-in-tools/paths.ts'
+import { AgentError } from '../errors.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SkillContext } from './active-skills.ts'
 
@@ -24,27 +25,22 @@ const outputLimit = 131_072
  * The executable files directly in `scripts/` of a skill as tools `skill.script`, named without their
  * extension where that leaves two of them apart.
  */
-export function scriptTools(skill: Skill, options: ScriptContext): AgentTool[] {
-  const scripts = skill.resources.files.filter(
-    ({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path),
-  )
-  const stems = scripts.map(({ path }) => stemOf(path))
-  return scripts.map(({ path }) => {
-    const stem = stemOf(path)
-    const alone = stems.filter((other) => other === stem).length === 1
-    return scriptTool(skill, path, alone ? stem : basename(path), options)
+export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
+  const paths = skill.resources.files
+    .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))
+    .map(({ path }) => path)
+  const stemOf = (path: string): string => basename(path).replace(/(?<=.)\.[^.]*$/, '')
+  return paths.map((path) => {
+    const isAlone = paths.filter((other) => stemOf(other) === stemOf(path)).length === 1
+    return scriptTool(skill.info, path, isAlone ? stemOf(path) : basename(path), context)
   })
 }
 
-function stemOf(path: string): string {
-  return basename(path).replace(/(?<=.)\.[^.]*$/, '')
-}
-
 function scriptTool(
-  { info }: Skill,
+  info: Skill['info'],
   path: string,
   tool: string,
-  options: ScriptContext,
+  context: ScriptContext,
 ): AgentTool {
   const failures = new WeakSet<JsonObject>()
   return {
@@ -66,37 +62,27 @@ function scriptTool(
     origin: { kind: 'skill', skill: info.name },
     patternText: (input) => [path, ...argumentsOf(input)].join(' '),
     effect: (input) => `runs ${join(info.directory, path)} ${JSON.stringify(argumentsOf(input))}`,
-    async execute(input, context) {
-      const confined = await confinementOf(info, path, options)
+    async execute(input, call) {
+      const confined = await confinementOf(info, path, context)
       const search = findScript(info.directory, path)
       if (search.kind !== 'found') {
-        throw new AgentError({
-          code: 'script-unusable',
-          message:
-            search.kind === 'broken'
-              ? `${search.diagnostic.message}.`
-              : `${path} of the skill ${info.name} is gone.`,
-        })
+        const gone = `${path} of the skill ${info.name} is gone`
+        const message = search.kind === 'broken' ? search.diagnostic.message : gone
+        throw new AgentError({ code: 'script-unusable', message: `${message}.` })
       }
-      const { confinement } = confined ?? {}
-      const result = await run(search.script, info, input, context, options, confinement)
+      const { confinement, hint } = confined ?? {}
+      const result = await run(search.script, info, input, call, context, confinement)
       if (result.output.status === 'success') return reported(result)
       failures.add(input)
-      return reported(result, confined?.hint)
+      return reported(result, hint)
     },
     hasFailed: (input) => failures.has(input),
   }
 }
 
-interface Confined {
-  confinement: Confinement
-  /** Of a failure there. */
-  hint: string
-}
-
 /**
  * Where a script runs: outside for a skill that is trusted now and does not ask for a sandbox, else in
- * one, with nothing granted.
+ * one, with nothing granted; `hint` is about a failure there.
  *
  * @throws {SkillNotTrustedError | SandboxMissingError} where there is no sandbox on this machine.
  */
@@ -104,7 +90,7 @@ async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,
   { manager }: ScriptContext,
-): Promise<Confined | undefined> {
+): Promise<{ confinement: Confinement; hint: string } | undefined> {
   let refusal: SkillNotTrustedError | undefined
   try {
     await manager.requireTrusted(name, `run ${path}`)
@@ -119,14 +105,12 @@ async function confinementOf(
     const hint = sandboxHint(sandbox.name, { allowing: refusal?.hint, grants: false })
     return { confinement: { sandbox, grants: noGrants }, hint }
   }
-  throw (
-    refusal ??
-    new SandboxMissingError({
-      code: 'sandbox-missing',
-      message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
-      hint: probe.hint,
-    })
-  )
+  if (refusal !== undefined) throw refusal
+  throw new SandboxMissingError({
+    code: 'sandbox-missing',
+    message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
+    hint: probe.hint,
+  })
 }
 
 async function run(
@@ -134,10 +118,9 @@ async function run(
   { name, directory }: Skill['info'],
   input: JsonObject,
   { signal, toolCallId }: ToolContext,
-  options: ScriptContext,
+  { runtime, project, environment }: ScriptContext,
   confinement: Confinement | undefined,
 ): Promise<ScriptResult> {
-  const { runtime, project, environment } = options
   const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
   const runId = runtime.id()
   try {
@@ -146,7 +129,7 @@ async function run(
       skillDirectory: directory,
       cwd: project,
       arguments: argumentsOf(input),
-      input: typeof input['stdin'] === 'string' ? input['stdin'] : emptyState,
+      input: textOf(input, 'stdin', emptyState),
       runId,
       step: name,
       attempt: 1,

@@ -43,6 +43,11 @@ interface SkillHooksOptions {
 /** How often in one turn hooks may keep a model from ending it. */
 const stopLimit = 8
 
+/** Bytes kept of what a hook prints. */
+const outputLimit = 131_072
+
+const decisionsByStrictness = [undefined, 'allow', 'ask', 'deny']
+
 /** The hooks of all active skills of a conversation. */
 export class SkillHooks {
   readonly #options: SkillHooksOptions
@@ -70,43 +75,35 @@ export class SkillHooks {
   ): Promise<HookVerdict> {
     const verdict: HookVerdict = { decision: undefined, reason: '', input: undefined }
     const added: string[] = []
-    let current = input
     for (const [skill, hook] of await this.#hooksFor('PreToolUse', tool)) {
       const answer = await this.#run(skill, hook, signal, {
         tool_name: hookName(tool),
-        tool_input: current,
+        tool_input: verdict.input ?? input,
         tool_use_id: toolCallId,
       })
       if (answer === undefined) {
         const reason = `the hooks of the skill ${skill.name} may not run any more`
         return { decision: 'deny', reason, input: undefined }
       }
-      if (answer.context !== undefined) added.push(answer.context)
-      if (answer.input !== undefined) {
-        current = answer.input
-        verdict.input = current
+      const { decision, reason, context } = answer
+      if (context !== undefined) added.push(context)
+      verdict.input = answer.input ?? verdict.input
+      if (strictness(decision) > strictness(verdict.decision)) {
+        Object.assign(verdict, { decision, reason })
       }
-      if (strictness(answer.decision) > strictness(verdict.decision)) {
-        verdict.decision = answer.decision
-        verdict.reason = answer.reason
-      }
-      if (answer.decision === 'deny') break
+      if (decision === 'deny') break
     }
-    if (added.length > 0) this.#contexts.set(current, added.join('\n'))
+    if (added.length > 0) this.#contexts.set(verdict.input ?? input, added.join('\n'))
     return verdict
   }
 
   readonly after: AfterTool = async (tool, input, output, isError) => {
-    const stashed = this.#contexts.get(input)
-    const texts = stashed === undefined ? [] : [stashed]
+    const texts = [this.#contexts.get(input) ?? []].flat()
     // PostToolUse is about calls that succeeded.
     const hooks = isError ? [] : await this.#hooksFor('PostToolUse', tool)
     for (const [skill, hook] of hooks) {
-      const answer = await this.#run(skill, hook, undefined, {
-        tool_name: hookName(tool),
-        tool_input: input,
-        tool_response: output,
-      })
+      const facts = { tool_name: hookName(tool), tool_input: input, tool_response: output }
+      const answer = await this.#run(skill, hook, undefined, facts)
       if (answer?.blocks === true || answer?.ends === true) texts.push(answer.reason)
       if (answer?.context !== undefined) texts.push(answer.context)
     }
@@ -117,10 +114,8 @@ export class SkillHooks {
   async stop(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     const reasons: string[] = []
     for (const [skill, hook] of await this.#hooksFor('Stop', undefined)) {
-      const answer = await this.#run(skill, hook, signal, {
-        stop_hook_active: this.#stops > 0,
-        last_assistant_message: text,
-      })
+      const facts = { stop_hook_active: this.#stops > 0, last_assistant_message: text }
+      const answer = await this.#run(skill, hook, signal, facts)
       if (answer?.ends === true) return undefined
       if (answer?.blocks === true) reasons.push(answer.reason)
     }
@@ -173,11 +168,8 @@ export class SkillHooks {
 }
 
 function strictness(decision: HookVerdict['decision']): number {
-  return decision === undefined ? 0 : ['allow', 'ask', 'deny'].indexOf(decision) + 1
+  return decisionsByStrictness.indexOf(decision)
 }
-
-/** Bytes kept of what a hook prints. */
-const outputLimit = 131_072
 
 /**
  * Runs a hook in the project with its payload on standard input. A command that begins with the path
@@ -210,11 +202,8 @@ async function runHook(
     outputLimit,
     signal,
   })
-  return readHookAnswer(hook.event, {
-    end,
-    stdout: capturedText(stdout),
-    stderr: capturedText(stderr),
-  })
+  const printed = { stdout: capturedText(stdout), stderr: capturedText(stderr) }
+  return readHookAnswer(hook.event, { end, ...printed })
 }
 
 /** A path that does not exist in the skill may be one of the project, where hooks run. */

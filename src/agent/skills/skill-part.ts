@@ -1,4 +1,3 @@
-import type { LanguageModel } from 'ai'
 import { messageOf } from '../../core/errors.ts'
 import type { Activation, InvocationSource } from '../../library/activation.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
@@ -7,8 +6,9 @@ import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
 import type { PermissionMode } from '../subagents/config.ts'
+import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
-import type { AgentEvent, AgentTool } from '../types.ts'
+import type { AfterTool, AgentEvent, AgentTool, ModelObject } from '../types.ts'
 import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
 import { promptReferences } from './prompt-references.ts'
 import { SkillHooks } from './skill-hooks.ts'
@@ -31,10 +31,13 @@ export interface SkillPartOptions extends SkillContext {
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
-/** What an activation comes to: content for the conversation, or the answer of a subagent. */
-type SkillUse =
-  | { kind: 'content'; activation: Activation; content: string }
-  | { kind: 'forked'; activation: Activation; answer: string }
+/** What a use of a skill comes to: the content of the skill, or the answer of a subagent. */
+interface SkillUse {
+  /** What the model reads. */
+  text: string
+  /** What a program gets. */
+  answer: string
+}
 
 /** Estimated tokens of the list of skills that the model gets. */
 const catalogTokens = 2000
@@ -58,37 +61,37 @@ export class SkillPart implements SessionPart {
   readonly #given = new Set<string>()
   #session: AgentSession | undefined
   #catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
+  /** The tools by which the model finds and activates skills, when there are any. */
   #finding: readonly AgentTool[] = []
   #run = quiet
   /** What active skills do to calls; belongs into `createPermit`. */
   readonly rules: CallRules
+  readonly afterTool: AfterTool
 
   constructor(options: SkillPartOptions) {
     this.#options = options
     this.#hooks = new SkillHooks({
       ...options,
       skills: () =>
-        [...this.#active.values()].map(({ activation, skill, hooks }) => ({
-          name: activation.name,
-          directory: skill.info.directory,
-          hooks,
-        })),
+        this.#skills.map(({ activation: { name }, skill, hooks }) => {
+          return { name, directory: skill.info.directory, hooks }
+        }),
       confirm: (name) => options.manager.requireTrusted(name, 'run its hooks'),
       notice: (message) => this.#notice(message),
     })
     this.rules = {
-      preApproved: () => this.#effects().flatMap(({ preApproved }) => preApproved),
+      preApproved: () => this.#skills.flatMap(({ activation }) => activation.effects.preApproved),
       narrowed: () => this.#narrowed(),
       beforeTool: (...call) => this.#hooks.before(...call),
     }
+    this.afterTool = this.#hooks.after
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
   get directories(): readonly string[] {
-    return [...this.#active.values()]
+    return this.#skills
       .filter(({ activation }) => activation.trustLevel === 'trusted')
-      .map(({ skill }) => skill.info.directory)
-      .filter((directory) => directory !== '')
+      .flatMap(({ skill }) => skill.info.directory || [])
   }
 
   attach(session: AgentSession): void {
@@ -105,31 +108,26 @@ export class SkillPart implements SessionPart {
     this.#hooks.reset()
     await this.#refresh()
     const contents: string[] = []
-    for (const entry of this.#options.start ?? []) {
-      const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
+    for (const { name, argumentText } of (this.#options.start ?? []).map(splitSkill)) {
       if (this.#started.has(name)) continue
-      contents.push(textFor(await this.use(name, argumentText, 'code', run)))
+      contents.push((await this.use(name, argumentText, 'code', run)).text)
       this.#started.add(name)
       this.#lasting.add(name)
     }
     const names = (await this.#options.manager.list()).map(({ name }) => name)
     const typed = typedSkill(text, names)
-    contents.push(
-      typed === undefined
-        ? text
-        : textFor(await this.use(typed.name, typed.argumentText, 'user', run)),
-    )
+    const used = typed && (await this.use(typed.name, typed.argumentText, 'user', run))
+    contents.push(used?.text ?? text)
     return `${await this.#references(text)}${contents.join('\n\n')}`
   }
 
   tools(): readonly AgentTool[] {
-    const active = [...this.#active.values()]
-    const withFiles = active
-      .map(({ skill }) => skill)
-      .filter((one) => one.resources.files.length > 0)
+    const withFiles = this.#skills.flatMap(({ skill }) =>
+      skill.resources.files.length > 0 ? [skill] : [],
+    )
     const resources = withFiles.length === 0 ? [] : [resourceTool(withFiles, this.#options.manager)]
     // Two skills may name one server.
-    return [...this.#finding, ...resources, ...new Set(active.flatMap((skill) => skill.tools()))]
+    return [...this.#finding, ...resources, ...new Set(this.#skills.flatMap((one) => one.tools()))]
   }
 
   offers(tool: AgentTool): boolean {
@@ -140,12 +138,8 @@ export class SkillPart implements SessionPart {
     )
   }
 
-  model(): LanguageModel | undefined {
-    return [...this.#active.values()].findLast(({ model }) => model !== undefined)?.model
-  }
-
-  get afterTool(): NonNullable<SessionPart['afterTool']> {
-    return this.#hooks.after
+  model(): ModelObject | undefined {
+    return this.#skills.findLast(({ model }) => model !== undefined)?.model
   }
 
   async beforeStop(text: string): Promise<string | undefined> {
@@ -167,7 +161,7 @@ export class SkillPart implements SessionPart {
    *   name of another one.
    */
   async use(
-    name: string,
+    wanted: string,
     argumentText: string,
     source: InvocationSource,
     given: Partial<PromptContext> = {},
@@ -175,24 +169,31 @@ export class SkillPart implements SessionPart {
     const { agent, manager, fork } = this.#options
     const run = { ...this.#run, ...given }
     const notice = (message: string): void => run.onEvent({ type: 'notice', agent, message })
-    const prepared = await manager.prepare(name, argumentText, { source })
-    for (const { message } of prepared.diagnostics) notice(`Skill ${name}: ${message}.`)
-    if (prepared.effects.fork !== undefined) {
-      this.#refuseForkWhileNarrowed(prepared.name)
-      return { kind: 'forked', activation: prepared, answer: await fork(prepared, run) }
+    const prepared = await manager.prepare(wanted, argumentText, { source })
+    const { name, content, effects, diagnostics } = prepared
+    for (const { message } of diagnostics) notice(`Skill ${wanted}: ${message}.`)
+    if (effects.fork !== undefined) {
+      this.#refuseForkWhileNarrowed(name)
+      const answer = await fork(prepared, run)
+      const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
+      return { text, answer }
     }
-    const skill = await manager.get(prepared.name)
-    if (skill === undefined) throw removed(name)
+    const skill = await manager.get(name)
+    if (skill === undefined) {
+      throw new SkillInvocationError({
+        code: 'skill-gone',
+        message: `Skill ${wanted} was taken away while it was activated.`,
+      })
+    }
     const ready = await activeSkill(prepared, skill, this.#options, notice, run.signal)
     this.#refuseCollisions(ready)
-    this.#active.set(prepared.name, ready)
-    await manager.activate(prepared.name, argumentText, { source })
-    const repeated =
-      this.#given.has(prepared.content) || this.#session?.contains(prepared.content) === true
-    this.#given.add(prepared.content)
-    const content = repeated ? alreadyActiveNote(prepared.name) : prepared.content
-    run.onEvent({ type: 'skill', agent, name: prepared.name, active: true })
-    return { kind: 'content', activation: { ...prepared, repeated, content }, content }
+    this.#active.set(name, ready)
+    await manager.activate(name, argumentText, { source })
+    const isRepeated = this.#given.has(content) || this.#session?.contains(content) === true
+    this.#given.add(content)
+    run.onEvent({ type: 'skill', agent, name, active: true })
+    const text = isRepeated ? alreadyActiveNote(name) : content
+    return { text, answer: text }
   }
 
   /** False when it is not active. */
@@ -204,6 +205,10 @@ export class SkillPart implements SessionPart {
     return true
   }
 
+  get #skills(): ActiveSkill[] {
+    return [...this.#active.values()]
+  }
+
   #tell(event: AgentEvent): void {
     this.#run.onEvent(event)
   }
@@ -213,21 +218,17 @@ export class SkillPart implements SessionPart {
   }
 
   async #refresh(): Promise<void> {
-    const all = await this.#options.manager.list()
-    this.#catalogue = skillCatalogue(all, catalogTokens)
-    this.#finding = this.#findingTools()
-  }
-
-  /** The tools by which the model finds and activates skills, when there are any. */
-  #findingTools(): AgentTool[] {
+    this.#catalogue = skillCatalogue(await this.#options.manager.list(), catalogTokens)
     const { skills, incomplete } = this.#catalogue
-    if (skills.length === 0) return []
     const tool = skillTool(this.#catalogue, {
       use: async (name, argumentText, { onEvent, signal }) =>
-        textFor(await this.use(name, argumentText, 'model', { onEvent, signal })),
+        (await this.use(name, argumentText, 'model', { onEvent, signal })).text,
       finish: (name) => this.#finish(name),
     })
-    return incomplete ? [tool, searchSkillsTool(skills)] : [tool]
+    this.#finding = [
+      ...(skills.length > 0 ? [tool] : []),
+      ...(incomplete ? [searchSkillsTool(skills)] : []),
+    ]
   }
 
   /** An untrusted skill could talk the model into removing what limits it. */
@@ -240,12 +241,8 @@ export class SkillPart implements SessionPart {
       : `Error: the skill ${name} is not active.`
   }
 
-  #effects(): Activation['effects'][] {
-    return Array.from(this.#active.values(), ({ activation }) => activation.effects)
-  }
-
   #narrowed(): ReturnType<CallRules['narrowed']> {
-    return [...this.#active.values()].flatMap(({ activation: { name, effects } }) =>
+    return this.#skills.flatMap(({ activation: { name, effects } }) =>
       effects.narrowedTo === undefined ? [] : [{ skill: name, tools: effects.narrowedTo }],
     )
   }
@@ -263,12 +260,12 @@ export class SkillPart implements SessionPart {
 
   /** @throws {ToolNameError} before anything becomes active. */
   #refuseCollisions({ activation, tools }: ActiveSkill): void {
-    const active = [...this.#active.values()].flatMap((one) => one.tools())
-    const ownNames = new Set(active.map(({ name }) => name))
+    const ofSkills = this.#skills.flatMap((one) => one.tools())
+    const names = new Set(ofSkills.map(({ name }) => name))
     const others = (this.#session?.tools() ?? []).filter(
-      ({ origin, name }) => origin.kind !== 'skill' || !ownNames.has(name),
+      ({ origin, name }) => origin.kind !== 'skill' || !names.has(name),
     )
-    const kept = [...this.#active.values()].filter((one) => one.activation.name !== activation.name)
+    const kept = this.#skills.filter((one) => one.activation.name !== activation.name)
     toWireNames([...new Set([...others, ...kept.flatMap((one) => one.tools()), ...tools()])])
   }
 
@@ -289,13 +286,6 @@ export class SkillPart implements SessionPart {
   }
 }
 
-/** What the model reads of a skill that was used. */
-function textFor(used: SkillUse): string {
-  if (used.kind === 'content') return used.content
-  const { name } = used.activation
-  return `The skill ${name} was carried out by a subagent. Its answer:\n${used.answer}`
-}
-
 /**
  * A skill that a user names: `/name arguments`, the arguments to the end of the prompt. Anything else,
  * and a name that no skill has, is a prompt like any other.
@@ -308,11 +298,4 @@ export function typedSkill(
   const name = match?.[1]
   if (name === undefined || !names.includes(name)) return undefined
   return { name, argumentText: (match?.[2] ?? '').trim() }
-}
-
-function removed(name: string): SkillInvocationError {
-  return new SkillInvocationError({
-    code: 'skill-gone',
-    message: `Skill ${name} was taken away while it was activated.`,
-  })
 }

@@ -1,6 +1,6 @@
-import { scoreSkills } from '../../library/score-skills.ts'
-import type { Skill, SkillInfo } from '../../library/model.ts'
 import type { SkillManager } from '../../library/manager.ts'
+import type { Skill, SkillInfo } from '../../library/model.ts'
+import { scoreSkills } from '../../library/score-skills.ts'
 import { renderCatalog } from '../../skill/catalog.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
@@ -23,14 +23,11 @@ export interface SkillCatalogue {
 export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): SkillCatalogue {
   const skills = all.filter(({ fields }) => !fields.disableModelInvocation)
   if (skills.length === 0) return { text: '', skills, incomplete: false }
-  const entries = skills.map(({ name, description, path, fields, trustLevel }) => ({
-    name,
-    description:
-      fields.context === 'fork' && trustLevel === 'trusted'
-        ? `(runs in a subagent) ${description}`
-        : description,
-    location: path,
-  }))
+  const entries = skills.map(({ name, description, path, fields, trustLevel }) => {
+    const forks = fields.context === 'fork' && trustLevel === 'trusted'
+    const text = `${forks ? '(runs in a subagent) ' : ''}${description}`
+    return { name, description: text, location: path }
+  })
   const { text, omitted, shortened } = renderCatalog(entries, { format: 'xml', tokenBudget })
   const lines = [
     'Skills are instructions for particular tasks. When a task fits the description of one, activate it with the tool `skill` before you begin, and follow what it says.',
@@ -54,75 +51,69 @@ interface SkillUses {
 
 /** Activates a skill, or ends its activation. */
 export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
-  const forks = skills.filter(({ fields }) => fields.context === 'fork').map(({ name }) => name)
+  const names = skills.map(({ name }) => name)
+  const forks = skills.some(({ fields }) => fields.context === 'fork')
+  const hints = skills.flatMap(({ name, fields }) =>
+    fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
+  )
+  const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
   return {
-    name: 'skill',
-    aliases: ['Skill'],
-    description: [
-      'Activates a skill: gives its instructions, to be followed at once, and the tools that belong to it.',
-      forks.length === 0 ? '' : 'A skill that runs in a subagent gives its result instead.',
-      'It stays active until your turn ends, or until you set done.',
-    ]
-      .filter((text) => text !== '')
-      .join(' '),
-    inputSchema: {
-      type: 'object',
-      properties: {
+    ...readingTool(
+      'skill',
+      {
         // With many skills a list of names would cost more than the budget that it is left out for.
-        name: incomplete ? { type: 'string' } : { type: 'string', enum: namesOf(skills) },
-        arguments: { type: 'string', description: hintOf(skills) },
+        name: incomplete ? { type: 'string' } : { type: 'string', enum: names },
+        arguments: {
+          type: 'string',
+          description: `What the skill is to work on, as a user would write it after its name.${examples}`,
+        },
         done: { type: 'boolean', description: 'Ends the activation; default false.' },
       },
-      required: ['name'],
+      'name',
+    ),
+    aliases: ['Skill'],
+    description: `Activates a skill: gives its instructions, to be followed at once, and the tools that belong to it. ${forks ? 'A skill that runs in a subagent gives its result instead. ' : ''}It stays active until your turn ends, or until you set done.`,
+    patternText: (input) => textOf(input, 'name'),
+    execute(input, context) {
+      const name = textOf(input, 'name')
+      if (input['done'] === true) return uses.finish(name)
+      return uses.use(name, textOf(input, 'arguments'), context)
+    },
+  }
+}
+
+/** A tool by which the model finds and reads skills; it acts on nothing. */
+function readingTool(
+  name: string,
+  properties: JsonObject,
+  required: string,
+): Pick<AgentTool, 'name' | 'inputSchema' | 'readOnly' | 'needsApproval' | 'origin'> {
+  return {
+    name,
+    inputSchema: {
+      type: 'object',
+      properties,
+      required: [required],
       additionalProperties: false,
     },
     readOnly: true,
     needsApproval: false,
     origin: { kind: 'agent' },
-    patternText: (input) => textOf(input, 'name'),
-    execute: (input, context) => execute(input, context, uses),
   }
-}
-
-function execute(input: JsonObject, context: ToolContext, uses: SkillUses): Promise<string> {
-  const name = textOf(input, 'name')
-  return input['done'] === true
-    ? uses.finish(name)
-    : uses.use(name, textOf(input, 'arguments'), context)
-}
-
-function namesOf(skills: readonly SkillInfo[]): string[] {
-  return skills.map(({ name }) => name)
-}
-
-function hintOf(skills: readonly SkillInfo[]): string {
-  const hints = skills.flatMap(({ name, fields }) =>
-    fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
-  )
-  const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
-  return `What the skill is to work on, as a user would write it after its name.${examples}`
 }
 
 const answers = 8
 
 /** Finds skills among more than the model is told of. */
 export function searchSkillsTool(skills: readonly SkillInfo[]): AgentTool {
+  const query = { type: 'string', minLength: 1, description: 'The task in words.' }
   return {
-    name: 'search_skills',
+    ...readingTool('search_skills', { query }, 'query'),
     description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
-    inputSchema: {
-      type: 'object',
-      properties: { query: { type: 'string', minLength: 1, description: 'The task in words.' } },
-      required: ['query'],
-      additionalProperties: false,
-    },
-    readOnly: true,
-    needsApproval: false,
-    origin: { kind: 'agent' },
-    execute(input) {
+    async execute(input) {
       const found = scoreSkills(textOf(input, 'query'), skills, answers)
       const lines = found.map(({ name, description }) => `${name}: ${description}`)
-      return Promise.resolve(lines.length === 0 ? 'No skill fits these words.' : lines.join('\n'))
+      return lines.length === 0 ? 'No skill fits these words.' : lines.join('\n')
     },
   }
 }
@@ -134,35 +125,29 @@ export function resourceTool(
   skills: readonly Skill[],
   manager: Pick<SkillManager, 'readResource'>,
 ): AgentTool {
+  const names = skills.map(({ info }) => info.name)
   return {
-    name: 'skill_resource',
-    description:
-      'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        skill: { type: 'string', enum: skills.map(({ info }) => info.name) },
+    ...readingTool(
+      'skill_resource',
+      {
+        skill: { type: 'string', enum: names },
         path: { type: 'string', description: 'From the directory of the skill.' },
       },
-      required: ['skill'],
-      additionalProperties: false,
-    },
-    readOnly: true,
-    needsApproval: false,
-    origin: { kind: 'agent' },
+      'skill',
+    ),
+    description:
+      'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
     patternText: (input) => textOf(input, 'skill'),
     async execute(input) {
       const name = textOf(input, 'skill')
       const path = textOf(input, 'path')
       if (path !== '') return (await manager.readResource(name, path)).text
       const skill = skills.find(({ info }) => info.name === name)
-      return skill === undefined ? `The skill ${name} is not active.` : listed(skill)
+      if (skill === undefined) return `The skill ${name} is not active.`
+      const { files, truncated } = skill.resources
+      const lines = files.slice(0, listLimit).map((file) => `${file.path} (${file.size} bytes)`)
+      if (truncated || files.length > listLimit) lines.push('[There are more files.]')
+      return lines.join('\n')
     },
   }
-}
-
-function listed({ resources: { files, truncated } }: Skill): string {
-  const lines = files.slice(0, listLimit).map(({ path, size }) => `${path} (${size} bytes)`)
-  if (truncated || files.length > listLimit) lines.push('[There are more files.]')
-  return lines.join('\n')
 }

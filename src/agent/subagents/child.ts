@@ -64,7 +64,7 @@ export class Child {
     const tools = await Promise.all(
       all.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
     )
-    const loaded = await Promise.all(all.map(({ name }) => manager?.get(name)))
+    const loaded = await Promise.all(all.map(async ({ name }) => manager?.get(name)))
     const withFiles = loaded.flatMap((skill) => (skill?.resources.files.length ? [skill] : []))
     // The files that a content refers to can be read; no further skill can be activated.
     const resources =
