@@ -23,7 +23,7 @@ export async function generators() {
 async function commandsPage() {
   const sections = []
   for (const entry of commands) {
-    const { command } = await entry.load()
+    const command = await entry.load()
     const { text } = parseCommandLine(entry, command, ['--help'])
     sections.push(`## skillrail ${entry.name}\n\n\`\`\`text\n${text.trimEnd()}\n\`\`\`\n`)
   }

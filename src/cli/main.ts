@@ -83,7 +83,7 @@ function findCommand(words: readonly string[]): CommandEntry | undefined {
 }
 
 async function runCommand(entry: CommandEntry, argv: readonly string[], io: Io): Promise<ExitCode> {
-  const [{ command }, { parseCommandLine }] = await Promise.all([
+  const [command, { parseCommandLine }] = await Promise.all([
     entry.load(),
     import('./command-line.ts'),
   ])

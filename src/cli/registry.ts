@@ -6,7 +6,7 @@ export interface CommandEntry {
   name: string
   group: CommandGroup
   summary: string
-  load: () => Promise<{ command: AnyCommand }>
+  load: () => Promise<AnyCommand>
 }
 
 export type CommandGroup =
@@ -19,362 +19,207 @@ export type CommandGroup =
   | 'Triggers'
   | 'Machine'
 
+const run = () => import('../chain/commands/run.ts')
+const runs = () => import('../chain/commands/runs.ts')
+const repeat = () => import('../chain/commands/repeat.ts')
+const gates = () => import('../chain/commands/gates.ts')
+const worker = () => import('../chain/commands/worker.ts')
+const plan = () => import('../chain/commands/plan.ts')
+const stepper = () => import('../chain/commands/stepper.ts')
+const agent = () => import('../agent/commands/agent.ts')
+const delegate = () => import('../agent/commands/delegate.ts')
+const agents = () => import('../agent/commands/agents.ts')
+const toolsImport = () => import('../tools/commands/import.ts')
+const servers = () => import('../tools/commands/servers.ts')
+const serve = () => import('../tools/commands/serve.ts')
+const refresh = () => import('../tools/commands/refresh.ts')
+const list = () => import('../tools/commands/list.ts')
+const show = () => import('../tools/commands/show.ts')
+const search = () => import('../tools/commands/search.ts')
+const workflowList = () => import('../tools/commands/workflow-list.ts')
+const workflowAdd = () => import('../tools/commands/workflow-add.ts')
+const workflowEdit = () => import('../tools/commands/workflow-edit.ts')
+const workflowToggle = () => import('../tools/commands/workflow-toggle.ts')
+const workflowRemove = () => import('../tools/commands/workflow-remove.ts')
+const workflowCheck = () => import('../tools/commands/workflow-check.ts')
+const workflowPlan = () => import('../tools/commands/workflow-plan.ts')
+const sessions = () => import('../tools/commands/sessions.ts')
+const route = () => import('../tools/commands/route.ts')
+const learned = () => import('../tools/commands/learned.ts')
+const toolsDo = () => import('../tools/commands/do.ts')
+const call = () => import('../tools/commands/call.ts')
+const steps = () => import('../tools/commands/steps.ts')
+const mcpServe = () => import('../mcp/command.ts')
+const libraryList = () => import('../library/commands/list.ts')
+const libraryShow = () => import('../library/commands/show.ts')
+const properties = () => import('../skill/commands/properties.ts')
+const prompt = () => import('../library/commands/prompt.ts')
+const activate = () => import('../library/commands/activate.ts')
+const newSkill = () => import('../skill/commands/new.ts')
+const validate = () => import('../skill/commands/validate.ts')
+const audit = () => import('../audit/commands/audit.ts')
+const schema = () => import('../skill/commands/schema.ts')
+const match = () => import('../trigger/commands/match.ts')
+const inject = () => import('../trigger/commands/inject.ts')
+const triggersList = () => import('../trigger/commands/triggers-list.ts')
+const triggersCheck = () => import('../trigger/commands/triggers-check.ts')
+const triggersExport = () => import('../trigger/commands/triggers-export.ts')
+const indexFile = () => import('../library/commands/index-file.ts')
+const install = () => import('../hooks/commands/install.ts')
+const status = () => import('../hooks/commands/status.ts')
+const log = () => import('../hooks/commands/log.ts')
+const hook = () => import('../hooks/commands/hook.ts')
+const trust = () => import('../trust/commands/trust.ts')
+const view = () => import('../view/command.ts')
+const doctor = () => import('./doctor.ts')
+
 /** Every command, in the order of the help page. Each file is loaded only when it is called. */
 export const commands: readonly CommandEntry[] = [
-  entry('run', 'Run', 'Run a skill or a chain of skills', () => import('../chain/commands/run.ts')),
-  entry('runs list', 'Run', 'List the runs of this project', async () => ({
-    command: (await import('../chain/commands/runs.ts')).list,
-  })),
-  entry('runs show', 'Run', 'Show one run: steps, times, results', async () => ({
-    command: (await import('../chain/commands/runs.ts')).show,
-  })),
-  entry('runs resume', 'Run', 'Resume an interrupted run', async () => ({
-    command: (await import('../chain/commands/repeat.ts')).resume,
-  })),
-  entry(
-    'runs retry',
-    'Run',
-    'Rerun steps that failed or changed, and reuse the rest',
-    async () => ({
-      command: (await import('../chain/commands/repeat.ts')).retry,
-    }),
-  ),
-  entry('runs fork', 'Run', 'Start a new run from a step of an old one', async () => ({
-    command: (await import('../chain/commands/repeat.ts')).fork,
-  })),
-  entry('runs cancel', 'Run', 'Cancel a running or waiting run', async () => ({
-    command: (await import('../chain/commands/runs.ts')).cancel,
-  })),
-  entry('runs approve', 'Run', 'Approve the gate a run waits at', async () => ({
-    command: (await import('../chain/commands/gates.ts')).approve,
-  })),
-  entry('runs reject', 'Run', 'Reject the gate a run waits at', async () => ({
-    command: (await import('../chain/commands/gates.ts')).reject,
-  })),
-  entry('runs prune', 'Run', 'Remove runs that have ended', async () => ({
-    command: (await import('../chain/commands/runs.ts')).prune,
-  })),
-  entry(
-    'worker',
-    'Run',
-    'Execute runs for a Restate server',
-    () => import('../chain/commands/worker.ts'),
-  ),
-  entry(
-    'chain plan',
-    'Chain',
-    'Show what a chain would run, and how',
-    () => import('../chain/commands/plan.ts'),
-  ),
-  entry('chain start', 'Chain', 'Start a chain that an agent executes step by step', async () => ({
-    command: (await import('../chain/commands/stepper.ts')).start,
-  })),
-  entry('chain next', 'Chain', 'Show the step to execute now', async () => ({
-    command: (await import('../chain/commands/stepper.ts')).next,
-  })),
-  entry('chain report', 'Chain', 'Report a step result and get the next step', async () => ({
-    command: (await import('../chain/commands/stepper.ts')).report,
-  })),
-  entry('chain status', 'Chain', 'Show the progress of a chain', async () => ({
-    command: (await import('../chain/commands/stepper.ts')).status,
-  })),
-  entry(
-    'agent',
-    'Agent',
-    'Run a task with a model, tools and skills',
-    () => import('../agent/commands/agent.ts'),
-  ),
-  entry(
-    'delegate',
-    'Agent',
-    'Delegate a task to a subagent',
-    () => import('../agent/commands/delegate.ts'),
-  ),
-  entry('agents list', 'Agent', 'List the subagents of this project and of the user', async () => ({
-    command: (await import('../agent/commands/agents.ts')).list,
-  })),
-  entry(
-    'agents show',
-    'Agent',
-    'Show one subagent: its tools, skills and instructions',
-    async () => ({ command: (await import('../agent/commands/agents.ts')).show }),
-  ),
-  entry('agents validate', 'Agent', 'Validate subagent files', async () => ({
-    command: (await import('../agent/commands/agents.ts')).validate,
-  })),
-  entry(
-    'tools import',
-    'Tools',
-    'Show configured MCP servers and which definition applies',
-    () => import('../tools/commands/import.ts'),
-  ),
-  entry(
-    'tools servers',
-    'Tools',
-    'List the MCP servers, and test that they start',
-    () => import('../tools/commands/servers.ts'),
-  ),
-  entry(
-    'tools serve',
-    'Tools',
-    'Keep the MCP servers of this project running between commands',
-    () => import('../tools/commands/serve.ts'),
-  ),
-  entry(
-    'tools refresh',
-    'Tools',
-    'Rebuild the cache of tools from the MCP servers',
-    () => import('../tools/commands/refresh.ts'),
-  ),
-  entry(
-    'tools list',
-    'Tools',
-    'List the known tools by category',
-    () => import('../tools/commands/list.ts'),
-  ),
-  entry(
-    'tools show',
-    'Tools',
-    'Show one tool: parameters, hints, workflows',
-    () => import('../tools/commands/show.ts'),
-  ),
-  entry(
-    'tools search',
-    'Tools',
-    'Search tools by keywords',
-    () => import('../tools/commands/search.ts'),
-  ),
-  entry(
-    'workflow list',
-    'Tools',
-    'List the workflows and the tools that they guard',
-    () => import('../tools/commands/workflow-list.ts'),
-  ),
-  entry(
-    'workflow add',
-    'Tools',
-    'Add a workflow, from a template or from options',
-    () => import('../tools/commands/workflow-add.ts'),
-  ),
-  entry(
-    'workflow edit',
-    'Tools',
-    'Change a workflow',
-    () => import('../tools/commands/workflow-edit.ts'),
-  ),
-  entry('workflow enable', 'Tools', 'Enable a workflow', async () => ({
-    command: (await import('../tools/commands/workflow-toggle.ts')).enable,
-  })),
-  entry('workflow disable', 'Tools', 'Disable a workflow', async () => ({
-    command: (await import('../tools/commands/workflow-toggle.ts')).disable,
-  })),
-  entry(
-    'workflow remove',
-    'Tools',
-    'Delete a workflow',
-    () => import('../tools/commands/workflow-remove.ts'),
-  ),
-  entry(
-    'workflow check',
-    'Tools',
-    'Find cycles, conflicts and missing tools',
-    () => import('../tools/commands/workflow-check.ts'),
-  ),
-  entry(
-    'workflow plan',
-    'Tools',
-    'Show the prerequisites that would run before a call',
-    () => import('../tools/commands/workflow-plan.ts'),
-  ),
-  entry(
-    'session show',
-    'Tools',
-    'Show the completed prerequisites and calls of a session',
-    async () => ({
-      command: (await import('../tools/commands/sessions.ts')).show,
-    }),
-  ),
-  entry('session clear', 'Tools', 'Clear a session, so that prerequisites run again', async () => ({
-    command: (await import('../tools/commands/sessions.ts')).clear,
-  })),
-  entry('session list', 'Tools', 'List the sessions of this project', async () => ({
-    command: (await import('../tools/commands/sessions.ts')).list,
-  })),
-  entry(
-    'tools route',
-    'Tools',
-    'Show which tool a request selects, and why',
-    () => import('../tools/commands/route.ts'),
-  ),
-  entry('tools learn add', 'Tools', 'Add a learned request for a tool', async () => ({
-    command: (await import('../tools/commands/learned.ts')).add,
-  })),
-  entry('tools learn list', 'Tools', 'List the learned requests of this project', async () => ({
-    command: (await import('../tools/commands/learned.ts')).list,
-  })),
-  entry('tools learn remove', 'Tools', 'Remove a learned request, or all of a tool', async () => ({
-    command: (await import('../tools/commands/learned.ts')).remove,
-  })),
-  entry('tools learn clear', 'Tools', 'Remove all learned requests of this project', async () => ({
-    command: (await import('../tools/commands/learned.ts')).clear,
-  })),
-  entry(
-    'tools do',
-    'Tools',
-    'Find the right tool for a request, and call it',
-    () => import('../tools/commands/do.ts'),
-  ),
-  entry(
-    'tools call',
-    'Tools',
-    'Call one tool, after its workflow prerequisites',
-    () => import('../tools/commands/call.ts'),
-  ),
-  entry('tools batch', 'Tools', 'Call up to ten tools in order', async () => ({
-    command: (await import('../tools/commands/steps.ts')).batch,
-  })),
-  entry(
-    'tools chain',
-    'Tools',
-    'Call up to five tools, passing results to later calls',
-    async () => ({ command: (await import('../tools/commands/steps.ts')).chain }),
-  ),
-  entry(
-    'mcp serve',
-    'Tools',
-    'Serve skills, tools and chains of this project as an MCP server',
-    () => import('../mcp/command.ts'),
-  ),
-  entry('list', 'Library', 'List installed skills', () => import('../library/commands/list.ts')),
-  entry(
-    'show',
-    'Library',
-    'Show one skill: fields, resources, trust',
-    () => import('../library/commands/show.ts'),
-  ),
-  entry(
-    'properties',
-    'Library',
-    'Print the properties of a skill as JSON',
-    () => import('../skill/commands/properties.ts'),
-  ),
-  entry(
-    'prompt',
-    'Library',
-    'Print the catalogue of skills for a system prompt',
-    () => import('../library/commands/prompt.ts'),
-  ),
-  entry(
-    'activate',
-    'Library',
-    'Print what a model receives when a skill is activated',
-    () => import('../library/commands/activate.ts'),
-  ),
-  entry('new', 'Author', 'Create a new skill', () => import('../skill/commands/new.ts')),
-  entry(
-    'validate',
-    'Author',
-    'Validate skills against the specification, and fix safe problems',
-    () => import('../skill/commands/validate.ts'),
-  ),
-  entry(
-    'audit',
-    'Author',
-    'Report what skills contain: hidden text, capabilities, secrets',
-    () => import('../audit/commands/audit.ts'),
-  ),
-  entry(
-    'schema',
-    'Author',
-    'Print the JSON Schema of the frontmatter',
-    () => import('../skill/commands/schema.ts'),
-  ),
-  entry(
-    'match',
-    'Triggers',
-    'Show which triggers match a prompt, and why',
-    () => import('../trigger/commands/match.ts'),
-  ),
-  entry(
-    'inject',
-    'Triggers',
-    'Print the references that a prompt loads',
-    () => import('../trigger/commands/inject.ts'),
-  ),
-  entry(
-    'triggers list',
-    'Triggers',
-    'List triggers and the token cost of each tier',
-    () => import('../trigger/commands/triggers-list.ts'),
-  ),
-  entry(
-    'triggers check',
-    'Triggers',
-    'Lint triggers',
-    () => import('../trigger/commands/triggers-check.ts'),
-  ),
-  entry(
-    'triggers export',
-    'Triggers',
-    'Write scripts/inject-context and the routing table into a skill',
-    () => import('../trigger/commands/triggers-export.ts'),
-  ),
-  entry(
-    'index',
-    'Triggers',
-    'Write the skill index into CLAUDE.md, AGENTS.md and similar files',
-    () => import('../library/commands/index-file.ts'),
-  ),
-  entry(
-    'hooks install',
-    'Machine',
-    'Install the hook that injects references into agent clients',
-    async () => ({ command: (await import('../hooks/commands/install.ts')).install }),
-  ),
-  entry(
-    'hooks uninstall',
-    'Machine',
-    'Remove the hook from agent clients and restore their files',
-    async () => ({ command: (await import('../hooks/commands/install.ts')).uninstall }),
-  ),
-  entry(
-    'hooks status',
-    'Machine',
-    'Show which clients have the hook, and whether it will run',
-    () => import('../hooks/commands/status.ts'),
-  ),
-  entry(
-    'hook log',
-    'Machine',
-    'Show what the hook injected, and what it skipped',
-    () => import('../hooks/commands/log.ts'),
-  ),
-  entry(
-    'hook',
-    'Machine',
-    'Run the hook for one prompt of a client',
-    () => import('../hooks/commands/hook.ts'),
-  ),
-  entry(
-    'trust',
-    'Machine',
-    'Trust a project, so that its skills can execute',
-    () => import('../trust/commands/trust.ts'),
-  ),
-  entry(
-    'view',
-    'Machine',
-    'Show skills, runs and tools of this project in a browser',
-    () => import('../view/command.ts'),
-  ),
-  entry('doctor', 'Machine', 'Check this machine and this project', () => import('./doctor.ts')),
+  ...group('Run', {
+    run: of('Run a skill or a chain of skills', run, 'command'),
+    'runs list': of('List the runs of this project', runs, 'list'),
+    'runs show': of('Show one run: steps, times, results', runs, 'show'),
+    'runs resume': of('Resume an interrupted run', repeat, 'resume'),
+    'runs retry': of('Rerun steps that failed or changed, and reuse the rest', repeat, 'retry'),
+    'runs fork': of('Start a new run from a step of an old one', repeat, 'fork'),
+    'runs cancel': of('Cancel a running or waiting run', runs, 'cancel'),
+    'runs approve': of('Approve the gate a run waits at', gates, 'approve'),
+    'runs reject': of('Reject the gate a run waits at', gates, 'reject'),
+    'runs prune': of('Remove runs that have ended', runs, 'prune'),
+    worker: of('Execute runs for a Restate server', worker, 'command'),
+  }),
+  ...group('Chain', {
+    'chain plan': of('Show what a chain would run, and how', plan, 'command'),
+    'chain start': of('Start a chain that an agent executes step by step', stepper, 'start'),
+    'chain next': of('Show the step to execute now', stepper, 'next'),
+    'chain report': of('Report a step result and get the next step', stepper, 'report'),
+    'chain status': of('Show the progress of a chain', stepper, 'status'),
+  }),
+  ...group('Agent', {
+    agent: of('Run a task with a model, tools and skills', agent, 'command'),
+    delegate: of('Delegate a task to a subagent', delegate, 'command'),
+    'agents list': of('List the subagents of this project and of the user', agents, 'list'),
+    'agents show': of('Show one subagent: its tools, skills and instructions', agents, 'show'),
+    'agents validate': of('Validate subagent files', agents, 'validate'),
+  }),
+  ...group('Tools', {
+    'tools import': of(
+      'Show configured MCP servers and which definition applies',
+      toolsImport,
+      'command',
+    ),
+    'tools servers': of('List the MCP servers, and test that they start', servers, 'command'),
+    'tools serve': of(
+      'Keep the MCP servers of this project running between commands',
+      serve,
+      'command',
+    ),
+    'tools refresh': of('Rebuild the cache of tools from the MCP servers', refresh, 'command'),
+    'tools list': of('List the known tools by category', list, 'command'),
+    'tools show': of('Show one tool: parameters, hints, workflows', show, 'command'),
+    'tools search': of('Search tools by keywords', search, 'command'),
+    'workflow list': of(
+      'List the workflows and the tools that they guard',
+      workflowList,
+      'command',
+    ),
+    'workflow add': of('Add a workflow, from a template or from options', workflowAdd, 'command'),
+    'workflow edit': of('Change a workflow', workflowEdit, 'command'),
+    'workflow enable': of('Enable a workflow', workflowToggle, 'enable'),
+    'workflow disable': of('Disable a workflow', workflowToggle, 'disable'),
+    'workflow remove': of('Delete a workflow', workflowRemove, 'command'),
+    'workflow check': of('Find cycles, conflicts and missing tools', workflowCheck, 'command'),
+    'workflow plan': of(
+      'Show the prerequisites that would run before a call',
+      workflowPlan,
+      'command',
+    ),
+    'session show': of('Show the completed prerequisites and calls of a session', sessions, 'show'),
+    'session clear': of('Clear a session, so that prerequisites run again', sessions, 'clear'),
+    'session list': of('List the sessions of this project', sessions, 'list'),
+    'tools route': of('Show which tool a request selects, and why', route, 'command'),
+    'tools learn add': of('Add a learned request for a tool', learned, 'add'),
+    'tools learn list': of('List the learned requests of this project', learned, 'list'),
+    'tools learn remove': of('Remove a learned request, or all of a tool', learned, 'remove'),
+    'tools learn clear': of('Remove all learned requests of this project', learned, 'clear'),
+    'tools do': of('Find the right tool for a request, and call it', toolsDo, 'command'),
+    'tools call': of('Call one tool, after its workflow prerequisites', call, 'command'),
+    'tools batch': of('Call up to ten tools in order', steps, 'batch'),
+    'tools chain': of('Call up to five tools, passing results to later calls', steps, 'chain'),
+    'mcp serve': of(
+      'Serve skills, tools and chains of this project as an MCP server',
+      mcpServe,
+      'command',
+    ),
+  }),
+  ...group('Library', {
+    list: of('List installed skills', libraryList, 'command'),
+    show: of('Show one skill: fields, resources, trust', libraryShow, 'command'),
+    properties: of('Print the properties of a skill as JSON', properties, 'command'),
+    prompt: of('Print the catalogue of skills for a system prompt', prompt, 'command'),
+    activate: of('Print what a model receives when a skill is activated', activate, 'command'),
+  }),
+  ...group('Author', {
+    new: of('Create a new skill', newSkill, 'command'),
+    validate: of(
+      'Validate skills against the specification, and fix safe problems',
+      validate,
+      'command',
+    ),
+    audit: of('Report what skills contain: hidden text, capabilities, secrets', audit, 'command'),
+    schema: of('Print the JSON Schema of the frontmatter', schema, 'command'),
+  }),
+  ...group('Triggers', {
+    match: of('Show which triggers match a prompt, and why', match, 'command'),
+    inject: of('Print the references that a prompt loads', inject, 'command'),
+    'triggers list': of('List triggers and the token cost of each tier', triggersList, 'command'),
+    'triggers check': of('Lint triggers', triggersCheck, 'command'),
+    'triggers export': of(
+      'Write scripts/inject-context and the routing table into a skill',
+      triggersExport,
+      'command',
+    ),
+    index: of(
+      'Write the skill index into CLAUDE.md, AGENTS.md and similar files',
+      indexFile,
+      'command',
+    ),
+  }),
+  ...group('Machine', {
+    'hooks install': of(
+      'Install the hook that injects references into agent clients',
+      install,
+      'install',
+    ),
+    'hooks uninstall': of(
+      'Remove the hook from agent clients and restore their files',
+      install,
+      'uninstall',
+    ),
+    'hooks status': of(
+      'Show which clients have the hook, and whether it will run',
+      status,
+      'command',
+    ),
+    'hook log': of('Show what the hook injected, and what it skipped', log, 'command'),
+    hook: of('Run the hook for one prompt of a client', hook, 'command'),
+    trust: of('Trust a project, so that its skills can execute', trust, 'command'),
+    view: of('Show skills, runs and tools of this project in a browser', view, 'command'),
+    doctor: of('Check this machine and this project', doctor, 'command'),
+  }),
 ]
 
-function entry(
-  name: string,
-  group: CommandGroup,
+type Row = Pick<CommandEntry, 'summary' | 'load'>
+
+function group(title: CommandGroup, rows: Readonly<Record<string, Row>>): CommandEntry[] {
+  return Object.entries(rows).map(([name, row]) => ({ name, group: title, ...row }))
+}
+
+/** A command of a file that is loaded when the command is called. */
+function of<Name extends string>(
   summary: string,
-  load: CommandEntry['load'],
-): CommandEntry {
-  return { name, group, summary, load }
+  load: () => Promise<Readonly<Record<NoInfer<Name>, AnyCommand>>>,
+  name: Name,
+): Row {
+  return { summary, load: async () => (await load())[name] }
 }

@@ -60,7 +60,7 @@ export async function runCommand(
 ): Promise<CommandAnswer> {
   const entry = commands.find((one) => one.name === name)
   if (entry === undefined) throw new Error(`there is no command ${name}`)
-  const { command } = await entry.load()
+  const command = await entry.load()
   const runtime = systemRuntime({
     cwd: join(project.directory, world.from ?? ''),
     home: `${project.directory}/../home`,

@@ -81,7 +81,7 @@ it.each([
 it.each(commands.map((entry) => [entry.name, entry] as const))(
   '%s refuses every option of one value that is given twice',
   async (name, entry) => {
-    const { command } = await entry.load()
+    const command = await entry.load()
     const declared = new Command()
     for (const { kind, flags } of Object.values(command.options)) {
       if (kind !== 'flag' && kind !== 'list') declared.option(flags)

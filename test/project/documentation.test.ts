@@ -7,10 +7,10 @@ import { commands } from '../../src/cli/registry.ts'
 import { pages, prose, typed, wordsOf } from './_pages.ts'
 
 const root = new URL('../..', import.meta.url).pathname
-const loaded = new Map<string, Awaited<ReturnType<CommandEntry['load']>>['command']>()
+const loaded = new Map<string, Awaited<ReturnType<CommandEntry['load']>>>()
 
 beforeAll(async () => {
-  for (const entry of commands) loaded.set(entry.name, (await entry.load()).command)
+  for (const entry of commands) loaded.set(entry.name, await entry.load())
 })
 
 describe.each(pages)('$path', ({ path, text }) => {

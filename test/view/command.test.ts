@@ -191,7 +191,7 @@ describe('skillrail view', () => {
     const after = await view.ask('run', { id: run.runId, known: run.stamp })
     expect(after).toMatchObject({ status: 'failure' })
     expect(await view.ask('run', { id: run.runId, known: after.stamp })).toEqual({
-      unchanged: true,
+      isNew: false,
     })
   })
 

@@ -44,7 +44,7 @@ it.each(lines)('says to type skillrail %s, which the command line takes (%s)', a
   const names = [2, 1].map((count) => words.slice(0, count).join(' '))
   const entry = names.flatMap((name) => commands.find((one) => one.name === name) ?? [])[0]
   if (entry === undefined) throw new Error('there is no such command')
-  const { command } = await entry.load()
+  const command = await entry.load()
   expect(parseCommandLine(entry, command, words)).toMatchObject({ kind: 'run' })
 })
 
