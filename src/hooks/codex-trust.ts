@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
+import { createInterface } from 'node:readline'
 import type * as Zod from 'zod'
-import type { HookScope } from './registration.ts'
 import { launcherName } from './launcher.ts'
+import type { HookScope } from './registration.ts'
 
 /** What Codex itself says about our hook, by where it is registered. */
 export type CodexTrust = Readonly<Record<HookScope, CodexHookTrust>>
@@ -17,6 +18,9 @@ export type CodexHookTrust =
   /** Codex does not know the hook: it is not registered, its folder is not trusted, or it did not answer. */
   | 'unknown'
 
+const initializing = 1
+const listing = 2
+
 /**
  * Asks Codex over its own interface whether it will run our hook for a directory. We only ask: to
  * trust a hook is for the user.
@@ -29,49 +33,32 @@ export async function codexTrust(
 ): Promise<CodexTrust> {
   const { cwd, env, timeoutMs = 8000 } = options
   const server = spawn(program, ['app-server'], { cwd, env, stdio: ['pipe', 'pipe', 'ignore'] })
+  const signal = AbortSignal.timeout(timeoutMs)
+  const lines = createInterface({ input: server.stdout, signal })
   const send = (message: object): void => {
     server.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
   }
+  server.on('error', () => lines.close())
   server.stdin.on('error', () => undefined)
-  return await new Promise<CodexTrust>((resolve) => {
-    const finish = (trust: CodexTrust): void => {
-      clearTimeout(timer)
-      server.kill()
-      resolve(trust)
-    }
-    const timer = setTimeout(() => finish(nothingKnown), timeoutMs)
-    let rest = ''
-    const schema = messageSchema()
-    const read = (line: string): Message | undefined => {
-      try {
-        return schema.parse(JSON.parse(line))
-      } catch {
-        return undefined
+  const clientInfo = { name: 'skillrail', title: 'Skillrail', version: '1' }
+  send({ id: initializing, method: 'initialize', params: { clientInfo } })
+  const schema = messageSchema()
+  try {
+    for await (const line of lines) {
+      const { data: message } = schema.safeParse(jsonOf(line))
+      if (message?.id === initializing) {
+        send({ method: 'initialized' })
+        send({ id: listing, method: 'hooks/list', params: { cwds: [cwd] } })
+      } else if (message?.id === listing) {
+        return trustIn(message.result.data.flatMap(({ hooks }) => hooks))
       }
     }
-    server.on('error', () => finish(nothingKnown))
-    server.on('close', () => finish(nothingKnown))
-    server.stdout.setEncoding('utf8')
-    server.stdout.on('data', (text: string) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
-      for (const line of lines) {
-        const message = read(line)
-        if (message?.id === initializing) {
-          send({ method: 'initialized' })
-          send({ id: listing, method: 'hooks/list', params: { cwds: [cwd] } })
-        } else if (message?.id === listing) finish(trustIn(message.result))
-      }
-    })
-    const clientInfo = { name: 'skillrail', title: 'Skillrail', version: '1' }
-    send({ id: initializing, method: 'initialize', params: { clientInfo } })
-  })
+    return trustIn([])
+  } finally {
+    server.kill()
+    server.stdout.destroy()
+  }
 }
-
-const initializing = 1
-const listing = 2
-
-const nothingKnown: CodexTrust = { user: 'unknown', project: 'unknown' }
 
 /** What we read of the answers of Codex. */
 function messageSchema() {
@@ -82,17 +69,25 @@ function messageSchema() {
     trustStatus: z.unknown(),
     enabled: z.unknown(),
   })
-  const result = z.object({ data: z.array(z.object({ hooks: z.array(hook).catch([]) })).catch([]) })
-  return z.object({ id: z.unknown(), result: result.catch({ data: [] }) })
+  const data = z.array(z.object({ hooks: z.array(hook).catch([]) })).catch([])
+  const result = z.object({ data }).catch({ data: [] })
+  return z.object({ id: z.unknown(), result })
 }
 
-type Message = Zod.infer<ReturnType<typeof messageSchema>>
-type CodexHook = Message['result']['data'][number]['hooks'][number]
+function jsonOf(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}
 
-function trustIn({ data }: Message['result']): CodexTrust {
-  const ours = data
-    .flatMap(({ hooks }) => hooks)
-    .filter(({ command }) => command.includes(launcherName))
+type CodexHook = Zod.infer<
+  ReturnType<typeof messageSchema>
+>['result']['data'][number]['hooks'][number]
+
+function trustIn(hooks: readonly CodexHook[]): CodexTrust {
+  const ours = hooks.filter(({ command }) => command.includes(launcherName))
   const from = (scope: HookScope): CodexHookTrust => {
     const states = ours.filter(({ source }) => source === scope).map(trustOf)
     // One hook that Codex skips is a reference that is missing.

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { messageOf, SkillrailError } from '../core/errors.ts'
+import { withFileLock } from '../core/file-lock.ts'
+import { sha256 } from '../core/json.ts'
 import { readRegularFile } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { sha256 } from '../core/json.ts'
-import { withFileLock } from '../core/file-lock.ts'
 import { writeFileAtomic } from '../core/write-files.ts'
 import { findWorkspace } from '../trust/decide.ts'
 import { adapters, type Platform } from './adapters.ts'
@@ -22,7 +22,7 @@ import {
 } from './registration.ts'
 import { cacheDirectory } from './trigger-cache.ts'
 
-export interface InstallOptions {
+interface InstallOptions {
   scope: HookScope
   /** Show what would be written, and write nothing. */
   dryRun?: boolean | undefined
@@ -62,8 +62,71 @@ export async function installHook(
       return await write(runtime, planInstall(runtime, platform, scope))
     })
   } catch (error) {
-    throw error instanceof SkillrailError ? error : unwritable(change.path, error)
+    if (error instanceof SkillrailError) throw error
+    throw new SkillrailError({
+      code: 'hook-unwritable',
+      message: `the hook for ${change.path} could not be written: ${messageOf(error)}`,
+      hint: 'Give yourself the right to write there; nothing was changed in that file.',
+      cause: error,
+    })
   }
+}
+
+function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
+  const path = pathOf(runtime, platform, scope)
+  const { registration, limit } = adapters[platform]
+  const parts = limit.parts === 1 ? 1 : partsNeeded(largestInjection(runtime), limit)
+  const commands = hookCommands(runtime, platform, scope, parts)
+  const before = readConfiguration(path)
+  const facts = { platform, scope, path, before, parts }
+  if (registration.kind === 'entry') {
+    return { ...facts, after: withEntry(before, registration, commands, path) }
+  }
+  if (before !== undefined && !before.includes(launcherName)) {
+    throw new SkillrailError({
+      code: 'file-foreign',
+      message: `${path} exists and was not written by skillrail`,
+      hint: 'Move it away, then run the command again.',
+    })
+  }
+  return { ...facts, after: fileTexts[registration.text](commands[0] ?? '') }
+}
+
+async function write(runtime: Runtime, change: FileChange): Promise<FileChange> {
+  const { platform, scope, path, before, after = '' } = change
+  if (before === after) return change
+  const records = readRecords(runtime)
+  const known = records.find((record) => record.path === path)
+  const others = records.filter((record) => record !== known)
+  const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
+  const { backup, directories, made } = isOurLast ? known : await factsOf(runtime, change, known)
+  await writeFileAtomic(path, after)
+  const digest = sha256(after)
+  writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories, made }])
+  if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
+  return { ...change, backup: backup ?? undefined }
+}
+
+/** What an uninstallation needs to know: what the file was without us, and what is made for us. */
+async function factsOf(
+  runtime: Runtime,
+  { platform, path, before }: FileChange,
+  known: InstallRecord | undefined,
+): Promise<Pick<InstallRecord, 'backup' | 'directories' | 'made'>> {
+  const { registration } = adapters[platform]
+  // Those above the file that do not exist, deepest first.
+  const directories: string[] = []
+  for (let directory = dirname(path); !existsSync(directory); directory = dirname(directory)) {
+    directories.push(directory)
+  }
+  if (registration.kind === 'file') return { backup: null, directories }
+  const isBlank = before === undefined || before.trim() === ''
+  const original = isBlank ? before : withoutEntries(before, registration, path, known?.made)
+  const made = madeFor(original ?? '', registration, path)
+  if (original === undefined) return { backup: null, directories, made }
+  const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
+  await writeFileAtomic(backup, original, { mode: 0o600 })
+  return { backup, directories, made }
 }
 
 /**
@@ -78,130 +141,65 @@ export async function uninstallHook(
   platform: Platform,
   { scope, dryRun }: InstallOptions,
 ): Promise<FileChange> {
-  if (dryRun === true) return planUninstall(runtime, platform, scope)
+  const path = pathOf(runtime, platform, scope)
+  const recordOf = (): InstallRecord | undefined =>
+    readRecords(runtime).find((candidate) => candidate.path === path)
+  const plan = (record: InstallRecord | undefined): FileChange => {
+    const before = readConfiguration(path)
+    const after = before === undefined ? undefined : textWithout(before, platform, path, record)
+    return { platform, path, before, parts: 0, after, scope }
+  }
+  if (dryRun === true) return plan(recordOf())
   return await withFileLock(recordPath(runtime), async () => {
-    const change = planUninstall(runtime, platform, scope)
-    const { path, before, after } = change
-    const records = readRecords(runtime)
-    const record = records.find((candidate) => candidate.path === path)
-    if (before !== after) {
-      if (after === undefined) removeFile(path, record)
-      else await writeFileAtomic(path, after)
+    const record = recordOf()
+    const change = plan(record)
+    const { before, after } = change
+    if (after !== undefined && after !== before) await writeFileAtomic(path, after)
+    if (after === undefined && before !== undefined) {
+      rmSync(path, { force: true })
+      removeIfEmpty(record?.directories ?? [])
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
-    const others = records.filter((candidate) => candidate !== record)
+    const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
     if (record !== undefined) writeRecords(runtime, others)
     if (others.length === 0) removeOwnFiles(runtime)
     return change
   })
 }
 
-function planInstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
-  const path = pathOf(runtime, platform, scope)
-  const { registration, limit } = adapters[platform]
-  const parts = limit.parts === 1 ? 1 : partsNeeded(largestInjection(runtime), limit)
-  const commands = hookCommands(runtime, platform, scope, parts)
-  const before = readConfiguration(path)
-  const isFile = registration.kind === 'file'
-  if (isFile && before !== undefined && !before.includes(launcherName)) throw foreign(path)
-  const after = isFile
-    ? fileTexts[registration.text](commands[0] ?? '')
-    : withEntry(before, registration, commands, path)
-  return { platform, scope, path, before, after, parts }
-}
-
-async function write(runtime: Runtime, change: FileChange): Promise<FileChange> {
-  const { platform, scope, path, before, after = '' } = change
-  if (before === after) return change
-  const records = readRecords(runtime)
-  const known = records.find((record) => record.path === path)
-  const others = records.filter((record) => record !== known)
-  const isOurLast = known !== undefined && before !== undefined && sha256(before) === known.digest
-  const facts = isOurLast ? known : await factsOf(runtime, change, known)
-  await writeFileAtomic(path, after)
-  const { backup, directories, made } = facts
-  const digest = sha256(after)
-  writeRecords(runtime, [...others, { platform, scope, path, backup, digest, directories, made }])
-  if (known?.backup != null && known.backup !== backup) rmSync(known.backup, { force: true })
-  return { ...change, backup: backup ?? undefined }
-}
-
-/** What an uninstallation needs to know: what the file was without us, and what is made for us. */
-async function factsOf(
-  runtime: Runtime,
-  { platform, path, before }: FileChange,
-  known: InstallRecord | undefined,
-): Promise<Pick<InstallRecord, 'backup' | 'directories' | 'made'>> {
+/** A configuration without our hook; undefined where the file goes away. */
+function textWithout(
+  before: string,
+  platform: Platform,
+  path: string,
+  record: InstallRecord | undefined,
+): string | undefined {
   const { registration } = adapters[platform]
-  const directories = missingDirectories(path)
-  if (registration.kind === 'file') return { backup: null, directories }
-  const isBlank = before === undefined || before.trim() === ''
-  const original = isBlank ? before : withoutEntries(before, registration, path, known?.made)
-  const made = madeFor(original ?? '', registration, path)
-  if (original === undefined) return { backup: null, directories, made }
-  const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
-  await writeFileAtomic(backup, original, { mode: 0o600 })
-  return { backup, directories, made }
-}
-
-/** The directories above a file that do not exist, deepest first. */
-function missingDirectories(path: string): string[] {
-  const missing: string[] = []
-  for (let directory = dirname(path); !existsSync(directory); directory = dirname(directory)) {
-    missing.push(directory)
-  }
-  return missing
-}
-
-function planUninstall(runtime: Runtime, platform: Platform, scope: HookScope): FileChange {
-  const { registration } = adapters[platform]
-  const path = pathOf(runtime, platform, scope)
-  const before = readConfiguration(path)
-  const becomes = (after: string | undefined): FileChange => ({
-    platform,
-    path,
-    before,
-    parts: 0,
-    after,
-    scope,
-  })
-  if (before === undefined) return becomes(undefined)
-  const record = readRecords(runtime).find((candidate) => candidate.path === path)
-  if (record !== undefined && sha256(before) === record.digest) return becomes(originalIn(record))
-  if (registration.kind === 'file') {
-    return becomes(before.includes(launcherName) ? undefined : before)
-  }
-  if (before.trim() === '') return becomes(before)
+  // Undefined where there was no file.
+  const original = (): string | undefined =>
+    record?.backup == null ? undefined : readFileSync(record.backup, 'utf8')
+  if (record !== undefined && sha256(before) === record.digest) return original()
+  if (registration.kind === 'file') return before.includes(launcherName) ? undefined : before
+  if (before.trim() === '') return before
   const rest = withoutEntries(before, registration, path, record?.made)
   // Others have come and gone: a file that began empty ends as it began.
-  if (rest === before || record === undefined || !isEmptyConfiguration(rest)) return becomes(rest)
-  const original = originalIn(record)
-  return becomes(isEmptyConfiguration(original ?? '') ? original : rest)
+  if (rest === before || record === undefined || !isEmptyConfiguration(rest)) return rest
+  return isEmptyConfiguration(original() ?? '') ? original() : rest
 }
 
-/** What was there before us; undefined where there was no file. */
-function originalIn({ backup }: InstallRecord): string | undefined {
-  return backup === null ? undefined : readFileSync(backup, 'utf8')
-}
-
-function removeFile(path: string, record: InstallRecord | undefined): void {
-  rmSync(path, { force: true })
-  for (const directory of record?.directories ?? []) {
-    try {
-      rmdirSync(directory)
-    } catch {
-      return // Somebody else has put something there.
-    }
-  }
+/** @param directories deepest first; ends at the first that somebody else has put something into. */
+function removeIfEmpty(directories: readonly string[]): void {
+  try {
+    for (const directory of directories) rmdirSync(directory)
+  } catch {}
 }
 
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */
 function removeOwnFiles(runtime: Runtime): void {
   removeLauncher(runtime)
   rmSync(cacheDirectory(runtime), { recursive: true, force: true })
-  const state = dirname(recordPath(runtime))
   for (const name of ['backups', 'turns', 'sessions']) {
-    rmSync(join(state, name), { recursive: true, force: true })
+    rmSync(join(dirname(recordPath(runtime)), name), { recursive: true, force: true })
   }
   const { data } = userDirectories(runtime)
   if (existsSync(data) && readdirSync(data).length === 0) rmdirSync(data)
@@ -221,22 +219,5 @@ export function readConfiguration(path: string): string | undefined {
     code: 'client-configuration-broken',
     message: `${reading.message}; it was not touched`,
     hint: 'Fix or move the file, then run the command again.',
-  })
-}
-
-function foreign(path: string): SkillrailError {
-  return new SkillrailError({
-    code: 'file-foreign',
-    message: `${path} exists and was not written by skillrail`,
-    hint: 'Move it away, then run the command again.',
-  })
-}
-
-function unwritable(path: string, error: unknown): SkillrailError {
-  return new SkillrailError({
-    code: 'hook-unwritable',
-    message: `the hook for ${path} could not be written: ${messageOf(error)}`,
-    hint: 'Give yourself the right to write there; nothing was changed in that file.',
-    cause: error,
   })
 }

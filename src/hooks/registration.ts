@@ -20,35 +20,25 @@ export function hookCommands(
   scope: HookScope,
   parts: number,
 ): string[] {
-  const start = scope === 'user' ? userCommand(runtime, platform) : projectCommand
   return Array.from({ length: parts }, (_, index) => {
-    const part = parts === 1 ? '' : ` ${index + 1}/${parts}`
-    return start(`${platform}${part}`)
+    const argument = parts === 1 ? platform : `${platform} ${index + 1}/${parts}`
+    if (scope === 'user') return `${userStart(runtime, platform)} ${argument}`
+    const path = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
+    return `if [ -x ${path} ]; then exec ${path} ${argument}; else cat >/dev/null; fi`
   })
 }
 
-function userCommand(
+/** How a shell starts the launcher, whose path may hold blanks. On Windows it was not run by us. */
+function userStart(
   runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,
   platform: Platform,
-): (argument: string) => string {
+): string {
   const path = launcherPath(runtime)
-  const start =
-    runtime.platform === 'win32'
-      ? windowsStarts[adapters[platform].windowsShell](path.replaceAll('/', '\\'))
-      : shellQuote(path)
-  return (argument) => `${start} ${argument}`
-}
-
-/** How each shell of Windows starts a program whose path may hold blanks; not run by us. */
-const windowsStarts = {
-  bash: (path: string) => shellQuote(path.replaceAll('\\', '/')),
-  cmd: (path: string) => `"${path}"`,
-  powershell: (path: string) => `& '${path.replaceAll("'", "''")}'`,
-} as const
-
-function projectCommand(argument: string): string {
-  const path = `"\${XDG_DATA_HOME:-$HOME/.local/share}/skillrail/hook/${launcherName}"`
-  return `if [ -x ${path} ]; then exec ${path} ${argument}; else cat >/dev/null; fi`
+  if (runtime.platform !== 'win32') return shellQuote(path)
+  const windowsPath = path.replaceAll('/', '\\')
+  const { windowsShell } = adapters[platform]
+  if (windowsShell === 'bash') return shellQuote(path.replaceAll('\\', '/'))
+  return windowsShell === 'cmd' ? `"${windowsPath}"` : `& '${windowsPath.replaceAll("'", "''")}'`
 }
 
 /** The client's own directory: where its variable says, else below the user's home. */
@@ -70,18 +60,14 @@ export function configurationPath(
     : join(workspace, adapter.files.project)
 }
 
-/** The bytes of all references of each skill, the largest sum first: what one prompt can ask for. */
+/** The bytes of all references of the skill with the most: what one prompt can ask for. */
 export function largestInjection(runtime: Runtime): number {
   const { settings } = loadConfiguration(runtime)
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const sums = skills.map(({ directory, fields }) => {
     const files = new Set(fields.triggers.map(({ inject }) => join(directory, inject)))
-    return [...files].reduce((sum, file) => sum + sizeOf(file), 0)
+    const stats = [...files].map((file) => statSync(file, { throwIfNoEntry: false }))
+    return stats.reduce((sum, file) => sum + (file?.isFile() === true ? file.size : 0), 0)
   })
   return Math.max(0, ...sums)
-}
-
-function sizeOf(path: string): number {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  return stats?.isFile() === true ? stats.size : 0
 }

@@ -1,15 +1,12 @@
 import { UsageError } from '../../core/errors.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { nearest } from '../../core/text.ts'
-import { findProgram } from '../../exec/find-program.ts'
 import { isPlatform, type Platform, platforms } from '../adapters.ts'
 import { installedPlatforms } from '../status.ts'
 
 /** The clients that were named; if none was, those that are used here. */
 export function namedClients(runtime: Runtime, names: readonly string[]): Platform[] {
-  const named = names.map(clientNamed)
-  if (named.length > 0) return named
-  const found = installedPlatforms(runtime, { findProgram: (name) => findProgram(name, runtime) })
+  const found = names.length > 0 ? names.map(clientNamed) : installedPlatforms(runtime)
   if (found.length > 0) return found
   throw new UsageError({
     code: 'client-missing',

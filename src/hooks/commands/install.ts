@@ -1,10 +1,9 @@
 import { type Context, defineCommand } from '../../core/command.ts'
-import { contradiction, exitCode, messageOf, SkillrailError } from '../../core/errors.ts'
+import { contradiction, exitCode, SkillrailError } from '../../core/errors.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { adapters, type Platform, platforms } from '../adapters.ts'
-import { type FileChange, type InstallOptions, installHook, uninstallHook } from '../install.ts'
-import type { HookScope } from '../registration.ts'
+import { type FileChange, installHook, uninstallHook } from '../install.ts'
 import { clientNamed, namedClients } from './clients.ts'
 
 interface ChangesResult {
@@ -19,28 +18,24 @@ interface ChangesResult {
   dryRun: boolean
 }
 
+function optionsFor(user: string, project: string, dryRun: string) {
+  return {
+    user: { kind: 'flag', flags: '--user', help: user },
+    project: { kind: 'flag', flags: '--project', help: project },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: dryRun },
+  } as const
+}
+
 export const install = defineCommand<ChangesResult>()({
   arguments: {
     '[client...]':
       'claude, codex, copilot, cursor, gemini, opencode, pi, qwen; default: those found here',
   },
-  options: {
-    user: {
-      kind: 'flag',
-      flags: '--user',
-      help: 'in your own configuration, for every project (default)',
-    },
-    project: {
-      kind: 'flag',
-      flags: '--project',
-      help: 'in the configuration of this project',
-    },
-    dryRun: {
-      kind: 'flag',
-      flags: '--dry-run',
-      help: 'show what would be written, and write nothing',
-    },
-  },
+  options: optionsFor(
+    'in your own configuration, for every project (default)',
+    'in the configuration of this project',
+    'show what would be written, and write nothing',
+  ),
   details:
     'Everything else in a file stays as it is, comments too, and skillrail hooks uninstall puts\nback what was there.',
   examples: ['hooks install claude'],
@@ -61,19 +56,11 @@ export const install = defineCommand<ChangesResult>()({
 
 export const uninstall = defineCommand<ChangesResult>()({
   arguments: { '[client...]': 'clients to remove the hook from; default: all' },
-  options: {
-    user: { kind: 'flag', flags: '--user', help: 'from your own configuration (default)' },
-    project: {
-      kind: 'flag',
-      flags: '--project',
-      help: 'from the configuration of this project',
-    },
-    dryRun: {
-      kind: 'flag',
-      flags: '--dry-run',
-      help: 'show what would be changed, and change nothing',
-    },
-  },
+  options: optionsFor(
+    'from your own configuration (default)',
+    'from the configuration of this project',
+    'show what would be changed, and change nothing',
+  ),
   details:
     'A file that nobody else has changed is put back byte for byte; from any other only our\nentries are taken.',
   examples: ['hooks uninstall claude'],
@@ -89,34 +76,26 @@ export const uninstall = defineCommand<ChangesResult>()({
 async function changeEach(
   { runtime, note }: Context,
   clients: readonly Platform[],
-  options: { user: boolean; project: boolean; dryRun: boolean },
+  { user, project, dryRun }: { user: boolean; project: boolean; dryRun: boolean },
   change: typeof installHook,
 ): Promise<ChangesResult> {
-  const scope = scopeOf(options)
-  const { dryRun } = options
+  if (user && project) {
+    throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
+  }
+  const scope = project ? 'project' : 'user'
   const changes: ChangesResult['changes'][number][] = []
   const errors: ChangesResult['errors'][number][] = []
   for (const platform of clients) {
     try {
-      changes.push(
-        described(await change(runtime, platform, { scope, dryRun } satisfies InstallOptions)),
-      )
+      changes.push(described(await change(runtime, platform, { scope, dryRun })))
     } catch (error) {
       if (!(error instanceof SkillrailError)) throw error
-      errors.push({ platform, code: error.code, message: messageOf(error) })
+      errors.push({ platform, code: error.code, message: error.message })
       note(`${adapters[platform].title}: ${error.message}`)
       if (error.hint !== undefined) note(`  ${error.hint}`)
     }
   }
   return { changes, errors, dryRun }
-}
-
-/** @throws {UsageError} when both are named: one file is changed at a time. */
-function scopeOf({ user, project }: { user: boolean; project: boolean }): HookScope {
-  if (user && project) {
-    throw contradiction('--user', '--project', 'Give one of them, or call the command twice.')
-  }
-  return project ? 'project' : 'user'
 }
 
 function described({ before, after, ...facts }: FileChange): ChangesResult['changes'][number] {

@@ -27,18 +27,15 @@ export const command = defineCommand<ReturnType<typeof readTraces>>()({
       : traces.map((trace) => traceText(trace, screen)).join(''),
 })
 
-function traceText(trace: HookTrace, screen: Screen): string {
+function traceText(trace: HookTrace, { style }: Screen): string {
   const { at, platform, cwd, prompt, injected, withheld, durationMs, error } = trace
+  const file = ({ skill, path }: { skill: string; path: string }): string =>
+    `${safeLine(skill)}/${safeLine(path)}`
   const lines = [
-    `${at}  ${platform}  ${durationMs} ms  ${screen.style('dim', safeLine(cwd))}`,
+    `${at}  ${platform}  ${durationMs} ms  ${style('dim', safeLine(cwd))}`,
     `  ${safeLine(prompt)}`,
-    ...injected.map(
-      ({ skill, path, characters }) =>
-        `  + ${safeLine(skill)}/${safeLine(path)} (${characters} characters)`,
-    ),
-    ...withheld.map(
-      ({ skill, path, reason }) => `  - ${safeLine(skill)}/${safeLine(path)}: ${safeLine(reason)}`,
-    ),
+    ...injected.map((given) => `  + ${file(given)} (${given.characters} characters)`),
+    ...withheld.map((held) => `  - ${file(held)}: ${safeLine(held.reason)}`),
     ...(error === undefined ? [] : [`  ! ${safeLine(error)}`]),
   ]
   return lines.map((line) => `${line}\n`).join('')
