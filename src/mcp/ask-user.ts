@@ -3,8 +3,7 @@ import { describeParameters } from '../tools/cache/describe-parameters.ts'
 import { proposalText } from '../tools/call/consent.ts'
 import type { RequestWorld } from '../tools/call/do-request.ts'
 import type { ToolDefinition } from '../tools/model.ts'
-import { type AskPerson, McpRequestError } from './model.ts'
-import type { ScriptRun } from './world.ts'
+import { type AskUser, McpRequestError } from './tool.ts'
 
 /**
  * Questions of one request. The SDK ends a request that still asks after 8 rounds, and takes what was
@@ -15,11 +14,8 @@ export const mostQuestions = 7
 /** Characters of one question; nobody reads more before a yes. */
 const longestQuestion = 20_000
 
-/**
- * The same person, asked no more than can be answered, and nothing that is too long to be read. What
- * is refused is the call that would be asked about; those before it keep their results.
- */
-export function askWithinBounds(ask: AskPerson | undefined): AskPerson | undefined {
+/** Refuses too many questions and those that are too long; results of earlier calls remain. */
+export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   if (ask === undefined) return undefined
   let asked = 0
   return async (question) => {
@@ -31,69 +27,38 @@ export function askWithinBounds(ask: AskPerson | undefined): AskPerson | undefin
         hint: 'Make it smaller, or name a file instead of its text.',
       })
     }
-    if (asked === mostQuestions) {
+    if (asked++ >= mostQuestions) {
       throw new McpRequestError({
         code: 'too-many-questions',
         message: `not called: the user was asked ${mostQuestions} things for this request already`,
         hint: 'Put the rest into a separate request.',
       })
     }
-    asked++
     return await ask(question)
   }
 }
 
 /** What to do about a yes that nobody can give, or that was not given. */
-export function howToAllow(ask: AskPerson | undefined, yes: boolean, command: string): string {
+export function howToAllow(ask: AskUser | undefined, yes: boolean, command: string): string {
   if (ask !== undefined) return 'The user has to approve it in the client.'
   if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'
   return `This client cannot ask the user. Who starts this server allows it: with skillrail mcp serve --yes, with a client that can ask (elicitation), or at a terminal with ${command}.`
 }
 
-/**
- * Whether scripts that a model starts may run: everything it gives them is shown.
- *
- * @throws {McpRequestError} without a yes
- */
-export async function requireScripts(
-  { skill, given, scripts }: ScriptRun,
-  ask: AskPerson | undefined,
-  yes: boolean,
-): Promise<void> {
-  if (yes) return
-  const lines = [
-    `Skill: ${skill}`,
-    `Arguments: ${JSON.stringify(given)}`,
-    ...scripts.map(({ step, path, sandboxed }) => {
-      return `Script of ${step}: ${path}${sandboxed ? ' (in the sandbox)' : ''}`
-    }),
-  ]
-  const text = safeText(lines.join('\n'))
-  const answer = await askWithinBounds(ask)?.({
-    message: `Scripts would be run on this machine.\n${text}`,
-    properties: { approve: { type: 'boolean', title: 'Run them' } },
-    required: ['approve'],
-  })
-  if (answer?.['approve'] === true) return
-  throw new McpRequestError({
-    code: ask === undefined ? 'run-needs-yes' : 'run-declined',
-    message: ask === undefined ? `scripts need a yes:\n${text}` : `nothing was run:\n${text}`,
-    hint: howToAllow(ask, yes, 'skillrail run'),
-  })
+export async function askForYes(ask: AskUser, message: string, title: string): Promise<boolean> {
+  const properties = { approve: { type: 'boolean', title } } as const
+  const answer = await ask({ message, properties, required: ['approve'] })
+  return answer?.['approve'] === true
 }
 
-/** The user behind the client, as the tools room asks one; undefined where no user can be asked. */
-export function personBehind(ask: AskPerson | undefined): RequestWorld['person'] {
+/** The user behind the client; undefined where no user can be asked. */
+export function personBehind(ask: AskUser | undefined): RequestWorld['person'] {
   if (ask === undefined) return undefined
   return {
     async confirm(plan) {
       const title = plan.length === 1 ? 'Make this call' : `Make these ${plan.length} calls`
-      const answer = await ask({
-        message: `Something may be changed by this.\n${proposalText(plan)}`,
-        properties: { approve: { type: 'boolean', title } },
-        required: ['approve'],
-      })
-      return answer?.['approve'] === true
+      const message = `Something may be changed by this.\n${proposalText(plan)}`
+      return await askForYes(ask, message, title)
     },
     async choose(candidates) {
       const tools = candidates.map(({ tool }) => tool)
@@ -116,9 +81,9 @@ export function personBehind(ask: AskPerson | undefined): RequestWorld['person']
   }
 }
 
-/** Whether the steps of a workflow run that only warns; for one request it is asked once. */
+/** Asks whether the steps of a workflow that only warns run, once for one request. */
 export function askWhetherToRun(
-  ask: AskPerson | undefined,
+  ask: AskUser | undefined,
 ): ((warning: string) => Promise<'run' | 'skip'>) | undefined {
   if (ask === undefined) return undefined
   const said = new Map<string, 'run' | 'skip'>()

@@ -1,182 +1,402 @@
-import type { JsonObject } from '../tools/model.ts'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import type { Screen } from '../core/command.ts'
+import { UsageError } from '../core/errors.ts'
+import { safeText } from '../core/text.ts'
+import type { ChainEvent } from '../chain/engine.ts'
+import {
+  type ChainProject,
+  linesAgain,
+  openProject,
+  planKept,
+  planNamed,
+  type PlannedSkillRun,
+  usablePlan,
+} from '../chain/commands/project.ts'
+import { runProgress } from '../chain/commands/run-text.ts'
+import { openStepperWorld, stepperResult } from '../chain/commands/stepper.ts'
+import { runNotFound, RunStateError } from '../chain/errors.ts'
+import { allSteps, type Plan } from '../chain/plan-model.ts'
+import { argumentsOf, keepsArguments } from '../chain/run-arguments.ts'
+import { readResult, type RunWorld } from '../chain/run-chain.ts'
+import type { RunJournal } from '../chain/run-journal.ts'
+import type { RunLine } from '../chain/run-line.ts'
+import {
+  continueStepper,
+  reportStep,
+  startStepper,
+  type StepperAnswer,
+  stepperAnswer,
+} from '../chain/stepper.ts'
+import { checkInvocation } from '../library/activation.ts'
+import { discoverOptionsFrom } from '../library/discover.ts'
+import { findSkill } from '../library/find-skill.ts'
+import { SkillInvocationError } from '../skill/errors.ts'
+import { askForYes, askWithinBounds, howToAllow } from './ask-user.ts'
+import type { ServedProject } from './served-project.ts'
+import { untrustedNote } from './skill-tools.ts'
 import {
   acts,
-  inputOf,
-  longestText,
+  type ClientCall,
+  defineTool,
+  McpRequestError,
   nameOf,
-  numbersIn,
+  type OfferedTool,
   plainJson,
   reads,
-  textIn,
-  textsIn,
-} from './input.ts'
-import type { ClientCall, OfferedTool, ToolAnswer } from './model.ts'
-import { requireScripts } from './ask-user.ts'
-import { untrustedNote } from './skill-tools.ts'
-import type { ChainAnswer, ChainSurroundings, McpWorld } from './world.ts'
+  textOf,
+  type ToolAnswer,
+} from './tool.ts'
 
-const answerSchema = {
-  type: 'object',
-  properties: {
-    run: { type: 'string' },
-    status: { type: 'string' },
-    next: {
-      type: 'array',
-      items: {
-        type: 'object',
-        properties: {
-          step: { type: 'string' },
-          skill: { type: 'string' },
-          attempt: { type: 'integer' },
-        },
-        required: ['step', 'skill', 'attempt'],
-      },
-    },
-    waiting: {
-      type: 'object',
-      properties: { step: { type: 'string' }, line: { type: 'string' } },
-      required: ['step', 'line'],
-    },
-    result: { type: 'object' },
-    dismissed: {
-      type: 'object',
-      properties: {
-        step: { type: 'string' },
-        code: { type: 'string' },
-        message: { type: 'string' },
-      },
-      required: ['step', 'code', 'message'],
-    },
-  },
-  required: ['run', 'status'],
-} as const
+const output = z.object({
+  run: z.string(),
+  status: z.string(),
+  next: z.array(z.object({ step: z.string(), skill: z.string(), attempt: z.number() })).optional(),
+  waiting: z.object({ step: z.string(), line: z.string() }).optional(),
+  result: z.object({}).optional(),
+  dismissed: z.object({ step: z.string(), code: z.string(), message: z.string() }).optional(),
+})
 
-const runId = nameOf('As chain_start gave it.')
+const run = nameOf('As chain_start gave it.')
+const texts = z.array(z.string())
 
 /** A chain of skills, handed to the model one step at a time. */
-export function chainTools({ chains, yes }: McpWorld): OfferedTool[] {
-  const surroundings = ({ ask, signal }: ClientCall): ChainSurroundings => ({
-    signal,
-    permit: (run) => requireScripts(run, ask, yes),
-  })
+export function chainTools(project: ServedProject): OfferedTool[] {
+  const runs = new ServedRuns(project)
   return [
-    {
+    defineTool({
       name: 'chain_start',
       title: 'Start a chain',
       description:
         'Starts a chain of skills and gives the instructions of its first step. Do what they say, then report it with chain_report: only then comes the next one. Steps that are scripts run by themselves, after the yes of the user.',
-      inputSchema: inputOf(
-        {
-          skill: nameOf('The name of the chain.'),
-          arguments: { type: 'array', items: { type: 'string' }, description: 'For every step.' },
-          require_verified: {
-            type: 'boolean',
-            description: 'A success needs more than your word. Default false.',
-          },
-        },
-        ['skill'],
-      ),
-      outputSchema: answerSchema,
+      input: z.strictObject({
+        skill: nameOf('The name of the chain.'),
+        arguments: texts.default([]).describe('For every step.'),
+        require_verified: z
+          .boolean()
+          .default(false)
+          .describe('A success needs more than your word.'),
+      }),
+      output,
       annotations: acts,
-      async run(input, call) {
-        const requireVerified = input['require_verified'] === true
-        const options = { requireVerified, ...surroundings(call) }
-        return said(
-          await chains.start(textIn(input, 'skill'), textsIn(input, 'arguments'), options),
-        )
-      },
-    },
-    {
+      run: (input, call) => runs.start(input.skill, input.arguments, input.require_verified, call),
+    }),
+    defineTool({
       name: 'chain_report',
       title: 'Report a step',
       description:
         'Reports what came of the step that was handed out, and gives the next one. A report about any other step is refused.',
-      inputSchema: inputOf(
-        {
-          run: runId,
-          step: nameOf('The one that was handed out.'),
-          status: { type: 'string', enum: ['success', 'failure', 'critical'] },
-          result: {
-            type: 'string',
-            maxLength: longestText,
-            description: 'What was done, in a sentence.',
-          },
-          errors: { type: 'array', items: { type: 'string' }, description: 'What is wrong.' },
-          metrics: {
-            type: 'object',
-            additionalProperties: { type: 'number' },
-            description: 'Numbers about it, by name.',
-          },
-        },
-        ['run', 'step', 'status'],
-      ),
-      outputSchema: answerSchema,
+      input: z.strictObject({
+        run,
+        step: nameOf('The one that was handed out.'),
+        status: z.enum(['success', 'failure', 'critical']),
+        result: textOf('What was done, in a sentence.').default(''),
+        errors: texts.default([]).describe('What is wrong.'),
+        metrics: z
+          .record(z.string(), z.number())
+          .default({})
+          .describe('Numbers about it, by name.'),
+      }),
+      output,
       annotations: acts,
-      async run(input, call) {
-        const status = input['status']
-        const report = {
-          runId: textIn(input, 'run'),
-          step: textIn(input, 'step'),
-          status: status === 'failure' || status === 'critical' ? status : 'success',
-          result: textIn(input, 'result'),
-          errors: textsIn(input, 'errors'),
-          metrics: numbersIn(input, 'metrics'),
-        } as const
-        return said(await chains.report(report, surroundings(call)))
+      async run({ run: runId, step, errors, ...report }, call) {
+        const reported = errors.map((message) => ({ code: 'reported', message }))
+        const done = { ...report, errors: reported, evidence: 'self-reported' as const }
+        return await runs.proceed(runId, call, (plan, world, given) =>
+          reportStep({ runId, step, output: done }, plan, world, given),
+        )
       },
-    },
-    {
+    }),
+    defineTool({
       name: 'chain_next',
       title: 'Continue a chain',
       description: 'Gives the step that is to be done now once more, also after a restart.',
-      inputSchema: inputOf({ run: runId }, ['run']),
-      outputSchema: answerSchema,
+      input: z.strictObject({ run }),
+      output,
       annotations: acts,
-      run: async (input, call) => said(await chains.next(textIn(input, 'run'), surroundings(call))),
-    },
-    {
+      run: (input, call) => runs.next(input.run, call),
+    }),
+    defineTool({
       name: 'chain_status',
       title: 'Show a chain',
       description: 'Shows how a run stands: what is done, what waits. Runs nothing.',
-      inputSchema: inputOf({ run: runId }, ['run']),
+      input: z.strictObject({ run }),
       annotations: reads,
-      async run(input) {
-        const { runId: run = null, ...status } = await chains.status(textIn(input, 'run'))
-        return { text: JSON.stringify({ run, ...status }) }
-      },
-    },
+      run: (input, call) => runs.status(input.run, call),
+    }),
   ]
 }
 
-function said(answer: ChainAnswer): ToolAnswer {
-  const { dismissed, notes } = answer
-  const { text, value } = standing(answer)
-  if (dismissed === undefined) return { text, value, notes }
-  const { step, message } = dismissed
-  const first = `The report about ${step} came too late and does not count: ${message}.`
-  return { text: `${first}\n\n${text}`, value: { ...value, dismissed }, notes }
+const plainScreen: Screen = {
+  isTerminal: false,
+  width: 100,
+  quiet: false,
+  verbose: false,
+  stdoutTaken: true,
+  style: (_format, text) => text,
+  table: () => '',
 }
 
-function standing(answer: ChainAnswer): { text: string; value: JsonObject } {
-  const { runId: run } = answer
-  switch (answer.kind) {
-    case 'next': {
-      const texts = answer.next.map(
-        ({ step, skill, content, trusted }) =>
-          `${trusted ? '' : `${untrustedNote(skill)}\n\n`}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)} and step ${JSON.stringify(step)}.`,
-      )
-      const next = answer.next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
-      return { text: texts.join('\n\n'), value: { run, status: 'next', next } }
-    }
-    case 'waiting': {
-      const { step, line } = answer
-      const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
-      return { text, value: { run, status: 'waiting', waiting: { step, line } } }
-    }
-    case 'ended': {
-      const { status, result } = answer
-      const text = `The chain has ended: ${status}.\n${JSON.stringify(result)}`
-      return { text, value: plainJson({ run, status, result }) }
-    }
+/** The runs that clients drive. Every run is in its journal and survives the server. */
+class ServedRuns {
+  readonly #project: ServedProject
+  /** Command lines that a user types about a run. */
+  readonly #lines: RunLine
+  readonly #progress = runProgress(plainScreen)
+  /** Arguments by run. Those that held a secret are in no journal. */
+  readonly #given = new Map<string, readonly string[]>()
+  /** Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes. */
+  readonly #allowed = new Set<string>()
+
+  constructor(project: ServedProject) {
+    this.#project = project
+    this.#lines = linesAgain(project.context)
   }
+
+  async start(
+    skill: string,
+    given: readonly string[],
+    requireVerified: boolean,
+    call: ClientCall,
+  ): Promise<ToolAnswer> {
+    requireName(skill)
+    const project = this.#open(call)
+    const { runtime, settings } = project.context
+    checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
+    const changes = { set: [], from: undefined, only: undefined }
+    const planned = planNamed(project, skill, changes, 'stepper')
+    const plan = planForModel(planned)
+    await this.#requireScripts(plan, given, call)
+    const request = { directory: planned.directory, ...changes }
+    const { world, end } = await openStepperWorld(project, plan, {})
+    const asked = { arguments: given, request, requireVerified }
+    const answer = await end(startStepper(plan, asked, { ...world, line: toolLines(this.#lines) }))
+    this.#given.set(answer.runId, given)
+    this.#keepYes(answer, plan)
+    return answered(project, plan, given, answer)
+  }
+
+  async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
+    const project = this.#open(call)
+    const journal = drivenRun(project, runId)
+    if (!isEnded(journal)) {
+      return await this.proceed(runId, call, (plan, world, given) =>
+        continueStepper(runId, plan, world, given),
+      )
+    }
+    const answer = stepperAnswer(await readResult(journal, project.context.runtime))
+    const shown = answered(project, journal.plan, journal.run.arguments, answer)
+    return { ...shown, notes: notesOf(journal) }
+  }
+
+  /** Continues a run as the user may have changed it, after a yes to its scripts. */
+  async proceed(
+    runId: string,
+    call: ClientCall,
+    go: (plan: Plan, world: RunWorld, given: readonly string[]) => Promise<StepperAnswer>,
+  ): Promise<ToolAnswer> {
+    const project = this.#open(call)
+    const journal = drivenRun(project, runId)
+    if (journal.status === 'cancelled') {
+      throw new UsageError({
+        code: 'run-not-yours',
+        message: `the run ${runId} was stopped by a user`,
+        hint: `A user can resume it: ${this.#lines('runs resume', runId)}`,
+      })
+    }
+    const plan = planForModel(planKept(project, journal.run))
+    const given = this.#argumentsOf(journal)
+    if (!this.#allowed.has(yesKey(runId, plan))) await this.#requireScripts(plan, given, call)
+    this.#allowed.add(yesKey(runId, plan))
+    const { world, end } = await openStepperWorld(project, plan, {})
+    const answer = await end(go(plan, { ...world, line: toolLines(this.#lines) }, given))
+    this.#keepYes(answer, plan)
+    return { ...answered(project, plan, given, answer), notes: notesOf(journal) }
+  }
+
+  async status(runId: string, call: ClientCall): Promise<ToolAnswer> {
+    const project = this.#open(call)
+    const journal = drivenRun(project, runId)
+    const result = await readResult(journal, project.context.runtime)
+    const answer = stepperAnswer(result)
+    const next = answer.kind === 'next' ? answer.next : []
+    const waiting =
+      answer.kind === 'approval'
+        ? { step: answer.step, line: this.#lines('runs approve', runId) }
+        : undefined
+    const diagnostics = journal.diagnostics.length === 0 ? undefined : journal.diagnostics
+    const shown = { run: runId, status: result.status, next, waiting, result, diagnostics }
+    return { text: JSON.stringify(shown) }
+  }
+
+  #open({ signal }: ClientCall): ChainProject {
+    const { context } = this.#project
+    const emit = (event: ChainEvent): void => {
+      const { line } = this.#progress.event(event) ?? {}
+      if (line !== undefined) context.note(line)
+    }
+    return openProject({ ...this.#project.during(signal), emit })
+  }
+
+  /** What was interrupted, a user may have stopped: it needs a new yes. */
+  #keepYes({ kind, runId }: StepperAnswer, plan: Plan): void {
+    if (kind === 'next' || kind === 'approval') this.#allowed.add(yesKey(runId, plan))
+    else this.#allowed.delete(yesKey(runId, plan))
+  }
+
+  /** @throws {RunStateError} where they held a secret, and the server that was given them has ended */
+  #argumentsOf(journal: RunJournal): readonly string[] {
+    const { runId } = journal.run
+    const given = this.#given.get(runId) ?? []
+    if (given.length > 0 || keepsArguments(journal)) return argumentsOf(journal, given)
+    throw new RunStateError({
+      code: 'arguments-needed',
+      message: `the arguments of the run ${runId} held a secret, and secrets are not kept`,
+      hint: `A user can type: ${this.#lines('chain next', runId)}, behind it -- and those arguments. Or begin again with chain_start.`,
+    })
+  }
+
+  /**
+   * Shows the user everything that a model gives to scripts.
+   *
+   * @throws {McpRequestError} without a yes
+   */
+  async #requireScripts(plan: Plan, given: readonly string[], { ask }: ClientCall): Promise<void> {
+    const scripts = scriptsOf(plan)
+    const { yes } = this.#project
+    if (yes || scripts.length === 0) return
+    const head = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(given)}`]
+    const text = safeText([...head, ...scripts].join('\n'))
+    const asking = askWithinBounds(ask)
+    const question = `Scripts would be run on this machine.\n${text}`
+    if (asking !== undefined && (await askForYes(asking, question, 'Run them'))) return
+    throw new McpRequestError({
+      code: ask === undefined ? 'run-needs-yes' : 'run-declined',
+      message: ask === undefined ? `scripts need a yes:\n${text}` : `nothing was run:\n${text}`,
+      hint: howToAllow(ask, yes, 'skillrail run'),
+    })
+  }
+}
+
+function isEnded({ status }: RunJournal): boolean {
+  return status === 'success' || status === 'failure' || status === 'critical'
+}
+
+function yesKey(runId: string, { digest }: Plan): string {
+  return `${runId} ${digest}`
+}
+
+/** A path could lead anywhere; what a model may start is installed. */
+function requireName(skill: string): void {
+  if (!/[/\\]/.test(skill) && skill !== '.' && skill !== '..') return
+  throw new UsageError({
+    code: 'wrong-use',
+    message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
+    hint: 'List skills with: find_skills',
+  })
+}
+
+/**
+ * A model starts a chain with all of its steps, so a step that only a user may start keeps the whole
+ * chain for users.
+ *
+ * @throws {SkillInvocationError} with the name of that step; what {@link usablePlan} throws
+ */
+function planForModel(planned: PlannedSkillRun): Plan {
+  const { plan } = planned
+  const withheld = withheldStep(plan)
+  if (withheld === undefined) return usablePlan(planned)
+  const { step, skill: own } = withheld
+  const what = step === '' ? `Skill ${own} may` : `The step ${step} of ${plan.skill} may`
+  throw new SkillInvocationError({
+    code: 'model-invocation-disabled',
+    message: `${what} not be started by a model: its skill ${own} sets disable-model-invocation.`,
+    hint: `A user can run it: skillrail run ${plan.skill}, or step by step: skillrail chain start ${plan.skill}`,
+  })
+}
+
+function withheldStep({ root }: Plan): { step: string; skill: string } | undefined {
+  return [root, ...allSteps(root)].find(
+    ({ personOnly, excluded }) => personOnly === true && excluded !== true,
+  )
+}
+
+/**
+ * The run of a client. Runs that a client could not drive do not exist for it.
+ *
+ * @throws {RunNotFoundError}
+ */
+function drivenRun({ store }: ChainProject, runId: string): RunJournal {
+  const journal = store.read(runId)
+  if (journal.run.mode === 'stepper' && withheldStep(journal.plan) === undefined) return journal
+  throw runNotFound(runId)
+}
+
+/** A line for each script of a plan, those that check steps too. */
+function scriptsOf({ root }: Plan): string[] {
+  return [root, ...allSteps(root)].flatMap((step) => {
+    if (step.excluded === true) return []
+    const own = step.executor === 'script' ? step.script : undefined
+    const sandbox = step.sandboxed === true ? ' (in the sandbox)' : ''
+    return [own, step.verify].flatMap((file) => {
+      if (file === undefined) return []
+      return `Script of ${step.step || step.skill}: ${join(dirname(step.path), file)}${sandbox}`
+    })
+  })
+}
+
+/** What is wrong with a journal, such as a torn last line. */
+function notesOf({ diagnostics }: RunJournal): string[] {
+  return diagnostics.map(({ message }) => `In the journal of the run, ${message}.`)
+}
+
+/** Lines for a model: a tool where there is one; the rest a user has to type. */
+function toolLines(lines: RunLine): RunLine {
+  const tools = new Map<string, string>([
+    ['chain next', 'chain_next'],
+    ['chain report', 'chain_report'],
+    ['runs show', 'chain_status'],
+  ])
+  return (command, ...words) =>
+    tools.get(command) ?? `${lines(command, ...words)} (for a user to type)`
+}
+
+function answered(
+  project: ChainProject,
+  plan: Plan,
+  given: readonly string[],
+  answer: StepperAnswer,
+): ToolAnswer {
+  const { runId, dismissed, ...result } = stepperResult(project, { plan, given, answer }, {})
+  const { text, value } = progressOf(runId, plan, result)
+  const shown = { value: plainJson({ run: runId, ...value, dismissed }) }
+  if (dismissed === undefined) return { text, ...shown }
+  const { step, message } = dismissed
+  const late = `The report about ${step} came too late and does not count: ${message}.`
+  return { text: `${late}\n\n${text}`, ...shown }
+}
+
+function progressOf(
+  runId: string,
+  plan: Plan,
+  { next = [], waiting, result }: Omit<ReturnType<typeof stepperResult>, 'runId'>,
+): { text: string; value: object } {
+  if (result !== undefined) {
+    const { status } = result
+    const text = `The chain has ended: ${status}.\n${JSON.stringify(result)}`
+    return { text, value: { status, result } }
+  }
+  if (waiting !== undefined) {
+    const { step, approveWith: line } = waiting
+    const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
+    return { text, value: { status: 'waiting', waiting: { step, line } } }
+  }
+  const steps = allSteps(plan.root)
+  const instructions = next.map(({ step, skill, content }) => {
+    const isTrusted = steps.some((one) => one.step === step && one.trust === 'trusted')
+    const note = isTrusted ? '' : `${untrustedNote(skill)}\n\n`
+    return `${note}${content}\n\nStep ${step} of run ${runId}. When it is done, call chain_report with run ${JSON.stringify(runId)} and step ${JSON.stringify(step)}.`
+  })
+  const handed = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
+  return { text: instructions.join('\n\n'), value: { status: 'next', next: handed } }
 }

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Context, defineCommand, type Screen, Serving } from '../core/command.ts'
@@ -6,17 +7,10 @@ import { listening } from '../core/local-server.ts'
 import { readRegularFile } from '../core/read-files.ts'
 import { safeLine } from '../core/text.ts'
 import { writeFileAtomicSync } from '../core/write-files.ts'
-import { discoverOptionsFrom } from '../library/discover.ts'
-import { SkillManager } from '../library/manager.ts'
 import { findWorkspace } from '../trust/decide.ts'
-import { offeredTools } from './create-server.ts'
-import { newToken, serveHttp } from './http.ts'
-import type { OfferedTool } from './model.ts'
-import { projectServer } from './project-server.ts'
-import { listPrompts, type SkillPrompt } from './skill-tools.ts'
-import { servedSkillNames } from './skills-extension.ts'
-import { serveStdio } from './stdio.ts'
-import type { McpWorld } from './world.ts'
+import type { ServedProject } from './served-project.ts'
+import type { SkillPrompt } from './skill-tools.ts'
+import type { OfferedTool } from './tool.ts'
 
 interface Offer {
   tools: readonly Omit<OfferedTool, 'run'>[]
@@ -30,11 +24,6 @@ interface Served {
   address: string
   pid: number
   tokenFile?: string | undefined
-}
-
-interface HttpOptions {
-  port: number | undefined
-  tokenFile: string | undefined
 }
 
 export const command = defineCommand<Offer | Served>()({
@@ -89,10 +78,11 @@ Calls that can change something need approval in the client (elicitation) or --y
       if (port !== undefined) throw pointless('--port', '--http', 'Add --http.')
       if (tokenFile !== undefined) throw pointless('--token-file', '--http', 'Add --http.')
     }
-    const world = projectServer(context, { yes, session })
-    if (list || dryRun) return await offerOf(world)
-    if (http) return await overHttp(context, world, { port, tokenFile })
-    const { streams, signal } = context
+    const { ServedProject } = await import('./served-project.ts')
+    const project = new ServedProject(context, { yes, session })
+    if (list || dryRun) return await offerOf(project)
+    if (http) return await overHttp(context, project, { port, tokenFile })
+    const { streams } = context
     if (streams === undefined) return undefined
     const { stdin, stdout } = streams
     if (stdin.isTTY === true) {
@@ -100,7 +90,8 @@ Calls that can change something need approval in the client (elicitation) or --y
         'This waits for an MCP client, which starts it by itself. skillrail mcp serve --list shows what it offers; Ctrl-C ends it.',
       )
     }
-    await serveStdio({ world, stdin, stdout, signal })
+    const { serveStdio } = await import('./stdio.ts')
+    await serveStdio(project, stdin, stdout)
     return undefined
   },
   render: (result, screen) =>
@@ -110,11 +101,14 @@ Calls that can change something need approval in the client (elicitation) or --y
 })
 
 /** What a client would be offered; nothing is served and no server is started. */
-async function offerOf(world: McpWorld): Promise<Offer> {
-  const tools = offeredTools(world).map(({ run: _run, ...tool }) => tool)
-  const prompts = await listPrompts(world)
-  const skills = await servedSkillNames(world)
-  const reason = skills.length === 0 ? { reason: await whyNoneServed(world) } : {}
+async function offerOf(project: ServedProject): Promise<Offer> {
+  const { offeredTools } = await import('./create-server.ts')
+  const { listPrompts } = await import('./skill-tools.ts')
+  const { servedSkillNames } = await import('./skills-extension.ts')
+  const tools = offeredTools(project).map(({ run: _run, ...tool }) => tool)
+  const prompts = await listPrompts(project)
+  const skills = await servedSkillNames(project)
+  const reason = skills.length === 0 ? { reason: await whyNoneServed(project) } : {}
   return { tools, prompts, skills, ...reason }
 }
 
@@ -137,8 +131,8 @@ function offerText({ tools, prompts, skills, reason }: Offer, screen: Screen): s
   ].join('')
 }
 
-async function whyNoneServed({ runtime, settings }: McpWorld): Promise<string> {
-  const skills = await new SkillManager(discoverOptionsFrom(runtime, settings)).list()
+async function whyNoneServed(project: ServedProject): Promise<string> {
+  const skills = await project.skills().list()
   if (skills.length === 0) return 'no skill is installed here'
   const forModels = skills.filter(({ fields }) => !fields.disableModelInvocation)
   if (forModels.length === 0) return 'only a user can start the skills here'
@@ -149,98 +143,73 @@ async function whyNoneServed({ runtime, settings }: McpWorld): Promise<string> {
 
 async function overHttp(
   context: Context,
-  world: McpWorld,
-  options: HttpOptions,
+  project: ServedProject,
+  { port, tokenFile }: { port: number | undefined; tokenFile: string | undefined },
 ): Promise<Serving<Served>> {
   const { note, signal } = context
-  const { token, file } = mcpToken(options.tokenFile, context)
-  const served = await listening(options.port, () =>
-    serveHttp({ world, token, port: options.port }),
-  )
-  const { address } = served
+  const { newToken, serveHttp } = await import('./http.ts')
+  const file = tokenFile === undefined ? undefined : resolve(context.runtime.cwd, tokenFile)
+  const token = file === undefined ? newToken() : keptToken(file, newToken, context)
+  const { address, close } = await listening(port, () => serveHttp({ project, token, port }))
   const shown = file === undefined ? token : `<the text of ${file}>`
   const headers = { Authorization: `Bearer ${shown}` }
   const server = { type: 'http', url: address, headers }
   note('For the configuration of a client, such as .mcp.json or .cursor/mcp.json:', 'failure')
   note(JSON.stringify({ mcpServers: { skillrail: server } }, null, 2), 'failure')
-  noteWhatChanges(options, context)
-  const ended = aborted(signal).then(async () => {
-    await served.close()
-    return exitCode.done
-  })
-  return new Serving({ address, pid: process.pid, tokenFile: file }, ended)
-}
-
-/** What a client was told of and the next start does not keep. */
-function noteWhatChanges({ port, tokenFile }: HttpOptions, { note }: Context): void {
-  const isAny = port === undefined || port === 0
-  const changing = [...(isAny ? ['port'] : []), ...(tokenFile === undefined ? ['token'] : [])]
-  if (changing.length === 0) return
-  const keeping = [
-    ...(isAny ? ['--port'] : []),
-    ...(tokenFile === undefined ? ['--token-file'] : []),
+  const changing = [
+    ...(port === undefined || port === 0 ? [['port', '--port']] : []),
+    ...(file === undefined ? [['token', '--token-file']] : []),
   ]
-  note(
-    `The next start has a new ${changing.join(' and a new ')}; with ${keeping.join(' and ')} it stays.`,
-  )
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise((done) => {
-    signal.addEventListener('abort', done, { once: true })
-  })
-}
-
-/** The token of a server over HTTP, and where it is kept; undefined: only in this process. */
-interface McpToken {
-  token: string
-  file: string | undefined
+  if (changing.length > 0) {
+    const what = changing.map(([name]) => name).join(' and a new ')
+    const options = changing.map(([, option]) => option).join(' and ')
+    note(`The next start has a new ${what}; with ${options} it stays.`)
+  }
+  const serve = async (): Promise<0> => {
+    if (!signal.aborted) await once(signal, 'abort')
+    await close()
+    return exitCode.done
+  }
+  return new Serving({ address, pid: process.pid, tokenFile: file }, serve())
 }
 
 /**
- * A new token, or the one that a file has, so that clients which were told it are served again. A
- * file that is not there yet is written for the user alone.
+ * The token in a file, so that clients which were told it are served again. A missing file is
+ * written for the user alone.
  *
  * @throws {UsageError} for a file with something else in it
  */
-function mcpToken(file: string | undefined, context: Context): McpToken {
-  const { runtime } = context
-  if (file === undefined) return { token: newToken(), file }
-  const path = resolve(runtime.cwd, file)
+function keptToken(path: string, newToken: () => string, context: Context): string {
+  const wrong = (message: string, hint?: string): UsageError =>
+    new UsageError({ code: 'token-file', message: `--token-file ${message}`, hint })
   const reading = readRegularFile(path, { maxBytes: 1000 })
-  if (!reading.ok && reading.code !== 'file-missing') {
-    throw new UsageError({ code: 'token-file', message: `--token-file: ${reading.message}` })
-  }
+  if (!reading.ok && reading.code !== 'file-missing') throw wrong(reading.message)
   if (!reading.ok) {
     const token = newToken()
     writeFileAtomicSync(path, `${token}\n`, { mode: 0o600 })
     warnOfGit(path, context)
-    return { token, file: path }
+    return token
   }
-  if (runtime.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
-    throw new UsageError({
-      code: 'token-file',
-      message: `--token-file ${path} can be read by others`,
-      hint: `chmod 600 ${path}, or name a file that is not there yet.`,
-    })
+  if (context.runtime.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    throw wrong(
+      `${path} can be read by others`,
+      `chmod 600 ${path}, or name a file that is not there yet.`,
+    )
   }
   const token = reading.text.trim()
-  if (/^[A-Za-z0-9_-]{32,200}$/.test(token)) {
-    warnOfGit(path, context)
-    return { token, file: path }
+  if (!/^[A-Za-z0-9_-]{32,200}$/.test(token)) {
+    throw wrong(
+      `${path} has no token in it`,
+      'A token has 32 to 200 letters, digits, _ and -. Name a file that is not there yet, and one is made.',
+    )
   }
-  throw new UsageError({
-    code: 'token-file',
-    message: `--token-file ${path} has no token in it`,
-    hint: 'A token has 32 to 200 letters, digits, _ and -. Name a file that is not there yet, and one is made.',
-  })
+  warnOfGit(path, context)
+  return token
 }
 
 /** Whoever commits everything commits the token too. */
 function warnOfGit(path: string, { runtime, note }: Context): void {
-  const workspace = findWorkspace(dirname(path), runtime)
-  if (!existsSync(join(workspace, '.git'))) return
+  if (!existsSync(join(findWorkspace(dirname(path), runtime), '.git'))) return
   note(
     safeLine(
       `${path} lies in a Git work tree: keep it out of Git, or name a file elsewhere, such as one below ~/.local/state/skillrail.`,

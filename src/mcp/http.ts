@@ -1,22 +1,23 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { type IdleTimer, idleTimer, openLocalServer } from '../core/local-server.ts'
-import { messageOf } from '../core/errors.ts'
-import { safeLine } from '../core/text.ts'
-import { type ClientSide, createMcpServer, openClientSide } from './create-server.ts'
+import { createMcpServer, offeredTools, openClientSide, warnOf } from './create-server.ts'
+import type { ServedProject } from './served-project.ts'
 import { loadServerSdk, type ServerSdk } from './stdio.ts'
-import type { McpWorld } from './world.ts'
+import type { OfferedTool } from './tool.ts'
 
 interface ServeHttpOptions {
-  world: McpWorld
+  project: ServedProject
   /** Default: any that is free. */
   port?: number | undefined
   /** Whoever knows it is served; {@link newToken} makes one. */
   token: string
   /** A session without a request ends after so long; default 30 minutes. */
   idleMs?: number | undefined
-  /** Default 64. */
+  /** With more, the one ends that was idle for longest; default 64. */
   mostSessions?: number | undefined
 }
 
@@ -38,21 +39,22 @@ export function newToken(): string {
 
 /**
  * Serves MCP over Streamable HTTP on 127.0.0.1 to those who have the token. Clients that begin with
- * `initialize` have a session each; for those of 2026-07-28, which have none, all share one.
+ * `initialize` have a session each; those of 2026-07-28, which have none, share one.
  * Rejects with the error of the system where the port cannot be listened on.
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> {
-  const { world, token, idleMs = 1_800_000, mostSessions = 64 } = options
+  const { project, port, token, idleMs = 1_800_000, mostSessions = 64 } = options
   const sdk = await loadServerSdk()
-  const sessions = createHttpSessions({ world, sdk, idleMs, mostSessions })
-  const shared = openClientSide(world.session(), true)
-  const modern = sdk.createMcpHandler(() => createMcpServer(world, shared, sdk), {
+  const tools = offeredTools(project)
+  const sessions = new HttpSessions({ project, tools, sdk, idleMs, mostSessions })
+  const side = openClientSide(project.newSession(), true)
+  const modern = sdk.createMcpHandler(() => createMcpServer({ project, tools, side, sdk }), {
     legacy: 'reject',
-    onerror: (error) => world.note(safeLine(messageOf(error)).slice(0, 500)),
+    onerror: warnOf(project),
   })
   let address = ''
   const server = await openLocalServer({
-    port: options.port,
+    port,
     token,
     largestBody,
     routes: {
@@ -60,8 +62,7 @@ export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> 
         method: ['DELETE', 'GET', 'POST'],
         async answer(body, response, request) {
           const asked = webRequest(request, response, address)
-          const isLegacy = await sdk.isLegacyRequest(asked, body)
-          const answer = isLegacy
+          const answer = (await sdk.isLegacyRequest(asked, body))
             ? await sessions.answer(asked, body)
             : await modern.fetch(asked, { parsedBody: body })
           await sendResponse(answer, response)
@@ -74,28 +75,18 @@ export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> 
     address,
     async close() {
       server.stop()
-      shared.exchanges.close()
+      side.exchanges.close()
       await Promise.all([sessions.close(), modern.close()])
       server.destroy()
-      await world.tools.close()
+      await project.servers.close()
     },
   }
 }
 
-/** The sessions of clients that begin with `initialize` (MCP up to 2025-11-25). */
-interface HttpSessions {
-  /** The answer to a request; one that names no session may only open one. */
-  answer(request: Request, body: unknown): Promise<Response>
-  close(): Promise<void>
-}
-
-interface HttpSessionsOptions {
-  world: McpWorld
+interface HttpSessionsOptions extends Record<'idleMs' | 'mostSessions', number> {
+  project: ServedProject
+  tools: readonly OfferedTool[]
   sdk: ServerSdk
-  /** A session without a request ends after so long. */
-  idleMs: number
-  /** With more, the one ends that was idle for longest; where none is, new ones are turned away. */
-  mostSessions: number
 }
 
 interface Session {
@@ -104,61 +95,68 @@ interface Session {
   end(): Promise<void>
 }
 
-function createHttpSessions(options: HttpSessionsOptions): HttpSessions {
-  const { world, sdk, idleMs, mostSessions } = options
+/** The sessions of clients that begin with `initialize` (MCP up to 2025-11-25). */
+class HttpSessions {
+  readonly #options: HttpSessionsOptions
   /** Those that were used last come last. */
-  const sessions = new Map<string, Session>()
-  return {
-    async answer(request, body) {
-      const id = request.headers.get('mcp-session-id')
-      if (id === null) return await begin(request, body)
-      const session = sessions.get(id)
-      if (session === undefined) return refusal(404, 'Session not found')
-      sessions.delete(id)
-      sessions.set(id, session)
-      return await within(session, request, body)
-    },
-    async close() {
-      await Promise.all(Array.from(sessions.values(), async (session) => session.end()))
-    },
+  readonly #sessions = new Map<string, Session>()
+
+  constructor(options: HttpSessionsOptions) {
+    this.#options = options
   }
 
-  async function begin(request: Request, body: unknown): Promise<Response> {
+  /** A request that names no session may only open one. */
+  async answer(request: Request, body: unknown): Promise<Response> {
+    const id = request.headers.get('mcp-session-id')
+    if (id === null) return await this.#begin(request, body)
+    const session = this.#sessions.get(id)
+    if (session === undefined) return refusal(404, 'Session not found')
+    this.#sessions.delete(id)
+    this.#sessions.set(id, session)
+    return await within(session, request, body)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(Array.from(this.#sessions.values(), async (session) => session.end()))
+  }
+
+  async #begin(request: Request, body: unknown): Promise<Response> {
+    const { project, tools, sdk, idleMs, mostSessions } = this.#options
     if (request.method !== 'POST' || !sdk.isInitializeRequest(body)) {
       return refusal(400, 'Bad Request: Mcp-Session-Id header is required')
     }
-    if (sessions.size >= mostSessions) {
-      // Clients that go without DELETE must not keep others out; who comes back begins anew.
-      const idle = [...sessions.values()].find((session) => session.idle.isIdle())
+    if (this.#sessions.size >= mostSessions) {
+      // Clients that go without DELETE must not keep others out.
+      const idle = [...this.#sessions.values()].find((session) => session.idle.isIdle())
       if (idle === undefined) return refusal(503, 'Too many sessions')
-      end(idle)
+      this.#end(idle)
     }
     const id = randomBytes(32).toString('base64url')
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
       onsessionclosed: async () => session.end(),
     })
-    const side: ClientSide = openClientSide(world.session())
-    const mcp = createMcpServer(world, side, sdk)
+    const side = openClientSide(project.newSession())
+    const mcp = createMcpServer({ project, tools, side, sdk })
     const session: Session = {
       transport,
-      idle: idleTimer(idleMs, () => end(session)),
-      async end() {
-        if (!sessions.delete(id)) return
+      idle: idleTimer(idleMs, () => this.#end(session)),
+      end: async () => {
+        if (!this.#sessions.delete(id)) return
         session.idle.end()
         side.exchanges.close()
         await mcp.close()
       },
     }
-    sessions.set(id, session)
+    this.#sessions.set(id, session)
     await mcp.connect(transport)
     const answer = await within(session, request, body)
     if (!answer.ok) await session.end()
     return answer
   }
 
-  function end(session: Session): void {
-    session.end().catch((error: unknown) => world.note(messageOf(error)))
+  #end(session: Session): void {
+    session.end().catch(warnOf(this.#options.project))
   }
 }
 
@@ -168,13 +166,12 @@ async function within(session: Session, request: Request, body: unknown): Promis
   request.signal.addEventListener('abort', done, { once: true })
   const given = request.method === 'POST' ? { parsedBody: body } : {}
   const answer = await session.transport.handleRequest(request, given)
-  const { status, headers } = answer
   if (answer.body === null) {
     done()
     return answer
   }
   const passed = answer.body.pipeThrough(new TransformStream({ flush: done }))
-  return new Response(passed, { status, headers })
+  return new Response(passed, { status: answer.status, headers: answer.headers })
 }
 
 /** What the SDK answers in such a case. */
@@ -183,59 +180,26 @@ function refusal(status: number, message: string): Response {
   return Response.json({ jsonrpc: '2.0', error, id: null }, { status })
 }
 
-/**
- * A request of Node as the SDK takes it, without its body, which was read already. Its signal is
- * aborted when the client hangs up before it was answered.
- */
+/** The request without its body, which was read already; aborted when the client hangs up. */
 function webRequest(request: IncomingMessage, response: ServerResponse, address: string): Request {
   const controller = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(new Error('the client hung up'))
   })
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value)
-  }
-  return new Request(address, {
-    method: request.method ?? 'GET',
-    headers,
-    signal: controller.signal,
-  })
+  const headers = Object.entries(request.headersDistinct).flatMap(
+    ([name, values = []]): [string, string][] => [[name, values.join(', ')]],
+  )
+  const { method = 'GET' } = request
+  return new Request(address, { method, headers, signal: controller.signal })
 }
 
 /** Sends an answer of the SDK, a stream of events part by part, until it ends or the client goes. */
 async function sendResponse(answer: Response, response: ServerResponse): Promise<void> {
   response.writeHead(answer.status, Object.fromEntries(answer.headers))
-  const { body } = answer
-  if (body === null) {
+  if (answer.body === null) {
     response.end()
     return
   }
-  const reader = body.getReader()
-  const gone = (): void => void reader.cancel().catch(() => undefined)
-  response.once('close', gone)
-  try {
-    response.flushHeaders()
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      if (!response.write(value)) await drained(response)
-    }
-  } finally {
-    response.off('close', gone)
-    response.end()
-  }
-}
-
-function drained(response: ServerResponse): Promise<void> {
-  if (response.destroyed) return Promise.resolve()
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      response.off('drain', settle)
-      response.off('close', settle)
-      resolve()
-    }
-    response.once('drain', settle)
-    response.once('close', settle)
-  })
+  response.flushHeaders()
+  await pipeline(Readable.fromWeb(answer.body), response)
 }

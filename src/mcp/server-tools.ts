@@ -1,411 +1,341 @@
-import { callFailureText, partialText } from '../tools/call/failure-text.ts'
-import type { CallReport } from '../tools/call/context.ts'
+import { z } from 'zod'
+import type { Context } from '../core/command.ts'
+import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { callTool } from '../tools/call/call-tool.ts'
+import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
+import { parseBatchText, parseChainText, type ToolStep } from '../tools/call/directive-text.ts'
+import { doRequest, type RequestAnswer, type RequestWorld } from '../tools/call/do-request.ts'
+import { ToolRequestError } from '../tools/call/errors.ts'
+import { callFailureText, partialText } from '../tools/call/failure-text.ts'
+import { definitionOf, findTool, namedTool } from '../tools/call/find-tool.ts'
+import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
 import {
   type ChainResult,
   checkBatch,
   checkChain,
   runBatch,
   runToolChain,
+  type StepOptions,
 } from '../tools/call/steps.ts'
-import { definitionOf, findTool } from '../tools/call/find-tool.ts'
-import { doRequest, type RequestAnswer, type RequestWorld } from '../tools/call/do-request.ts'
-import { foreseeCall, foreseeGuard, foreseeSteps } from '../tools/call/foresee.ts'
+import { callResult, type CallResult, valueOfReport } from '../tools/commands/call.ts'
+import { foundAmongAsked } from '../tools/commands/project-tools.ts'
+import { requestRouter, routeIn, routingOf } from '../tools/commands/route.ts'
+import { toolFacts } from '../tools/commands/show.ts'
+import { openCalls, type ToolCalls } from '../tools/commands/tool-calls.ts'
 import type { JsonObject, ToolDefinition } from '../tools/model.ts'
-import { parseBatchText, parseChainText, type ToolStep } from '../tools/call/directive-text.ts'
-import { requireNamedPaths, requireYes } from '../tools/call/consent.ts'
-import { ToolRequestError } from '../tools/call/errors.ts'
-import {
-  type ClientCall,
-  failureText,
-  type OfferedAnnotations,
-  type OfferedTool,
-  type ToolAnswer,
-} from './model.ts'
+import { askWhetherToRun, askWithinBounds, howToAllow, personBehind } from './ask-user.ts'
+import type { ServedProject } from './served-project.ts'
 import {
   acts,
-  inputOf,
-  longestText,
+  type ClientCall,
+  defineTool,
+  failureText,
   nameOf,
-  numberIn,
-  objectIn,
-  optionalTextIn,
+  objectOf,
+  type OfferedTool,
   plainJson,
-  textIn,
+  textOf,
+  type ToolAnswer,
   wordsOf,
-} from './input.ts'
-import { askWhetherToRun, askWithinBounds, howToAllow, personBehind } from './ask-user.ts'
-import type { McpWorld, OpenCalls } from './world.ts'
+} from './tool.ts'
 
 /**
- * They change nothing that is the user's. Where nothing is known yet they start the servers to ask them,
+ * These change nothing of the user's. Where nothing is known yet they start the servers to ask them,
  * and a request in words goes to the endpoint for embeddings, if one is configured.
  */
-const asks: OfferedAnnotations = {
+const asks: OfferedTool['annotations'] = {
   readOnlyHint: false,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: true,
 }
 
-const tool = nameOf('As find_tools gives it.')
-const params = { type: 'object', description: 'The parameters of the tool.' }
-const request = {
-  type: 'string',
-  maxLength: longestText,
-  description:
-    'What the user asked for, as it was typed: workflows that go by keywords look at it.',
-}
-
 const guarded =
   'What a project wants to come first (a workflow) runs first. A tool that may change something needs the yes of the user.'
 
+const tool = nameOf('As find_tools gives it.')
+const params = objectOf('The parameters of the tool.').default({})
+const request = wordsOf('What to do, in words.')
+const typedRequest = textOf(
+  'What the user asked for, as it was typed: workflows that go by keywords look at it.',
+).optional()
+const step = z.strictObject({ tool, params })
+const keptStep = step.extend({
+  output_as: z.string().describe('A name for its answer.').optional(),
+})
+
+const routed = z.object({
+  decision: z.enum(['answer', 'shortlist', 'ask']),
+  tool: z.string().optional(),
+  params: z.object({}).optional(),
+  missing: z.array(z.string()).optional(),
+  margin: z.number().optional(),
+  candidates: z.array(z.object({ tool: z.string(), score: z.number() })),
+})
+
 /** The tools of other servers, found by words and called behind the gate of the project. */
-export function serverTools(world: McpWorld): OfferedTool[] {
-  const { tools } = world
+export function serverTools(project: ServedProject): OfferedTool[] {
   return [
-    {
+    defineTool({
       name: 'find_tools',
       title: 'Find tools',
       description:
         'Finds the tool of the MCP servers of this project for a request in words, with the parameters that the words give it. Decision: answer (one fits), shortlist (several may), ask (none fits).',
-      inputSchema: inputOf(
-        {
-          request: wordsOf('What to do, in words.'),
-          limit: { type: 'integer', minimum: 1, maximum: 50, description: 'Default 5.' },
-        },
-        ['request'],
-      ),
-      outputSchema: {
-        type: 'object',
-        properties: {
-          decision: { type: 'string', enum: ['answer', 'shortlist', 'ask'] },
-          tool: { type: 'string' },
-          params: { type: 'object' },
-          missing: { type: 'array', items: { type: 'string' } },
-          margin: { type: 'number' },
-          candidates: {
-            type: 'array',
-            items: {
-              type: 'object',
-              properties: { tool: { type: 'string' }, score: { type: 'number' } },
-              required: ['tool', 'score'],
-            },
-          },
-        },
-        required: ['decision', 'candidates'],
-      },
+      input: z.strictObject({
+        request,
+        limit: z.int().min(1).max(50).default(5).describe('Maximum number of tools.'),
+      }),
+      output: routed,
       annotations: asks,
-      async run(input, { signal }) {
-        const value = await tools.route(
-          textIn(input, 'request'),
-          numberIn(input, 'limit', 5),
-          signal,
-        )
-        return { text: JSON.stringify(value), value }
-      },
-    },
-    {
+      run: (input, { signal }) => findTools(project, input, signal),
+    }),
+    defineTool({
       name: 'describe_tool',
       title: 'Describe a tool',
       description:
         'Gives the parameters of a tool, what its server says of it, and the workflows that stand before it.',
-      inputSchema: inputOf({ tool }, ['tool']),
+      input: z.strictObject({ tool }),
       annotations: asks,
-      async run(input, { signal }) {
-        return { text: JSON.stringify(await tools.describe(textIn(input, 'tool'), signal)) }
-      },
-    },
-    {
+      run: (input, { signal }) => describeTool(project, input.tool, signal),
+    }),
+    defineTool({
       name: 'call_tool',
       title: 'Call a tool',
       description: `Calls one tool of a server of this project. ${guarded}`,
-      inputSchema: inputOf(
-        {
-          tool,
-          params,
-          request,
-        },
-        ['tool'],
-      ),
+      input: z.strictObject({ tool, params, request: typedRequest }),
       annotations: acts,
-      run: (input, call) =>
-        callOne(
-          world,
-          {
-            tool: textIn(input, 'tool'),
-            params: objectIn(input, 'params'),
-            request: optionalTextIn(input, 'request'),
-          },
-          call,
-        ),
-    },
-    {
+      run: (input, call) => callOne(project, input, call),
+    }),
+    defineTool({
       name: 'do_request',
       title: 'Do a request',
       description: `Finds the right tool for a request in words, and calls it. ${guarded}`,
-      inputSchema: inputOf(
-        {
-          request: wordsOf('What to do, in words.'),
-        },
-        ['request'],
-      ),
+      input: z.strictObject({ request }),
       annotations: acts,
-      run: (input, call) => doInWords(world, textIn(input, 'request'), call),
-    },
-    {
+      run: (input, call) => doInWords(project, input.request, call),
+    }),
+    defineTool({
       name: 'batch_tools',
       title: 'Call several tools',
       description: `Calls up to 10 tools, one after the other; one that fails does not stop the others. ${guarded}`,
-      inputSchema: inputOf({ tools: stepsSchema(false, 10), request }, ['tools']),
+      input: z.strictObject({
+        tools: z.array(step).min(1).describe('At most 10.'),
+        request: typedRequest,
+      }),
       annotations: acts,
-      run: (input, call) => batchTools(world, input, call),
-    },
-    {
+      run: (input, call) => batchTools(project, input, call),
+    }),
+    defineTool({
       name: 'chain_tools',
       title: 'Chain tools',
       description: `Calls up to 5 tools in order, each with the answers of those before: a parameter "$name" or "$name.field" takes the answer that an earlier one keeps as output_as. It ends at the first failure. ${guarded}`,
-      inputSchema: inputOf({ tools: stepsSchema(true, 5), request }, ['tools']),
+      input: z.strictObject({
+        tools: z.array(keptStep).min(1).describe('At most 5.'),
+        request: typedRequest,
+      }),
       annotations: acts,
-      run: (input, call) => chainTools(world, input, call),
-    },
+      run: (input, call) => chainTools(project, input, call),
+    }),
   ]
 }
 
-function stepsSchema(keeps: boolean, most: number): OfferedTool['inputSchema'] {
-  const kept = { type: 'string', description: 'A name for its answer.' }
-  return {
-    type: 'array',
-    minItems: 1,
-    description: `At most ${most}.`,
-    items: inputOf({ tool, params, ...(keeps ? { output_as: kept } : {}) }, ['tool']),
-  }
+async function findTools(
+  project: ServedProject,
+  { request, limit }: { request: string; limit: number },
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const context = project.during(signal)
+  return await foundAmongAsked(context, async () => {
+    const index = await toolIndex(project, undefined, signal)
+    const routing = await routingOf(request, index, project.workspace, context)
+    const value = plainJson(routeIn(routing, request, limit))
+    return { text: JSON.stringify(value), value }
+  })
 }
 
-/** A call as a model asks for it. */
-interface AskedCall {
+async function describeTool(
+  project: ServedProject,
+  name: string,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  return await foundAmongAsked(project.during(signal), async () => {
+    const index = await toolIndex(project, name, signal)
+    const { tool: found, note } = namedTool(name, index.tools)
+    return { text: JSON.stringify({ ...toolFacts(found, index, project.workspace), note }) }
+  })
+}
+
+/** Without a cache, or for a name that it does not know, the servers are asked. */
+async function toolIndex(
+  project: ServedProject,
+  name: string | undefined,
+  signal: AbortSignal,
+): Promise<ToolIndex> {
+  const { workspace, servers } = project
+  const quiet = { ask: undefined, progress: (): void => undefined }
+  const { calls, index } = openCalls(project.during(signal), {}, workspace, servers, quiet)
+  const known = index().tools
+  const isKnown = name === undefined ? known.length > 0 : known.some((one) => one.id === name)
+  if (!isKnown) await calls.discover?.(signal)
+  return index()
+}
+
+interface OneCall {
   tool: string
   params: JsonObject
-  /** What the user wrote. */
-  request: string | undefined
+  request?: string | undefined
 }
 
-/** Calls one tool that was named, behind the gate; what only reads needs no yes. */
 async function callOne(
-  world: McpWorld,
-  { tool, params, request }: AskedCall,
+  project: ServedProject,
+  { tool: name, params: given, request: typed }: OneCall,
   call: ClientCall,
 ): Promise<ToolAnswer> {
-  return await withCalls(world, call, async (open, consent) => {
-    const { calls } = open
-    const definition = await definitionOf(await findTool(tool, calls), calls)
-    const named = namedBy(params, request)
-    await requireCall({ tool: definition, params }, { request, named }, consent)
-    const report = await callTool({ tool: definition.id, params, requestText: request }, calls)
-    return await answerOf(report, open)
+  return await withCalls(project, call, async ({ calls, place }, consent) => {
+    const definition = await definitionOf(await findTool(name, calls), calls)
+    const texts = `${typed ?? ''} ${textsIn(given)}`
+    await requireCall({ tool: definition, params: given }, { typed, texts }, consent)
+    const one = { tool: definition.id, params: given, requestText: typed }
+    const report = await callTool(one, calls)
+    if (report.status === 'error') return { text: callFailureText(report), isError: true }
+    return { text: JSON.stringify(await callResult(report, place)) }
   })
 }
 
-/** A yes to one call, unless it is refused anyway; with wrong parameters it is never made. */
+/** What a request says, and all texts in it: they name the paths that may be written to. */
+interface RequestTexts {
+  typed: string | undefined
+  texts: string
+}
+
+/** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
 async function requireCall(
-  { tool, params }: { tool: ToolDefinition; params: JsonObject },
-  { request, named }: { request: string | undefined; named: string },
+  call: { tool: ToolDefinition; params: JsonObject },
+  { typed, texts }: RequestTexts,
   consent: Consent,
 ): Promise<void> {
-  const { refused } = await foreseeGuard(tool, params, consent.context, request)
+  const { refused } = await foreseeGuard(call.tool, call.params, consent.context, typed)
   if (refused !== undefined) throw refused
-  const { problems } = await foreseeCall(tool, params, [], consent.context)
-  if (problems.length === 0) await requireYes([{ tool, params }], named, consent)
+  const { problems } = await foreseeCall(call.tool, call.params, [], consent.context)
+  if (problems.length === 0) await requireYes([call], texts, consent)
 }
 
-function callText({ id }: ToolDefinition, params: JsonObject): string {
-  return `${id} ${JSON.stringify(params)}`
+interface StepsInput {
+  tools: readonly object[]
+  request?: string | undefined
 }
 
-/** Calls up to ten tools that were named. */
 async function batchTools(
-  world: McpWorld,
-  input: JsonObject,
+  project: ServedProject,
+  { tools, request: typed }: StepsInput,
   call: ClientCall,
 ): Promise<ToolAnswer> {
-  const steps = stepsIn(input, 'batch')
-  const requestText = optionalTextIn(input, 'request')
-  return await withCalls(world, call, async ({ calls, valueOf }, consent) => {
+  const steps = stepsIn(tools, 'batch')
+  const texts = textsIn({ tools, typed: typed ?? '' })
+  return await withCalls(project, call, async ({ calls, place }, consent) => {
     await checkBatch(steps, calls)
-    const planned = await foreseeSteps('batch', steps, calls)
-    const named = namedBy(input, undefined)
-    const callable: typeof planned = []
-    for (const one of planned) {
-      const { refused } = await foreseeGuard(one.tool, one.params, calls, requestText)
-      // What is never called is nothing to say yes to.
+    const callable: { tool: ToolDefinition; params: JsonObject }[] = []
+    for (const one of await foreseeSteps('batch', steps, calls)) {
+      const { refused } = await foreseeGuard(one.tool, one.params, calls, typed)
+      // A call that is never made needs no yes.
       if (refused === undefined && one.problems.length === 0) callable.push(one)
     }
-    await requireYes(callable, named, consent)
-    const allowed = new Set(callable.map(({ tool, params }) => callText(tool, params)))
+    await requireYes(callable, texts, consent)
+    const allowed = new Set(callable.map((one) => callText(one.tool.id, one.params)))
     const results = await runBatch(steps, calls, {
-      requestText,
-      toValue: valueOf,
+      requestText: typed,
+      toValue: (report) => valueOfReport(report, place),
       // A server that is asked meanwhile may make a call possible that was not when the yes was given.
-      async beforeCall({ tool, params }) {
-        const definition = await definitionOf(await findTool(tool, calls), calls)
-        if (allowed.has(callText(definition, params))) return
-        await requireCall({ tool: definition, params }, { request: requestText, named }, consent)
+      async beforeCall({ tool: name, params: given }) {
+        const definition = await definitionOf(await findTool(name, calls), calls)
+        if (allowed.has(callText(definition.id, given))) return
+        await requireCall({ tool: definition, params: given }, { typed, texts }, consent)
       },
     })
-    const failed = partialText(results)
-    return { text: JSON.stringify(results), isError: failed !== undefined }
+    return answerOfBatch(results)
   })
 }
 
-/** Calls up to five tools, each with the answers of those before. */
+function callText(id: string, given: JsonObject): string {
+  return `${id} ${JSON.stringify(given)}`
+}
+
 async function chainTools(
-  world: McpWorld,
-  input: JsonObject,
+  project: ServedProject,
+  { tools, request: typed }: StepsInput,
   call: ClientCall,
 ): Promise<ToolAnswer> {
-  const steps = stepsIn(input, 'chain')
-  const requestText = optionalTextIn(input, 'request')
-  const named = namedBy(input, undefined)
-  return await withCalls(world, call, async ({ calls, valueOf }, consent) => {
+  const steps = stepsIn(tools, 'chain')
+  const texts = textsIn({ tools, typed: typed ?? '' })
+  return await withCalls(project, call, async ({ calls, place }, consent) => {
     await checkChain(steps, calls)
     const planned = await foreseeSteps('chain', steps, calls)
-    for (const { tool, params } of planned) {
-      const { refused } = await foreseeGuard(tool, params, calls, requestText)
+    for (const one of planned) {
+      const { refused } = await foreseeGuard(one.tool, one.params, calls, typed)
       if (refused !== undefined) throw refused
     }
-    // It ends at its first call then, and no call is made.
-    const isWrong = planned[0]?.problems.length !== 0
-    if (!isWrong) await requireYes(planned, named, consent)
+    // With a wrong first call the chain ends before it calls anything.
+    if (planned[0]?.problems.length === 0) await requireYes(planned, texts, consent)
     const chain = await runToolChain(steps, calls, {
-      requestText,
-      toValue: valueOf,
-      // The yes was to what the plan says: a path that only an earlier answer names is asked for.
-      async beforeCall({ tool, params }) {
-        const definition = await definitionOf(await findTool(tool, calls), calls)
-        await requireNamedPaths(definition, params, named, consent)
+      requestText: typed,
+      toValue: (report) => valueOfReport(report, place),
+      // The yes was to the plan: a path that only an earlier answer names is asked for.
+      async beforeCall({ tool: name, params: given }) {
+        const definition = await definitionOf(await findTool(name, calls), calls)
+        await requireNamedPaths(definition, given, texts, consent)
       },
     })
     return answerOfChain(chain)
   })
 }
 
-/** Finds the tool for a request in words, and calls it. Words of a model teach the router nothing. */
-async function doInWords(world: McpWorld, request: string, call: ClientCall): Promise<ToolAnswer> {
-  if (request.trim() === '') {
-    throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
-  }
-  return await withCalls(world, call, async (open, consent) => {
-    const answer = await doRequest(request, {
-      ...consent,
-      router: open.router(request),
-      toValue: open.valueOf,
-    })
-    return await answerRequest(answer, open)
-  })
-}
-
-type Consent = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
-
-/**
- * The surroundings of one request. What workflows and attempts have to say comes with the answer,
- * and with an error too: a model that is not told what ran first would do it again.
- */
-async function withCalls(
-  world: McpWorld,
-  call: ClientCall,
-  work: (open: OpenCalls, consent: Consent) => Promise<ToolAnswer>,
-): Promise<ToolAnswer> {
-  const { signal, connection } = call
-  const ask = askWithinBounds(call.ask)
-  const notes: string[] = []
-  let count = 0
-  const open = world.tools.open({
-    session: connection.session,
-    signal,
-    note: (line) => notes.push(line),
-    ask: askWhetherToRun(ask),
-    progress(tool, { progress, total, message }) {
-      // Several tools may be called for one request, and progress must grow.
-      count = Math.max(count + 0.001, progress)
-      const said = message === undefined ? tool : `${tool}: ${message}`
-      call.progress({ progress: count, total, message: said })
-    },
-  })
-  // What is said of the project as a whole is not part of this answer.
-  notes.length = 0
-  const { log } = open.calls
-  const made: string[] = []
-  open.calls.log = async (record) => {
-    made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
-    await log?.(record)
-  }
-  const consent = {
-    context: open.calls,
-    yes: world.yes,
-    person: personBehind(ask),
-    toAllow: howToAllow(ask, world.yes, 'skillrail tools call'),
-  }
-  try {
-    const answer = await work(open, consent)
-    return { ...answer, notes }
-  } catch (error) {
-    if (signal.aborted) throw error
-    if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
-    return { text: failureText(error), notes, isError: true }
-  }
-}
-
-/** What a model wrote itself names the paths in it; what an earlier answer puts there does not. */
-function namedBy(input: JsonObject, request: string | undefined): string {
-  return `${request ?? ''} ${textsOf(input).join(' ')}`
-}
-
-function textsOf(value: JsonObject[string] | undefined): string[] {
-  if (typeof value === 'string') return [value]
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([key, member]) => [key, ...textsOf(member)])
-}
-
-function stepsIn(input: JsonObject, kind: 'batch' | 'chain'): readonly ToolStep[] {
-  const text = JSON.stringify(input['tools'])
+function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly ToolStep[] {
+  const text = JSON.stringify(tools)
   const reading = kind === 'batch' ? parseBatchText(text) : parseChainText(text)
   if (reading.kind === kind) return reading.steps
   const message = reading.kind === 'broken' ? reading.message : `there is no ${kind} in it`
   throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
-async function answerOf(report: CallReport, { reportJson }: OpenCalls): Promise<ToolAnswer> {
-  if (report.status === 'error') return { text: callFailureText(report), isError: true }
-  return { text: JSON.stringify(plainJson(await reportJson(report))) }
+/** Words of a model teach the router nothing. */
+async function doInWords(
+  project: ServedProject,
+  words: string,
+  call: ClientCall,
+): Promise<ToolAnswer> {
+  if (words.trim() === '') {
+    throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
+  }
+  return await withCalls(project, call, async ({ context, index, place }, consent) => {
+    const toValue: StepOptions['toValue'] = (report) => valueOfReport(report, place)
+    const router = async (): ReturnType<typeof requestRouter> =>
+      await requestRouter(words, index(), project.workspace, context)
+    return await answerRequest(await doRequest(words, { ...consent, router, toValue }), place)
+  })
 }
 
-function answerOfChain(chain: ChainResult): ToolAnswer {
-  const isError = chain.failed !== undefined || chain.cancelled !== undefined
-  return { text: JSON.stringify(chain), isError }
-}
-
-async function answerRequest(answer: RequestAnswer, open: OpenCalls): Promise<ToolAnswer> {
+async function answerRequest(
+  answer: RequestAnswer,
+  place: ToolCalls['place'],
+): Promise<ToolAnswer> {
   switch (answer.kind) {
     case 'batch':
-      return {
-        text: JSON.stringify(answer.results),
-        isError: partialText(answer.results) !== undefined,
-      }
+      return answerOfBatch(answer.results)
     case 'chain':
       return answerOfChain(answer.result)
     case 'called': {
-      const { calls, status, cancelled, tried } = answer
-      const reports: object[] = []
-      for (const { report } of calls) reports.push(await open.reportJson(report))
-      const value = plainJson({ status, calls: reports, cancelled, tried })
-      return { text: JSON.stringify(value), isError: status !== 'success' }
+      const { status, cancelled, tried } = answer
+      const calls: CallResult[] = []
+      for (const { report } of answer.calls) calls.push(await callResult(report, place))
+      const text = JSON.stringify({ status, calls, cancelled, tried })
+      return { text, isError: status !== 'success' }
     }
     case 'unsure': {
-      const { reason, route, tool, missing, tried } = answer
+      const { reason, route, tool: id, missing, tried } = answer
       const candidates = route?.candidates.map((one) => one.tool) ?? []
       const lines = [
         `Error: ${reason}`,
-        ...(tool === undefined ? [] : [`Tool: ${tool}`]),
+        ...(id === undefined ? [] : [`Tool: ${id}`]),
         ...(missing === undefined ? [] : [`Missing: ${missing.join(', ')}`]),
         ...(candidates.length === 0 ? [] : [`Candidates: ${candidates.join(', ')}`]),
         ...tried.map((one) => `Tried: ${one.tool}: ${one.why}`),
@@ -414,4 +344,66 @@ async function answerRequest(answer: RequestAnswer, open: OpenCalls): Promise<To
       return { text: lines.join('\n'), isError: true }
     }
   }
+}
+
+function answerOfBatch(results: Parameters<typeof partialText>[0]): ToolAnswer {
+  return { text: JSON.stringify(results), isError: partialText(results) !== undefined }
+}
+
+function answerOfChain(chain: ChainResult): ToolAnswer {
+  const isError = chain.failed !== undefined || chain.cancelled !== undefined
+  return { text: JSON.stringify(chain), isError }
+}
+
+type Consent = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+
+/**
+ * Opens everything that the calls of one request need. What workflows and attempts have to say comes
+ * with the answer, and with an error too: a model that is not told what ran first would do it again.
+ */
+async function withCalls(
+  project: ServedProject,
+  { signal, connection, ask: askUser, progress: tell }: ClientCall,
+  work: (tools: ToolCalls & { context: Context }, consent: Consent) => Promise<ToolAnswer>,
+): Promise<ToolAnswer> {
+  const ask = askWithinBounds(askUser)
+  const notes: string[] = []
+  let count = 0
+  const context = project.during(signal, (line) => notes.push(line))
+  const { workspace, servers, yes } = project
+  const tools = openCalls(context, { session: connection.session }, workspace, servers, {
+    ask: askWhetherToRun(ask),
+    progress(id, { progress, total, message }) {
+      // Several tools may be called for one request, and progress must grow.
+      count = Math.max(count + 0.001, progress)
+      tell({ progress: count, total, message: message === undefined ? id : `${id}: ${message}` })
+    },
+  })
+  // What is said of the project as a whole is not part of this answer.
+  notes.length = 0
+  const { calls } = tools
+  const { log } = calls
+  const made: string[] = []
+  calls.log = async (record) => {
+    made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
+    await log?.(record)
+  }
+  const toAllow = howToAllow(ask, yes, 'skillrail tools call')
+  try {
+    const consent = { context: calls, yes, person: personBehind(ask), toAllow }
+    return { ...(await work({ ...tools, context }, consent)), notes }
+  } catch (error) {
+    if (signal.aborted) throw error
+    if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
+    return { text: failureText(error), notes, isError: true }
+  }
+}
+
+/** Every key and text in a value. What a model wrote itself names the paths in it. */
+function textsIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.entries(value)
+    .map(([key, member]) => `${key} ${textsIn(member)}`)
+    .join(' ')
 }

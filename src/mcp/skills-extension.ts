@@ -11,8 +11,7 @@ import type { SkillInfo } from '../library/model.ts'
 import type { JsonValue, SkillFile } from '../skill/model.ts'
 import { readFrontmatter } from '../skill/parse.ts'
 import { yamlToJson } from '../skill/read-yaml.ts'
-import { skillsOf } from './skill-tools.ts'
-import type { McpWorld } from './world.ts'
+import type { ServedProject } from './served-project.ts'
 
 /**
  * The text of the extension that is served here: final since 13 September 2026, for MCP of
@@ -30,21 +29,21 @@ type ListedResource = NonNullable<
 const pageSize = 50
 
 /** The skills of this project and of its user, read anew for every request. */
-export function skillSource(world: McpWorld): SkillSource {
+export function skillSource(project: ServedProject): SkillSource {
   return {
     async list({ cursor }) {
-      const { page, next } = pageOf(await servedSkills(world), cursor)
+      const { page, next } = pageOf(await servedSkills(project), cursor)
       return { skills: page.flatMap((skill) => entryOf(skill) ?? []), ...next }
     },
     async get(uri) {
       const named = readSkillUri(uri)
       if (named?.path !== 'SKILL.md') return undefined
-      const skill = await servedSkill(world, named.skill)
+      const skill = await servedSkill(project, named.skill)
       return skill === undefined ? undefined : entryOf(skill)
     },
     async read(uri) {
       const named = readSkillUri(uri)
-      const skill = named === undefined ? undefined : await servedSkill(world, named.skill)
+      const skill = named === undefined ? undefined : await servedSkill(project, named.skill)
       const file = skill?.files.find(({ path }) => path === named?.path)
       if (skill === undefined || file === undefined) return undefined
       const bytes = bytesOf(skill.info, file.path)
@@ -54,7 +53,7 @@ export function skillSource(world: McpWorld): SkillSource {
     },
     async readDirectory(uri, { cursor }) {
       const named = readSkillUri(uri)
-      const skill = named === undefined ? undefined : await servedSkill(world, named.skill)
+      const skill = named === undefined ? undefined : await servedSkill(project, named.skill)
       if (named === undefined || skill === undefined) return undefined
       const paths = skill.files.map(({ path }) => path)
       const children = childrenOf(named.skill, named.path, paths)
@@ -63,7 +62,7 @@ export function skillSource(world: McpWorld): SkillSource {
       return { resources: page, ...next }
     },
     async listResources() {
-      const skills = await servedSkills(world)
+      const skills = await servedSkills(project)
       return skills.map(({ info: { name, description } }) => ({
         uri: skillUri(name, 'SKILL.md'),
         name,
@@ -146,18 +145,18 @@ interface ServedSkill {
  * The skills that are handed to a host as its own to load: a host decides by itself whether a model
  * may use one, so that only those are served that the user trusts and that a model may use.
  */
-async function servedSkills(world: McpWorld): Promise<ServedSkill[]> {
-  const all = await skillsOf(world).list()
-  return all.flatMap((info) => served(info, world) ?? [])
+async function servedSkills(project: ServedProject): Promise<ServedSkill[]> {
+  const all = await project.skills().list()
+  return all.flatMap((info) => served(info, project) ?? [])
 }
 
-export async function servedSkillNames(world: McpWorld): Promise<string[]> {
-  return (await servedSkills(world)).map(({ info }) => info.name)
+export async function servedSkillNames(project: ServedProject): Promise<string[]> {
+  return (await servedSkills(project)).map(({ info }) => info.name)
 }
 
-async function servedSkill(world: McpWorld, name: string): Promise<ServedSkill | undefined> {
-  const info = (await skillsOf(world).list()).find((one) => one.name === name)
-  return info === undefined ? undefined : served(info, world)
+async function servedSkill(project: ServedProject, name: string): Promise<ServedSkill | undefined> {
+  const info = (await project.skills().list()).find((one) => one.name === name)
+  return info === undefined ? undefined : served(info, project)
 }
 
 /** For `skills/list` and `skills/get`; undefined where it changed so that it cannot be served any more. */
@@ -185,11 +184,14 @@ function bytesOf({ directory }: SkillInfo, path: string): Buffer | undefined {
   return reading.ok ? reading.bytes : undefined
 }
 
-function served(info: SkillInfo, world: McpWorld): ServedSkill | undefined {
+function served(
+  info: SkillInfo,
+  { context: { runtime, settings } }: ServedProject,
+): ServedSkill | undefined {
   if (info.trustLevel !== 'trusted' || info.fields.disableModelInvocation) return undefined
   if (!servedName.test(info.name) || info.directory === '') return undefined
-  const options = discoverOptionsFrom(world.runtime, world.settings)
-  if (currentTrust(info, options).level !== 'trusted') return undefined
+  if (currentTrust(info, discoverOptionsFrom(runtime, settings)).level !== 'trusted')
+    return undefined
   const files = listSkillFiles(info.directory)
   const size = files.reduce((sum, file) => sum + file.size, 0)
   const isWhole = files.some(({ path }) => path === 'SKILL.md')

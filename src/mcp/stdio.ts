@@ -1,72 +1,55 @@
+import { once } from 'node:events'
 import type { Readable, Writable } from 'node:stream'
 import type * as Sdk from '@modelcontextprotocol/server'
 import type * as SkillsSdk from '@modelcontextprotocol/server/ext/skills'
-import type * as StdioSdk from '@modelcontextprotocol/server/stdio'
-import { messageOf } from '../core/errors.ts'
-import { safeLine } from '../core/text.ts'
-import { type ClientSide, createMcpServer, openClientSide } from './create-server.ts'
-import type { McpWorld } from './world.ts'
-
-interface ServeStdioOptions {
-  world: McpWorld
-  stdin: Readable
-  /** Nothing but messages of the protocol is written to it. */
-  stdout: Writable
-  signal: AbortSignal
-}
+import { createMcpServer, offeredTools, openClientSide, warnOf } from './create-server.ts'
+import type { ServedProject } from './served-project.ts'
 
 /** Bytes; a larger message ends the connection. */
 const largestMessage = 12 * 1024 * 1024
 
-/** Serves one client over pipes, until it closes its end or `signal` says so. */
-export async function serveStdio(options: ServeStdioOptions): Promise<void> {
-  const { world, stdin, stdout, signal } = options
-  const [sdk, stdio] = await Promise.all([loadServerSdk(), loadStdioSdk()])
-  const side = openClientSide(world.session())
+/** Serves one client over pipes, until it closes its end or the command is ended. */
+export async function serveStdio(
+  project: ServedProject,
+  stdin: Readable,
+  /** Gets nothing but messages of the protocol. */
+  stdout: Writable,
+): Promise<void> {
+  const [sdk, stdio] = await Promise.all([
+    loadServerSdk(),
+    import('@modelcontextprotocol/server/stdio'),
+  ])
+  const side = openClientSide(project.newSession())
+  const tools = offeredTools(project)
   const closed = new AbortController()
   class Transport extends stdio.StdioServerTransport {
-    /** Also what a closed pipe and a message without end come to. */
+    /** A closed pipe and a message without end come to this too. */
     override async close(): Promise<void> {
       await super.close()
       closed.abort()
     }
   }
-  const handle = stdio.serveStdio(() => createMcpServer(world, side, sdk), {
+  const handle = stdio.serveStdio(() => createMcpServer({ project, tools, side, sdk }), {
     transport: new Transport(stdin, stdout, { maxBufferSize: largestMessage }),
-    onerror: (error) => world.note(safeLine(messageOf(error)).slice(0, 500)),
+    onerror: warnOf(project),
   })
-  await aborted(AbortSignal.any([signal, closed.signal]))
-  await end(side, () => handle.close(), world)
-}
-
-async function end(side: ClientSide, close: () => Promise<void>, world: McpWorld): Promise<void> {
+  const ended = AbortSignal.any([project.context.signal, closed.signal])
+  if (!ended.aborted) await once(ended, 'abort')
   side.exchanges.close()
   try {
-    await close()
+    await handle.close()
   } finally {
-    await world.tools.close()
+    await project.servers.close()
   }
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return
-  await new Promise((resolve) => {
-    signal.addEventListener('abort', resolve, { once: true })
-  })
 }
 
 /** The official server; loaded only where one is opened. */
 export async function loadServerSdk(): Promise<ServerSdk> {
-  const [server, skills] = await Promise.all([
+  const [server, { SkillsExtension }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('@modelcontextprotocol/server/ext/skills'),
   ])
-  return { ...server, SkillsExtension: skills.SkillsExtension }
+  return { ...server, SkillsExtension }
 }
 
 export type ServerSdk = typeof Sdk & Pick<typeof SkillsSdk, 'SkillsExtension'>
-
-/** The transport over pipes, apart from what HTTP needs. */
-function loadStdioSdk(): Promise<typeof StdioSdk> {
-  return import('@modelcontextprotocol/server/stdio')
-}

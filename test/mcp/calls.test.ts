@@ -120,17 +120,37 @@ describe('what is too long', () => {
   const long = 'g-'.repeat(60_000)
 
   it.each([
-    ['describe_tool', { tool: long }, 'tool must have 500 characters at most'],
-    ['call_tool', { tool: long }, 'tool must have 500 characters at most'],
-    ['batch_tools', { tools: [{ tool: long }] }, 'tool must have 500 characters at most'],
-    ['use_skill', { skill: long }, 'skill must have 500 characters at most'],
-    ['read_skill_resource', { skill: long }, 'skill must have 500 characters at most'],
-    ['chain_start', { skill: long }, 'skill must have 500 characters at most'],
-    ['chain_next', { run: long }, 'run must have 500 characters at most'],
-    ['find_tools', { request: long }, 'request must have 100000 characters at most'],
-    ['do_request', { request: long }, 'request must have 100000 characters at most'],
-    ['find_skills', { query: long }, 'query must have 100000 characters at most'],
-    ['match_references', { prompt: long }, 'prompt must have 100000 characters at most'],
+    ['describe_tool', { tool: long }, 'tool: Too big: expected string to have <=500 characters'],
+    ['call_tool', { tool: long }, 'tool: Too big: expected string to have <=500 characters'],
+    [
+      'batch_tools',
+      { tools: [{ tool: long }] },
+      'tool: Too big: expected string to have <=500 characters',
+    ],
+    ['use_skill', { skill: long }, 'skill: Too big: expected string to have <=500 characters'],
+    [
+      'read_skill_resource',
+      { skill: long },
+      'skill: Too big: expected string to have <=500 characters',
+    ],
+    ['chain_start', { skill: long }, 'skill: Too big: expected string to have <=500 characters'],
+    ['chain_next', { run: long }, 'run: Too big: expected string to have <=500 characters'],
+    [
+      'find_tools',
+      { request: long },
+      'request: Too big: expected string to have <=100000 characters',
+    ],
+    [
+      'do_request',
+      { request: long },
+      'request: Too big: expected string to have <=100000 characters',
+    ],
+    ['find_skills', { query: long }, 'query: Too big: expected string to have <=100000 characters'],
+    [
+      'match_references',
+      { prompt: long },
+      'prompt: Too big: expected string to have <=100000 characters',
+    ],
     ['find_skills', { [long]: 1 }, 'is not a parameter'],
   ])('is refused by %s, and not repeated', async (name, input, words) => {
     const text = await one.text(name, input)
@@ -505,9 +525,7 @@ describe('one server', () => {
       'Chain length exceeds limit of 5 tools',
     )
     expect(await told('do_request', { request: '  ' })).toContain('the request says nothing')
-    expect(await told('find_tools', { request: 'x', limit: 0 })).toContain(
-      'limit must be 1 or more',
-    )
+    expect(await told('find_tools', { request: 'x', limit: 0 })).toContain('limit: Too small')
   })
 
   it('saves a picture, and gives its path', async () => {

@@ -3,13 +3,14 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { skillsExtension } from '../../src/mcp/skills-extension.ts'
 import { offeredTools } from '../../src/mcp/create-server.ts'
-import { emptyWorld } from './_empty-world.ts'
+import { projectAt } from './_in-process.ts'
 
 const root = new URL('../..', import.meta.url).pathname
 const page = readFileSync(join(root, 'docs/reference/mcp-server.md'), 'utf8')
-const tools = offeredTools(emptyWorld())
+const tools = offeredTools(projectAt())
 
 interface Schema {
+  type?: string
   properties?: Record<string, Schema & { items?: Schema }>
   required?: string[]
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import { type Arrival, createExchanges, type Turn, type Work } from '../../src/mcp/exchange.ts'
-import type { Question } from '../../src/mcp/model.ts'
+import { type Arrival, Exchanges, type Turn, type Work } from '../../src/mcp/exchange.ts'
+import type { Question } from '../../src/mcp/tool.ts'
 
 const question: Question = { message: 'Is it?', properties: {}, required: [] }
 const accept = (content: object): object => ({ action: 'accept', content })
@@ -33,7 +33,7 @@ const answered = (text: string): Turn => ({ kind: 'answer', answer: { text } })
 
 describe('a call that asks', () => {
   it('goes on where it stopped, as often as it asks', async () => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(2))
     expect(first).toMatchObject({ kind: 'question', question })
     const second = await exchanges.resume(arrival(), stateOf(first), accept({ a: 1 }))
@@ -48,13 +48,13 @@ describe('a call that asks', () => {
     ['no object', 'accept'],
     ['missing', undefined],
   ])('gets nothing for a form that is %s', async (_what, reply) => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(1))
     expect(await exchanges.resume(arrival(), stateOf(first), reply)).toEqual(answered('[null]'))
   })
 
   it('counts once, and for the request that it was asked for alone', async () => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     const first = await exchanges.begin(arrival(), asking(1))
     const state = stateOf(first)
     const other = arrival({ subject: 'call_tool {"name":"drop_table"}' })
@@ -68,7 +68,7 @@ describe('a call that asks', () => {
   })
 
   it('asks nobody where the client cannot', async () => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     const turn = await exchanges.begin(arrival({ canAsk: false }), asking(1))
     expect(turn).toEqual(answered('[null]'))
   })
@@ -77,7 +77,7 @@ describe('a call that asks', () => {
     ['in all', { mostWaiting: 1 }, 'another'],
     ['of its client', { mostOfClient: 1 }, 'one'],
   ])('says so when too many questions are open, %s', async (_, options, client) => {
-    const exchanges = createExchanges(options)
+    const exchanges = new Exchanges(options)
     const first = await exchanges.begin(arrival({ client: 'one' }), asking(1))
     await expect(exchanges.begin(arrival({ client }), asking(1))).rejects.toMatchObject({
       code: 'too-many-questions',
@@ -89,7 +89,7 @@ describe('a call that asks', () => {
   })
 
   it('keeps no other client from asking', async () => {
-    const exchanges = createExchanges({ mostOfClient: 1 })
+    const exchanges = new Exchanges({ mostOfClient: 1 })
     await exchanges.begin(arrival({ client: 'one' }), asking(1))
     expect(await exchanges.begin(arrival({ client: 'another' }), asking(1))).toMatchObject({
       kind: 'question',
@@ -99,7 +99,7 @@ describe('a call that asks', () => {
 
 describe('the end of a call', () => {
   it('comes with the request that carries it, the one that brought the answer too', async () => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     const [one, two] = [new AbortController(), new AbortController()]
     let signal: AbortSignal | undefined
     const work = async (given: Work): Promise<{ text: string }> => {
@@ -117,7 +117,7 @@ describe('the end of a call', () => {
   })
 
   it('comes with the end of the server, and nothing is answered', async () => {
-    const exchanges = createExchanges()
+    const exchanges = new Exchanges()
     let said: unknown = 'nothing yet'
     await exchanges.begin(arrival(), async ({ ask, signal }) => {
       const answer = await ask?.(question)
@@ -131,7 +131,7 @@ describe('the end of a call', () => {
   it('comes when nobody answers in time', async () => {
     vi.useFakeTimers()
     try {
-      const exchanges = createExchanges({ patienceMs: 1000 })
+      const exchanges = new Exchanges({ patienceMs: 1000 })
       let signal: AbortSignal | undefined
       const first = await exchanges.begin(arrival(), async (work) => {
         ;({ signal } = work)
@@ -146,7 +146,7 @@ describe('the end of a call', () => {
   })
 
   it('comes with the end of the request that was asked in, which makes room for others', async () => {
-    const exchanges = createExchanges({ mostWaiting: 1 })
+    const exchanges = new Exchanges({ mostWaiting: 1 })
     let signal: AbortSignal | undefined
     const first = await exchanges.begin(arrival(), async (work) => {
       ;({ signal } = work)
@@ -159,7 +159,7 @@ describe('the end of a call', () => {
   })
 
   it('passes an error on', async () => {
-    const failing = createExchanges().begin(arrival(), () => Promise.reject(new Error('broken')))
+    const failing = new Exchanges().begin(arrival(), () => Promise.reject(new Error('broken')))
     await expect(failing).rejects.toThrow('broken')
   })
 })

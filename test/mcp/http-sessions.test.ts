@@ -1,7 +1,7 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type ServedHttp, serveHttp } from '../../src/mcp/http.ts'
 import { withinLimit } from '../patience.ts'
-import { emptyWorld } from './_empty-world.ts'
+import { projectAt } from './_in-process.ts'
 
 let served: ServedHttp | undefined
 afterEach(async () => {
@@ -44,7 +44,7 @@ describe('sessions over HTTP', () => {
       200,
       async (idleMs) => {
         await served?.close()
-        served = await serveHttp({ world: emptyWorld(), token, idleMs })
+        served = await serveHttp({ project: projectAt(), token, idleMs })
         const session = (await post(initialize)).headers.get('mcp-session-id') ?? ''
         const soon = await post(list, session)
         await new Promise((resolve) => setTimeout(resolve, idleMs * 2))
@@ -57,7 +57,7 @@ describe('sessions over HTTP', () => {
   })
 
   it('make room for a new one: that ends which was idle for longest', async () => {
-    served = await serveHttp({ world: emptyWorld(), token, mostSessions: 2 })
+    served = await serveHttp({ project: projectAt(), token, mostSessions: 2 })
     const first = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const second = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     expect((await post(list, first)).status).toBe(200)
@@ -67,7 +67,7 @@ describe('sessions over HTTP', () => {
   })
 
   it('are so many and no more while each has a stream, until one ends', async () => {
-    served = await serveHttp({ world: emptyWorld(), token, mostSessions: 1 })
+    served = await serveHttp({ project: projectAt(), token, mostSessions: 1 })
     const only = (await post(initialize)).headers.get('mcp-session-id') ?? ''
     const headers = { authorization: `Bearer ${token}`, 'mcp-session-id': only }
     const stream = await fetch(served.address, {
@@ -81,21 +81,22 @@ describe('sessions over HTTP', () => {
   })
 
   it('have a session of calls each, which no refused request costs', async () => {
-    const world = emptyWorld()
-    served = await serveHttp({ world, token })
-    const before = world.sessions
+    const project = projectAt()
+    const sessions = vi.spyOn(project, 'newSession')
+    served = await serveHttp({ project, token })
+    sessions.mockClear()
     await post(initialize)
     await post(initialize)
     await post(list)
     await post(list, 'x')
-    expect(world.sessions).toBe(before + 2)
+    expect(sessions).toHaveBeenCalledTimes(2)
   })
 })
 
 it('says which port it cannot have', async () => {
-  served = await serveHttp({ world: emptyWorld(), token })
+  served = await serveHttp({ project: projectAt(), token })
   const port = Number(new URL(served.address).port)
-  await expect(serveHttp({ world: emptyWorld(), token, port })).rejects.toMatchObject({
+  await expect(serveHttp({ project: projectAt(), token, port })).rejects.toMatchObject({
     code: 'EADDRINUSE',
   })
 })

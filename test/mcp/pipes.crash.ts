@@ -83,7 +83,7 @@ describe('bad input on the pipe', () => {
     server.write(call(3, 'call_tool', { tool: 7, params: [] }))
     const wrong = JSON.stringify(await server.answer(3))
     expect(wrong).toContain('invalid parameters for call_tool')
-    expect(wrong).toContain('tool must be a string')
+    expect(wrong).toContain('tool: Invalid input: expected string')
     server.write(call(4, 'match_references', { prompt: 'x'.repeat(10_000_000) }))
     expect(JSON.stringify(await server.answer(4))).toContain('characters; 4194304 are allowed')
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`

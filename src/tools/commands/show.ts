@@ -2,7 +2,7 @@ import { type Context, defineCommand, type Note, type Screen } from '../../core/
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { safeLine, safeText } from '../../core/text.ts'
 import { describeParameters } from '../cache/describe-parameters.ts'
-import type { ToolCaution } from '../cache/tool-index.ts'
+import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import { cautionText, guardsOf, hintText } from './describe-tool.ts'
 import { foundAmongAsked, hearing, knownTools, toolNamed } from './project-tools.ts'
@@ -63,14 +63,22 @@ async function showTool(context: Context, name: string): Promise<ShowResult> {
       return { ...(await toolNamed(name, known, heard)), project: known.project }
     }),
   )
-  const { tool, index, project } = found
+  const { workflows, guards, ...facts } = toolFacts(found.tool, found.index, found.project)
+  return { ...facts, workflows, diagnostics, guards }
+}
+
+/** What is known of a tool. */
+export function toolFacts(
+  tool: ToolSummary,
+  index: ToolIndex,
+  project: string,
+): Omit<ShowResult, 'diagnostics'> {
   const guards = guardsOf(tool, index, project)
   return {
     tool,
     caution: index.caution(tool.id),
     definition: index.definition(tool.id),
     workflows: guards.map((workflow) => workflow.name),
-    diagnostics,
     guards: guards.map((workflow) => ({
       name: workflow.name,
       mode: workflow.mode,

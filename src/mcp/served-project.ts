@@ -1,0 +1,68 @@
+import type { Context } from '../core/command.ts'
+import { discoverOptionsFrom } from '../library/discover.ts'
+import { SkillManager } from '../library/manager.ts'
+import { toolProject } from '../tools/commands/project-tools.ts'
+import { remarksOn } from '../tools/server/errors.ts'
+import { openLiveServers, type ProjectServers } from '../tools/server/project-servers.ts'
+import { forgetSessions, sessionPlace } from '../tools/workflow/session.ts'
+
+/** How the IDs of sessions begin that the user did not name. */
+const ownSession = 'mcp-'
+
+/** The project that the command works in, as long as it is served. */
+export class ServedProject {
+  /** Asks no question at the terminal: the client is asked. */
+  readonly context: Context
+  /** Real path of the workspace. */
+  readonly workspace: string
+  /** The user approved in advance whatever a tool may change. */
+  readonly yes: boolean
+  /** Servers start with the first call that needs them. */
+  readonly servers: ProjectServers
+  readonly #session: string | undefined
+  readonly #hasOwnSessions: boolean
+
+  /** @throws {SkillrailError} for an invalid session ID */
+  constructor(given: Context, { yes, session }: { yes: boolean; session?: string | undefined }) {
+    const ask: Context['ask'] = ({ otherwise }) => Promise.reject(otherwise())
+    this.context = { ...given, interactive: false, ask }
+    const { runtime, settings } = given
+    const project = toolProject(given)
+    this.workspace = project
+    this.yes = yes
+    this.#session = session
+    this.#hasOwnSessions = sessionPlace({ project, runtime, id: session }).from === 'default'
+    this.servers = openLiveServers({
+      project,
+      runtime,
+      settings,
+      onLog: ({ server, message }) => given.note(`${server}: ${message}`, 'detail'),
+    })
+    given.diagnose(remarksOn(this.servers.configuration))
+  }
+
+  /** The session of a client that just connected. */
+  newSession(): string | undefined {
+    if (!this.#hasOwnSessions) return this.#session
+    const { runtime } = this.context
+    forgetSessions({ project: this.workspace, runtime, prefix: ownSession })
+    return `${ownSession}${runtime.id()}`
+  }
+
+  /** The context of one request: it ends with the request, and notes become part of its answer. */
+  during(signal: AbortSignal, note: (line: string) => void = () => undefined): Context {
+    const { context } = this
+    return {
+      ...context,
+      signal: AbortSignal.any([signal, context.signal]),
+      note,
+      diagnose: () => undefined,
+    }
+  }
+
+  /** The skills as they are on disk now. */
+  skills(): SkillManager {
+    const { runtime, settings } = this.context
+    return new SkillManager(discoverOptionsFrom(runtime, settings))
+  }
+}

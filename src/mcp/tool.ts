@@ -1,0 +1,240 @@
+import { z } from 'zod'
+import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
+import { isObject, tooDeepAt } from '../core/json.ts'
+import { nearest, safeText } from '../core/text.ts'
+import type { JsonValue } from '../skill/model.ts'
+import type { JsonObject } from '../tools/model.ts'
+
+/** A tool that Skillrail offers to MCP clients. */
+export interface OfferedTool extends ToolFacts {
+  inputSchema: JsonObject & { type: 'object' }
+  /** Only where the shape is stable. */
+  outputSchema?: JsonObject | undefined
+  /**
+   * @param input as the client sent it
+   * @throws {SkillrailError} what the model gets as an error
+   */
+  run(input: unknown, call: ClientCall): Promise<ToolAnswer>
+}
+
+interface ToolFacts {
+  name: string
+  title: string
+  /** For the model that chooses. */
+  description: string
+  annotations: ToolAnnotations
+}
+
+/** Every hint is given, since the defaults of MCP assume the worst. */
+interface ToolAnnotations {
+  readOnlyHint: boolean
+  destructiveHint: boolean
+  idempotentHint: boolean
+  openWorldHint: boolean
+}
+
+export interface ToolAnswer {
+  text: string
+  /** Messages of workflows and repeated attempts; they come before the text. */
+  notes?: readonly string[] | undefined
+  /** The answer as data, for a tool with an output schema. */
+  value?: JsonObject | undefined
+  isError?: boolean | undefined
+}
+
+/** One request of a client while it is carried out. */
+export interface ClientCall {
+  /** Aborted when the client cancels, and when its connection or the server ends. */
+  signal: AbortSignal
+  connection: Connection
+  progress(step: ClientProgress): void
+  /** Undefined where the client cannot ask its user. */
+  ask: AskUser | undefined
+}
+
+export interface ClientProgress {
+  progress: number
+  total?: number | undefined
+  message?: string | undefined
+}
+
+/** A question as a form. */
+export interface Question {
+  message: string
+  properties: Readonly<Record<string, FormField>>
+  required: readonly string[]
+}
+
+type FormField =
+  | { type: 'boolean'; title: string }
+  | { type: 'string'; title: string; enum?: string[] }
+
+export type FormContent = Readonly<Record<string, JsonValue>>
+
+/** Resolves with undefined when the user refuses, closes the form or does not answer. */
+export type AskUser = (question: Question) => Promise<FormContent | undefined>
+
+/** One client: its connection over pipes, or its session over HTTP. */
+export interface Connection {
+  /** The session in which prerequisites count as done; undefined: what the environment says. */
+  session: string | undefined
+  /**
+   * Directories of the skills that a user of this client activated; their files may be read then.
+   * Undefined where clients cannot be told apart, and nothing is granted.
+   */
+  activated: Set<string> | undefined
+}
+
+/** For tools that only look at what is here. */
+export const reads: ToolAnnotations = {
+  readOnlyHint: true,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+}
+
+/** For tools that run tools of others or scripts. */
+export const acts: ToolAnnotations = {
+  readOnlyHint: false,
+  destructiveHint: true,
+  idempotentHint: false,
+  openWorldHint: true,
+}
+
+/** A request of a client that cannot be carried out; nothing was done. */
+export class McpRequestError extends SkillrailError {
+  override get exitCode(): ExitCode {
+    return exitCode.usage
+  }
+}
+
+/** What a model reads of a call that was refused or failed. */
+export function failureText(error: unknown): string {
+  if (!(error instanceof SkillrailError)) return safeText(`Error: ${messageOf(error)}`)
+  const { code, message, hint, diagnostics } = error
+  const lines = [
+    message.startsWith('Error: ') ? message : `Error: ${message}`,
+    ...diagnostics.slice(0, 20).map((one) => `${one.path}: ${one.message}`),
+    ...(hint === undefined ? [] : [hint]),
+    `[${code}]`,
+  ]
+  return safeText(lines.join('\n'))
+}
+
+/** Makes a tool whose input is checked by one schema; parameters that are not in it are refused. */
+export function defineTool<S extends z.ZodObject>({
+  input: schema,
+  output,
+  run,
+  ...facts
+}: ToolFacts & {
+  input: S
+  output?: z.ZodObject
+  run(input: z.output<S>, call: ClientCall): Promise<ToolAnswer> | ToolAnswer
+}): OfferedTool {
+  return {
+    ...facts,
+    inputSchema: { ...jsonSchema(schema), type: 'object' },
+    ...(output === undefined ? {} : { outputSchema: jsonSchema(output) }),
+    run: async (given, call) => await run(checkedInput(facts.name, schema, given), call),
+  }
+}
+
+const longestName = 500
+const longestText = 100_000
+/** Characters of JSON that one call may bring along. */
+const largestInput = 4 * 1024 * 1024
+
+/** The name of a skill, a tool, a run or a step. */
+export function nameOf(description: string): z.ZodString {
+  return z.string().min(1).max(longestName).describe(description)
+}
+
+/** What a user wrote, and other texts that are read word by word. */
+export function textOf(description: string): z.ZodString {
+  return z.string().max(longestText).describe(description)
+}
+
+/** Words that must not be missing. */
+export function wordsOf(description: string): z.ZodString {
+  return textOf(description).min(1)
+}
+
+/** Any JSON object. */
+export function objectOf(description: string): z.ZodType<JsonObject> {
+  const schema = z.custom<JsonObject>((value) => isObject(value), 'is not a JSON object')
+  return schema.meta({ type: 'object', description })
+}
+
+/** A value of ours as it arrives at the client: without undefined members. */
+export function plainJson(value: object): JsonObject {
+  const plain: unknown = JSON.parse(JSON.stringify(value))
+  return isObject<JsonValue>(plain) ? plain : {}
+}
+
+/** A name as it is repeated to the client that sent it. */
+export function shortened(name: string): string {
+  return name.length <= longestName ? name : `${name.slice(0, 100)}…`
+}
+
+/**
+ * The input of a call as JSON.
+ *
+ * @throws {McpRequestError} where it is too large or nested too deep
+ */
+export function inputText(tool: string, input: unknown): string {
+  const text = textOfJson(input)
+  if (text === undefined || tooDeepAt(text) !== undefined) {
+    throw wrongInput(tool, ['Invalid: they are nested too deep'])
+  }
+  if (text.length <= largestInput) return text
+  const problem = `Invalid: they have ${text.length} characters; ${largestInput} are allowed`
+  throw wrongInput(tool, [problem])
+}
+
+/** Undefined for what is nested too deep to be written. */
+function textOfJson(input: unknown): string | undefined {
+  try {
+    return JSON.stringify(input)
+  } catch {
+    return undefined
+  }
+}
+
+function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unknown): z.output<S> {
+  const reading = schema.safeParse(given, { reportInput: true })
+  if (reading.success) return reading.data
+  const names = Object.keys(schema.shape)
+  const problems = reading.error.issues.flatMap((issue) => {
+    if (issue.code === 'unrecognized_keys') {
+      return issue.keys.map((long) => {
+        const key = shortened(long)
+        const meant = nearest(key, names)
+        const advice = meant === undefined ? '' : ` (did you mean ${meant}?)`
+        return `Invalid: ${key} is not a parameter${advice}`
+      })
+    }
+    const at = shortened(issue.path.join('.')) || 'the whole'
+    return issue.input === undefined ? `Missing: ${at}` : `Invalid: ${at}: ${issue.message}`
+  })
+  const allowed = Object.entries(schema.shape).map(([name, one]) =>
+    z.safeParse(one, undefined).success ? name : `${name}*`,
+  )
+  const hint = allowed.length === 0 ? 'nothing' : `${allowed.join(', ')} (* required)`
+  throw wrongInput(tool, problems.slice(0, 10), `It takes: ${hint}`)
+}
+
+function wrongInput(tool: string, problems: readonly string[], hint?: string): McpRequestError {
+  const message = [`Error: invalid parameters for ${tool}`, ...problems].join('\n')
+  return new McpRequestError({ code: 'invalid-parameters', message, hint })
+}
+
+function jsonSchema(schema: z.ZodObject): JsonObject {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, {
+    io: 'input',
+    unrepresentable: 'any',
+    // Not every client knows this keyword.
+    override: (context) => void delete context.jsonSchema.propertyNames,
+  })
+  return plainJson(rest)
+}
