@@ -42,8 +42,8 @@ import {
 } from './script-executor.ts'
 import { createStepRunner } from './step-runner.ts'
 
-/** What a run needs of the world; the same for a new one and a resumed one. */
-export interface RunWorld {
+/** What a run needs from outside; the same for a new one and a resumed one. */
+export interface RunSetup {
   runtime: Runtime
   workspace: string
   store: RunStore
@@ -75,16 +75,16 @@ export interface NewRun extends Pick<
 }
 
 /** Starts a run: its journal exists before anything happens. Never throws for a failed step. */
-export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult> {
-  const runId = world.runtime.id()
-  return await withJournal(runId, world, async (writer) => {
+export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult> {
+  const runId = setup.runtime.id()
+  return await withJournal(runId, setup, async (writer) => {
     const masked = redactedArguments(run.arguments)
     const header: RunRecord = {
       type: 'run',
       version: journalVersion,
       runId,
       skill: run.plan.skill,
-      at: isoNow(world),
+      at: isoNow(setup),
       mode: run.mode,
       arguments: masked,
       argumentsDigest: sha256(JSON.stringify(run.arguments)),
@@ -92,17 +92,17 @@ export async function startRun(run: NewRun, world: RunWorld): Promise<RunResult>
       request: run.request,
       plan: run.plan,
       ...(run.origin === undefined ? {} : { origin: run.origin }),
-      ...recordOf(world.confinement),
+      ...recordOf(setup.confinement),
     }
     try {
       writer.append(header, ...(run.reused ?? []))
     } catch (error) {
       // Nothing has happened yet, so nothing has to be kept of it.
-      world.store.remove(runId)
+      setup.store.remove(runId)
       throw error
     }
-    const journal = readRunJournal(world.store.pathOf(runId), runId)
-    return await proceed(journal, run.arguments, world, writer)
+    const journal = readRunJournal(setup.store.pathOf(runId), runId)
+    return await proceed(journal, run.arguments, setup, writer)
   })
 }
 
@@ -129,24 +129,24 @@ export interface Resumption {
  * @throws {RunBusyError} while another process has it.
  * @throws {RunStateError} when it has ended, or its plan changed without `force`.
  */
-export async function resumeRun(resumption: Resumption, world: RunWorld): Promise<RunResult> {
+export async function resumeRun(resumption: Resumption, setup: RunSetup): Promise<RunResult> {
   const { runId } = resumption
-  const path = world.store.pathOf(runId)
-  world.store.read(runId)
-  return await withJournal(runId, world, async (writer) => {
+  const path = setup.store.pathOf(runId)
+  setup.store.read(runId)
+  return await withJournal(runId, setup, async (writer) => {
     const journal = readRunJournal(path, runId)
-    refuseEnded(journal, world.line)
-    const change = planChanged(journal, resumption.plan, resumption.command, world.line)
+    refuseEnded(journal, setup.line)
+    const change = planChanged(journal, resumption.plan, resumption.command, setup.line)
     if (change !== undefined && resumption.force !== true) throw change
     const changed = change !== undefined
     const executesNothing = resumption.executesNothing === true
     const given = executesNothing ? [] : argumentsOf(journal, resumption.arguments ?? [])
     const plan = changed ? { plan: resumption.plan } : {}
-    writer.append({ type: 'resumed', at: isoNow(world), ...plan, ...recordOf(world.confinement) })
+    writer.append({ type: 'resumed', at: isoNow(setup), ...plan, ...recordOf(setup.confinement) })
     if (changed) journal.plan = resumption.plan
     await resumption.prepare?.(journal, writer.append)
     endOrphans(interruptedKeys(journal))
-    return await proceed(journal, given, world, writer, executesNothing)
+    return await proceed(journal, given, setup, writer, executesNothing)
   })
 }
 
@@ -173,12 +173,12 @@ export async function readResult(
 async function proceed(
   journal: RunJournal,
   given: readonly string[],
-  world: RunWorld,
+  setup: RunSetup,
   writer: RecordWriter,
   executesNothing = false,
 ): Promise<RunResult> {
   const { runId, skill, requireVerified } = journal.run
-  const { runtime, workspace, settings } = world
+  const { runtime, workspace, settings } = setup
   const files = runFiles(dirname(journal.path), runId)
   const scripts = {
     workspace,
@@ -186,8 +186,8 @@ async function proceed(
     environment: childEnvironment(runtime, settings.environment, {}),
     outputLimit: settings.outputLimit,
     run: runProcess,
-    confinement: world.confinement,
-    refusalOf: world.refusalOf,
+    confinement: setup.confinement,
+    refusalOf: setup.refusalOf,
   }
   const runner = createStepRunner({
     runId,
@@ -195,38 +195,38 @@ async function proceed(
     executors: [
       scriptExecutor(scripts),
       ...(journal.run.mode === 'stepper'
-        ? [drivenExecutor(journal, runtime, world.onHandOut)]
+        ? [drivenExecutor(journal, runtime, setup.onHandOut)]
         : []),
-      ...(world.executors ?? []),
+      ...(setup.executors ?? []),
     ],
-    world: scripts,
+    setup: scripts,
     requireVerified,
   })
   const { root } = journal.plan
   const steps = allSteps(root).length
-  world.onEvent?.({ type: 'run-started', runId, skill, steps, at: isoNow(world) })
+  setup.onEvent?.({ type: 'run-started', runId, skill, steps, at: isoNow(setup) })
   const engine = createJournalEngine({
     journal,
     writer,
     runner: executesNothing ? undefined : runner,
     clock: runtime,
-    signal: world.signal,
-    onEvent: world.onEvent,
-    yesGates: world.yesGates,
+    signal: setup.signal,
+    onEvent: setup.onEvent,
+    yesGates: setup.yesGates,
     defaultTimeoutMs: settings.timeout * 1000,
     // Between two reports no process of ours runs; the time passes all the same.
     countsAbsence: journal.run.mode === 'stepper',
   })
   try {
     const { status, attempts, winner, ended } = await runChain(root, engine)
-    const at = isoNow(world)
+    const at = isoNow(setup)
     writer.append({ type: 'status', status, at })
     const left = ended === 'suspended' ? undefined : cleanUp(runId, files, root.policy.cleanupAfter)
-    if (left !== undefined) world.onProblem?.(left)
-    world.onEvent?.({ type: 'run-finished', runId, status, at })
+    if (left !== undefined) setup.onProblem?.(left)
+    setup.onEvent?.({ type: 'run-finished', runId, status, at })
     return { runId, skill, status, attempts, ...(winner === undefined ? {} : { winner }) }
   } catch (error) {
-    throw saysHowToGoOn(error, journal, world.line)
+    throw saysHowToGoOn(error, journal, setup.line)
   } finally {
     await engine.idle()
   }
@@ -249,8 +249,8 @@ function interruptedKeys(journal: RunJournal): Set<string> {
   return new Set(open.map((key) => `${journal.run.runId}/${key}`))
 }
 
-function isoNow(world: Pick<RunWorld, 'runtime'>): string {
-  return new Date(world.runtime.now()).toISOString()
+function isoNow(setup: Pick<RunSetup, 'runtime'>): string {
+  return new Date(setup.runtime.now()).toISOString()
 }
 
 /**
@@ -259,7 +259,7 @@ function isoNow(world: Pick<RunWorld, 'runtime'>): string {
  */
 export async function withJournal(
   runId: string,
-  { store, onProblem, line = runLine }: Pick<RunWorld, 'store' | 'onProblem' | 'line'>,
+  { store, onProblem, line = runLine }: Pick<RunSetup, 'store' | 'onProblem' | 'line'>,
   work: (writer: RecordWriter) => Promise<RunResult>,
 ): Promise<RunResult> {
   const path = store.pathOf(runId)

@@ -12,7 +12,7 @@ import type { ConfinementRecord } from './journal-records.ts'
 import type { PlannedStep } from './plan-model.ts'
 import { stateText } from './state.ts'
 
-export interface ScriptWorld {
+export interface ScriptSetup {
   workspace: string
   files: RunFiles
   /** What scripts get of our environment. */
@@ -36,34 +36,34 @@ export interface Refusal {
 export type RunConfinement = Confinement | 'off'
 
 /** Runs the script of a skill by the script protocol, with `chain_state` on standard input. */
-export function scriptExecutor(world: ScriptWorld): Executor {
+export function scriptExecutor(setup: ScriptSetup): Executor {
   return {
     kind: 'script',
     async execute(request) {
       const { step, attempt, state, key } = request.call
-      const directory = skillDirectory(world.workspace, step)
+      const directory = skillDirectory(setup.workspace, step)
       const search = findScript(directory, step.script)
       if (search.kind !== 'found') {
         return failed('digest-changed', `the script of ${step.skill} is gone`)
       }
-      const confinement = confinementOf(step, world)
+      const confinement = confinementOf(step, setup)
       if (confinement === 'missing') return { kind: 'output', output: noSandbox(step) }
       const { unwritable, output, stdout, stderr } = await runScript({
         script: search.script,
         skillDirectory: directory,
-        cwd: world.workspace,
+        cwd: setup.workspace,
         arguments: request.arguments,
         input: stateText(state),
         runId: request.runId,
         step: step.step,
         attempt,
         idempotencyKey: request.idempotencyKey,
-        scratch: world.files.scratch,
-        files: executionFiles(world.files, key),
-        environment: world.environment,
-        outputLimit: world.outputLimit,
+        scratch: setup.files.scratch,
+        files: executionFiles(setup.files, key),
+        environment: setup.environment,
+        outputLimit: setup.outputLimit,
         signal: request.signal,
-        run: world.run,
+        run: setup.run,
         confinement,
         onOutput: request.onOutput,
       })
@@ -99,17 +99,17 @@ interface Verification {
 export async function verifyStep(
   step: PlannedStep,
   output: StepOutput,
-  world: ScriptWorld,
+  setup: ScriptSetup,
   request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<Verification> {
-  const directory = skillDirectory(world.workspace, step)
+  const directory = skillDirectory(setup.workspace, step)
   const search = findVerifyScript(directory)
   if (search.kind !== 'found') {
     return { output: unverified(output, 'its scripts/verify is gone'), log: '', ended: false }
   }
-  const confinement = confinementOf(step, world)
+  const confinement = confinementOf(step, setup)
   if (confinement === 'missing') return { output: noSandbox(step), log: '', ended: false }
-  const result = await startVerification(search.script, confinement, step, output, world, request)
+  const result = await startVerification(search.script, confinement, step, output, setup, request)
   const log = lastOutput(capturedText(result.stdout), capturedText(result.stderr))
   const { end } = result
   const sandbox = confinement?.sandbox.name
@@ -144,11 +144,11 @@ function startVerification(
   confinement: Confinement | undefined,
   step: PlannedStep,
   output: StepOutput,
-  world: ScriptWorld,
+  setup: ScriptSetup,
   request: Pick<StepRequest, 'runId' | 'idempotencyKey' | 'signal'>,
 ): Promise<ProcessResult> {
-  const directory = skillDirectory(world.workspace, step)
-  const { environment, outputLimit, files } = world
+  const directory = skillDirectory(setup.workspace, step)
+  const { environment, outputLimit, files } = setup
   const { signal } = request
   const stdin = JSON.stringify({ output })
   if (confinement !== undefined) {
@@ -166,7 +166,7 @@ function startVerification(
   return runProcess({
     file: script.file,
     args: script.args,
-    cwd: world.workspace,
+    cwd: setup.workspace,
     env: { ...environment, ...verifyVariables(directory, files.scratch, step, request) },
     stdin,
     outputLimit,
@@ -175,9 +175,9 @@ function startVerification(
 }
 
 /** The sandbox of a step; undefined where it needs none. */
-function confinementOf(step: PlannedStep, world: ScriptWorld): Confinement | undefined | 'missing' {
-  if (step.sandboxed !== true || world.confinement === 'off') return undefined
-  return world.confinement ?? 'missing'
+function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined | 'missing' {
+  if (step.sandboxed !== true || setup.confinement === 'off') return undefined
+  return setup.confinement ?? 'missing'
 }
 
 function noSandbox(step: PlannedStep): StepOutput {

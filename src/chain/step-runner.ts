@@ -10,7 +10,7 @@ import { secretsIn } from './run-arguments.ts'
 import {
   lastOutput,
   type Refusal,
-  type ScriptWorld,
+  type ScriptSetup,
   skillDirectory,
   verifyStep,
 } from './script-executor.ts'
@@ -33,7 +33,7 @@ export interface StepRunnerOptions {
   runId: string
   arguments: readonly string[]
   executors: readonly Executor[]
-  world: ScriptWorld
+  setup: ScriptSetup
   /** A success that nobody but the agent vouches for is a failure. */
   requireVerified: boolean
 }
@@ -43,7 +43,7 @@ export interface StepRunnerOptions {
  * a resumed run sees exactly what an undisturbed one saw. It throws {@link RunFilesError} alone.
  */
 export function createStepRunner(options: StepRunnerOptions): StepRunner {
-  const { world, runId } = options
+  const { setup, runId } = options
   const secrets = secretsIn(options.arguments)
 
   async function conclude(
@@ -56,7 +56,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     let ended = false
     if (step.verify !== undefined && output.status === 'success') {
       const request = { runId, idempotencyKey, signal: context.signal }
-      const verification = await verifyStep(step, output, world, request)
+      const verification = await verifyStep(step, output, setup, request)
       output = verification.output
       log = lastOutput(log, verification.log)
       ended = verification.ended
@@ -64,7 +64,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     }
     const judged = options.requireVerified ? demandEvidence(output) : output
     const { promptDigest, workedMs } = answer
-    const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, world)
+    const hint = judged.status === 'success' ? undefined : hintOf(step, sandbox, setup)
     return {
       ...masked(judged, log, secrets),
       ...(sandbox === undefined ? {} : { sandbox }),
@@ -79,7 +79,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     async run(call, context) {
       const { step, key } = call
       const idempotencyKey = `${runId}/${key}`
-      const refusal = refusalFor(step, world)
+      const refusal = refusalFor(step, setup)
       if (refusal !== undefined) return refusal
       const executor = options.executors.find((candidate) => candidate.kind === step.executor)
       if (executor === undefined) return masked(cannotExecute(step))
@@ -102,7 +102,7 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
     async finishChain(call, output, context) {
       const { step } = call
       const verified = step.verify !== undefined
-      const refusal = verified ? refusalFor(step, world) : undefined
+      const refusal = verified ? refusalFor(step, setup) : undefined
       if (refusal !== undefined) return refusal
       const answer = { kind: 'output', output } as const
       return await conclude(step, answer, context, `${runId}/${call.key}`)
@@ -110,10 +110,10 @@ export function createStepRunner(options: StepRunnerOptions): StepRunner {
   }
 }
 
-function refusalFor(step: PlannedStep, world: ScriptWorld): StepAnswer | undefined {
-  const change = changed(step, world)
+function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefined {
+  const change = changed(step, setup)
   if (change !== undefined) return masked(change)
-  const refusal = untrusted(step, world)
+  const refusal = untrusted(step, setup)
   if (refusal === undefined) return undefined
   const { message, hint } = refusal
   const answer = masked(failedOutput('skill-not-trusted', message))
@@ -124,20 +124,20 @@ function refusalFor(step: PlannedStep, world: ScriptWorld): StepAnswer | undefin
 function hintOf(
   step: PlannedStep,
   sandbox: string | undefined,
-  world: ScriptWorld,
+  setup: ScriptSetup,
 ): string | undefined {
   if (sandbox === undefined) return undefined
-  const refusal = world.refusalOf?.(skillDirectory(world.workspace, step))
+  const refusal = setup.refusalOf?.(skillDirectory(setup.workspace, step))
   return sandboxHint(sandbox, { allowing: refusal?.hint, grants: true })
 }
 
-function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined {
+function changed(step: PlannedStep, setup: ScriptSetup): StepOutput | undefined {
   if (step.executor === 'missing') {
     return failedOutput('skill-not-found', `there is no skill ${step.skill}`)
   }
   const script = step.executor === 'script' ? step.script : undefined
   const files = [basename(step.path), script, step.verify]
-  if (skillDigest(skillDirectory(world.workspace, step), files) === step.digest) return undefined
+  if (skillDigest(skillDirectory(setup.workspace, step), files) === step.digest) return undefined
   return failedOutput(
     'digest-changed',
     `the skill ${step.skill} was changed after the run was planned`,
@@ -147,12 +147,12 @@ function changed(step: PlannedStep, world: ScriptWorld): StepOutput | undefined 
 const actingExecutors: readonly PlannedStep['executor'][] = ['script', 'agent', 'model']
 
 /** An edit of a helper beside the script leaves the digest as it was, but not the trust. */
-function untrusted(step: PlannedStep, world: ScriptWorld): Refusal | undefined {
+function untrusted(step: PlannedStep, setup: ScriptSetup): Refusal | undefined {
   const acts = actingExecutors.includes(step.executor)
   // What runs in a sandbox runs there whatever its trust is by now.
   const confined = step.sandboxed === true && (step.executor === 'script' || !acts)
   if (confined || (!acts && step.verify === undefined)) return undefined
-  return world.refusalOf?.(skillDirectory(world.workspace, step))
+  return setup.refusalOf?.(skillDirectory(setup.workspace, step))
 }
 
 function cannotExecute(step: PlannedStep): StepOutput {

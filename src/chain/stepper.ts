@@ -5,7 +5,7 @@ import type { RunResult, TaskCall } from './engine.ts'
 import { RunBusyError, RunStateError } from './errors.ts'
 import type { Plan } from './plan-model.ts'
 import { type WalkedStep, walkResult } from './result.ts'
-import { readResult, resumeRun, type Resumption, type RunWorld, startRun } from './run-chain.ts'
+import { readResult, resumeRun, type Resumption, type RunSetup, startRun } from './run-chain.ts'
 import { type RunLine, runLine } from './run-line.ts'
 import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
@@ -42,9 +42,9 @@ export interface HandedStep {
 export async function startStepper(
   plan: Plan,
   run: { arguments: readonly string[]; request: RunRequest; requireVerified: boolean },
-  world: RunWorld,
+  setup: RunSetup,
 ): Promise<StepperAnswer> {
-  return await drive(world, async (driven) => startRun({ ...run, plan, mode: 'stepper' }, driven))
+  return await drive(setup, async (driven) => startRun({ ...run, plan, mode: 'stepper' }, driven))
 }
 
 /**
@@ -55,21 +55,21 @@ export async function startStepper(
 export async function continueStepper(
   runId: string,
   plan: Plan,
-  world: RunWorld,
+  setup: RunSetup,
   given?: readonly string[],
 ): Promise<StepperAnswer> {
   const resumption = { runId, plan, arguments: given }
-  return await drive(world, async (driven) => resumeRun(resumption, driven))
+  return await drive(setup, async (driven) => resumeRun(resumption, driven))
 }
 
 /** Continues a run as far as it goes without the agent, and says what the agent has to do then. */
 export async function drive(
-  world: RunWorld,
-  go: (world: RunWorld) => Promise<RunResult>,
+  setup: RunSetup,
+  go: (setup: RunSetup) => Promise<RunResult>,
 ): Promise<StepperAnswer> {
   const states = new Map<string, ChainState>()
   const onHandOut = ({ key, state }: TaskCall): void => void states.set(key, state)
-  return stepperAnswer(await go({ ...world, onHandOut }), states)
+  return stepperAnswer(await go({ ...setup, onHandOut }), states)
 }
 
 /**
@@ -79,23 +79,23 @@ export async function drive(
 export async function reportStep(
   report: { runId: string; step: string; output: StepOutput },
   plan: Plan,
-  world: RunWorld,
+  setup: RunSetup,
   given?: readonly string[],
 ): Promise<StepperAnswer> {
   const { runId } = report
   let find: () => DismissedReport | undefined = () => undefined
   const prepare: Resumption['prepare'] = async (journal, append) => {
     // Looking leaves marks in what is looked at.
-    const standing = await readResult(world.store.read(runId), world.runtime)
-    const key = keyOfHanded(runId, standing, report.step, world.line)
+    const standing = await readResult(setup.store.read(runId), setup.runtime)
+    const key = keyOfHanded(runId, standing, report.step, setup.line)
     find = () => dismissedReport(journal, key, report.step)
-    const at = new Date(world.runtime.now()).toISOString()
+    const at = new Date(setup.runtime.now()).toISOString()
     const record = { type: 'report', key, output: redactValue(report.output), at } as const
     append(record)
     journal.reports.set(key, record)
   }
-  const answer = await inTurn(world, async () =>
-    drive(world, async (driven) => resumeRun({ runId, plan, prepare, arguments: given }, driven)),
+  const answer = await inTurn(setup, async () =>
+    drive(setup, async (driven) => resumeRun({ runId, plan, prepare, arguments: given }, driven)),
   )
   const dismissed = find()
   return { ...answer, ...(dismissed === undefined ? {} : { dismissed }) }
@@ -104,7 +104,7 @@ export async function reportStep(
 const patienceMs = 10_000
 
 /** Reports about the steps of a group may come at once. */
-async function inTurn<T>({ runtime, signal }: RunWorld, go: () => Promise<T>): Promise<T> {
+async function inTurn<T>({ runtime, signal }: RunSetup, go: () => Promise<T>): Promise<T> {
   const start = runtime.elapsed()
   for (;;) {
     try {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { OptionSpecs } from '../../core/command.ts'
 import { pointless, UsageError } from '../../core/errors.ts'
 import { cancelRun } from '../decisions.ts'
-import { type NewRun, type Resumption, resumeRun, type RunWorld, startRun } from '../run-chain.ts'
+import { type NewRun, type Resumption, resumeRun, type RunSetup, startRun } from '../run-chain.ts'
 import type { Plan } from '../plan-model.ts'
 import { planChanged } from '../plan-changed.ts'
 import { RunBusyError, RunStateError } from '../errors.ts'
@@ -60,11 +60,11 @@ export async function startOn(
   { context }: ChainProject,
   choice: EngineChoice,
   run: NewRun,
-  world: RunWorld,
+  setup: RunSetup,
 ): Promise<RunResult> {
-  if (!wantsServer(choice)) return await startRun(run, world)
+  if (!wantsServer(choice)) return await startRun(run, setup)
   const { startServerRun } = await import('../restate/remote-run.ts')
-  return await startServerRun(run, world, serverAddress(context, choice))
+  return await startServerRun(run, setup, serverAddress(context, choice))
 }
 
 /** The choice that executes another run where this one was executed. */
@@ -80,11 +80,11 @@ export async function resumeOn(
   { context }: ChainProject,
   journal: RunJournal,
   resumption: Resumption,
-  world: RunWorld,
+  setup: RunSetup,
 ): Promise<RunResult> {
-  if (journal.run.server === undefined) return await resumeRun(resumption, world)
+  if (journal.run.server === undefined) return await resumeRun(resumption, setup)
   const { resumeServerRun } = await import('../restate/remote-run.ts')
-  return await resumeServerRun(resumption, world, serverAddress(context, engineOf(journal)))
+  return await resumeServerRun(resumption, setup, serverAddress(context, engineOf(journal)))
 }
 
 /** Cancels a run where it is executed. */

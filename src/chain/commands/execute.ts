@@ -6,7 +6,7 @@ import { keepsArguments } from '../run-arguments.ts'
 import type { Plan } from '../plan-model.ts'
 import type { RunResult } from '../engine.ts'
 import type { RunStore } from '../run-store.ts'
-import type { RunWorld } from '../run-chain.ts'
+import type { RunSetup } from '../run-chain.ts'
 import { type ConfinementChoice, confinementFor } from './confinement.ts'
 import type { InstructionChoice } from './instructions.ts'
 import { type ChainProject, linesAgain, refusalIn, runSettings } from './project.ts'
@@ -34,12 +34,12 @@ export interface ExecuteChoice extends InstructionChoice, ConfinementChoice {
   maxTime?: number | undefined
 }
 
-/** Executes a run. `work` starts or resumes it in the world that it gets. */
+/** Executes a run. `work` starts or resumes it in the setup that it gets. */
 export async function executeRun(
   project: ChainProject,
   plan: Plan,
   choice: ExecuteChoice,
-  work: (world: RunWorld) => Promise<RunResult>,
+  work: (setup: RunSetup) => Promise<RunResult>,
 ): Promise<RunAnswer> {
   const { context, store } = project
   const { maxTime } = choice
@@ -51,9 +51,9 @@ export async function executeRun(
   const executors = hasOthers
     ? await (await import('./executors.ts')).executorsFor(project, choice)
     : []
-  const { world, problems } = openWorld(project, choice, confinement)
+  const { setup, problems } = runSetup(project, choice, confinement)
   const result = await work({
-    ...world,
+    ...setup,
     executors,
     refusalOf: refusalIn(project, lockReadOnce(project.policy.workspace)),
     signal: limit === undefined ? context.signal : AbortSignal.any([context.signal, limit]),
@@ -71,14 +71,14 @@ export async function executeRun(
 }
 
 /** What every run needs. `problems` are to be printed when it has ended. */
-export function openWorld(
+export function runSetup(
   project: ChainProject,
   choice: ConfinementChoice,
-  confinement: RunWorld['confinement'],
-): { world: RunWorld; problems: readonly Diagnostic[] } {
+  confinement: RunSetup['confinement'],
+): { setup: RunSetup; problems: readonly Diagnostic[] } {
   const { context, workspace, store } = project
   const problems: Diagnostic[] = []
-  const world: RunWorld = {
+  const setup: RunSetup = {
     runtime: context.runtime,
     workspace,
     store,
@@ -90,7 +90,7 @@ export function openWorld(
     onProblem: (problem) => void problems.push(problem),
     onEvent: (event) => context.emit(event),
   }
-  return { world, problems }
+  return { setup, problems }
 }
 
 /** Of a journal that a step has deleted or changed, something else is said. */

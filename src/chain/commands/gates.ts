@@ -88,14 +88,14 @@ async function decideGate(
   if (approved) {
     const { request, server } = journal.run
     const choice = { ...values, ...executedAs(request), engine: server?.engine }
-    return await executeRun(project, plan, choice, async (world) =>
-      resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, world),
+    return await executeRun(project, plan, choice, async (setup) =>
+      resumeOn(project, journal, { ...resumption, arguments: given, command: 'approve' }, setup),
     )
   }
   const { workspace, store } = project
   const { runtime, settings, signal } = context
-  const world = { runtime, workspace, store, settings: settings.run, signal }
-  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, world)
+  const setup = { runtime, workspace, store, settings: settings.run, signal }
+  const result = await resumeOn(project, journal, { ...resumption, executesNothing: true }, setup)
   return answerWith(result, { line: linesAgain(context) })
 }
 

@@ -2,7 +2,7 @@ import { type Context, defineCommand } from '../../core/command.ts'
 import { argumentsOf } from '../run-arguments.ts'
 import type { ChainEvent, RunResult } from '../engine.ts'
 import { drive } from '../stepper.ts'
-import { readResult, type RunWorld } from '../run-chain.ts'
+import { readResult, type RunSetup } from '../run-chain.ts'
 import { reusedResults } from '../reuse.ts'
 import { confinementOptions } from './confinement.ts'
 import { engineOf, openRun, planToContinue, resumeOn, startOn } from './engine.ts'
@@ -17,7 +17,7 @@ import { linesAgain, openProject, planKept, usablePlan } from './project.ts'
 import { answerWith, codeOfRun, renderRun, type RunAnswer, runProgress } from './run-text.ts'
 import {
   codeOfStepper,
-  openStepperWorld,
+  stepperSetup,
   renderStepper,
   type StepperResult,
   stepperResult,
@@ -45,8 +45,8 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
     const resumption = { runId, plan, force, arguments: given.length > 0 ? given : undefined }
     const { request, server } = journal.run
     const choice = { ...values, ...executedAs(request), engine: server?.engine }
-    return await executeRun(project, plan, choice, async (world) =>
-      resumeOn(project, journal, resumption, world),
+    return await executeRun(project, plan, choice, async (setup) =>
+      resumeOn(project, journal, resumption, setup),
     )
   },
   progress: runProgress,
@@ -112,12 +112,12 @@ async function repeatRun(
   const origin = { runId: old.runId, kind: choice.kind }
   const run = { plan, arguments: given, mode, requireVerified, request, reused, origin }
   const engine = engineOf(journal)
-  const start = async (world: RunWorld): Promise<RunResult> => startOn(project, engine, run, world)
+  const start = async (setup: RunSetup): Promise<RunResult> => startOn(project, engine, run, setup)
   if (mode === 'run') {
     const executed = { ...values, ...executedAs(request), engine: engine.engine }
     return await executeRun(project, plan, executed, start)
   }
-  const { world, end } = await openStepperWorld(project, plan, values)
-  const answer = await end(drive(world, start))
+  const { setup, end } = await stepperSetup(project, plan, values)
+  const answer = await end(drive(setup, start))
   return stepperResult(project, { plan, given, answer }, values)
 }

@@ -100,8 +100,8 @@ export const command = defineCommand<Result, ChainEvent>()({
       requireVerified: values.requireVerified,
       request: { directory: planned.directory, ...changes },
     }
-    return await executeRun(project, plan, values, async (world) =>
-      startOn(project, values, run, world),
+    return await executeRun(project, plan, values, async (setup) =>
+      startOn(project, values, run, setup),
     )
   },
   progress: runProgress,

@@ -15,10 +15,10 @@ import {
   type StepperAnswer,
   stepperAnswer,
 } from '../stepper.ts'
-import { readResult, type RunWorld } from '../run-chain.ts'
+import { readResult, type RunSetup } from '../run-chain.ts'
 import { type ConfinementChoice, confinementFor, confinementOptions } from './confinement.ts'
 import { openRun } from './engine.ts'
-import { openWorld } from './execute.ts'
+import { runSetup } from './execute.ts'
 import { stepContent } from './executors.ts'
 import {
   type ChainProject,
@@ -87,8 +87,8 @@ export const start = defineCommand<StepperResult, ChainEvent>()({
     const { requireVerified } = values
     const request = { directory: planned.directory, ...changes }
     const run = { arguments: given, request, requireVerified }
-    const { world, end } = await openStepperWorld(project, plan, values)
-    const answer = await end(startStepper(plan, run, world))
+    const { setup, end } = await stepperSetup(project, plan, values)
+    const answer = await end(startStepper(plan, run, setup))
     return stepperResult(project, { plan, given, answer }, values)
   },
   progress: runProgress,
@@ -110,8 +110,8 @@ export const next = defineCommand<StepperResult, ChainEvent>()({
     }
     const plan = usablePlan(planKept(project, run))
     const all = argumentsOf(journal, given)
-    const { world, end } = await openStepperWorld(project, plan, values)
-    const answer = await end(continueStepper(runId, plan, world, given))
+    const { setup, end } = await stepperSetup(project, plan, values)
+    const answer = await end(continueStepper(runId, plan, setup, given))
     return stepperResult(project, { plan, given: all, answer }, values)
   },
   progress: runProgress,
@@ -148,8 +148,8 @@ export const report = defineCommand<StepperResult, ChainEvent>()({
     const journal = await openRun(project, runId)
     const plan = usablePlan(planKept(project, journal.run))
     const all = argumentsOf(journal, given)
-    const { world, end } = await openStepperWorld(project, plan, values)
-    const answer = await end(reportStep({ runId, step: values.step, output }, plan, world, given))
+    const { setup, end } = await stepperSetup(project, plan, values)
+    const answer = await end(reportStep({ runId, step: values.step, output }, plan, setup, given))
     return stepperResult(project, { plan, given: all, answer }, values)
   },
   progress: runProgress,
@@ -199,16 +199,16 @@ export const status = defineCommand<StatusResult>()({
     ]),
 })
 
-/** The world of a stepper command; `end` awaits its work and prints the problems of its files. */
-export async function openStepperWorld(
+/** The setup of a stepper command; `end` awaits its work and prints the problems of its files. */
+export async function stepperSetup(
   project: ChainProject,
   plan: Plan,
   choice: ConfinementChoice,
-): Promise<{ world: RunWorld; end: <T>(work: Promise<T>) => Promise<T> }> {
+): Promise<{ setup: RunSetup; end: <T>(work: Promise<T>) => Promise<T> }> {
   const confinement = await confinementFor(project, plan, choice)
-  const { world, problems } = openWorld(project, choice, confinement)
+  const { setup, problems } = runSetup(project, choice, confinement)
   return {
-    world,
+    setup,
     async end(work) {
       try {
         return await work

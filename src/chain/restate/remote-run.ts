@@ -5,7 +5,7 @@ import { type ChainRecord, journalVersion } from '../journal-records.ts'
 import { planChanged } from '../plan-changed.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
 import { argumentsOf, redactedArguments } from '../run-arguments.ts'
-import type { NewRun, Resumption, RunWorld } from '../run-chain.ts'
+import type { NewRun, Resumption, RunSetup } from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
@@ -28,10 +28,10 @@ import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './subm
  */
 export async function startServerRun(
   run: NewRun,
-  world: RunWorld,
+  setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
-  const { runtime, store } = world
+  const { runtime, store } = setup
   await refuseWrongServer(address)
   const runId = runtime.id()
   return await alone(store.pathOf(runId), runId, async (append) => {
@@ -54,10 +54,10 @@ export async function startServerRun(
       },
       ...(run.reused ?? []),
     )
-    const facts = factsOf(runId, run, run.plan, world, knownResults(run.reused ?? []))
+    const facts = factsOf(runId, run, run.plan, setup, knownResults(run.reused ?? []))
     const submitted = { runId, part: 1 }
     const id = await submitRun(address, { ...facts, plan: run.plan }, 1)
-    return await follow({ run: submitted, id, plan: run.plan }, world, address, append)
+    return await follow({ run: submitted, id, plan: run.plan }, setup, address, append)
   })
 }
 
@@ -68,14 +68,14 @@ export async function startServerRun(
  */
 export async function resumeServerRun(
   resumption: Resumption,
-  world: RunWorld,
+  setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
   const { runId, plan } = resumption
-  const { line = runLine } = world
-  const journal = world.store.read(runId)
+  const { line = runLine } = setup
+  const journal = setup.store.read(runId)
   const { status } = journal
-  if (status === 'waiting') return await answerRun(resumption, world, address)
+  if (status === 'waiting') return await answerRun(resumption, setup, address)
   if (status === undefined) {
     throw new RunStateError({
       code: 'run-unknown',
@@ -95,28 +95,28 @@ export async function resumeServerRun(
   const changed = change !== undefined
   const given = argumentsOf(journal, resumption.arguments ?? [])
   return await alone(journal.path, runId, async (append) => {
-    const at = new Date(world.runtime.now()).toISOString()
+    const at = new Date(setup.runtime.now()).toISOString()
     append({ type: 'resumed', at, ...(changed ? { plan } : {}) })
     const run = { arguments: given, requireVerified: journal.run.requireVerified }
     const known = knownResults(journal.done.values())
     const approvals = [...journal.approvals.values()]
-    const facts = { ...factsOf(runId, run, plan, world, known), approvals }
+    const facts = { ...factsOf(runId, run, plan, setup, known), approvals }
     const submitted = submittedRun(journal)
     const id = await submitRun(address, { ...facts, plan }, submitted.part)
-    return await follow({ run: submitted, id, plan, journal }, world, address, append)
+    return await follow({ run: submitted, id, plan, journal }, setup, address, append)
   })
 }
 
 /** Hands the decision of a user to a run that waits, and waits for its end. */
 async function answerRun(
   { runId, plan, prepare, command }: Resumption,
-  world: RunWorld,
+  setup: RunSetup,
   address: ServerAddress,
 ): Promise<RunResult> {
-  const { line = runLine } = world
-  const path = world.store.pathOf(runId)
+  const { line = runLine } = setup
+  const path = setup.store.pathOf(runId)
   return await alone(path, runId, async (append) => {
-    const journal = world.store.read(runId)
+    const journal = setup.store.read(runId)
     const change = planChanged(journal, plan, command, line)
     if (change !== undefined) throw change
     const run = submittedRun(journal)
@@ -135,13 +135,13 @@ async function answerRun(
     const approvals = records.filter((record) => record.type === 'approval')
     const { id, awakeable, next } = waiting
     const followed = { run, id, plan, journal, from: next }
-    const yesGates = world.yesGates === true ? { yesGates: true as const } : {}
-    if (approvals.length === 0 && world.yesGates !== true) {
-      return await follow({ ...followed }, world, address, append)
+    const yesGates = setup.yesGates === true ? { yesGates: true as const } : {}
+    if (approvals.length === 0 && setup.yesGates !== true) {
+      return await follow({ ...followed }, setup, address, append)
     }
     await answerWaiting(address, { awakeable }, { approvals, ...yesGates })
     append(...records)
-    return await follow({ ...followed, answered: awakeable }, world, address, append)
+    return await follow({ ...followed, answered: awakeable }, setup, address, append)
   })
 }
 
@@ -149,7 +149,7 @@ function factsOf(
   runId: string,
   run: Pick<NewRun, 'arguments' | 'requireVerified'>,
   plan: Plan,
-  world: RunWorld,
+  setup: RunSetup,
   known: RunFacts['known'],
 ): RunFacts {
   return {
@@ -157,9 +157,9 @@ function factsOf(
     runId,
     arguments: run.arguments,
     requireVerified: run.requireVerified,
-    defaultTimeoutMs: world.settings.timeout * 1000,
+    defaultTimeoutMs: setup.settings.timeout * 1000,
     planDigest: plan.digest,
-    yesGates: world.yesGates === true,
+    yesGates: setup.yesGates === true,
     known,
   }
 }
@@ -180,11 +180,11 @@ interface Followed {
 /** Waits until the run has ended, or waits itself, and writes that down. */
 async function follow(
   followed: Followed,
-  world: RunWorld,
+  setup: RunSetup,
   address: ServerAddress,
   append: (...records: ChainRecord[]) => void,
 ): Promise<RunResult> {
-  const { runtime, onEvent } = world
+  const { runtime, onEvent } = setup
   const { plan, id, from = 0, journal = { approvals: new Map() } } = followed
   const { runId } = followed.run
   const at = (): string => new Date(runtime.now()).toISOString()
@@ -195,7 +195,7 @@ async function follow(
     onEvent === undefined ? undefined : followRun(address, { id, from }, plan, onEvent, over.signal)
   let end: RunAnswer | Waiting
   try {
-    end = await endOrWait(followed, address, world)
+    end = await endOrWait(followed, address, setup)
   } finally {
     over.abort()
     await following
@@ -217,7 +217,7 @@ async function follow(
 async function endOrWait(
   followed: Followed,
   address: ServerAddress,
-  { signal }: RunWorld,
+  { signal }: RunSetup,
 ): Promise<RunAnswer | Waiting> {
   const { run, id, plan, answered } = followed
   const over = new AbortController()

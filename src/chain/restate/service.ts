@@ -28,7 +28,7 @@ import {
 import { type Acceptance, StepExecution } from './step-execution.ts'
 
 /** What the service needs of the worker that offers it. */
-interface ServiceWorld {
+interface ServiceSetup {
   sdk: Sdk
   runtime: Runtime
   accept(step: PlannedStep): Acceptance
@@ -46,20 +46,20 @@ interface ServiceWorld {
 type Service = ReturnType<Sdk['service']>
 
 /** The interpreter as a Restate service. */
-export function createService(world: ServiceWorld): Service {
-  const { sdk, runtime } = world
+export function createService(setup: ServiceSetup): Service {
+  const { sdk, runtime } = setup
   return sdk.service({
     name: serviceName,
     handlers: {
       [handlerNames.run]: async (context: Context, request: RunRequest) =>
-        await executeRun(world, context, request),
+        await executeRun(setup, context, request),
       [handlerNames.chain]: sdk.handlers.handler(
         { ingressPrivate: true },
         async (context: Context, request: NestedRequest) =>
-          await executeNested(world, context, request),
+          await executeNested(setup, context, request),
       ),
       [handlerNames.inspect]: async (): Promise<WorkerReport> => ({
-        ...world.report(),
+        ...setup.report(),
         version: protocolVersion,
         node: process.version,
         host: hostname(),
@@ -86,12 +86,12 @@ export function createService(world: ServiceWorld): Service {
 }
 
 async function executeRun(
-  world: ServiceWorld,
+  setup: ServiceSetup,
   context: Context,
   request: RunRequest,
 ): Promise<RunAnswer> {
-  const { sdk } = world
-  const { execution, begunAt } = await begin(world, context, request)
+  const { sdk } = setup
+  const { execution, begunAt } = await begin(setup, context, request)
   const { plan, runId, planDigest } = request
   const pass = emptyPass()
   const standstill = standstillOf()
@@ -108,16 +108,16 @@ async function executeRun(
     const result = { runId, skill: plan.skill, status, attempts, ...named }
     const answer = { planDigest, result, ...(approvals.length === 0 ? {} : { approvals }) }
     if (ended !== 'suspended') {
-      world.ended(request, plan.root.policy.cleanupAfter)
+      setup.ended(request, plan.root.policy.cleanupAfter)
       return fitAnswer(answer)
     }
     const gates = openGates(standstill)
     const decision = await waitForPerson(sdk, context, () => ({
       result: fitAnswer(answer).result,
-      gates: gates.map((gate) => ({ type: 'gate', ...gate, at: isoNow(world) })),
+      gates: gates.map((gate) => ({ type: 'gate', ...gate, at: isoNow(setup) })),
     }))
     if (decision === 'cancelled') {
-      world.ended(request, plan.root.policy.cleanupAfter)
+      setup.ended(request, plan.root.policy.cleanupAfter)
       return fitAnswer({ ...answer, result: { ...result, status: 'cancelled' } })
     }
     approvals.push(...decision.approvals.filter((approval) => isAbout(gates, approval)))
@@ -126,21 +126,21 @@ async function executeRun(
 }
 
 async function executeNested(
-  world: ServiceWorld,
+  setup: ServiceSetup,
   context: Context,
   request: NestedRequest,
 ): Promise<NestedAnswer> {
-  const { execution, begunAt } = await begin(world, context, request)
+  const { execution, begunAt } = await begin(setup, context, request)
   const { step, state, key, paused } = request
   const startedAt = paused?.startedAt ?? begunAt
   const pass = paused?.pass ?? emptyPass()
   const standstill = standstillOf(paused)
-  const { sdk } = world
+  const { sdk } = setup
   const parts = { sdk, context, facts: request, execution, begunAt, standstill }
   const engine = new RestateEngine(parts)
   const chain = await runChain(step, remembering(engine, pass), state, `${key}/`)
-  const verified = await verify(world, context, request, chain, execution)
-  const endedAt = await context.run('end', () => now(world))
+  const verified = await verify(setup, context, request, chain, execution)
+  const endedAt = await context.run('end', () => now(setup))
   // Two workers may have clocks that differ.
   const times = { startedAt, durationMs: Math.max(0, endedAt - startedAt) }
   if (chain.ended !== 'suspended') return { chain, ...verified, ...times }
@@ -149,7 +149,7 @@ async function executeNested(
 }
 
 async function verify(
-  world: ServiceWorld,
+  setup: ServiceSetup,
   context: Context,
   request: NestedRequest,
   chain: ChainResult,
@@ -166,7 +166,7 @@ async function verify(
     const refusal = step.verify === undefined ? undefined : await execution.refused(step, signal)
     if (refusal?.kind === 'finished') return { output: refusal.output }
     const call = { step, key, attempt, state, timeoutMs: 0 }
-    const answer = await world.runnerFor(request).finishChain(call, output, { signal })
+    const answer = await setup.runnerFor(request).finishChain(call, output, { signal })
     if (signal.aborted) throw new Error('the server has turned to another worker')
     return answer.kind === 'output' ? { output: answer.output, log: answer.log ?? '' } : { output }
   }
@@ -174,11 +174,11 @@ async function verify(
 }
 
 async function begin(
-  world: ServiceWorld,
+  setup: ServiceSetup,
   context: Context,
   facts: RunFacts,
 ): Promise<{ execution: StepExecution; begunAt: number }> {
-  const { sdk, patienceMs } = world
+  const { sdk, patienceMs } = setup
   const { runId, version } = facts
   // It becomes a directory, and anybody who reaches the server can send anything.
   if (!/^[0-9a-z]{1,40}$/.test(runId)) {
@@ -187,37 +187,37 @@ async function begin(
   let first = false
   const begin = (): number => {
     if (version > protocolVersion) {
-      world.giveBack()
+      setup.giveBack()
       const message = `the run needs version ${version}, and workers here speak ${protocolVersion}`
       throw new sdk.RetryableError(message, { retryAfter: 1000 })
     }
     first = true
-    return now(world)
+    return now(setup)
   }
   const begunAt = await context.run('begin', begin, { maxRetryDuration: patienceMs })
   const execution = new StepExecution({
     sdk,
     runId,
-    runner: world.runnerFor(facts),
-    clock: world.runtime,
-    accept: world.accept,
-    giveBack: world.giveBack,
+    runner: setup.runnerFor(facts),
+    clock: setup.runtime,
+    accept: setup.accept,
+    giveBack: setup.giveBack,
     patienceMs,
-    resultLimit: world.resultLimit,
+    resultLimit: setup.resultLimit,
     defaultTimeoutMs: facts.defaultTimeoutMs,
     attempt: context.request().attemptCompletedSignal,
     repeated: () => !first,
-    onEvent: (event) => world.onEvent?.(runId, event),
+    onEvent: (event) => setup.onEvent?.(runId, event),
   })
   return { execution, begunAt }
 }
 
-function now(world: ServiceWorld): number {
-  return world.runtime.now()
+function now(setup: ServiceSetup): number {
+  return setup.runtime.now()
 }
 
-function isoNow(world: ServiceWorld): string {
-  return new Date(now(world)).toISOString()
+function isoNow(setup: ServiceSetup): string {
+  return new Date(now(setup)).toISOString()
 }
 
 /** The entry of the server's journal by which a run says that it waits, and for what. */

@@ -116,7 +116,7 @@ function runnerOf(
   facts: RunFacts,
 ): StepRunner {
   const { runtime, workspace, settings } = options
-  const world = {
+  const setup = {
     workspace,
     files,
     environment: childEnvironment(runtime, settings.environment, {}),
@@ -126,8 +126,8 @@ function runnerOf(
   return createStepRunner({
     runId: facts.runId,
     arguments: facts.arguments,
-    executors: [scriptExecutor(world), ...executors],
-    world,
+    executors: [scriptExecutor(setup), ...executors],
+    setup,
     requireVerified: facts.requireVerified,
   })
 }
