@@ -14,11 +14,11 @@ import {
   usablePlan,
 } from '../chain/commands/project.ts'
 import { runProgress } from '../chain/commands/run-text.ts'
-import { openStepperWorld, stepperResult } from '../chain/commands/stepper.ts'
+import { stepperSetup, stepperResult } from '../chain/commands/stepper.ts'
 import { runNotFound, RunStateError } from '../chain/errors.ts'
 import { allSteps, type Plan } from '../chain/plan-model.ts'
 import { argumentsOf, keepsArguments } from '../chain/run-arguments.ts'
-import { readResult, type RunWorld } from '../chain/run-chain.ts'
+import { readResult, type RunSetup } from '../chain/run-chain.ts'
 import type { RunJournal } from '../chain/run-journal.ts'
 import type { RunLine } from '../chain/run-line.ts'
 import {
@@ -168,9 +168,9 @@ class ServedRuns {
     const plan = planForModel(planned)
     await this.#requireScripts(plan, given, call)
     const request = { directory: planned.directory, ...changes }
-    const { world, end } = await openStepperWorld(project, plan, {})
+    const { setup, end } = await stepperSetup(project, plan, {})
     const asked = { arguments: given, request, requireVerified }
-    const answer = await end(startStepper(plan, asked, { ...world, line: toolLines(this.#lines) }))
+    const answer = await end(startStepper(plan, asked, { ...setup, line: toolLines(this.#lines) }))
     this.#given.set(answer.runId, given)
     this.#keepYes(answer, plan)
     return answered(project, plan, given, answer)
@@ -180,8 +180,8 @@ class ServedRuns {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
     if (!isEnded(journal)) {
-      return await this.proceed(runId, call, (plan, world, given) =>
-        continueStepper(runId, plan, world, given),
+      return await this.proceed(runId, call, (plan, setup, given) =>
+        continueStepper(runId, plan, setup, given),
       )
     }
     const answer = stepperAnswer(await readResult(journal, project.context.runtime))
@@ -193,7 +193,7 @@ class ServedRuns {
   async proceed(
     runId: string,
     call: ClientCall,
-    go: (plan: Plan, world: RunWorld, given: readonly string[]) => Promise<StepperAnswer>,
+    go: (plan: Plan, setup: RunSetup, given: readonly string[]) => Promise<StepperAnswer>,
   ): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
@@ -208,8 +208,8 @@ class ServedRuns {
     const given = this.#argumentsOf(journal)
     if (!this.#allowed.has(yesKey(runId, plan))) await this.#requireScripts(plan, given, call)
     this.#allowed.add(yesKey(runId, plan))
-    const { world, end } = await openStepperWorld(project, plan, {})
-    const answer = await end(go(plan, { ...world, line: toolLines(this.#lines) }, given))
+    const { setup, end } = await stepperSetup(project, plan, {})
+    const answer = await end(go(plan, { ...setup, line: toolLines(this.#lines) }, given))
     this.#keepYes(answer, plan)
     return { ...answered(project, plan, given, answer), notes: notesOf(journal) }
   }
