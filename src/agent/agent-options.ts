@@ -4,11 +4,10 @@ import type { Settings } from '../core/settings.ts'
 import type { Skill, SkillInfo } from '../library/model.ts'
 import type { ConversationLimits } from './conversation/compact.ts'
 import type { McpChoice } from './mcp-tools/servers.ts'
-import type { AgentEvent, AgentTool, Approver, CallSettings } from './types.ts'
-import type { ModelProvider } from './resolve-model.ts'
-import type { ModelObject } from './types.ts'
 import type { PromptText } from './prompt-template.ts'
+import type { ModelProvider } from './resolve-model.ts'
 import type { PermissionMode, SubagentConfig } from './subagents/config.ts'
+import type { AgentEvent, AgentTool, Approver, CallSettings, ModelObject } from './types.ts'
 
 /** What an agent is made of. Only `model` is required. */
 export interface AgentOptions {

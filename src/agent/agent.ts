@@ -1,15 +1,32 @@
 import type { ModelMessage } from 'ai'
-import type { Skill, SkillInfo } from '../library/model.ts'
 import type { SkillManager } from '../library/manager.ts'
+import type { Skill, SkillInfo } from '../library/model.ts'
+import { parseAllowedTools } from '../skill/allowed-tools.ts'
+import { AgentEnvironment } from './agent-environment.ts'
 import type { AgentOptions } from './agent-options.ts'
-import { AgentEnvironment, AgentParts, type AgentSkills } from './agent-parts.ts'
+import { AgentSkills } from './agent-skills.ts'
+import { approvalPart } from './approval/permit.ts'
+import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { EventLog } from './events.ts'
-import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
-import type { ModelObject } from './types.ts'
-import type { AgentSession } from './session.ts'
+import { McpPart } from './mcp-tools/mcp-part.ts'
+import { promptText } from './prompt-template.ts'
+import { AgentSession } from './session.ts'
 import type { DelegateOptions, SubagentConfig } from './subagents/config.ts'
-import type { DelegationHandle, SubagentResult } from './subagents/delegation.ts'
-import type { SubagentManager } from './subagents/manager.ts'
+import {
+  type DelegationHandle,
+  requireSuccess,
+  type SubagentResult,
+} from './subagents/delegation.ts'
+import { DelegationPart } from './subagents/delegation-tools.ts'
+import { requireConcurrency, SubagentManager } from './subagents/manager.ts'
+import type {
+  AgentEvent,
+  AgentTool,
+  LoopOutcome,
+  ModelObject,
+  RunOptions,
+  TokenUsage,
+} from './types.ts'
 import { subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
@@ -35,11 +52,15 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
  */
 export class Agent {
   readonly name: string
+  readonly #options: AgentOptions
   readonly #environment: AgentEnvironment
-  readonly #ledger: UsageLedger = new UsageLedger()
-  readonly #parts: AgentParts
+  readonly #ledger = new UsageLedger()
+  readonly #denied
+  readonly #servers: McpPart
   readonly #session: AgentSession
-  readonly #onEvent: ((event: AgentEvent) => void) | undefined
+  #skills: AgentSkills | undefined
+  #subagents: SubagentManager | undefined
+  #offersSubagents = false
   #listener: ((event: AgentEvent) => void) | undefined
 
   /**
@@ -47,13 +68,22 @@ export class Agent {
    *   the instructions without a value; {SubagentConfigError} for a definition that cannot be used.
    */
   constructor(options: AgentOptions) {
+    requireConcurrency(options.concurrency)
     this.name = options.name ?? 'main'
+    this.#options = options
     this.#environment = new AgentEnvironment(options)
-    this.#onEvent = options.onEvent
-    this.#parts = new AgentParts(options, this.name, this.#environment, this.#ledger, (event) =>
-      this.#emit(event),
-    )
-    this.#session = this.#parts.session
+    this.#denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
+    const { project, runtime } = this.#environment
+    this.#servers = new McpPart({
+      choice: options.mcp,
+      project,
+      runtime,
+      settings: () => this.#environment.settings,
+      note: (message) => this.#emit({ type: 'notice', agent: this.name, message }),
+    })
+    this.#session = this.#openSession()
+    if (options.skills !== undefined || options.skillDirs !== undefined) this.#offerSkills()
+    if (options.subagents !== undefined) this.#offerSubagents()
   }
 
   /** The conversation until now, without the instructions. */
@@ -87,16 +117,15 @@ export class Agent {
     const { runtime } = this.#environment
     const before = this.#ledger.report().total
     const began = runtime.elapsed()
-    await this.#parts.ready()
-    const mine = !this.#session.running
-    if (mine) this.#listener = options.onEvent
+    await this.#skills?.ready()
+    const isFirst = !this.#session.running
+    if (isFirst) this.#listener = options.onEvent
     try {
-      const onEvent = (event: AgentEvent): void => this.#emit(event)
-      const outcome = await this.#session.run(prompt, { ...options, onEvent })
+      const outcome = await this.#session.run(prompt, { ...options, onEvent: this.#emit })
       const usage = subtractUsage(this.#ledger.report().total, before)
       return { ...outcome, usage, durationMs: Math.round(runtime.elapsed() - began) }
     } finally {
-      if (mine) this.#listener = undefined
+      if (isFirst) this.#listener = undefined
     }
   }
 
@@ -130,24 +159,21 @@ export class Agent {
 
   /** The skills of this agent; made at the first question. */
   get skillManager(): SkillManager {
-    return this.#skills.manager
+    return this.#offerSkills().manager
   }
 
   /** @throws {SkillError} as `SkillManager.register`. */
   async registerSkill(skill: Skill | SkillInfo | string): Promise<SkillInfo> {
-    await this.#skills.ready()
-    return await this.#skills.manager.register(skill)
+    return await (await this.#readySkills()).manager.register(skill)
   }
 
   /** @throws {SkillError} for one that is there and cannot be used. */
   async getSkill(name: string): Promise<Skill | undefined> {
-    await this.#skills.ready()
-    return await this.#skills.manager.get(name)
+    return await (await this.#readySkills()).manager.get(name)
   }
 
   async listSkills(): Promise<readonly SkillInfo[]> {
-    await this.#skills.ready()
-    return await this.#skills.manager.list()
+    return await (await this.#readySkills()).manager.list()
   }
 
   /**
@@ -159,21 +185,19 @@ export class Agent {
    * @throws {SkillError} as `SkillManager.activate`; {SubagentError} for a fork that fails.
    */
   async invokeSkill(name: string, ...args: readonly string[]): Promise<string> {
-    await this.#skills.ready()
-    const used = await this.#skills.part.use(name, joinArguments(args), 'code', {
-      onEvent: (event) => this.#emit(event),
-    })
+    const { part } = await this.#readySkills()
+    const used = await part.use(name, joinArguments(args), 'code', { onEvent: this.#emit })
     return used.answer
   }
 
   /** Ends an activation; tools and approvals are as before. False when it is not active. */
   async deactivateSkill(name: string): Promise<boolean> {
-    return await this.#skills.part.end(name)
+    return await this.#offerSkills().part.end(name)
   }
 
   /** The subagents of this agent; made at the first question, which offers them to the model. */
   get subagentManager(): SubagentManager {
-    return this.#parts.offerSubagents()
+    return this.#offerSubagents()
   }
 
   /** @throws {SubagentConfigError} for a definition that cannot be used, or a name that is taken. */
@@ -191,7 +215,7 @@ export class Agent {
     task: string,
     options: DelegateOptions = {},
   ): Promise<SubagentResult> {
-    await this.#parts.ready()
+    await this.#skills?.ready()
     return await this.subagentManager.delegate(name, task, options)
   }
 
@@ -201,7 +225,7 @@ export class Agent {
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    await this.#parts.ready()
+    await this.#skills?.ready()
     return await this.subagentManager.delegateAsync(name, task, options)
   }
 
@@ -210,13 +234,106 @@ export class Agent {
     await this.#session.close()
   }
 
-  get #skills(): AgentSkills {
-    return this.#parts.skills()
+  readonly #emit = (event: AgentEvent): void => {
+    this.#options.onEvent?.(event)
+    this.#listener?.(event)
   }
 
-  #emit(event: AgentEvent): void {
-    this.#onEvent?.(event)
-    this.#listener?.(event)
+  #openSession(): AgentSession {
+    const {
+      instructions = '',
+      tools = [],
+      builtIns,
+      permissionMode,
+      approver,
+      ...options
+    } = this.#options
+    const { runtime, project } = this.#environment
+    const own = createBuiltInTools(builtIns ?? [], {
+      project,
+      runtime,
+      environment: builtIns === undefined ? [] : this.#environment.settings.run.environment,
+      readable: () => this.#skills?.part.directories ?? [],
+    })
+    const approval = approvalPart({
+      agent: this.name,
+      platform: runtime.platform,
+      // Those of the active skills, once there are any.
+      rules: {
+        preApproved: () => this.#skills?.part.rules.preApproved() ?? [],
+        narrowed: () => this.#skills?.part.rules.narrowed() ?? [],
+        beforeTool: async (...call) => await this.#skills?.part.rules.beforeTool?.(...call),
+      },
+      denied: this.#denied,
+      mode: permissionMode,
+      approver,
+    })
+    return new AgentSession({
+      ...options,
+      agent: this.name,
+      model: () => this.#environment.model(),
+      instructions: promptText(instructions),
+      tools: [...tools, ...own],
+      parts: [this.#servers, approval],
+      usage: this.#ledger,
+    })
+  }
+
+  /** Made at the first call, and part of the conversation from then on. */
+  #offerSkills(): AgentSkills {
+    if (this.#skills !== undefined) return this.#skills
+    const skills = new AgentSkills(this.#options, this.#environment, {
+      agent: this.name,
+      serverTools: (server, signal) => this.#servers.serverTools(server, signal),
+      fork: async (activation, run) =>
+        requireSuccess(await this.#manager().fork(activation, run)).output,
+    })
+    this.#skills = skills
+    this.#session.join(skills.part)
+    return skills
+  }
+
+  async #readySkills(): Promise<AgentSkills> {
+    const skills = this.#offerSkills()
+    await skills.ready()
+    return skills
+  }
+
+  /** Made at the first call, and offered to the model from then on. */
+  #offerSubagents(): SubagentManager {
+    const manager = this.#manager()
+    if (!this.#offersSubagents) this.#session.join(new DelegationPart(manager))
+    this.#offersSubagents = true
+    return manager
+  }
+
+  #manager(): SubagentManager {
+    const { approver, permissionMode, subagents, concurrency, discover, mcp } = this.#options
+    const environment = this.#environment
+    const servers = this.#servers
+    this.#subagents ??= new SubagentManager(
+      {
+        name: this.name,
+        runtime: environment.runtime,
+        model: () => environment.model(),
+        resolveModel: (wanted) => environment.resolveModel(wanted),
+        ready: mcp === undefined ? undefined : (signal) => servers.ready(signal),
+        tools: () => this.tools,
+        skills: () => this.#skills?.manager,
+        toolsOfSkill: async (activation, signal) =>
+          (await this.#skills?.toolsOf(activation, signal)) ?? [],
+        approver: () => approver,
+        denied: this.#denied,
+        permissionMode,
+        narrowed: () => this.#skills?.part.rules.narrowed() ?? [],
+        partsOfChild: () => servers.workflowsOfChild(),
+        onUsage: (entry) => this.#ledger.record(entry),
+        onEvent: this.#emit,
+      },
+      subagents ?? [],
+      { files: discover === false ? undefined : environment.places, concurrency },
+    )
+    return this.#subagents
   }
 }
 

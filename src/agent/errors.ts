@@ -17,6 +17,10 @@ export class AgentUsageError extends AgentError {
   }
 }
 
+export function usageError(code: string, message: string, hint?: string): AgentUsageError {
+  return new AgentUsageError({ code, message, hint })
+}
+
 /** Two tools would have one name for the model, or a name cannot be used at all. */
 export class ToolNameError extends AgentUsageError {}
 

@@ -1,28 +1,16 @@
-import { nearest } from '../../core/text.ts'
 import type { Runtime } from '../../core/runtime.ts'
-import { AgentUsageError } from '../errors.ts'
-import { editTool, writeTool } from './writing.ts'
-import { listTool, readTool, searchTool } from './reading.ts'
-import type { Workspace } from './paths.ts'
-import { shellTool } from './shell.ts'
+import { nearest } from '../../core/text.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
+import type { Workspace } from './paths.ts'
+import { listTool, readTool, searchTool } from './reading.ts'
+import { shellTool } from './shell.ts'
+import { editTool, writeTool } from './writing.ts'
 
 export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>
   /** Names of environment variables that commands get besides the few that programs need. */
   environment?: readonly string[] | undefined
-}
-
-function allBuiltIns(options: BuiltInToolOptions): AgentTool[] {
-  const { runtime, environment = [], ...workspace } = options
-  return [
-    readTool(workspace),
-    listTool(workspace),
-    searchTool(workspace),
-    writeTool(workspace),
-    editTool(workspace),
-    shellTool({ project: workspace.project, runtime, environment }),
-  ]
 }
 
 /**
@@ -34,36 +22,41 @@ function allBuiltIns(options: BuiltInToolOptions): AgentTool[] {
  */
 export function createBuiltInTools(
   names: readonly string[],
-  options: BuiltInToolOptions,
+  { runtime, environment = [], ...workspace }: BuiltInToolOptions,
 ): AgentTool[] {
-  const tools = allBuiltIns(options)
-  const wanted = new Set(
-    names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools))),
-  )
-  return tools.filter((tool) => wanted.has(tool))
+  const tools = [
+    readTool(workspace),
+    listTool(workspace),
+    searchTool(workspace),
+    writeTool(workspace),
+    editTool(workspace),
+    shellTool({ project: workspace.project, runtime, environment }),
+  ]
+  const wanted = names.flatMap((name) => (name === 'all' ? tools : builtInNamed(name, tools)))
+  return tools.filter((tool) => wanted.includes(tool))
 }
 
 /** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
 export function requireBuiltIns(names: readonly string[]): void {
-  for (const name of names) if (name !== 'all') builtInNamed(name, knownBuiltIns())
+  createBuiltInTools(names, nowhere)
 }
 
 /** What built-in tools there are, for questions about their names: they belong to no project. */
 export function knownBuiltIns(): readonly AgentTool[] {
-  return allBuiltIns({ project: '', runtime: { env: {}, platform: process.platform } })
+  return createBuiltInTools(['all'], nowhere)
 }
+
+const nowhere = { project: '', runtime: { env: {}, platform: process.platform } }
 
 function builtInNamed(name: string, tools: readonly AgentTool[]): AgentTool {
-  const tool = tools.find((candidate) => namesOf(candidate).includes(name.toLowerCase()))
-  if (tool !== undefined) return tool
+  const namesOf = (tool: AgentTool): string[] =>
+    [tool.name, ...(tool.aliases ?? [])].map((text) => text.toLowerCase())
+  const found = tools.find((tool) => namesOf(tool).includes(name.toLowerCase()))
+  if (found !== undefined) return found
   const meant = nearest(name.toLowerCase(), tools.flatMap(namesOf))
-  throw new AgentUsageError({
-    code: 'tool-unknown',
-    message: `There is no built-in tool called ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
-    hint: `The built-in tools are ${tools.map(({ name: other }) => other).join(', ')}.`,
-  })
-}
-
-function namesOf({ name, aliases = [] }: AgentTool): string[] {
-  return [name, ...aliases].map((text) => text.toLowerCase())
+  throw usageError(
+    'tool-unknown',
+    `There is no built-in tool called ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`,
+    `The built-in tools are ${tools.map((tool) => tool.name).join(', ')}.`,
+  )
 }

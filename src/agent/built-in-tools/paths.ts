@@ -1,9 +1,9 @@
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
-import { isInside } from '../../core/read-files.ts'
 import { systemCode } from '../../core/errors.ts'
+import { isInside } from '../../core/read-files.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { AgentUsageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 
 /** Where a path of a call really leads. */
@@ -25,44 +25,43 @@ export interface Workspace {
 interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'description'> {
   patternKind: 'path' | 'tree'
   access: 'read' | 'write'
-  /** The property of the input that has the path. */
-  key: 'file_path' | 'path'
   properties: JsonObject
   required: readonly string[]
   effect?: (path: ResolvedPath, input: JsonObject) => string
   execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<string>
 }
 
+/** The property of the input that has the path of a file. */
+export const filePath: JsonObject = {
+  type: 'string',
+  description: 'From the project directory, or absolute.',
+}
+
 /**
- * A built-in tool that works on a path in the project. A path that leads out of it needs an approval,
- * and is refused where nobody was asked, or where a link leads elsewhere than when they were.
+ * A built-in tool that works on a path in the project, which is `file_path` or `path` of its input. A
+ * path that leads out of it needs an approval, and is refused where nobody was asked, or where a link
+ * leads elsewhere than when they were.
  */
 export function pathTool(workspace: Workspace, definition: PathToolDefinition): AgentTool {
-  const { name, aliases, description, patternKind, access, key, properties } = definition
-  const { effect } = definition
+  const { properties, required, access, effect, ...facts } = definition
+  const key = 'file_path' in properties ? 'file_path' : 'path'
   const resolveIn = (input: JsonObject): ResolvedPath & { free: boolean } => {
-    const path = resolvePath(textOf(input, key), workspace.project)
+    const { outside, ...path } = resolvePath(textOf(input, key), workspace.project)
     const readable = access === 'read' ? (workspace.readable?.() ?? []) : []
-    return {
-      ...path,
-      free: !path.outside || readable.some((one) => isInside(realPath(one), path.real)),
-    }
+    return { ...path, free: !outside || readable.some((one) => isInside(realPath(one), path.real)) }
   }
   const asked = new WeakMap<JsonObject, string>()
   return {
-    name,
-    aliases,
-    description,
+    ...facts,
     inputSchema: {
       type: 'object',
       properties,
-      required: [...definition.required],
+      required: [...required],
       additionalProperties: false,
     },
     readOnly: access === 'read',
     origin: { kind: 'built-in' },
     patternText: (input) => resolveIn(input).shown,
-    patternKind,
     alwaysAsk(input) {
       const { real, shown, free } = resolveIn(input)
       if (free) return access === 'write' ? activeFile(shown) : undefined
@@ -75,19 +74,15 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
       if (path.free || asked.get(input) === path.real) {
         return await definition.execute(path, input, signal)
       }
-      throw new AgentUsageError({
-        code: 'path-outside',
-        message: `${path.shown} is outside of the project and was not approved.`,
-      })
+      const message = `${path.shown} is outside of the project and was not approved.`
+      throw usageError('path-outside', message)
     },
   }
 }
 
 /** @throws {AgentUsageError} for a path that no file can have. */
 function resolvePath(path: string, project: string): ResolvedPath & { outside: boolean } {
-  if (path.includes('\0')) {
-    throw new AgentUsageError({ code: 'path-nul', message: 'The path contains a NUL character.' })
-  }
+  if (path.includes('\0')) throw usageError('path-nul', 'The path contains a NUL character.')
   const root = realPath(project)
   const real = realPath(resolve(project, path === '' ? '.' : path))
   const outside = !isInside(root, real)
@@ -107,33 +102,18 @@ function realPath(path: string): string {
 }
 
 /** What git, agents and editors execute or obey by themselves, in any directory of a project. */
-const activeNames: ReadonlySet<string> = new Set([
-  '.agents',
-  '.claude',
-  '.codex',
-  '.cursor',
-  '.envrc',
-  '.gemini',
-  '.git',
-  '.github',
-  '.husky',
-  '.idea',
-  '.mamba',
-  '.mcp.json',
-  '.opencode',
-  '.qwen',
-  '.skillrail',
-  '.vscode',
-  'opencode.json',
-  'opencode.jsonc',
-])
+const activeNames: ReadonlySet<string> = new Set(
+  (
+    '.agents .claude .codex .cursor .envrc .gemini .git .github .husky .idea .mamba .mcp.json ' +
+    '.opencode .qwen .skillrail .vscode opencode.json opencode.jsonc'
+  ).split(' '),
+)
 
 /** A skill that may write in the project may not make other programs execute something. */
 function activeFile(shown: string): string | undefined {
   const names = shown.toLowerCase().split('/')
-  return names.some((name) => activeNames.has(name))
-    ? `${shown} can make programs act by themselves`
-    : undefined
+  const isActive = names.some((name) => activeNames.has(name))
+  return isActive ? `${shown} can make programs act by themselves` : undefined
 }
 
 /** A text of the input; the schema was checked before. */
@@ -142,7 +122,7 @@ export function textOf(input: JsonObject, key: string, otherwise = ''): string {
   return typeof value === 'string' ? value : otherwise
 }
 
-export function numberOf(input: JsonObject, key: string): number | undefined {
+export function numberOf(input: JsonObject, key: string, otherwise: number): number {
   const value = input[key]
-  return typeof value === 'number' ? value : undefined
+  return typeof value === 'number' ? value : otherwise
 }

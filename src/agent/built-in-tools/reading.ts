@@ -4,10 +4,11 @@ import { setImmediate } from 'node:timers/promises'
 import { compareText } from '../../core/diagnostic.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { compilePattern } from '../../trigger/pattern.ts'
+import type { JsonObject } from '../../tools/model.ts'
 import { globFits } from '../approval/tool-patterns.ts'
-import { AgentUsageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
-import { numberOf, pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
+import { filePath, numberOf, pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
 
 const lineLimit = 2000
 const longestLine = 2000
@@ -22,9 +23,8 @@ export function readTool(workspace: Workspace): AgentTool {
       `At most ${lineLimit} lines at once: use offset and limit for the rest.`,
     access: 'read',
     patternKind: 'path',
-    key: 'file_path',
     properties: {
-      file_path: { type: 'string', description: 'From the project directory, or absolute.' },
+      file_path: filePath,
       offset: { type: 'integer', minimum: 1, description: 'The first line; default 1.' },
       limit: { type: 'integer', minimum: 1, description: 'How many lines.' },
     },
@@ -32,31 +32,24 @@ export function readTool(workspace: Workspace): AgentTool {
     async execute(path, input) {
       const text = readText(path)
       if (text === '') return `${path.shown} is empty.`
-      const first = numberOf(input, 'offset') ?? 1
-      const count = Math.min(numberOf(input, 'limit') ?? lineLimit, lineLimit)
-      return numberedLines(text, first, count, path.shown)
+      const lines = text.replace(/\n$/, '').split('\n')
+      const first = numberOf(input, 'offset', 1)
+      const count = Math.min(numberOf(input, 'limit', lineLimit), lineLimit)
+      if (first > lines.length) return `${path.shown} has only ${lines.length} lines.`
+      const part = lines.slice(first - 1, first - 1 + count)
+      const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
+      const next = first + part.length
+      const left = lines.length - next + 1
+      if (left > 0) numbered.push(`[${left} more lines: continue with offset ${next}.]`)
+      return numbered.join('\n')
     },
   })
 }
 
-function numberedLines(text: string, first: number, count: number, shown: string): string {
-  const lines = text.split('\n')
-  if (lines.at(-1) === '') lines.pop()
-  if (first > lines.length) return `${shown} has only ${lines.length} lines.`
-  const part = lines.slice(first - 1, first - 1 + count)
-  const numbered = part.map((line, index) => `${first + index}\t${cutLine(line)}`)
-  const next = first + part.length
-  if (next <= lines.length) {
-    numbered.push(`[${lines.length - next + 1} more lines: continue with offset ${next}.]`)
-  }
-  return numbered.join('\n')
-}
-
 function cutLine(line: string): string {
   const text = line.endsWith('\r') ? line.slice(0, -1) : line
-  return text.length <= longestLine
-    ? text
-    : `${text.slice(0, longestLine)} [${text.length - longestLine} more characters in this line]`
+  const left = text.length - longestLine
+  return left <= 0 ? text : `${text.slice(0, longestLine)} [${left} more characters in this line]`
 }
 
 /** The shell can cut larger files. */
@@ -72,15 +65,9 @@ export function readText({ real, shown }: ResolvedPath): string {
   if (reading.ok && !reading.bytes.includes(0)) return reading.text
   if (reading.ok || reading.code === 'file-not-utf8') {
     const size = lstatSync(real, { throwIfNoEntry: false })?.size ?? 0
-    throw new AgentUsageError({
-      code: 'file-binary',
-      message: `${shown} is a binary file of ${size} bytes, not text.`,
-    })
+    throw usageError('file-binary', `${shown} is a binary file of ${size} bytes, not text.`)
   }
-  throw new AgentUsageError({
-    code: reading.code,
-    message: `${reading.message.replace(real, shown)}.`,
-  })
+  throw usageError(reading.code, `${reading.message.replace(real, shown)}.`)
 }
 
 const entryLimit = 1000
@@ -95,7 +82,6 @@ export function listTool(workspace: Workspace): AgentTool {
       'Directories end in /. Not followed: links; not searched: .git and node_modules.',
     access: 'read',
     patternKind: 'tree',
-    key: 'path',
     properties: {
       path: { type: 'string', description: 'A directory; default: the project.' },
       pattern: {
@@ -104,42 +90,35 @@ export function listTool(workspace: Workspace): AgentTool {
       },
     },
     required: [],
-    async execute(path, input) {
-      if (statSync(path.real, { throwIfNoEntry: false })?.isDirectory() !== true) {
-        throw new AgentUsageError({
-          code: 'no-directory',
-          message: `${path.shown} is not a directory.`,
-        })
+    async execute({ real, shown }, input) {
+      if (statSync(real, { throwIfNoEntry: false })?.isDirectory() !== true) {
+        throw usageError('no-directory', `${shown} is not a directory.`)
       }
       const pattern = textOf(input, 'pattern')
-      return pattern === '' ? listed(path) : matchingFiles(path, pattern)
+      const walk = new FileWalk(real, shown)
+      const names = pattern === '' ? entriesOf(real) : fitting(walk, pattern)
+      const none = pattern === '' ? `${shown} is empty.` : `No file below ${shown} fits ${pattern}.`
+      const lines = names.length === 0 ? [none] : names.slice(0, entryLimit)
+      if (names.length > entryLimit) lines.push('[There are more: ask for less.]')
+      return [...lines, ...walk.notes].join('\n')
     },
   })
 }
 
-function listed({ real, shown }: ResolvedPath): string {
-  const names = sortedEntries(real).map((entry) => {
-    if (entry.isDirectory()) return `${entry.name}/`
-    return entry.isSymbolicLink() ? `${entry.name}@` : entry.name
+function entriesOf(directory: string): string[] {
+  return sortedEntries(directory).map((entry) => {
+    const mark = entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : ''
+    return `${entry.name}${mark}`
   })
-  return names.length === 0 ? `${shown} is empty.` : limited(names)
 }
 
-function matchingFiles({ real, shown }: ResolvedPath, pattern: string): string {
+function fitting(walk: FileWalk, pattern: string): string[] {
   const names: string[] = []
-  const walk = new FileWalk(real)
-  for (const { relative } of walk.files()) {
-    if (!globFits(relative, pattern)) continue
-    names.push(shown === '.' ? relative : `${shown}/${relative}`)
+  for (const { relative, name } of walk.files()) {
+    if (globFits(relative, pattern)) names.push(name)
     if (names.length > entryLimit) break
   }
-  const text = names.length === 0 ? `No file below ${shown} fits ${pattern}.` : limited(names)
-  return walk.isCut ? `${text}\n${walkCut}` : text
-}
-
-function limited(names: readonly string[]): string {
-  if (names.length <= entryLimit) return names.join('\n')
-  return [...names.slice(0, entryLimit), '[There are more: ask for less.]'].join('\n')
+  return names
 }
 
 const matchLimit = 200
@@ -158,7 +137,6 @@ export function searchTool(workspace: Workspace): AgentTool {
       `contain a text. Gives path:line:text, at most ${matchLimit} lines.`,
     access: 'read',
     patternKind: 'tree',
-    key: 'path',
     properties: {
       pattern: { type: 'string', minLength: 1 },
       path: { type: 'string', description: 'A file or directory; default: the project.' },
@@ -167,59 +145,43 @@ export function searchTool(workspace: Workspace): AgentTool {
       ignore_case: { type: 'boolean' },
     },
     required: ['pattern'],
-    async execute(path, input, signal) {
-      const pattern = textOf(input, 'pattern')
-      const ignoresCase = input['ignore_case'] === true
-      const test =
-        input['literal'] === true
-          ? containsText(pattern, ignoresCase)
-          : matches(pattern, ignoresCase)
-      return await search(path, textOf(input, 'glob'), test, signal)
+    async execute({ real, shown }, input, signal) {
+      const test = lineTest(input)
+      if (statSync(real, { throwIfNoEntry: false }) === undefined) {
+        throw usageError('path-missing', `${shown} does not exist.`)
+      }
+      const glob = textOf(input, 'glob')
+      const lines: string[] = []
+      let looked = 0
+      const walk = new FileWalk(real, shown)
+      for (const { path, relative, name } of walk.files()) {
+        if (++looked % filesAtOnce === 0) await setImmediate()
+        signal.throwIfAborted()
+        if (glob === '' || globFits(relative, glob)) lines.push(...matchesIn(path, name, test))
+        if (lines.length <= matchLimit) continue
+        return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
+      }
+      return [...(lines.length === 0 ? ['No line matches.'] : lines), ...walk.notes].join('\n')
     },
   })
 }
 
 type LineTest = (line: string) => boolean
 
-function containsText(text: string, ignoresCase: boolean): LineTest {
-  const wanted = ignoresCase ? text.toLowerCase() : text
-  return (line) => (ignoresCase ? line.toLowerCase() : line).includes(wanted)
-}
-
-function matches(pattern: string, ignoresCase: boolean): LineTest {
+function lineTest(input: JsonObject): LineTest {
+  const pattern = textOf(input, 'pattern')
+  const ignoresCase = input['ignore_case'] === true
+  if (input['literal'] === true) {
+    const wanted = ignoresCase ? pattern.toLowerCase() : pattern
+    return (line) => (ignoresCase ? line.toLowerCase() : line).includes(wanted)
+  }
   const reading = compilePattern(ignoresCase ? `(?i)${pattern}` : pattern)
   if (reading.ok) return reading.pattern.test
-  throw new AgentUsageError({
-    code: 'pattern-invalid',
-    message: `The pattern ${pattern} cannot be used: ${reading.problem.message}`,
-    hint: 'Set literal to true to search for it as a text.',
-  })
-}
-
-async function search(
-  { real, shown }: ResolvedPath,
-  glob: string,
-  test: LineTest,
-  signal: AbortSignal,
-): Promise<string> {
-  if (statSync(real, { throwIfNoEntry: false }) === undefined) {
-    throw new AgentUsageError({ code: 'path-missing', message: `${shown} does not exist.` })
-  }
-  const lines: string[] = []
-  let looked = 0
-  const walk = new FileWalk(real)
-  for (const { path, relative } of walk.files()) {
-    if (++looked % filesAtOnce === 0) await setImmediate()
-    signal.throwIfAborted()
-    if (glob !== '' && !globFits(relative, glob)) continue
-    const name = shown === '.' ? relative : `${shown}/${relative}`
-    lines.push(...matchesIn(path, path === real ? shown : name, test))
-    if (lines.length > matchLimit) {
-      return [...lines.slice(0, matchLimit), '[There are more matches: ask for less.]'].join('\n')
-    }
-  }
-  const found = lines.length === 0 ? ['No line matches.'] : lines
-  return [...found, ...(walk.isCut ? [walkCut] : [])].join('\n')
+  throw usageError(
+    'pattern-invalid',
+    `The pattern ${pattern} cannot be used: ${reading.problem.message}`,
+    'Set literal to true to search for it as a text.',
+  )
 }
 
 function matchesIn(path: string, name: string, test: LineTest): string[] {
@@ -239,7 +201,13 @@ const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 /** Entries after which a walk gives up. */
 const walkLimit = 50_000
 
-const walkCut = `[Stopped after ${walkLimit} entries: name a directory.]`
+interface WalkedFile {
+  path: string
+  /** From where the walk began, with `/`. */
+  relative: string
+  /** As the model sees it. */
+  name: string
+}
 
 /**
  * All regular files below a directory, or the file itself, in code-point order of every directory.
@@ -247,30 +215,32 @@ const walkCut = `[Stopped after ${walkLimit} entries: name a directory.]`
  */
 class FileWalk {
   readonly #start: string
+  readonly #shown: string
   #left = walkLimit
 
-  constructor(start: string) {
+  constructor(start: string, shown: string) {
     this.#start = start
+    this.#shown = shown
   }
 
-  /** Whether there is more than the walk looks at. */
-  get isCut(): boolean {
-    return this.#left < 0
+  /** Says that there is more than the walk looked at. */
+  get notes(): string[] {
+    return this.#left < 0 ? [`[Stopped after ${walkLimit} entries: name a directory.]`] : []
   }
 
-  /** `relative` counts from where the walk began, with `/`. */
-  *files(): Generator<{ path: string; relative: string }> {
+  *files(): Generator<WalkedFile> {
     if (statSync(this.#start).isFile()) {
-      yield { path: this.#start, relative: basename(this.#start) }
+      yield { path: this.#start, relative: basename(this.#start), name: this.#shown }
     } else yield* this.#below(this.#start, '')
   }
 
-  *#below(directory: string, prefix: string): Generator<{ path: string; relative: string }> {
+  *#below(directory: string, prefix: string): Generator<WalkedFile> {
     for (const entry of sortedEntries(directory)) {
       if (this.#left-- <= 0) return
       const path = join(directory, entry.name)
       const relative = `${prefix}${entry.name}`
-      if (entry.isFile()) yield { path, relative }
+      const name = this.#shown === '.' ? relative : `${this.#shown}/${relative}`
+      if (entry.isFile()) yield { path, relative, name }
       else if (entry.isDirectory() && !skipped.has(entry.name)) {
         yield* this.#below(path, `${relative}/`)
       }

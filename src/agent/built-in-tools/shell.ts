@@ -4,7 +4,7 @@ import type { Runtime } from '../../core/runtime.ts'
 import { capturedText, type ProcessResult, runProcess } from '../../exec/process.ts'
 import { childEnvironment } from '../../exec/script.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { AgentUsageError } from '../errors.ts'
+import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 import { numberOf, textOf } from './paths.ts'
 
@@ -52,7 +52,7 @@ export function shellTool({ project, runtime, environment }: ShellOptions): Agen
     effect: (input) => `runs in ${project}:\n${textOf(input, 'command')}`,
     async execute(input, { signal }) {
       const env = childEnvironment(runtime, environment, { NO_COLOR: '1', TERM: 'dumb' })
-      const timeoutMs = numberOf(input, 'timeout') ?? defaultTimeoutMs
+      const timeoutMs = numberOf(input, 'timeout', defaultTimeoutMs)
       const result = await runProcess({
         ...shellOf(textOf(input, 'command'), env, runtime.platform),
         cwd: project,
@@ -75,45 +75,31 @@ export function shellOf(
   platform: NodeJS.Platform,
 ): { file: string; args: readonly string[] } {
   if (platform === 'win32') return { file: 'cmd.exe', args: ['/d', '/s', '/c', command] }
-  return isInstalled('bash', env)
-    ? { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
-    : { file: 'sh', args: ['-c', command] }
-}
-
-function isInstalled(program: string, env: Readonly<Record<string, string>>): boolean {
-  return (env['PATH'] ?? '').split(delimiter).some((directory) => {
+  const hasBash = (env['PATH'] ?? '').split(delimiter).some((directory) => {
     try {
-      accessSync(join(directory, program), constants.X_OK)
+      accessSync(join(directory, 'bash'), constants.X_OK)
       return true
     } catch {
       return false
     }
   })
+  return hasBash
+    ? { file: 'bash', args: ['--noprofile', '--norc', '-c', command] }
+    : { file: 'sh', args: ['-c', command] }
 }
 
 function reported({ end, stdout, stderr }: ProcessResult, timeoutMs: number): string {
   const errors = capturedText(stderr).trimEnd()
-  const output = [
-    capturedText(stdout).trimEnd(),
-    ...(errors === '' ? [] : [`[standard error]\n${errors}`]),
-  ]
-    .filter((text) => text !== '')
-    .join('\n')
-  if (end.kind === 'exit') {
-    if (end.code === 0) return output === '' ? '(no output)' : output
-    return `${output}\n[exit code ${end.code}]`.trimStart()
-  }
+  const texts = [capturedText(stdout).trimEnd(), errors && `[standard error]\n${errors}`]
+  const output = texts.filter((text) => text !== '').join('\n')
+  if (end.kind === 'exit' && end.code === 0) return output === '' ? '(no output)' : output
+  if (end.kind === 'exit') return `${output}\n[exit code ${end.code}]`.trimStart()
   if (end.kind === 'signal') return `${output}\n[ended by signal ${end.signal}]`.trimStart()
-  if (end.kind === 'timeout') {
-    throw failed(`The command did not end within ${timeoutMs} ms and was stopped.`, output)
-  }
-  if (end.kind === 'aborted') throw failed('The command was stopped.', output)
-  throw failed(`The command could not be run: ${end.message}.`, output)
-}
-
-function failed(message: string, output: string): AgentUsageError {
-  return new AgentUsageError({
-    code: 'shell-failed',
-    message: output === '' ? message : `${message}\n${output}`,
-  })
+  const problem =
+    end.kind === 'timeout'
+      ? `The command did not end within ${timeoutMs} ms and was stopped.`
+      : end.kind === 'aborted'
+        ? 'The command was stopped.'
+        : `The command could not be run: ${end.message}.`
+  throw usageError('shell-failed', output === '' ? problem : `${problem}\n${output}`)
 }

@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs'
-import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
+import { writeFileAtomicSync } from '../../core/write-files.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { AgentUsageError } from '../errors.ts'
+import { type AgentUsageError, usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
-import { pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
+import { filePath, pathTool, type ResolvedPath, textOf, type Workspace } from './paths.ts'
 import { maxFileBytes, readText } from './reading.ts'
 
 /** Writes a whole file: readers see the old content or the new. */
@@ -15,11 +15,7 @@ export function writeTool(workspace: Workspace): AgentTool {
     description: 'Writes a file with exactly this content; an existing one is replaced.',
     access: 'write',
     patternKind: 'path',
-    key: 'file_path',
-    properties: {
-      file_path: { type: 'string', description: 'From the project directory, or absolute.' },
-      content: { type: 'string' },
-    },
+    properties: { file_path: filePath, content: { type: 'string' } },
     required: ['file_path', 'content'],
     effect(path, input) {
       const before = presentText(path)
@@ -30,17 +26,13 @@ export function writeTool(workspace: Workspace): AgentTool {
       const content = textOf(input, 'content')
       const bytes = Buffer.byteLength(content)
       if (bytes > maxFileBytes) {
-        throw new AgentUsageError({
-          code: 'file-too-large',
-          message: `The content has ${bytes} bytes; at most ${maxFileBytes} are written.`,
-        })
+        const message = `The content has ${bytes} bytes; at most ${maxFileBytes} are written.`
+        throw usageError('file-too-large', message)
       }
       const entry = lstatSync(real, { throwIfNoEntry: false })
       if (entry !== undefined && !entry.isFile()) {
-        throw new AgentUsageError({
-          code: 'file-not-regular',
-          message: `${shown} is not a regular file, and is not replaced.`,
-        })
+        const message = `${shown} is not a regular file, and is not replaced.`
+        throw usageError('file-not-regular', message)
       }
       writeFileAtomicSync(real, content)
       return `${entry === undefined ? 'Made' : 'Replaced'} ${shown} (${bytes} bytes).`
@@ -68,9 +60,8 @@ export function editTool(workspace: Workspace): AgentTool {
       'replace_all is true.',
     access: 'write',
     patternKind: 'path',
-    key: 'file_path',
     properties: {
-      file_path: { type: 'string', description: 'From the project directory, or absolute.' },
+      file_path: filePath,
       old_string: { type: 'string', minLength: 1 },
       new_string: { type: 'string' },
       replace_all: { type: 'boolean', description: 'Default false.' },
@@ -99,26 +90,25 @@ function replaceText(
 ): { before: string; after: string; count: number } {
   const before = readText(path)
   let [old, now] = [textOf(input, 'old_string'), textOf(input, 'new_string')]
-  if (old === now) throw notPossible('old_string and new_string are the same.')
   if (!before.includes(old) && before.includes('\r\n') && !old.includes('\r')) {
     old = old.replaceAll('\n', '\r\n')
     now = now.replaceAll('\n', '\r\n')
   }
   const parts = before.split(old)
   const count = parts.length - 1
-  if (count === 0) {
-    throw notPossible(`${path.shown} does not contain old_string; read the file again.`)
-  }
+  const { shown } = path
+  if (old === now) throw notPossible('old_string and new_string are the same.')
+  if (count === 0) throw notPossible(`${shown} does not contain old_string; read the file again.`)
   if (count > 1 && input['replace_all'] !== true) {
     throw notPossible(
-      `${path.shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`,
+      `${shown} contains old_string ${count} times: take more of the text around it, or set replace_all.`,
     )
   }
   return { before, after: parts.join(now), count }
 }
 
 function notPossible(message: string): AgentUsageError {
-  return new AgentUsageError({ code: 'edit-not-possible', message })
+  return usageError('edit-not-possible', message)
 }
 
 const shownLines = 400
@@ -126,6 +116,7 @@ const shownLines = 400
 /** A diff without the names of the files, for the user who is asked. */
 function diffText(before: string, after: string): string {
   const lines = unifiedDiff('', before, after).split('\n').slice(2)
-  if (lines.length <= shownLines) return lines.join('\n')
-  return [...lines.slice(0, shownLines), `… ${lines.length - shownLines} more lines …`].join('\n')
+  const left = lines.length - shownLines
+  if (left <= 0) return lines.join('\n')
+  return [...lines.slice(0, shownLines), `… ${left} more lines …`].join('\n')
 }
