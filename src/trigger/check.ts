@@ -1,7 +1,7 @@
 import { compareDiagnostics, type Diagnostic, type Severity } from '../core/diagnostic.ts'
 import { estimateTokens } from '../skill/catalog.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
-import { readTarget, targetDiagnostic, type TargetReader } from './inject.ts'
+import { readTarget, targetDiagnostic } from './inject.ts'
 import {
   columnOf,
   firstMatch,
@@ -13,8 +13,8 @@ import {
 import { parsePattern } from './parse-pattern.ts'
 import { sequenceOf } from './pattern-tree.ts'
 import { compilePattern, type Pattern, plainText, requiredText } from './pattern.ts'
-import { portableRewrite } from './rewrite-pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
+import { portableRewrite } from './rewrite-pattern.ts'
 
 /** A skill whose triggers are checked. */
 export interface CheckedSkill extends TriggerSkill {
@@ -28,132 +28,103 @@ export interface TriggerCheck {
   skill: string
   path: string
   /** In the order of the triggers. */
-  triggers: readonly {
-    match: string
-    inject: string
-    line: number
+  triggers: readonly (TriggerDeclaration & {
     /** Where it matches the skill's own body: the line from the body's first, and its text. */
     risk?: { bodyLine: number; text: string } | undefined
     /** Why it cannot inject: a sentence for each error in its pattern or file. */
     problems: readonly string[]
-  }[]
+  })[]
   diagnostics: readonly Diagnostic[]
 }
 
-/** Checks a skill's triggers for its author. Pure except for `read`. */
-export function checkTriggers(
-  skill: CheckedSkill,
-  options: { read?: TargetReader | undefined } = {},
-): TriggerCheck {
-  const { read = readTarget } = options
+/** Checks a skill's triggers for its author. */
+export function checkTriggers(skill: CheckedSkill): TriggerCheck {
+  const { name, path } = skill
   const lines = skill.text.split(/\r?\n/)
   const body = promptLines(skill.body)
   const diagnostics: Diagnostic[] = []
   const triggers = skill.triggers.map((trigger) => {
     const reading = compilePattern(trigger.match)
-    const target = read(skill.directory, trigger.inject)
+    const target = readTarget(skill.directory, trigger.inject)
     const lineText = lines[trigger.line - 1]
-    const found: Diagnostic[] = reading.ok
-      ? [...portability(skill, trigger, reading.pattern, lineText), ...moment(skill, trigger)]
-      : [patternDiagnostic(skill.path, trigger, reading.problem, lineText)]
-    if (!target.ok) found.push(targetDiagnostic(skill.path, trigger, target))
+    const found = reading.ok
+      ? [...portability(path, trigger, reading.pattern, lineText), ...moment(path, trigger)]
+      : [patternDiagnostic(path, trigger, reading.problem, lineText)]
+    if (!target.ok) found.push(targetDiagnostic(path, trigger, target))
     diagnostics.push(...found)
     const errors = found.filter(({ severity }) => severity === 'error')
     const place = reading.ok ? firstMatch(reading.pattern, body) : undefined
-    const risk = place && {
-      bodyLine: place.promptLine,
-      text: body[place.promptLine - 1] ?? '',
+    const bodyLine = place?.promptLine ?? 0
+    const risk = place && { bodyLine, text: body[bodyLine - 1] ?? '' }
+    if (risk !== undefined) {
+      // Some clients pass the body to a hook as part of the prompt: it fires on every invocation there.
+      const message = `The pattern \`${trigger.match}\` matches the skill's own body, in its line ${bodyLine}.`
+      const hint = `Begin it with what the user types, such as \`^/${name} \`; references for later belong into the body.`
+      diagnostics.push(finding('trigger-matches-body', path, trigger, { message, hint }))
     }
-    if (risk !== undefined) diagnostics.push(bodyDiagnostic(skill, trigger, risk.bodyLine))
     return { ...trigger, risk, problems: errors.map(({ message }) => message) }
   })
-  diagnostics.push(...checkReach(skill), ...checkFormat(skill), ...checkSize(skill, read))
-  const { name, path } = skill
+  diagnostics.push(...checkReach(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
+function finding(
+  code: keyof typeof rules,
+  path: string,
+  { line }: { line: number },
+  facts: { message: string; hint?: string; column?: number | undefined },
+): Diagnostic {
+  const [severity] = rules[code]
+  return { code, severity, path, line, source: triggerSource, ...facts }
+}
+
 function portability(
-  skill: CheckedSkill,
+  path: string,
   trigger: TriggerDeclaration,
   { notes }: Pattern,
   lineText: string | undefined,
 ): Diagnostic[] {
   const rewrite = portableRewrite(trigger.match)
-  const whole = rewrite === undefined ? undefined : `Write \`${rewrite}\`; \`--fix\` does it.`
-  return notes.map((note) => ({
-    code: 'trigger-pattern-not-portable',
-    severity: 'warning',
-    message: `\`${note.text}\` is read differently by ${note.engines.join(' and ')}: ${note.message}.`,
-    path: skill.path,
-    line: trigger.line,
-    column: columnOf(trigger.match, note.start, lineText),
-    hint: whole ?? hintFor(note.construct),
-    source: triggerSource,
-  }))
-}
-
-function hintFor(construct: string): string {
-  if (construct === 'perl-class' || construct === 'posix-class') {
-    return 'Write the characters in brackets; for a blank, a blank.'
-  }
-  return 'It has no portable spelling; Skillrail reads it as RE2 does.'
+  return notes.map(({ construct, text, start, engines, message }) => {
+    const isClass = construct === 'perl-class' || construct === 'posix-class'
+    const without = isClass
+      ? 'Write the characters in brackets; for a blank, a blank.'
+      : 'It has no portable spelling; Skillrail reads it as RE2 does.'
+    return finding('trigger-pattern-not-portable', path, trigger, {
+      message: `\`${text}\` is read differently by ${engines.join(' and ')}: ${message}.`,
+      hint: rewrite === undefined ? without : `Write \`${rewrite}\`; \`--fix\` does it.`,
+      column: columnOf(trigger.match, start, lineText),
+    })
+  })
 }
 
 /** Words for what happens while a skill runs: no user types them to call it. */
 const midExecution =
   /\b(?:errors?|errored|fail(?:ed|s|ure|ures|ing)?|blocked|exception|crash(?:ed|es)?|timeout|timed out|retry|retries|stuck|abort(?:ed)?)\b/i
 
-function moment({ path }: CheckedSkill, { match, line }: TriggerDeclaration): Diagnostic[] {
-  const word = match.startsWith('^') ? null : midExecution.exec(match)
-  if (word === null) return []
-  return [
-    {
-      code: 'trigger-mid-execution',
-      severity: 'warning',
-      message: `The pattern \`${match}\` waits for \`${word[0]}\`, which happens while the skill runs; triggers see only what the user types.`,
-      path,
-      line,
-      hint: 'Tell the model in the body when to read this reference.',
-      source: triggerSource,
-    },
-  ]
-}
-
-/**
- * A trigger that matches the skill's own body. Some clients pass the body to a hook as part of the
- * prompt, and there such a trigger fires on every invocation.
- */
-function bodyDiagnostic(
-  { name, path }: CheckedSkill,
-  { match, line }: TriggerDeclaration,
-  bodyLine: number,
-): Diagnostic {
-  return {
-    code: 'trigger-matches-body',
-    severity: 'error',
-    message: `The pattern \`${match}\` matches the skill's own body, in its line ${bodyLine}.`,
-    path,
-    line,
-    hint: `Begin it with what the user types, such as \`^/${name} \`; references for later belong into the body.`,
-    source: triggerSource,
-  }
+function moment(path: string, trigger: TriggerDeclaration): Diagnostic[] {
+  const { match } = trigger
+  const [word] = match.startsWith('^') ? [] : (midExecution.exec(match) ?? [])
+  if (word === undefined) return []
+  const message = `The pattern \`${match}\` waits for \`${word}\`, which happens while the skill runs; triggers see only what the user types.`
+  const hint = 'Tell the model in the body when to read this reference.'
+  return [finding('trigger-mid-execution', path, trigger, { message, hint })]
 }
 
 /** Triggers that add nothing: another one injects the same file whenever they fire. */
 function checkReach({ triggers, path }: CheckedSkill): Diagnostic[] {
-  return triggers.flatMap((trigger, index): Diagnostic[] => {
-    const { match, inject, line } = trigger
+  return triggers.flatMap((trigger, index) => {
+    const { match, inject } = trigger
     const alike = triggers.filter((other) => other !== trigger && other.inject === inject)
     const twin = alike.find((other) => other.match === match && triggers.indexOf(other) < index)
-    const severity = 'warning'
     if (twin !== undefined) {
       const message = `The trigger \`${match}\` is the one of line ${twin.line} again.`
-      return [{ code: 'trigger-duplicate', severity, message, path, line, hint: 'Remove one.' }]
+      return [finding('trigger-duplicate', path, trigger, { message, hint: 'Remove one.' })]
     }
     const wider = alike.find((other) => other.match !== match && implies(match, other.match))
     if (wider === undefined) return []
     const message = `The trigger \`${match}\` adds nothing: \`${wider.match}\` in line ${wider.line} injects the same file whenever it fires.`
-    return [{ code: 'trigger-unreachable', severity, message, path, line, hint: 'Remove it.' }]
+    return [finding('trigger-unreachable', path, trigger, { message, hint: 'Remove it.' })]
   })
 }
 
@@ -175,68 +146,52 @@ function checkFormat({ triggers, text, path }: CheckedSkill): Diagnostic[] {
   const reading = readPortableTriggers(text)
   if (triggers.length === 0 || reading.portable) return []
   const message = `The triggers are not in the portable format, so that scripts/inject-context and simple readers do not see them: ${reading.reason}.`
-  const { line } = reading
-  return [{ code: 'trigger-format', severity: 'info', message, path, line, source: triggerSource }]
+  return [finding('trigger-format', path, reading, { message })]
 }
 
 /** Below this number of tokens a skill is better loaded whole ("Tiny skills" in the proposal). */
 const smallSkill = 2000
 
-function checkSize(skill: CheckedSkill, read: TargetReader): Diagnostic[] {
-  const [first] = skill.triggers
-  if (first === undefined) return []
-  let tokens = estimateTokens(skill.body)
-  for (const inject of new Set(skill.triggers.map((trigger) => trigger.inject))) {
-    const target = read(skill.directory, inject)
-    // The size of a skill with a missing file is unknown.
-    if (!target.ok) return []
-    tokens += estimateTokens(target.text)
-  }
+function checkSize({ triggers, directory, body, path }: CheckedSkill): Diagnostic[] {
+  const [first] = triggers
+  const injected = new Set(triggers.map((trigger) => trigger.inject))
+  const targets = [...injected].map((inject) => readTarget(directory, inject))
+  // The size of a skill with a missing file is unknown.
+  if (first === undefined || targets.some(({ ok }) => !ok)) return []
+  const texts = [body, ...targets.map((target) => (target.ok ? target.text : ''))]
+  const tokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0)
   if (tokens >= smallSkill) return []
-  return [
-    {
-      code: 'trigger-small-skill',
-      severity: 'info',
-      message: `The skill has ${tokens} tokens with all its references; below ${smallSkill} triggers cost more than they save.`,
-      path: skill.path,
-      line: first.line,
-      hint: 'Put the references into the body.',
-      source: triggerSource,
-    },
-  ]
+  const message = `The skill has ${tokens} tokens with all its references; below ${smallSkill} triggers cost more than they save.`
+  const hint = 'Put the references into the body.'
+  return [finding('trigger-small-skill', path, first, { message, hint })]
 }
+
+const rules = {
+  'pattern-invalid': ['error', 'A pattern is a valid regular expression.'],
+  'pattern-too-large': ['error', 'A pattern compiles to a program of bounded size.'],
+  'pattern-too-long': ['error', 'A pattern has a bounded number of characters.'],
+  'pattern-unsupported': ['error', 'A pattern has only what can be tested in linear time.'],
+  'prompt-case-invalid': [
+    'error',
+    'A file of prompts has a prompt and what it injects in each case.',
+  ],
+  'trigger-markers': ['error', 'The markers of a generated part of a file come in pairs.'],
+  'trigger-matches-body': ['error', 'A pattern does not match the body of its own skill.'],
+  'trigger-target-binary': ['error', 'A reference that a trigger injects is text.'],
+  'trigger-target-missing': ['error', 'A reference that a trigger injects exists.'],
+  'trigger-target-outside': ['error', 'A reference that a trigger injects lies inside its skill.'],
+  'trigger-target-too-large': ['error', 'A reference that a trigger injects has a bounded size.'],
+  'trigger-target-unusable': ['error', 'A reference that a trigger injects can be read.'],
+  'trigger-duplicate': ['warning', 'A pattern stands once in a skill for one reference.'],
+  'trigger-mid-execution': ['warning', 'A pattern waits for a prompt, not for what a run brings.'],
+  'trigger-pattern-not-portable': ['warning', 'A pattern means the same in every engine.'],
+  'trigger-unreachable': ['warning', 'A trigger can fire where an earlier one does not.'],
+  'trigger-format': ['info', 'Triggers stand in the format that simple readers see.'],
+  'trigger-overlap': ['info', 'One prompt fires triggers of several skills.'],
+  'trigger-small-skill': ['info', 'A skill is large enough for triggers to save something.'],
+} as const satisfies Record<string, readonly [Severity, string]>
 
 /** Every code of the trigger checks with its rule, for reports that describe their rules. */
-export const triggerRules: readonly { code: string; severity: Severity; sentence: string }[] = [
-  error('pattern-invalid', 'A pattern is a valid regular expression.'),
-  error('pattern-too-large', 'A pattern compiles to a program of bounded size.'),
-  error('pattern-too-long', 'A pattern has a bounded number of characters.'),
-  error('pattern-unsupported', 'A pattern has only what can be tested in linear time.'),
-  error('prompt-case-invalid', 'A file of prompts has a prompt and what it injects in each case.'),
-  error('trigger-markers', 'The markers of a generated part of a file come in pairs.'),
-  error('trigger-matches-body', 'A pattern does not match the body of its own skill.'),
-  error('trigger-target-binary', 'A reference that a trigger injects is text.'),
-  error('trigger-target-missing', 'A reference that a trigger injects exists.'),
-  error('trigger-target-outside', 'A reference that a trigger injects lies inside its skill.'),
-  error('trigger-target-too-large', 'A reference that a trigger injects has a bounded size.'),
-  error('trigger-target-unusable', 'A reference that a trigger injects can be read.'),
-  warning('trigger-duplicate', 'A pattern stands once in a skill for one reference.'),
-  warning('trigger-mid-execution', 'A pattern waits for a prompt, not for what a run brings.'),
-  warning('trigger-pattern-not-portable', 'A pattern means the same in every engine.'),
-  warning('trigger-unreachable', 'A trigger can fire where an earlier one does not.'),
-  info('trigger-format', 'Triggers stand in the format that simple readers see.'),
-  info('trigger-overlap', 'One prompt fires triggers of several skills.'),
-  info('trigger-small-skill', 'A skill is large enough for triggers to save something.'),
-]
-
-function error(code: string, sentence: string): (typeof triggerRules)[number] {
-  return { code, severity: 'error', sentence }
-}
-
-function warning(code: string, sentence: string): (typeof triggerRules)[number] {
-  return { code, severity: 'warning', sentence }
-}
-
-function info(code: string, sentence: string): (typeof triggerRules)[number] {
-  return { code, severity: 'info', sentence }
-}
+export const triggerRules = Object.entries(rules).map(([code, [severity, sentence]]) => {
+  return { code, severity, sentence }
+})

@@ -2,7 +2,7 @@ import { estimateTokens } from '../skill/catalog.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
-import { readTarget, type TargetReader } from './inject.ts'
+import { readTarget } from './inject.ts'
 
 /** What one trigger made of a prompt. */
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
@@ -24,12 +24,7 @@ export interface SkillExplanation {
 }
 
 /** Says of every trigger of every skill what it made of a prompt, and why the near misses missed. */
-export function explainPrompt(
-  prompt: string,
-  skills: readonly TriggerSkill[],
-  options: { read?: TargetReader | undefined } = {},
-): SkillExplanation[] {
-  const { read = readTarget } = options
+export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): SkillExplanation[] {
   const lines = promptLines(prompt)
   return skills.map((skill) => ({
     skill: skill.name,
@@ -38,15 +33,14 @@ export function explainPrompt(
       if (!reading.ok) return { trigger, outcome: 'invalid', reason: reading.problem.message }
       const place = firstMatch(reading.pattern, lines)
       if (place !== undefined) {
-        const target = read(skill.directory, trigger.inject)
+        const target = readTarget(skill.directory, trigger.inject)
         const tokens = target.ok ? estimateTokens(target.text) : undefined
         const problem = target.ok ? undefined : target.message
         return { trigger, outcome: 'fired', ...place, tokens, problem }
       }
       const miss = nearMiss(reading.pattern, lines.join('\n'))
-      return miss === undefined
-        ? { trigger, outcome: 'no-match' }
-        : { trigger, outcome: 'near-miss', miss }
+      if (miss === undefined) return { trigger, outcome: 'no-match' }
+      return { trigger, outcome: 'near-miss', miss }
     }),
   }))
 }
@@ -69,38 +63,33 @@ interface Attempt {
 const relaxations: readonly {
   cause: NearMissCause
   reason: string
-  relax: (attempt: Attempt) => Attempt
+  source?: (source: string) => string
+  prompt?: (prompt: string) => string
 }[] = [
   {
     cause: 'sigil',
     reason: 'a hook matches `$name …` and `/skill:name …` as `/name …`',
-    relax: ({ source, prompt }) => ({
-      source,
-      prompt: prompt.replace(/^(\s*)(?:\$|\/skill:)(?=[a-z0-9])/, '$1/'),
-    }),
+    prompt: (prompt) => prompt.replace(/^(\s*)(?:\$|\/skill:)(?=[a-z0-9])/, '$1/'),
   },
   {
     cause: 'blanks',
     reason: 'a line begins or ends with blanks, and a prompt is not trimmed',
-    relax: ({ source, prompt }) => ({
-      source,
-      prompt: prompt.replace(/^[ \t]+|(?<![ \t])[ \t]+$/gm, ''),
-    }),
+    prompt: (prompt) => prompt.replace(/^[ \t]+|(?<![ \t])[ \t]+$/gm, ''),
   },
   {
     cause: 'case',
     reason: 'capitals count; write `[Aa]` where they should not',
-    relax: ({ source, prompt }) => ({ source: `(?i)${source}`, prompt }),
+    source: (source) => `(?i)${source}`,
   },
   {
     cause: 'not-at-start',
     reason: '`^` wants it at the beginning of a line',
-    relax: ({ source, prompt }) => ({ source: source.replace(/^((?:\(\?i\))?)\^/, '$1'), prompt }),
+    source: (source) => source.replace(/^((?:\(\?i\))?)\^/, '$1'),
   },
   {
     cause: 'not-at-end',
     reason: '`$` wants the line to end there',
-    relax: ({ source, prompt }) => ({ source: source.replace(/(?<!\\)\$$/, ''), prompt }),
+    source: (source) => source.replace(/(?<!\\)\$$/, ''),
   },
 ]
 
@@ -112,9 +101,16 @@ function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
   const pairs = relaxations.flatMap((first, index) =>
     relaxations.slice(index + 1).map((second) => [first, second]),
   )
-  const attempt = { source: pattern.source, prompt }
   const found = [...relaxations.map((one) => [one]), ...pairs].find((chosen) =>
-    fires(chosen.reduce((last, { relax }) => relax(last), attempt)),
+    fires(
+      chosen.reduce(
+        (last, { source, prompt: typed }): Attempt => {
+          const { source: before, prompt: line } = last
+          return { source: source?.(before) ?? before, prompt: typed?.(line) ?? line }
+        },
+        { source: pattern.source, prompt },
+      ),
+    ),
   )
   if (found === undefined) return partMiss(pattern, prompt)
   return {

@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { readRegularFile, resolveInside } from '../core/read-files.ts'
+import { withoutEnd } from '../core/text.ts'
 import { estimateTokens } from '../skill/catalog.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
@@ -34,8 +35,6 @@ interface InjectionOptions {
   tokenBudget?: number | undefined
   /** Which skills' text may be put into a context; default all. Hooks leave out untrusted ones. */
   mayInject?: ((skill: TriggerSkill) => boolean) | undefined
-  /** Default: the disk. */
-  read?: TargetReader | undefined
 }
 
 /**
@@ -46,7 +45,7 @@ export function planInjection(
   matches: readonly TriggerMatch[],
   options: InjectionOptions = {},
 ): Injection {
-  const { tokenBudget = Infinity, mayInject = () => true, read = readTarget } = options
+  const { tokenBudget = Infinity, mayInject = () => true } = options
   const injected: InjectedReference[] = []
   const deferred: DeferredReference[] = []
   const diagnostics: Diagnostic[] = []
@@ -61,7 +60,7 @@ export function planInjection(
       deferred.push({ skill: skill.name, path, reason: 'the skill is not trusted' })
       continue
     }
-    const target = read(skill.directory, path)
+    const target = readTarget(skill.directory, path)
     if (!target.ok) {
       deferred.push({ skill: skill.name, path, reason: target.message })
       diagnostics.push(targetDiagnostic(skill.path, trigger, target))
@@ -87,7 +86,7 @@ export function planInjection(
  */
 export function renderInjection(injected: readonly InjectedReference[]): string {
   return injected
-    .map(({ path, text }) => `<!-- injected: ${path} -->\n${withoutEnd(text)}\n\n`)
+    .map(({ path, text }) => `<!-- injected: ${path} -->\n${withoutEnd(text, '\n')}\n\n`)
     .join('')
 }
 
@@ -98,7 +97,7 @@ export function targetDiagnostic(
   { code, message }: TargetReading & { ok: false },
 ): Diagnostic {
   return {
-    code: targetCodes.get(code) ?? 'trigger-target-unusable',
+    code: targetCodes[code] ?? 'trigger-target-unusable',
     severity: 'error',
     message: `The file that a trigger injects cannot be used: ${message}.`,
     path,
@@ -107,21 +106,14 @@ export function targetDiagnostic(
   }
 }
 
-const targetCodes: ReadonlyMap<string, string> = new Map([
-  ['path-missing', 'trigger-target-missing'],
-  ['file-missing', 'trigger-target-missing'],
-  ['path-escapes', 'trigger-target-outside'],
-  ['path-absolute', 'trigger-target-outside'],
-  ['file-too-large', 'trigger-target-too-large'],
-  ['file-binary', 'trigger-target-binary'],
-  ['file-not-utf8', 'trigger-target-binary'],
-])
-
-/** Line by line from the end: an expression would look at every run of line ends. */
-function withoutEnd(text: string): string {
-  let end = text.length
-  while (end > 0 && text.charCodeAt(end - 1) === 10) end--
-  return text.slice(0, end)
+const targetCodes: Partial<Record<string, string>> = {
+  'path-missing': 'trigger-target-missing',
+  'file-missing': 'trigger-target-missing',
+  'path-escapes': 'trigger-target-outside',
+  'path-absolute': 'trigger-target-outside',
+  'file-too-large': 'trigger-target-too-large',
+  'file-binary': 'trigger-target-binary',
+  'file-not-utf8': 'trigger-target-binary',
 }
 
 /** A larger reference is refused: it would be some 250,000 tokens. */
@@ -131,9 +123,6 @@ type TargetReading =
   /** `file` is the real path: two ways to write one file are one file. */
   | { ok: true; file: string; text: string; size: number }
   | { ok: false; code: string; message: string }
-
-/** How the file of a trigger is read; see {@link readTarget} for the one that reads the disk. */
-export type TargetReader = (directory: string, inject: string) => TargetReading
 
 /**
  * Reads the file that a trigger injects: a regular UTF-8 text of at most 1 MiB that really lies in

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module'
+import type * as Zod from 'zod'
 import type { Diagnostic } from '../core/diagnostic.ts'
 
 /** An author's test: what a prompt must inject. */
@@ -7,30 +9,33 @@ export interface PromptCase {
   inject: readonly string[]
 }
 
-interface PromptCaseReading {
-  cases: readonly PromptCase[]
-  diagnostics: readonly Diagnostic[]
-}
-
 /**
  * Reads a file of expected injections: a JSON list of `{ "prompt": …, "inject": [PATH…] }`, or one
  * such object a line. Never throws.
  */
-export function readPromptCases(text: string, path: string): PromptCaseReading {
+export function readPromptCases(
+  text: string,
+  path: string,
+): { cases: PromptCase[]; diagnostics: Diagnostic[] } {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  const schema = z.object({ prompt: z.string(), inject: z.array(z.string()) })
   const cases: PromptCase[] = []
   const diagnostics: Diagnostic[] = []
+  const hint = 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.'
+  const report = (line: number | undefined, message: string): void => {
+    const code = 'prompt-case-invalid'
+    diagnostics.push({ code, severity: 'error', message, path, line, hint })
+  }
   const add = (value: unknown, line: number | undefined, place: string): void => {
-    const found = asCase(value)
-    if (found !== undefined) cases.push(found)
-    else
-      diagnostics.push(problem(path, line, `${place} is not of the form { "prompt", "inject" }.`))
+    const { data } = schema.safeParse(value)
+    if (data !== undefined) cases.push(data)
+    else report(line, `${place} is not of the form { "prompt", "inject" }.`)
   }
   const trimmed = text.replace(/^\ufeff/, '').trimStart()
   if (trimmed.startsWith('[')) {
     const list = parseJson(trimmed)
-    if (!Array.isArray(list))
-      diagnostics.push(problem(path, 1, 'The file is not a valid JSON list.'))
-    else list.forEach((value: unknown, index) => add(value, undefined, `Entry ${index + 1}`))
+    if (!Array.isArray(list)) report(1, 'The file is not a valid JSON list.')
+    else for (const [index, value] of list.entries()) add(value, undefined, `Entry ${index + 1}`)
     return { cases, diagnostics }
   }
   for (const [index, line] of text.split('\n').entries()) {
@@ -44,25 +49,5 @@ function parseJson(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-function asCase(value: unknown): PromptCase | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  const prompt: unknown = Reflect.get(value, 'prompt')
-  const inject: unknown = Reflect.get(value, 'inject')
-  if (typeof prompt !== 'string' || !Array.isArray(inject)) return undefined
-  const paths = inject.filter((path) => typeof path === 'string')
-  return paths.length === inject.length ? { prompt, inject: paths } : undefined
-}
-
-function problem(path: string, line: number | undefined, message: string): Diagnostic {
-  return {
-    code: 'prompt-case-invalid',
-    severity: 'error',
-    message,
-    path,
-    line,
-    hint: 'Write { "prompt": "/deploy staging", "inject": ["references/staging.md"] }.',
   }
 }

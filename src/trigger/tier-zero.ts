@@ -1,8 +1,7 @@
 import { safeLine, withoutLastWord } from '../core/text.ts'
 import { estimateTokens } from '../skill/catalog.ts'
 import type { SkillFields } from '../skill/model.ts'
-import type { TargetReader } from './inject.ts'
-import type { TriggerSkill } from './match.ts'
+import { readTarget } from './inject.ts'
 
 /** Files that agents read at the start of a session. */
 export const tierZeroFiles = [
@@ -81,48 +80,44 @@ function subcommandsOf(name: string, { argumentHint = '', triggers }: SkillField
 }
 
 /** What a skill costs, tier by tier, and what a prompt costs with and without triggers. */
-export interface TokenReport {
-  skill: string
-  /** The line in a project's `CLAUDE.md`, and so on. */
-  discovery: number
-  /** Name and description. */
-  metadata: number
-  /** The body. */
-  instructions: number
-  /** Each file that a trigger injects, once; undefined where it cannot be read. */
-  references: readonly { path: string; tokens: number | undefined }[]
-  /** The body and every reference: what a model that loads all "just in case" reads. */
-  withoutTriggers: number
-  /** The body and what one trigger injects, on average over the references. */
-  withTriggers: number
-  /** In percent of `withoutTriggers`. */
-  saved: number
-}
+export type TokenReport = ReturnType<typeof tokenReport>
 
-export function tokenReport(
-  skill: TriggerSkill & { tokens: { metadata: number; body: number } },
-  discovery: TierZeroLine,
-  read: TargetReader,
-): TokenReport {
-  const paths = [...new Set(skill.triggers.map(({ inject }) => inject))]
+export function tokenReport({
+  name,
+  directory,
+  fields,
+  tokens,
+}: {
+  name: string
+  directory: string
+  fields: SkillFields
+  tokens: { metadata: number; body: number }
+}) {
+  const paths = [...new Set(fields.triggers.map(({ inject }) => inject))]
   const references = paths.map((path) => {
-    const target = read(skill.directory, path)
+    const target = readTarget(directory, path)
     return { path, tokens: target.ok ? estimateTokens(target.text) : undefined }
   })
-  const readable = references.flatMap(({ tokens }) => (tokens === undefined ? [] : [tokens]))
-  const all = readable.reduce((sum, tokens) => sum + tokens, 0)
-  const { metadata, body } = skill.tokens
-  const withoutTriggers = body + all
-  const withTriggers = body + (readable.length === 0 ? 0 : Math.round(all / readable.length))
+  const readable = references.flatMap((reference) => reference.tokens ?? [])
+  const all = readable.reduce((sum, count) => sum + count, 0)
+  const withoutTriggers = tokens.body + all
+  const withTriggers = tokens.body + Math.round(all / Math.max(readable.length, 1))
   const saved = withoutTriggers === 0 ? 0 : 1 - withTriggers / withoutTriggers
   return {
-    skill: skill.name,
-    discovery: discovery.tokens,
-    metadata,
-    instructions: body,
+    skill: name,
+    /** The line in a project's `CLAUDE.md`, and so on. */
+    discovery: tierZeroLine(name, fields).tokens,
+    /** Name and description. */
+    metadata: tokens.metadata,
+    /** The body. */
+    instructions: tokens.body,
+    /** Each file that a trigger injects, once; undefined where it cannot be read. */
     references,
+    /** The body and every reference: what a model that loads all "just in case" reads. */
     withoutTriggers,
+    /** The body and what one trigger injects, on average over the references. */
     withTriggers,
+    /** In percent of `withoutTriggers`. */
     saved: Math.round(saved * 100),
   }
 }

@@ -166,20 +166,6 @@ describe('an injection', () => {
       { code, severity: 'error', message, path: one.path, line: 5, hint },
     ])
   })
-
-  it('may come from elsewhere than the disk', () => {
-    const { matches } = matchPrompt('x', [skill('one', ['x', 'a.md'], ['x', 'b.md'])])
-    const { injected, diagnostics } = planInjection(matches, {
-      read: (directory, inject) =>
-        inject === 'a.md'
-          ? { ok: true, file: join(directory, inject), text: 'A', size: 1 }
-          : { ok: false, code: 'closed', message: 'it is closed today' },
-    })
-    expect(injected).toMatchObject([{ file: join(root, 'one/a.md'), text: 'A' }])
-    expect(diagnostics).toMatchObject([
-      { code: 'trigger-target-unusable', message: expect.stringContaining('it is closed today.') },
-    ])
-  })
 })
 
 describe('a prompt', () => {

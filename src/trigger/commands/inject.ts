@@ -1,46 +1,20 @@
 import { defineCommand } from '../../core/command.ts'
-import type { Diagnostic } from '../../core/diagnostic.ts'
-import { budgetRange } from '../../core/option-values.ts'
 import { safeText } from '../../core/text.ts'
-import { type DeferredReference, type InjectedReference, renderInjection } from '../inject.ts'
-import { injectionFor } from './injection.ts'
-import { promptFor } from './skills.ts'
+import { renderInjection } from '../inject.ts'
+import { injectionFor, type MatchResult, matchResult } from './injection.ts'
+import { promptFor, promptOptions } from './skills.ts'
 
-interface Result {
-  prompt: string
-  text: string
-  injected: readonly Omit<InjectedReference, 'text'>[]
-  deferred: readonly DeferredReference[]
-  diagnostics: readonly Diagnostic[]
-}
+type Result = Omit<MatchResult, 'matches'> & { text: string }
 
 export const command = defineCommand<Result>()({
   arguments: { '[prompt...]': 'what the user types (default: stdin)' },
-  options: {
-    skill: {
-      kind: 'list',
-      flags: '--skill <skill...>',
-      help: 'only these skills, by name or path; they need not be installed',
-    },
-    budget: {
-      kind: 'integer',
-      flags: '--budget <tokens>',
-      help: 'skip references that do not fit',
-      ...budgetRange,
-    },
-  },
+  options: promptOptions,
   examples: ['inject "/deploy staging"', 'inject --skill skills/deploy -- "/deploy staging"'],
   async run(context, { arguments: words, skill: references, budget }) {
     const prompt = await promptFor(context, words)
     const answer = injectionFor(context, { prompt, references, tokenBudget: budget })
-    const { injected, deferred, diagnostics } = answer
-    return {
-      prompt,
-      text: renderInjection(injected),
-      injected: injected.map(({ text: _text, ...reference }) => reference),
-      deferred,
-      diagnostics,
-    }
+    const { matches: _matches, ...result } = matchResult(prompt, answer)
+    return { ...result, text: renderInjection(answer.injected) }
   },
   // A pipe gets the bytes unchanged; a terminal must not be steered by them.
   render: ({ text }, screen) => (screen.isTerminal ? safeText(text) : text),

@@ -4,16 +4,10 @@ import { currentTrust, discoverOptionsFrom } from '../../library/discover.ts'
 import type { InvocationSource } from '../../library/activation.ts'
 import { estimateTokens } from '../../skill/catalog.ts'
 import { SkillLoadError, SkillParseError } from '../../skill/errors.ts'
-import {
-  type DeferredReference,
-  type InjectedReference,
-  type Injection,
-  planInjection,
-  readTarget,
-} from '../inject.ts'
+import { type Injection, planInjection, readTarget } from '../inject.ts'
 import { matchPrompt, type PromptMatching, type TriggerSkill } from '../match.ts'
 import { readTriggers } from '../read-triggers.ts'
-import { readSkillText, type Settled, skillsFor } from './skills.ts'
+import { readText, type Settled, skillsFor } from './skills.ts'
 
 interface InjectionRequest {
   prompt: string
@@ -47,28 +41,13 @@ export function injectionFor(context: Settled, request: InjectionRequest): Injec
   }
 }
 
-/** What `match` answers, as JSON. */
-export interface MatchResult {
-  prompt: string
-  matches: readonly {
-    skill: string
-    match: string
-    inject: string
-    line: number
-    text: string
-    promptLine: number
-    /** Null where the file cannot be read. */
-    tokens: number | null
-  }[]
-  injected: readonly Omit<InjectedReference, 'text'>[]
-  deferred: readonly DeferredReference[]
-  diagnostics: readonly Diagnostic[]
-}
+/** What `match` answers, as JSON; `tokens` is null where the file cannot be read. */
+export type MatchResult = ReturnType<typeof matchResult>
 
 export function matchResult(
   prompt: string,
   { matches, injected, deferred, diagnostics }: InjectionAnswer,
-): MatchResult {
+) {
   return {
     prompt,
     matches: matches.map(({ skill, trigger, text, promptLine }) => {
@@ -95,8 +74,8 @@ function installedSkills(context: Settled, source: InvocationSource = 'user'): S
   const skills = all.filter(({ info }) => source !== 'model' || !info.fields.disableModelInvocation)
   const options = discoverOptionsFrom(context.runtime, context.settings)
   const byPath = new Map(skills.map(({ path, info }) => [path, info]))
+  // Only what matched is compared with what was accepted and locked, each once.
   const known = new Map<string, boolean>()
-  // Only what matched is compared with what was accepted and locked.
   const mayInject = (path: string): boolean => {
     const info = byPath.get(path)
     const may =
@@ -110,7 +89,7 @@ function installedSkills(context: Settled, source: InvocationSource = 'user'): S
 
 /** A skill that cannot be installed yet, for want of a description say, can be tried all the same. */
 function namedSkills(context: Settled, references: readonly string[]): SkillSet {
-  const found = references.map((reference): Omit<SkillSet, 'mayInject'> => {
+  const found = references.map((reference) => {
     try {
       return skillsFor(context, [reference])
     } catch (error) {
@@ -118,7 +97,7 @@ function namedSkills(context: Settled, references: readonly string[]): SkillSet 
         error instanceof SkillParseError || error instanceof SkillLoadError ? error.diagnostics : []
       if (broken === undefined) throw error
       const { path } = broken
-      const { triggers, diagnostics } = readTriggers(readSkillText(path), path)
+      const { triggers, diagnostics } = readTriggers(readText(path), path)
       const directory = dirname(path)
       return { skills: [{ name: basename(directory), path, directory, triggers }], diagnostics }
     }

@@ -1,28 +1,18 @@
 import { explainPrompt, type SkillExplanation } from '../explain.ts'
 import type { TriggerSkill } from '../match.ts'
-import { injectionFor, type MatchResult, matchResult } from './injection.ts'
+import { injectionFor, matchResult } from './injection.ts'
 import type { Settled } from './skills.ts'
 
 /** The time for explanations: a user types and waits for the answer. */
 const patienceMs = 300
 const mostVerdicts = 300
 
-interface TypedMatch extends MatchResult {
-  /** Of every trigger that fired, nearly fired or is invalid. */
-  explanation: readonly SkillExplanation[]
-  /** How many triggers there are. */
-  triggers: number
-  /** How many do not match at all. */
-  quiet: number
-  /** How many were not explained, for want of time. */
-  untried: number
-}
-
 /**
- * Returns what `match --explain` returns, while a prompt is typed. Near misses take a hundred times as
- * long as matches, so with very many triggers some are left out and counted.
+ * Returns what `match --explain` returns, while a prompt is typed: of every trigger that fired, nearly
+ * fired or is invalid. Near misses take a hundred times as long as matches, so with very many triggers
+ * some are left out: `triggers` counts all, `quiet` those that do not match, `untried` those left out.
  */
-export function matchWhileTyping(context: Settled, prompt: string): TypedMatch {
+export function matchWhileTyping(context: Settled, prompt: string) {
   const answer = injectionFor(context, { prompt, references: [], tokenBudget: undefined })
   const skills = answer.skills.filter(({ triggers }) => triggers.length > 0)
   const fired = new Set(answer.matches.map(({ skill }) => skill))
@@ -31,7 +21,8 @@ export function matchWhileTyping(context: Settled, prompt: string): TypedMatch {
   const explained = new Map<TriggerSkill, SkillExplanation>()
   let said = 0
   let tried = 0
-  for (const skill of likelyFirst(skills, prompt, fired)) {
+  const ranked = Map.groupBy(skills, (skill) => (fired.has(skill) ? 0 : shares(skill, prompt)))
+  for (const skill of ([0, 1, 2] as const).flatMap((rank) => ranked.get(rank) ?? [])) {
     if (elapsed() > end || said > mostVerdicts) break
     for (const explanation of explainPrompt(prompt, [skill])) {
       const verdicts = explanation.verdicts.filter(({ outcome }) => outcome !== 'no-match')
@@ -50,22 +41,11 @@ export function matchWhileTyping(context: Settled, prompt: string): TypedMatch {
   }
 }
 
-/** Skills that fired, then those of which a pattern has letters of the prompt, then the others. */
-function likelyFirst(
-  skills: readonly TriggerSkill[],
-  prompt: string,
-  fired: ReadonlySet<TriggerSkill>,
-): TriggerSkill[] {
+/** 1 where a pattern of the skill has letters of the prompt, else 2. */
+function shares({ triggers }: TriggerSkill, prompt: string): 1 | 2 {
   const typed = prompt.toLowerCase()
-  const rank = (skill: TriggerSkill): number => {
-    if (fired.has(skill)) return 0
-    const shares = skill.triggers.some(({ match }) =>
-      (match.toLowerCase().match(/\p{L}{4}/gu) ?? []).some((letters) => typed.includes(letters)),
-    )
-    return shares ? 1 : 2
-  }
-  return skills
-    .map((skill) => ({ skill, rank: rank(skill) }))
-    .toSorted((a, b) => a.rank - b.rank)
-    .map(({ skill }) => skill)
+  const isShared = triggers.some(({ match }) =>
+    (match.toLowerCase().match(/\p{L}{4}/gu) ?? []).some((letters) => typed.includes(letters)),
+  )
+  return isShared ? 1 : 2
 }

@@ -1,9 +1,8 @@
 import { defineCommand, type Screen } from '../../core/command.ts'
-import { budgetRange } from '../../core/option-values.ts'
 import { amount, cell, count, safeLine } from '../../core/text.ts'
 import { explainPrompt, type SkillExplanation, type TriggerVerdict } from '../explain.ts'
 import { injectionFor, type MatchResult, matchResult } from './injection.ts'
-import { promptFor } from './skills.ts'
+import { promptFor, promptOptions } from './skills.ts'
 
 interface Result extends MatchResult {
   explanation?: readonly SkillExplanation[] | undefined
@@ -17,17 +16,7 @@ export const command = defineCommand<Result>()({
       flags: '--explain',
       help: 'show for every trigger why it matched or not',
     },
-    skill: {
-      kind: 'list',
-      flags: '--skill <skill...>',
-      help: 'only these skills, by name or path; they need not be installed',
-    },
-    budget: {
-      kind: 'integer',
-      flags: '--budget <tokens>',
-      help: 'skip references that do not fit',
-      ...budgetRange,
-    },
+    ...promptOptions,
   },
   examples: ['match "/deploy staging" --explain'],
   async run(context, { arguments: words, skill: references, budget, explain }) {

@@ -1,6 +1,7 @@
 import type { Context } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { SkillrailError } from '../../core/errors.ts'
+import { budgetRange } from '../../core/option-values.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { findSkill } from '../../library/find-skill.ts'
@@ -37,7 +38,7 @@ export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]):
   return diagnostics.filter(
     ({ code, line }) =>
       code.startsWith('trigger-') ||
-      (sharedCodes.has(code) && isInTriggers(readSkillText(path), path, line)),
+      (sharedCodes.has(code) && isInTriggers(readText(path), path, line)),
   )
 }
 
@@ -45,11 +46,26 @@ export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]):
 const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
 
 /** @throws {SkillrailError} when the file cannot be read. */
-export function readSkillText(path: string): string {
-  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+export function readText(path: string, maxBytes: number = maxSkillBytes): string {
+  const reading = readRegularFile(path, { maxBytes })
   if (reading.ok) return reading.text
   throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
 }
+
+/** The options of the commands that try a prompt. */
+export const promptOptions = {
+  skill: {
+    kind: 'list',
+    flags: '--skill <skill...>',
+    help: 'only these skills, by name or path; they need not be installed',
+  },
+  budget: {
+    kind: 'integer',
+    flags: '--budget <tokens>',
+    help: 'skip references that do not fit',
+    ...budgetRange,
+  },
+} as const
 
 /** The words of the command line as one prompt, or standard input where there are none. */
 export async function promptFor(context: Context, words: readonly string[]): Promise<string> {

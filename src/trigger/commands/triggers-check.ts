@@ -1,9 +1,8 @@
 import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Context, defineCommand } from '../../core/command.ts'
+import { defineCommand } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
-import { exitCode, SkillrailError } from '../../core/errors.ts'
-import { readRegularFile } from '../../core/read-files.ts'
+import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, cell, safeLine, safeText } from '../../core/text.ts'
@@ -18,7 +17,7 @@ import { matchPrompt, type TriggerSkill } from '../match.ts'
 import { type PromptCase, readPromptCases } from '../prompt-cases.ts'
 import { leftOutTriggers } from '../read-triggers.ts'
 import { fixTriggers, type TriggerFix } from '../rewrite-pattern.ts'
-import { aboutTriggers, type InstalledSkill, readSkillText, skillsFor } from './skills.ts'
+import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skills.ts'
 
 interface Result {
   skills: readonly CheckedFile[]
@@ -38,12 +37,9 @@ interface CheckedFile extends TriggerCheck {
 }
 
 /** What an author's prompt injects, beside what it must inject. */
-interface CaseVerdict {
-  prompt: string
-  ok: boolean
-  expected: readonly string[]
-  injected: readonly string[]
-}
+type CaseVerdict = ReturnType<typeof verdictOn>
+
+const mostPromptBytes = 16 * 1024 * 1024
 
 export const command = defineCommand<Result>()({
   arguments: { '[skill...]': 'names or paths (default: all that are installed)' },
@@ -71,10 +67,9 @@ export const command = defineCommand<Result>()({
     },
   },
   examples: ['triggers check skills/deploy', 'triggers check deploy --prompts prompts.json'],
-  async run(context, { arguments: references, fix, dryRun, prompts: promptsFile }) {
-    const { skills: all } = skillsFor(context, references)
-    const checked = all
-      .filter(
+  async run(context, { arguments: references, fix, dryRun, prompts: file }) {
+    const checked = skillsFor(context, references)
+      .skills.filter(
         ({ path, triggers, info }) =>
           references.length > 0 ||
           triggers.length > 0 ||
@@ -82,15 +77,18 @@ export const command = defineCommand<Result>()({
       )
       .map((skill) => checkOne(skill, { fix: fix || dryRun, dryRun }))
     const triggerSkills = checked.map(({ skill }) => skill)
-    const cases =
-      promptsFile === undefined ? undefined : checkPrompts(context, promptsFile, triggerSkills)
-    const diagnostics = [...checkOverlap(triggerSkills), ...(cases?.diagnostics ?? [])]
-    const skills = checked.map(({ file }) => file)
+    const directory = context.runtime.cwd
+    const prompts =
+      file === undefined
+        ? undefined
+        : readPromptCases(readText(resolve(directory, file), mostPromptBytes), file)
+    const diagnostics = [...checkOverlap(triggerSkills), ...(prompts?.diagnostics ?? [])]
+    const skills = checked.map((one) => one.file)
     const found = allDiagnostics({ skills, diagnostics })
     const triggers = skills.flatMap((skill) => skill.triggers)
     return {
       skills,
-      prompts: cases?.verdicts,
+      prompts: prompts?.cases.map((one) => verdictOn(one, triggerSkills)),
       diagnostics,
       summary: {
         checked: triggers.length,
@@ -98,7 +96,7 @@ export const command = defineCommand<Result>()({
         errors: found.filter(({ severity }) => severity === 'error').length,
         warnings: found.filter(({ severity }) => severity === 'warning').length,
       },
-      directory: context.runtime.cwd,
+      directory,
     }
   },
   exitCode({ skills, prompts = [], diagnostics }) {
@@ -108,8 +106,10 @@ export const command = defineCommand<Result>()({
       prompts.some(({ ok }) => !ok)
     return isBad ? exitCode.badAnswer : exitCode.done
   },
-  render: ({ skills, prompts }) =>
-    [...checkLines(skills), ...caseLines(prompts)].map((line) => `${line}\n`).join(''),
+  render: ({ skills, prompts, summary }) =>
+    [...checkLines(skills, summary), ...(prompts === undefined ? [] : caseLines(prompts))]
+      .map((line) => `${line}\n`)
+      .join(''),
   notes: allDiagnostics,
   formats: {
     sarif(result) {
@@ -133,18 +133,17 @@ function checkOne(
   { name, path, directory }: InstalledSkill,
   options: { fix: boolean; dryRun: boolean },
 ): { skill: TriggerSkill; file: CheckedFile } {
-  const before = readSkillText(path)
+  const before = readText(path)
   const { text, changes } = options.fix ? fixTriggers(before, path) : { text: before, changes: [] }
   const { skill: document, diagnostics } = parseSkill(text, { path })
-  const about = aboutTriggers(path, diagnostics)
   if (changes.length > 0 && !options.dryRun) {
     const real = realpathSync(path)
     writeFileAtomicSync(real, text, { mode: statSync(real).mode & 0o777 })
   }
+  const about = aboutTriggers(path, diagnostics)
   const split = splitFrontmatter(text)
   const triggers = document?.fields.triggers ?? []
-  const body = split.found ? split.body : ''
-  const skill = { name, path, directory, triggers, text, body }
+  const skill = { name, path, directory, triggers, text, body: split.found ? split.body : '' }
   const check = checkTriggers(skill)
   const leftOut = leftOutTriggers(text, path, triggers, diagnostics)
   const file = {
@@ -158,69 +157,47 @@ function checkOne(
 }
 
 /** The lines of the reference's validate-triggers; a heading each where several skills are checked. */
-function checkLines(files: readonly CheckedFile[]): string[] {
-  const lines = files.flatMap(({ skill, path, triggers, changes, diff }) => [
+function checkLines(
+  files: readonly CheckedFile[],
+  { checked, risks }: Result['summary'],
+): string[] {
+  const lines = files.flatMap(({ skill, path, triggers, changes = [], diff = '' }) => [
     ...(files.length > 1 ? [safeLine(`${skill}: ${path}`)] : []),
-    ...(diff === undefined || diff === '' ? [] : [safeText(diff)]),
-    ...(changes ?? []).map(({ line, from, to }) =>
-      safeLine(`FIXED line ${line}: ${from} => ${to}`),
-    ),
-    ...triggers.flatMap(({ match, inject, risk, problems }) => [
-      safeLine(
-        `${risk === undefined && problems.length === 0 ? 'OK' : 'FAIL'} ${match} -> ${inject}`,
-      ),
-      ...(risk === undefined
-        ? []
-        : [
-            'Pattern matches the skill body - will fire on every invocation',
-            `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`,
-          ]),
-      ...problems.map((problem) => safeLine(problem)),
-    ]),
+    ...(diff === '' ? [] : [safeText(diff)]),
+    ...changes.map(({ line, from, to }) => safeLine(`FIXED line ${line}: ${from} => ${to}`)),
+    ...triggers.flatMap(({ match, inject, risk, problems }) => {
+      const verdict = risk === undefined && problems.length === 0 ? 'OK' : 'FAIL'
+      const place = risk && `First match: ${risk.bodyLine}:${cell(risk.text, 100)}`
+      const warning = 'Pattern matches the skill body - will fire on every invocation'
+      return [
+        safeLine(`${verdict} ${match} -> ${inject}`),
+        ...(place === undefined ? [] : [warning, place]),
+        ...problems.map(safeLine),
+      ]
+    }),
   ])
-  const triggers = files.flatMap((file) => file.triggers)
-  const risks = triggers.filter(({ risk }) => risk !== undefined).length
-  const broken = triggers.filter(({ problems }) => problems.length > 0).length
-  const summary = `${amount(triggers.length, 'trigger')} checked, ${risks} false-positive risk(s)`
-  return [...lines, broken === 0 ? summary : `${summary}, ${broken} with errors`]
+  const broken = files
+    .flatMap((file) => file.triggers)
+    .filter(({ problems }) => problems.length > 0)
+  const summary = `${amount(checked, 'trigger')} checked, ${risks} false-positive risk(s)`
+  return [...lines, broken.length === 0 ? summary : `${summary}, ${broken.length} with errors`]
 }
 
-const mostBytes = 16 * 1024 * 1024
-
-/** @throws {SkillrailError} when the file cannot be read. */
-function checkPrompts(
-  { runtime }: Pick<Context, 'runtime'>,
-  path: string,
-  skills: readonly TriggerSkill[],
-): { verdicts: readonly CaseVerdict[]; diagnostics: readonly Diagnostic[] } {
-  const reading = readRegularFile(resolve(runtime.cwd, path), { maxBytes: mostBytes })
-  if (!reading.ok) throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
-  const { cases, diagnostics } = readPromptCases(reading.text, path)
-  return { verdicts: cases.map((one) => verdictOn(one, skills)), diagnostics }
-}
-
-function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]): CaseVerdict {
+function verdictOn({ prompt, inject }: PromptCase, skills: readonly TriggerSkill[]) {
   const { injected } = planInjection(matchPrompt(prompt, skills).matches)
-  const isMet = injected.every(
-    ({ skill, path }) => inject.includes(path) || inject.includes(`${skill}:${path}`),
-  )
-  const isComplete = inject.every((wanted) =>
-    injected.some(({ skill, path }) => wanted === path || wanted === `${skill}:${path}`),
-  )
+  const names = injected.map(({ skill, path }) => [path, `${skill}:${path}`])
+  const isMet = names.every((spellings) => spellings.some((name) => inject.includes(name)))
+  const isComplete = inject.every((wanted) => names.some((spellings) => spellings.includes(wanted)))
   const paths = injected.map(({ skill, path }) => (skills.length > 1 ? `${skill}:${path}` : path))
   return { prompt, ok: isMet && isComplete, expected: inject, injected: paths }
 }
 
-function caseLines(verdicts: readonly CaseVerdict[] | undefined): string[] {
-  if (verdicts === undefined) return []
+function caseLines(verdicts: readonly CaseVerdict[]): string[] {
+  const list = (paths: readonly string[]): string => paths.join(', ') || 'nothing'
   const lines = verdicts.flatMap(({ prompt, ok, expected, injected }) => {
     const head = safeLine(`${ok ? 'OK' : 'FAIL'} ${prompt.slice(0, 100)} -> ${list(injected)}`)
     return ok ? [head] : [head, safeLine(`Expected: ${list(expected)}`)]
   })
   const wrong = verdicts.filter(({ ok }) => !ok).length
   return [...lines, `${amount(verdicts.length, 'prompt')} checked, ${wrong} wrong`]
-}
-
-function list(paths: readonly string[]): string {
-  return paths.length === 0 ? 'nothing' : paths.join(', ')
 }

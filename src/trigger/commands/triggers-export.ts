@@ -3,12 +3,12 @@ import { dirname, join } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, SkillrailError } from '../../core/errors.ts'
-import { isInside, readRegularFile } from '../../core/read-files.ts'
+import { isInside, readRegularFile, realPathOf } from '../../core/read-files.ts'
 import { safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
-import { findSkill } from '../../library/find-skill.ts'
 import { discoverOptionsFrom } from '../../library/discover.ts'
+import { findSkill } from '../../library/find-skill.ts'
 import { splitFrontmatter } from '../../skill/parse.ts'
 import { checkTriggers } from '../check.ts'
 import {
@@ -19,13 +19,22 @@ import {
   withoutExport,
 } from '../export-triggers.ts'
 import type { TriggerSkill } from '../match.ts'
-import { readSkillText } from './skills.ts'
+import { readText } from './skills.ts'
 
 interface Result {
   skill: string
-  changed: readonly { path: string; action: 'wrote' | 'removed'; diff: string }[]
+  changed: readonly Pick<ExportChange, 'path' | 'action' | 'diff'>[]
   written: boolean
   diagnostics: readonly Diagnostic[]
+}
+
+interface ExportChange {
+  path: string
+  action: 'wrote' | 'removed'
+  /** Undefined: the file goes away. */
+  text: string | undefined
+  mode: number
+  diff: string
 }
 
 export const command = defineCommand<Result>()({
@@ -48,14 +57,10 @@ export const command = defineCommand<Result>()({
     const info = findSkill(reference, discoverOptionsFrom(runtime, settings))
     const { name, directory, path, fields } = info
     const skill = { name, directory, path, triggers: fields.triggers }
-    const plan = exportPlan(skill, { remove, force })
-    if (!dryRun && !hasErrors(plan.diagnostics)) writeExport(plan)
-    return {
-      skill: name,
-      changed: plan.changes.map(({ path: file, action, diff }) => ({ path: file, action, diff })),
-      written: !dryRun,
-      diagnostics: plan.diagnostics,
-    }
+    const { changes, diagnostics } = exportPlan(skill, { remove, force })
+    if (!dryRun && !hasErrors(diagnostics)) for (const change of changes) writeChange(change)
+    const changed = changes.map(({ path: file, action, diff }) => ({ path: file, action, diff }))
+    return { skill: name, changed, written: !dryRun, diagnostics }
   },
   exitCode: ({ diagnostics }) => (hasErrors(diagnostics) ? exitCode.badAnswer : exitCode.done),
   render: ({ changed, written }) =>
@@ -68,56 +73,40 @@ export const command = defineCommand<Result>()({
   ],
 })
 
-interface ExportPlan {
-  changes: readonly ExportChange[]
-  diagnostics: readonly Diagnostic[]
-}
-
-interface ExportChange {
-  path: string
-  action: 'wrote' | 'removed'
-  /** Undefined: the file goes away. */
-  text: string | undefined
-  mode: number
-  diff: string
-}
-
 /**
  * What an export changes: the script and the body of the `SKILL.md`. Nothing is written.
  *
  * @throws {SkillrailError} for a script that is not ours, unless forced.
  */
-function exportPlan(skill: TriggerSkill, options: { remove: boolean; force: boolean }): ExportPlan {
-  const before = readSkillText(skill.path)
+function exportPlan(
+  skill: TriggerSkill,
+  { remove, force }: { remove: boolean; force: boolean },
+): { changes: readonly ExportChange[]; diagnostics: readonly Diagnostic[] } {
+  const before = readText(skill.path)
   const script = scriptFile(skill.directory)
   const present = presentScript(script)
-  if (present !== undefined && scriptOrigin(present) === 'foreign' && !options.force) {
-    throw foreignScript(script)
+  if (present !== undefined && scriptOrigin(present) === 'foreign' && !force) {
+    throw new SkillrailError({
+      code: 'foreign-script',
+      message: `${script} was not written by skillrail, or was changed since; it is left alone.`,
+      hint: 'Look at it, then use --force.',
+    })
   }
-  const { text, diagnostics } = options.remove
+  const { text, diagnostics } = remove
     ? { text: withoutExport(before), diagnostics: [] }
     : exportTriggers({ ...skill, text: before })
-  const wanted = options.remove ? undefined : scriptText()
   const changes = [
-    change(script, present, wanted, 0o755),
-    change(skill.path, before, text, statSync(skill.path).mode & 0o777),
+    ...change(script, present, remove ? undefined : scriptText(), 0o755),
+    ...change(skill.path, before, text, statSync(skill.path).mode & 0o777),
   ]
-  return {
-    changes: changes.filter((one) => one !== undefined),
-    diagnostics: [...diagnostics, ...(options.remove ? [] : bodyRisks(skill, text))],
-  }
+  return { changes, diagnostics: [...diagnostics, ...(remove ? [] : bodyRisks(skill, text))] }
 }
 
-function writeExport({ changes }: ExportPlan): void {
-  for (const { path, text, mode } of changes) {
-    if (text !== undefined) {
-      writeFileAtomicSync(realOf(path), text, { mode })
-      continue
-    }
-    rmSync(path)
-    const directory = dirname(path)
-    if (readdirSync(directory).length === 0) rmdirSync(directory)
-  }
+function writeChange({ path, text, mode }: ExportChange): void {
+  if (text !== undefined) return writeFileAtomicSync(realPathOf(path) ?? path, text, { mode })
+  rmSync(path)
+  const directory = dirname(path)
+  if (readdirSync(directory).length === 0) rmdirSync(directory)
 }
 
 function change(
@@ -125,10 +114,10 @@ function change(
   before: string | undefined,
   after: string | undefined,
   mode: number,
-): ExportChange | undefined {
-  if (before === after) return undefined
+): ExportChange[] {
+  if (before === after) return []
   const diff = unifiedDiff(path, before ?? '', after ?? '')
-  return { path, action: after === undefined ? 'removed' : 'wrote', text: after, mode, diff }
+  return [{ path, action: after === undefined ? 'removed' : 'wrote', text: after, mode, diff }]
 }
 
 /** The routing table is part of the body: a pattern that matches it is reported at once. */
@@ -143,11 +132,12 @@ function bodyRisks(skill: TriggerSkill, text: string): Diagnostic[] {
 /** @throws {SkillrailError} when `scripts` leads out of the skill. */
 function scriptFile(directory: string): string {
   const path = join(directory, scriptPath)
-  const parent = realOf(dirname(path))
-  if (isInside(realpathSync(directory), parent) || parent === dirname(path)) return path
+  const folder = dirname(path)
+  const parent = realPathOf(folder) ?? folder
+  if (isInside(realpathSync(directory), parent) || parent === folder) return path
   throw new SkillrailError({
     code: 'path-escapes',
-    message: `${dirname(path)} leads out of the skill, to ${parent}.`,
+    message: `${folder} leads out of the skill, to ${parent}.`,
     hint: 'Make it a directory of the skill.',
   })
 }
@@ -157,20 +147,4 @@ function presentScript(path: string): string | undefined {
   if (reading.ok) return reading.text
   if (reading.code === 'file-missing') return undefined
   throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
-}
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    return path
-  }
-}
-
-function foreignScript(path: string): SkillrailError {
-  return new SkillrailError({
-    code: 'foreign-script',
-    message: `${path} was not written by skillrail, or was changed since; it is left alone.`,
-    hint: 'Look at it, then use --force.',
-  })
 }

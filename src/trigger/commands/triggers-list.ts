@@ -4,28 +4,12 @@ import { amount, cell, count } from '../../core/text.ts'
 import { estimateTokens } from '../../skill/catalog.ts'
 import { readTarget } from '../inject.ts'
 import { compilePattern } from '../pattern.ts'
-import { tierZeroLine, tokenReport, type TokenReport } from '../tier-zero.ts'
+import { tokenReport, type TokenReport } from '../tier-zero.ts'
 import { type InstalledSkill, skillsFor } from './skills.ts'
 
 interface Result {
-  skills: readonly ListedSkill[]
+  skills: readonly ReturnType<typeof listed>[]
   diagnostics: readonly Diagnostic[]
-}
-
-interface ListedSkill {
-  skill: string
-  path: string
-  triggers: readonly {
-    match: string
-    inject: string
-    line: number
-    valid: boolean
-    portable: boolean
-    /** Null where the file cannot be read. */
-    tokens: number | null
-  }[]
-  /** With `--tokens`. */
-  tokens?: TokenReport | undefined
 }
 
 export const command = defineCommand<Result>()({
@@ -68,11 +52,7 @@ export const command = defineCommand<Result>()({
   },
 })
 
-function listed(skill: InstalledSkill, withTokens: boolean): ListedSkill {
-  const { name, path, directory, triggers, info } = skill
-  const tokens = withTokens
-    ? tokenReport({ ...skill, tokens: info.tokens }, tierZeroLine(name, info.fields), readTarget)
-    : undefined
+function listed({ name, path, directory, triggers, info }: InstalledSkill, withTokens: boolean) {
   return {
     skill: name,
     path,
@@ -83,10 +63,11 @@ function listed(skill: InstalledSkill, withTokens: boolean): ListedSkill {
         ...trigger,
         valid: reading.ok,
         portable: reading.ok && reading.pattern.notes.length === 0,
+        /** Null where the file cannot be read. */
         tokens: target.ok ? estimateTokens(target.text) : null,
       }
     }),
-    tokens,
+    tokens: withTokens ? tokenReport(info) : undefined,
   }
 }
 
