@@ -4,7 +4,7 @@ export class EventLog<Event> {
   readonly #limit: number
   #dropped = 0
   #ended: { error?: { thrown: unknown } | undefined } | undefined
-  #waiting: (() => void)[] = []
+  #more = Promise.withResolvers<void>()
 
   /** @param limit events that a late reader still gets. */
   constructor(limit = Infinity) {
@@ -28,8 +28,7 @@ export class EventLog<Event> {
 
   /** From the beginning, or from the oldest that is kept, until the end. */
   async *read(): AsyncIterableIterator<Event> {
-    let next = 0
-    for (;;) {
+    for (let next = 0; ;) {
       next = Math.max(next, this.#dropped)
       const event = this.#events[next - this.#dropped]
       if (event !== undefined) {
@@ -37,11 +36,12 @@ export class EventLog<Event> {
         yield event
       } else if (this.#ended?.error !== undefined) throw this.#ended.error.thrown
       else if (this.#ended !== undefined) return
-      else await new Promise<void>((resolve) => void this.#waiting.push(resolve))
+      else await this.#more.promise
     }
   }
 
   #wake(): void {
-    for (const resolve of this.#waiting.splice(0)) resolve()
+    this.#more.resolve()
+    this.#more = Promise.withResolvers()
   }
 }

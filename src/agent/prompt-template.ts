@@ -1,17 +1,17 @@
 import { nearest } from '../core/text.ts'
 import { PromptTemplateError } from './errors.ts'
 
-export type TemplateValue = string | number | boolean
-
 /** A prompt with placeholders, and what goes into them. */
 export interface PromptTemplate {
   /** Text in which `{{name}}` stands for a variable; `\{{` is two braces and no placeholder. */
   template: string
-  variables: Readonly<Record<string, TemplateValue>>
+  variables: Readonly<Record<string, string | number | boolean>>
 }
 
 /** A prompt as text that is used as it stands, or as a template. */
 export type PromptText = string | PromptTemplate
+
+const placeholder = /\\\{\{|\{\{(?:\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\})?/g
 
 /**
  * The text of a prompt. Values go in as they are: a placeholder in one of them is not read again.
@@ -22,45 +22,30 @@ export type PromptText = string | PromptTemplate
  * @throws {PromptTemplateError} for a placeholder without a value, or one that is not closed.
  */
 export function promptText(prompt: PromptText): string {
-  return typeof prompt === 'string' ? prompt : renderTemplate(prompt)
-}
-
-const placeholder = /\\\{\{|\{\{(?:\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\})?/g
-
-function renderTemplate({ template, variables }: PromptTemplate): string {
+  if (typeof prompt === 'string') return prompt
+  const { template, variables } = prompt
   const missing = new Set<string>()
-  const text = template.replaceAll(
-    placeholder,
-    (match, name: string | undefined, offset: number) => {
-      if (match.startsWith('\\')) return '{{'
-      if (name === undefined) throw unreadable(template, offset)
-      if (Object.hasOwn(variables, name)) return String(variables[name])
-      missing.add(name)
-      return ''
-    },
-  )
-  if (missing.size > 0) throw withoutValue([...missing], Object.keys(variables))
-  return text
-}
-
-function unreadable(template: string, offset: number): PromptTemplateError {
-  const line = template.slice(0, offset).split('\n').length
-  return new PromptTemplateError({
-    code: 'template-placeholder',
-    message: `Line ${line} of the prompt template has {{ without a name and }}.`,
-    hint: 'A placeholder is {{name}}; write \\{{ for two braces.',
+  const text = template.replaceAll(placeholder, (match, name: string | undefined, at: number) => {
+    if (match.startsWith('\\')) return '{{'
+    if (name === undefined) {
+      throw new PromptTemplateError({
+        code: 'template-placeholder',
+        message: `Line ${template.slice(0, at).split('\n').length} of the prompt template has {{ without a name and }}.`,
+        hint: 'A placeholder is {{name}}; write \\{{ for two braces.',
+      })
+    }
+    if (!Object.hasOwn(variables, name)) missing.add(name)
+    return String(variables[name])
   })
-}
-
-function withoutValue(names: readonly string[], given: readonly string[]): PromptTemplateError {
-  const [first = ''] = names
-  const meant = names.length === 1 ? nearest(first, given) : undefined
-  return new PromptTemplateError({
+  const [first] = missing
+  if (first === undefined) return text
+  const given = Object.keys(variables)
+  const meant = missing.size === 1 ? nearest(first, given) : undefined
+  const names = Array.from(missing, (name) => `{{${name}}}`).join(', ')
+  const all = `Variables that were given: ${given.join(', ') || 'none'}.`
+  throw new PromptTemplateError({
     code: 'template-variable',
-    message: `The prompt template needs ${names.map((name) => `{{${name}}}`).join(', ')}, which has no value.`,
-    hint:
-      meant === undefined
-        ? `Variables that were given: ${given.join(', ') || 'none'}.`
-        : `Did you mean {{${meant}}}?`,
+    message: `The prompt template needs ${names}, which has no value.`,
+    hint: meant === undefined ? all : `Did you mean {{${meant}}}?`,
   })
 }

@@ -1,8 +1,8 @@
 import type { LanguageModel } from 'ai'
 import { messageOf, systemCode } from '../core/errors.ts'
-import { nearest } from '../core/text.ts'
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
-import { AgentUsageError, ModelNotFoundError } from './errors.ts'
+import { nearest } from '../core/text.ts'
+import { ModelNotFoundError, usageError } from './errors.ts'
 import type { ModelObject } from './types.ts'
 
 /** Anything that makes models of names: every provider of the AI SDK does. */
@@ -11,7 +11,7 @@ export interface ModelProvider {
 }
 
 export interface ResolveModelOptions {
-  /** Providers of the program's own, by name; they win over those of the table. */
+  /** Providers of the program's own, by name; they take precedence. */
   providers?: Readonly<Record<string, ModelProvider>> | undefined
   /** Where the provider listens, in place of its own address. */
   baseUrl?: string | undefined
@@ -21,6 +21,36 @@ export interface ResolveModelOptions {
   compatibleUrl?: string | undefined
   runtime?: Pick<Runtime, 'env'> | undefined
 }
+
+/**
+ * The providers with a package `@ai-sdk/NAME`, an optional peer dependency: the function that makes
+ * one of options, and the variable with the key, where the package does not find credentials itself.
+ */
+const hosted: ReadonlyMap<string, readonly [factory: string, keyVariable?: string]> = new Map([
+  ['anthropic', ['createAnthropic', 'ANTHROPIC_API_KEY']],
+  ['openai', ['createOpenAI', 'OPENAI_API_KEY']],
+  ['google', ['createGoogle', 'GOOGLE_GENERATIVE_AI_API_KEY']],
+  ['mistral', ['createMistral', 'MISTRAL_API_KEY']],
+  ['groq', ['createGroq', 'GROQ_API_KEY']],
+  ['xai', ['createXai', 'XAI_API_KEY']],
+  ['deepseek', ['createDeepSeek', 'DEEPSEEK_API_KEY']],
+  ['cohere', ['createCohere', 'COHERE_API_KEY']],
+  ['azure', ['createAzure', 'AZURE_API_KEY']],
+  ['amazon-bedrock', ['createAmazonBedrock']],
+  ['google-vertex', ['createGoogleVertex']],
+])
+
+/** OpenAI-compatible servers, and where each listens by itself; undefined: it has to be said. */
+const compatible: ReadonlyMap<string, string | undefined> = new Map([
+  ['openai-compatible', undefined],
+  ['ollama', 'http://127.0.0.1:11434/v1'],
+  ['llama.cpp', 'http://127.0.0.1:8080/v1'],
+  ['lmstudio', 'http://127.0.0.1:1234/v1'],
+  ['vllm', 'http://127.0.0.1:8000/v1'],
+])
+
+/** The variable with the key of an OpenAI-compatible server; no other key is ever sent to one. */
+const compatibleKeyVariable = 'SKILLRAIL_AGENT_API_KEY'
 
 /**
  * The model that a name such as `anthropic:claude-sonnet-4-5` or `ollama:qwen3:8b` stands for. Only
@@ -33,113 +63,85 @@ export async function resolveModel(
   name: string,
   options: ResolveModelOptions = {},
 ): Promise<ModelObject> {
-  const { own, definition, modelName } = readModelName(name, options)
-  const { baseUrl } = options
+  const { provider, model } = readModelName(name, options)
+  const { baseUrl, providers = {} } = options
   if (baseUrl !== undefined) requireAddress(baseUrl)
-  if (own !== undefined) return modelOf(own, modelName, name)
-  const provider =
-    definition.kind === 'package'
-      ? await hostedProvider(definition, options)
-      : await compatibleProvider(definition, options)
-  return modelOf(provider, modelName, name)
+  const own = Object.hasOwn(providers, provider) ? providers[provider] : undefined
+  const source =
+    own ??
+    (await (compatible.has(provider)
+      ? compatibleProvider(provider, options)
+      : hostedProvider(provider, options)))
+  const resolved = source.languageModel(model)
+  if (typeof resolved !== 'string') return resolved
+  throw new ModelNotFoundError({
+    code: 'model-unresolved',
+    message: `The provider of ${name} gave a name in place of a model.`,
+  })
 }
-
-type NamedModel = { modelName: string } & (
-  | { own: ModelProvider; definition?: undefined }
-  | { own?: undefined; definition: ProviderDefinition }
-)
 
 /**
  * Whose model a name stands for. Nothing is loaded.
  *
  * @throws {AgentUsageError} when it is not `provider:name`; {ModelNotFoundError} for an unknown provider.
  */
-export function readModelName(name: string, options: ResolveModelOptions = {}): NamedModel {
-  const { providerName, modelName } = splitModelName(name, options)
-  const { providers = {} } = options
-  const own = Object.hasOwn(providers, providerName) ? providers[providerName] : undefined
-  if (own !== undefined) return { own, modelName }
-  const definition = providerTable.find((candidate) => candidate.name === providerName)
-  if (definition === undefined) throw unknownProvider(providerName, options)
-  return { definition, modelName }
-}
-
-function splitModelName(
+export function readModelName(
   name: string,
-  options: ResolveModelOptions,
-): { providerName: string; modelName: string } {
+  { providers = {}, baseUrl }: ResolveModelOptions = {},
+): { provider: string; model: string } {
+  const names = [...new Set([...Object.keys(providers), ...hosted.keys(), ...compatible.keys()])]
+  const all = `Providers: ${names.join(', ')}.`
   const colon = name.indexOf(':')
-  const providerName = name.slice(0, colon)
-  const modelName = name.slice(colon + 1)
-  if (colon > 0 && modelName !== '') return { providerName, modelName }
-  const bare = name.replaceAll(':', '')
-  const provider = options.baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
-  const example = providerNames(options).includes(bare)
-    ? `${bare}:NAME`
-    : `${provider}:${bare || 'NAME'}`
-  throw new AgentUsageError({
-    code: 'model-name',
-    message: `The model ${JSON.stringify(name)} does not say whose it is.`,
-    hint: `Write it as provider:name, ${example} say. Providers: ${providerNames(options).join(', ')}.`,
-  })
-}
-
-function unknownProvider(provider: string, options: ResolveModelOptions): ModelNotFoundError {
-  const names = providerNames(options)
+  const [provider, model] = [name.slice(0, colon), name.slice(colon + 1)]
+  if (colon <= 0 || model === '') {
+    const bare = name.replaceAll(':', '')
+    const meant = baseUrl === undefined ? 'PROVIDER' : 'openai-compatible'
+    const example = names.includes(bare) ? `${bare}:NAME` : `${meant}:${bare || 'NAME'}`
+    throw usageError(
+      'model-name',
+      `The model ${JSON.stringify(name)} does not say whose it is.`,
+      `Write it as provider:name, ${example} say. ${all}`,
+    )
+  }
+  if (names.includes(provider)) return { provider, model }
   const meant = nearest(provider, names)
-  const guess = meant === undefined ? '' : `Did you mean ${meant}? `
-  return new ModelNotFoundError({
+  throw new ModelNotFoundError({
     code: 'provider-unknown',
     message: `Unknown model provider ${JSON.stringify(provider)}.`,
-    hint: `${guess}Providers: ${names.join(', ')}.`,
+    hint: `${meant === undefined ? '' : `Did you mean ${meant}? `}${all}`,
   })
-}
-
-function providerNames({ providers = {} }: ResolveModelOptions): string[] {
-  return [...new Set([...Object.keys(providers), ...providerTable.map(({ name }) => name)])]
 }
 
 async function hostedProvider(
-  definition: ProviderDefinition & { kind: 'package' },
-  options: ResolveModelOptions,
+  name: string,
+  { runtime = systemRuntime(), baseUrl, apiKey }: ResolveModelOptions,
 ): Promise<ModelProvider> {
-  const { name, keyVariable, factory } = definition
-  const { env } = options.runtime ?? systemRuntime()
-  const apiKey = options.apiKey ?? (keyVariable === undefined ? undefined : env[keyVariable])
-  const exported: object = await importProvider(definition)
-  if (apiKey === undefined && keyVariable !== undefined) {
-    throw new AgentUsageError({
-      code: 'key-missing',
-      message: `There is no key for the provider ${name}.`,
-      hint: `Set ${keyVariable}.`,
-    })
+  const [factory = '', keyVariable] = hosted.get(name) ?? []
+  const packageName = `@ai-sdk/${name}`
+  const exported = await importProvider(name, packageName)
+  const key = apiKey ?? (keyVariable === undefined ? undefined : runtime.env[keyVariable])
+  if (key === undefined && keyVariable !== undefined) {
+    const message = `There is no key for the provider ${name}.`
+    throw usageError('key-missing', message, `Set ${keyVariable}.`)
   }
   const make: unknown = Reflect.get(exported, factory)
-  if (!isFactory(make)) {
-    throw new ModelNotFoundError({
-      code: 'provider-unusable',
-      message: `The installed ${definition.package} has no ${factory}: it is of another version.`,
-      hint: `npm install ${definition.package}@latest`,
-    })
-  }
-  return make({
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(options.baseUrl === undefined ? {} : { baseURL: options.baseUrl }),
+  if (isFactory(make)) return make(present({ apiKey: key, baseURL: baseUrl }))
+  throw new ModelNotFoundError({
+    code: 'provider-unusable',
+    message: `The installed ${packageName} has no ${factory}: it is of another version.`,
+    hint: `npm install ${packageName}@latest`,
   })
 }
 
-async function importProvider({
-  name,
-  package: packageName,
-}: ProviderDefinition & { kind: 'package' }): Promise<object> {
+async function importProvider(name: string, packageName: string): Promise<object> {
   try {
     const exported: object = await import(packageName)
     return exported
   } catch (error) {
-    const missing = systemCode(error) === 'ERR_MODULE_NOT_FOUND'
+    const isMissing = systemCode(error) === 'ERR_MODULE_NOT_FOUND'
     throw new ModelNotFoundError({
-      code: missing ? 'provider-not-installed' : 'provider-unusable',
-      message: missing
+      code: isMissing ? 'provider-not-installed' : 'provider-unusable',
+      message: isMissing
         ? `The provider ${name} needs the package ${packageName}, which is not installed.`
         : `The package ${packageName} cannot be loaded: ${messageOf(error)}`,
       hint: `npm install ${packageName}`,
@@ -149,20 +151,18 @@ async function importProvider({
 }
 
 async function compatibleProvider(
-  { name, baseUrl: usual }: ProviderDefinition & { kind: 'openai-compatible' },
-  options: ResolveModelOptions,
+  name: string,
+  { runtime = systemRuntime(), baseUrl, apiKey, compatibleUrl }: ResolveModelOptions,
 ): Promise<ModelProvider> {
-  const { env } = options.runtime ?? systemRuntime()
-  const setting = usual === undefined ? options.compatibleUrl : undefined
-  const baseURL = options.baseUrl ?? (setting === '' ? undefined : setting) ?? usual
+  const usual = compatible.get(name)
+  const baseURL = baseUrl ?? usual ?? (compatibleUrl || undefined)
   if (baseURL === undefined) {
-    throw new AgentUsageError({
-      code: 'base-url-missing',
-      message: 'An OpenAI-compatible server needs its address.',
-      hint: 'Give --base-url http://127.0.0.1:11434/v1, or set agent.baseUrl.',
-    })
+    throw usageError(
+      'base-url-missing',
+      'An OpenAI-compatible server needs its address.',
+      'Give --base-url http://127.0.0.1:11434/v1, or set agent.baseUrl.',
+    )
   }
-  const apiKey = options.apiKey ?? env[compatibleKeyVariable]
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
   return createOpenAICompatible({
     name,
@@ -170,71 +170,19 @@ async function compatibleProvider(
     includeUsage: true,
     // Most servers can force a shape; the loop asks the others again without one.
     supportsStructuredOutputs: true,
-    ...(apiKey === undefined ? {} : { apiKey }),
+    ...present({ apiKey: apiKey ?? runtime.env[compatibleKeyVariable] }),
   })
 }
 
-function modelOf(provider: ModelProvider, modelName: string, name: string): ModelObject {
-  const model = provider.languageModel(modelName)
-  if (typeof model !== 'string') return model
-  throw new ModelNotFoundError({
-    code: 'model-unresolved',
-    message: `The provider of ${name} gave a name in place of a model.`,
-  })
+/** Without the members that are undefined. */
+function present(options: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(options).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
+  )
 }
 
 function isFactory(value: unknown): value is (options: object) => ModelProvider {
   return typeof value === 'function'
-}
-
-/** How a provider of models is reached. */
-type ProviderDefinition = { name: string } & (
-  | {
-      kind: 'package'
-      /** An optional peer dependency. */
-      package: string
-      /** The function of the package that makes a provider of options. */
-      factory: string
-      /** The variable that holds the key; undefined where the package finds credentials itself. */
-      keyVariable: string | undefined
-    }
-  | {
-      kind: 'openai-compatible'
-      /** Where such a server listens by itself; undefined: it has to be said. */
-      baseUrl: string | undefined
-    }
-)
-
-/** The variable with the key of an OpenAI-compatible server; no other key is ever sent to one. */
-const compatibleKeyVariable = 'SKILLRAIL_AGENT_API_KEY'
-
-/** Every provider that a name such as `anthropic:claude-sonnet-4-5` can begin with. */
-export const providerTable: readonly ProviderDefinition[] = [
-  hosted('anthropic', '@ai-sdk/anthropic', 'createAnthropic', 'ANTHROPIC_API_KEY'),
-  hosted('openai', '@ai-sdk/openai', 'createOpenAI', 'OPENAI_API_KEY'),
-  hosted('google', '@ai-sdk/google', 'createGoogle', 'GOOGLE_GENERATIVE_AI_API_KEY'),
-  hosted('mistral', '@ai-sdk/mistral', 'createMistral', 'MISTRAL_API_KEY'),
-  hosted('groq', '@ai-sdk/groq', 'createGroq', 'GROQ_API_KEY'),
-  hosted('xai', '@ai-sdk/xai', 'createXai', 'XAI_API_KEY'),
-  hosted('deepseek', '@ai-sdk/deepseek', 'createDeepSeek', 'DEEPSEEK_API_KEY'),
-  hosted('cohere', '@ai-sdk/cohere', 'createCohere', 'COHERE_API_KEY'),
-  hosted('azure', '@ai-sdk/azure', 'createAzure', 'AZURE_API_KEY'),
-  hosted('amazon-bedrock', '@ai-sdk/amazon-bedrock', 'createAmazonBedrock', undefined),
-  hosted('google-vertex', '@ai-sdk/google-vertex', 'createGoogleVertex', undefined),
-  { name: 'openai-compatible', kind: 'openai-compatible', baseUrl: undefined },
-  { name: 'ollama', kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1' },
-  { name: 'llama.cpp', kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:8080/v1' },
-  { name: 'lmstudio', kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:1234/v1' },
-  { name: 'vllm', kind: 'openai-compatible', baseUrl: 'http://127.0.0.1:8000/v1' },
-]
-
-function hosted(
-  name: string,
-  packageName: string,
-  factory: string,
-  keyVariable: string | undefined,
-): ProviderDefinition {
-  return { name, kind: 'package', package: packageName, factory, keyVariable }
 }
 
 /**
@@ -244,34 +192,28 @@ function hosted(
  *   user or password in it.
  */
 function requireAddress(text: string): void {
-  if (hasCredentials(text)) {
-    throw new AgentUsageError({
-      code: 'base-url',
-      message: 'The address of the provider has a user or a password in it, which is never sent.',
-      hint: 'Take it out, and give a key by the variable of the provider, such as SKILLRAIL_AGENT_API_KEY.',
-    })
+  // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
+  const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])
+  if (urls.some(({ username, password }) => username !== '' || password !== '')) {
+    throw usageError(
+      'base-url',
+      'The address of the provider has a user or a password in it, which is never sent.',
+      'Take it out, and give a key by the variable of the provider, such as SKILLRAIL_AGENT_API_KEY.',
+    )
   }
   if (isAddress(text)) return
   const [shown = ''] = text.split(/[?#]/)
   const completed = `http://${shown}`
-  throw new AgentUsageError({
-    code: 'base-url',
-    message: `The address ${JSON.stringify(shown)} of the provider is none that can be asked.`,
-    hint:
-      !shown.includes('://') && /^[\w.[]/.test(shown) && isAddress(completed)
-        ? `Without http:// or https:// it names no server: write ${completed}`
-        : 'It looks like http://127.0.0.1:11434/v1.',
-  })
+  const lacksScheme = !shown.includes('://') && /^[\w.[]/.test(shown) && isAddress(completed)
+  throw usageError(
+    'base-url',
+    `The address ${JSON.stringify(shown)} of the provider is none that can be asked.`,
+    lacksScheme
+      ? `Without http:// or https:// it names no server: write ${completed}`
+      : 'It looks like http://127.0.0.1:11434/v1.',
+  )
 }
 
 function isAddress(text: string): boolean {
   return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
-}
-
-/** Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path. */
-function hasCredentials(text: string): boolean {
-  return [text, `http://${text}`].some((address) => {
-    const url = URL.parse(address)
-    return url !== null && (url.username !== '' || url.password !== '')
-  })
 }

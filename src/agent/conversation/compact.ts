@@ -8,10 +8,19 @@ export interface ConversationLimits {
   strategy?: CompactionStrategy | undefined
 }
 
+/**
+ * Makes a conversation shorter. It gets all messages and the tokens that are left to aim at; it must
+ * keep calls and results of tools together, and the content of activated skills.
+ */
+export type CompactionStrategy = (
+  messages: readonly ModelMessage[],
+  target: number,
+) => readonly ModelMessage[] | Promise<readonly ModelMessage[]>
+
 const defaultBudget = 100_000
 
 /** The share that is left after a conversation was shortened, so that this is not done at every step. */
-const room = 0.7
+const shareKept = 0.7
 
 /** Makes a conversation fit before it is sent, and remembers how it did. */
 export class Compactor {
@@ -29,7 +38,7 @@ export class Compactor {
   async fit(messages: readonly ModelMessage[]): Promise<readonly ModelMessage[]> {
     const candidate = this.visible(messages)
     if (estimateMessages(candidate) <= this.#budget) return candidate
-    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * room))
+    this.#kept = await this.#strategy(candidate, Math.floor(this.#budget * shareKept))
     this.#all = [...messages]
     return this.#kept
   }
@@ -43,15 +52,6 @@ export class Compactor {
     return isSame ? [...this.#kept, ...messages.slice(this.#all.length)] : messages
   }
 }
-
-/**
- * Makes a conversation shorter. It gets all messages and the tokens that are left to aim at; it must
- * keep calls and results of tools together, and the content of activated skills.
- */
-export type CompactionStrategy = (
-  messages: readonly ModelMessage[],
-  target: number,
-) => readonly ModelMessage[] | Promise<readonly ModelMessage[]>
 
 /** Results of this many of the last exchanges stay as they are. */
 const freshExchanges = 4
@@ -72,39 +72,36 @@ export function dropOldest(
 ): readonly ModelMessage[] {
   if (estimateMessages(messages) <= target) return messages
   const pieces = exchanges(messages)
-  const skills = latestSkills(pieces)
-  const fresh = pieces.length - freshExchanges
-  const shortened = pieces.map((piece, index) => {
-    const once = piece.map((message) =>
-      withSkillsOnce(message, (name) => (skills.get(name) ?? index) > index),
-    )
-    return index >= fresh ? once : once.map(withoutResults)
-  })
-  return leaveOut(shortened, neededPieces(pieces, skills), target)
-}
-
-/** The piece with the latest content of each skill. */
-function latestSkills(pieces: readonly (readonly ModelMessage[])[]): ReadonlyMap<string, number> {
-  const latest = new Map<string, number>()
-  pieces.forEach((piece, index) => {
-    for (const name of piece.flatMap(skillsIn)) latest.set(name, index)
-  })
-  return latest
-}
-
-/** Pieces that stay: the first prompt, the last prompt, the last piece, and each skill's content. */
-function neededPieces(
-  pieces: readonly (readonly ModelMessage[])[],
-  skills: ReadonlyMap<string, number>,
-): ReadonlySet<number> {
+  /** The piece with the latest content of each skill. */
+  const skills = new Map<string, number>()
+  for (const [index, piece] of pieces.entries()) {
+    for (const name of piece.flatMap(skillsIn)) skills.set(name, index)
+  }
   const isPrompt = (piece: readonly ModelMessage[]): boolean => piece[0]?.role === 'user'
-  const prompts = [pieces.findIndex(isPrompt), pieces.findLastIndex(isPrompt)]
-  return new Set([...prompts, pieces.length - 1, ...skills.values()])
+  const needed = new Set([
+    pieces.findIndex(isPrompt),
+    pieces.findLastIndex(isPrompt),
+    pieces.length - 1,
+    ...skills.values(),
+  ])
+  const shortened = pieces.map((piece, index) => {
+    const isLater = (name: string): boolean => (skills.get(name) ?? index) > index
+    const isOld = index < pieces.length - freshExchanges
+    return piece.map((message) => withoutRepeated(message, isLater, isOld))
+  })
+  return leaveOut(shortened, needed, target)
 }
 
-function withSkillsOnce(message: ModelMessage, isLater: (name: string) => boolean): ModelMessage {
-  if (!skillsIn(message).some(isLater)) return message
-  if (message.role === 'user') {
+/**
+ * The message without contents of skills that come again later, and where it is old without long
+ * results of other tools.
+ */
+function withoutRepeated(
+  message: ModelMessage,
+  isLater: (name: string) => boolean,
+  isOld: boolean,
+): ModelMessage {
+  if (message.role === 'user' && skillsIn(message).some(isLater)) {
     const { content } = message
     if (typeof content === 'string') return { ...message, content: withoutSkills(content, isLater) }
     return {
@@ -115,33 +112,18 @@ function withSkillsOnce(message: ModelMessage, isLater: (name: string) => boolea
     }
   }
   if (message.role !== 'tool') return message
-  return {
-    ...message,
-    content: message.content.map((part) =>
-      part.type === 'tool-result' && part.toolName === skillToolName
-        ? withText(part, withoutSkills(resultText(part), isLater))
-        : part,
-    ),
-  }
+  const content = message.content.map((part) => {
+    if (part.type !== 'tool-result') return part
+    const text = resultText(part)
+    const isOfSkill = part.toolName === skillToolName
+    if (isOfSkill) return withText(part, text, withoutSkills(text, isLater))
+    return isOld && text.length >= shortResult ? withText(part, text, leftOutResult) : part
+  })
+  return { ...message, content }
 }
 
-function withoutResults(message: ModelMessage): ModelMessage {
-  if (message.role !== 'tool') return message
-  return {
-    ...message,
-    content: message.content.map((part) =>
-      part.type === 'tool-result' && part.toolName !== skillToolName ? shortened(part) : part,
-    ),
-  }
-}
-
-function shortened(part: ToolResultPart): ToolResultPart {
-  if (resultText(part).length < shortResult) return part
-  return withText(part, leftOutResult)
-}
-
-function withText(part: ToolResultPart, value: string): ToolResultPart {
-  return { ...part, output: { type: 'text', value } }
+function withText(part: ToolResultPart, before: string, value: string): ToolResultPart {
+  return value === before ? part : { ...part, output: { type: 'text', value } }
 }
 
 function leaveOut(
@@ -157,16 +139,16 @@ function leaveOut(
     gone.add(index)
     tokens -= estimateMessages(piece)
   }
-  const first = Math.min(...gone)
+  const [first] = gone
+  const what = gone.size === 1 ? 'One earlier exchange was' : `${gone.size} earlier exchanges were`
+  const notice: ModelMessage = {
+    role: 'user',
+    content: `[${what} left out here to save room.]`,
+  }
   return pieces.flatMap((piece, index) => {
     if (!gone.has(index)) return piece
-    return index === first ? [leftOutNotice(gone.size)] : []
+    return index === first ? [notice] : []
   })
-}
-
-function leftOutNotice(count: number): ModelMessage {
-  const what = count === 1 ? 'One earlier exchange was' : `${count} earlier exchanges were`
-  return { role: 'user', content: `[${what} left out here to save room.]` }
 }
 
 /**

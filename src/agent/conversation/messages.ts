@@ -4,24 +4,19 @@ import { estimateTokens } from '../../skill/catalog.ts'
 /** The tool that activates a skill; its results are kept whole wherever others are cut. */
 export const skillToolName = 'skill'
 
-const opening = /<skill_content name="([^"]*)">/g
-
 /**
  * The skills whose content a message holds: in a prompt, where the user activated them, or in the
  * result of the skill tool. What other tools return may look the same and is not.
  */
 export function skillsIn(message: ModelMessage): readonly string[] {
-  if (message.role === 'user') return messageTexts(message).flatMap(skillNames)
-  if (message.role !== 'tool') return []
-  return message.content.flatMap((part) =>
-    part.type === 'tool-result' && part.toolName === skillToolName
-      ? skillNames(resultText(part))
-      : [],
+  const texts = message.role === 'user' ? messageTexts(message) : []
+  for (const part of message.role === 'tool' ? message.content : []) {
+    if (part.type !== 'tool-result' || part.toolName !== skillToolName) continue
+    texts.push(resultText(part))
+  }
+  return texts.flatMap((text) =>
+    Array.from(text.matchAll(/<skill_content name="([^"]*)">/g), ([, name = '']) => name),
   )
-}
-
-function skillNames(text: string): string[] {
-  return Array.from(text.matchAll(opening), ([, name = '']) => name)
 }
 
 const ending = '</skill_content>'
@@ -41,7 +36,7 @@ export function withoutSkills(text: string, isLater: (name: string) => boolean):
 }
 
 /** Every text in a message: of prompts, answers, and results of tools. Not the inputs of calls. */
-export function messageTexts({ content }: ModelMessage): readonly string[] {
+export function messageTexts({ content }: ModelMessage): string[] {
   if (typeof content === 'string') return [content]
   return content.flatMap((part) => {
     if (part.type === 'text' || part.type === 'reasoning') return [part.text]
@@ -73,21 +68,13 @@ const tokensOfMessage = 4
 
 /** Tokens of the messages, estimated as characters / 4. */
 export function estimateMessages(messages: readonly ModelMessage[]): number {
-  return messages.reduce((sum, message) => sum + estimateMessage(message), 0)
-}
-
-function estimateMessage(message: ModelMessage): number {
-  const { content } = message
-  if (typeof content === 'string') return tokensOfMessage + estimateTokens(content)
-  const texts = messageTexts(message).reduce((sum, text) => sum + estimateTokens(text), 0)
-  return tokensOfMessage + texts + otherParts(content)
-}
-
-function otherParts(content: Exclude<ModelMessage['content'], string>): number {
-  let sum = 0
-  for (const part of content) {
-    if (part.type === 'tool-call') sum += estimateTokens(JSON.stringify(part.input ?? null))
-    else if (part.type === 'file' || part.type === 'image') sum += tokensOfFile
+  let sum = messages.length * tokensOfMessage
+  for (const message of messages) {
+    for (const text of messageTexts(message)) sum += estimateTokens(text)
+    for (const part of typeof message.content === 'string' ? [] : message.content) {
+      if (part.type === 'tool-call') sum += estimateTokens(JSON.stringify(part.input ?? null))
+      else if (part.type === 'file' || part.type === 'image') sum += tokensOfFile
+    }
   }
   return sum
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { providerTable, resolveModel } from '../../../src/agent/resolve-model.ts'
+import { resolveModel } from '../../../src/agent/resolve-model.ts'
 import { scripted } from '../mock-replies.ts'
 
 const runtime = { env: { ANTHROPIC_API_KEY: 'a', OPENAI_API_KEY: 'o' } }
@@ -103,9 +103,4 @@ describe('resolveModel', () => {
       code: 'model-unresolved',
     })
   })
-})
-
-it('has every provider once', () => {
-  const names = providerTable.map(({ name }) => name)
-  expect(new Set(names).size).toBe(names.length)
 })
