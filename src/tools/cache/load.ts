@@ -1,7 +1,7 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { canonicalCategory } from '../category/canonical.ts'
 import type { Category } from '../category/category.ts'
-import type { ToolSummary } from '../model.ts'
+import type { ToolDefinition, ToolSummary } from '../model.ts'
 import {
   type CachedTool,
   nameInServer,
@@ -12,7 +12,7 @@ import {
 import { type ProjectPlace, readableCachePath } from './places.ts'
 import { readsOnly } from './reads-only.ts'
 import { readRefreshRecord, type RefreshRecord } from './record.ts'
-import { readSidecar, type Sidecar, type SidecarTool } from './sidecar.ts'
+import { parameterNames, readSidecar, requiredNames, type Sidecar } from './sidecar.ts'
 import {
   createToolIndex,
   type IndexedServer,
@@ -94,21 +94,22 @@ function buildIndex(
   sidecars: Sidecars['byServer'],
 ): ToolIndex {
   const names = [...new Set([...cache.servers, ...(record?.servers ?? []).map(({ name }) => name)])]
-  const facts = new Map<string, { known: SidecarTool; trusted: boolean }>()
-  for (const [server, { sidecar, trusted }] of sidecars) {
-    for (const known of sidecar.tools) facts.set(`${server}__${known.name}`, { known, trusted })
+  const definitionOf = (id: string): ToolDefinition | undefined => {
+    const server = serverOfId(id, names)
+    return sidecars.get(server)?.sidecar.get(nameInServer(id, server))
   }
   const summarise = (tool: CachedTool, category: string | undefined): ToolSummary => {
     const server = serverOf(tool, names)
     const name = nameInServer(tool.id, server)
-    const { known, trusted = false } = facts.get(tool.id) ?? {}
+    const known = definitionOf(tool.id)
+    const trusted = sidecars.get(known?.server ?? '')?.trusted ?? false
     return {
       id: tool.id,
       server,
       name,
       description: tool.description,
-      parameters: known?.parameters ?? [],
-      required: known?.required ?? [],
+      parameters: known === undefined ? [] : parameterNames(known),
+      required: known === undefined ? [] : requiredNames(known),
       category,
       examples: tool.examples,
       readOnly: readsOnly({ name, annotations: known?.annotations }, trusted),
@@ -127,10 +128,7 @@ function buildIndex(
     tools,
     categories: canonicalCategories(cache),
     workflows: cache.workflows,
-    definition: (id) => {
-      const server = serverOfId(id, names)
-      return sidecars.get(server)?.sidecar.definition(nameInServer(id, server))
-    },
+    definition: definitionOf,
     cautions: cautionsOf(tools, record),
   })
 }

@@ -46,7 +46,7 @@ export function refreshRecordPath({ project, runtime }: ProjectPlace): string {
  * and the same configuration can start another program in another directory.
  */
 export function sidecarPath(serverDigest: string, { project, runtime }: ProjectPlace): string {
-  return join(toolsDirectory({ project, runtime }), `${fileName(serverDigest)}.jsonl`)
+  return join(toolsDirectory({ project, runtime }), `${fileName(serverDigest)}.json`)
 }
 
 /** What is kept of a project's tools to spare work, and may be deleted at any time. */

@@ -264,7 +264,7 @@ function earlierDefinitions(
     const digest = servers.find(({ name }) => name === server)?.digest
     if (digest === undefined) return undefined
     if (!known.has(server)) known.set(server, readSidecar(digest, server, place).sidecar)
-    return known.get(server)?.definition(nameInServer(id, server))
+    return known.get(server)?.get(nameInServer(id, server))
   }
 }
 

@@ -15,7 +15,7 @@ import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-wo
 import type { SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
 import { canonicalCategory } from '../category/canonical.ts'
-import { acceptingHint, type FileTrust, fileTrust } from '../config/file-trust.ts'
+import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
 import { ToolRefusedError } from './errors.ts'

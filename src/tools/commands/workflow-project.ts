@@ -9,7 +9,7 @@ import { workflowTool } from '../workflow/tool-names.ts'
 import { loadToolIndex } from '../cache/load.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
 import { canonicalCategory } from '../category/canonical.ts'
-import { acceptingHint } from '../config/file-trust.ts'
+import { acceptingHint } from '../config/read-configuration.ts'
 import type { ToolContext } from './project-tools.ts'
 
 /** The workflows of the project that a command works in. */

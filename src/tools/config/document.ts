@@ -7,129 +7,90 @@ import { placesIn } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
-/** A configuration file as a value, with the lines of what stands in it. */
+/** A configuration file as a value. */
 export type DocumentReading =
   | {
       ok: true
       root: JsonObject
-      repeated: readonly RepeatedKey[]
+      /** The line of the innermost key on the way that is there. */
       lineOf(place: readonly string[]): number | undefined
+      /** The keys that the object at a place has more than once, with the lines of the later ones. */
+      repeatedIn(place: readonly string[]): readonly { key: string; line: number }[]
     }
   | { ok: false; message: string; line?: number | undefined; column?: number | undefined }
-
-export interface RepeatedKey {
-  place: readonly string[]
-  line: number
-}
 
 export function readDocument(text: string, syntax: 'json' | 'toml'): DocumentReading {
   return syntax === 'json' ? readJson(text) : readToml(text)
 }
 
-/** Above this a file is a program's own record, and is read the quick way where it is plain JSON. */
-const treeLimit = 262_144
-
+/** JSON, with comments and trailing commas. */
 function readJson(text: string): DocumentReading {
-  if (text.trim() === '') return document({}, [], () => undefined)
+  const placeOf = placesIn(text)
   const deep = tooDeepAt(text)
   if (deep !== undefined) {
     const message = `it is nested deeper than ${deepestJson} levels`
-    return { ok: false, message, ...placesIn(text)(deep) }
+    return { ok: false, message, ...placeOf(deep) }
   }
-  const quick = text.length > treeLimit ? parsePlain(text) : undefined
-  if (quick !== undefined) return document(quick, [], linesInJson(text))
-  const placeOf = placesIn(text)
   const parser = jsonc()
   const errors: Jsonc.ParseError[] = []
-  const tree = parser.parseTree(text, errors, { allowTrailingComma: true })
+  const options = { allowTrailingComma: true }
+  const root: unknown =
+    text.trim() === '' ? {} : (plainJson(text) ?? parser.parse(text, errors, options))
   const [error] = errors
   if (error !== undefined) {
     const name = parser.printParseErrorCode(error.error)
     const words = name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()
     return { ok: false, message: `it is not JSON: ${words}`, ...placeOf(error.offset) }
   }
-  const repeated: RepeatedKey[] = []
-  const lineAt = (offset: number): number => placeOf(offset).line
-  const root = tree === undefined ? undefined : valueOf(tree, [], { repeated, lineAt })
   if (!isObject<JsonValue>(root)) return { ok: false, message: 'it must be a JSON object', line: 1 }
-  return document(root, repeated, linesInJson(text, tree))
-}
-
-function document(
-  root: JsonObject,
-  repeated: readonly RepeatedKey[],
-  lineOf: (place: readonly string[]) => number | undefined,
-): DocumentReading {
-  return { ok: true, root, repeated, lineOf }
-}
-
-function parsePlain(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isObject<JsonValue>(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-/** Built with own properties only: a key called `__proto__` is a key like any other. */
-function valueOf(
-  node: Jsonc.Node,
-  place: readonly string[],
-  found: { repeated: RepeatedKey[]; lineAt(offset: number): number },
-): JsonValue {
-  if (node.type === 'array') {
-    return (node.children ?? []).map((child, index) =>
-      valueOf(child, [...place, String(index)], found),
-    )
-  }
-  if (node.type !== 'object') return scalarOf(node.value)
-  const entries = new Map<string, JsonValue>()
-  for (const property of node.children ?? []) {
-    const [key, child] = property.children ?? []
-    if (key === undefined || child === undefined) continue
-    const name = String(key.value)
-    const inner = [...place, name]
-    if (entries.has(name)) found.repeated.push({ place: inner, line: found.lineAt(key.offset) })
-    entries.set(name, valueOf(child, inner, found))
-  }
-  return Object.fromEntries(entries)
-}
-
-function scalarOf(value: unknown): JsonValue {
-  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
-    ? value
-    : null
-}
-
-/** The line of the innermost key on the way that is there. A file may have thousands to ask for. */
-function linesInJson(
-  text: string,
-  parsed?: Jsonc.Node,
-): (place: readonly string[]) => number | undefined {
-  const placeOf = placesIn(text)
+  let tree: Jsonc.Node | undefined
   const members = new Map<Jsonc.Node, ReadonlyMap<string, Jsonc.Node>>()
-  let root = parsed
-  return (place) => {
-    root ??= jsonc().parseTree(text)
-    let node = root
-    let property: Jsonc.Node | undefined
-    for (const key of place) {
-      const next: Jsonc.Node | undefined = node && membersOf(node).get(key)
-      if (next === undefined) break
-      property = next
-      node = next.children?.[1]
-    }
-    return property && placeOf(property.offset).line
-  }
-
-  function membersOf(node: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> {
+  const treeOf = (): Jsonc.Node | undefined => (tree ??= parser.parseTree(text, [], options))
+  const membersOf = (node: Jsonc.Node): ReadonlyMap<string, Jsonc.Node> => {
     const known = members.get(node)
-    if (known !== undefined) return known
-    const all = (node.children ?? []).toReversed()
-    const found = new Map(all.map((child) => [String(child.children?.[0]?.value), child]))
+    const found =
+      known ?? new Map((node.children ?? []).map((member) => [keyOf(member) ?? '', member]))
     members.set(node, found)
     return found
+  }
+  return {
+    ok: true,
+    root,
+    lineOf(place) {
+      let node = treeOf()
+      let member: Jsonc.Node | undefined
+      for (const key of place) {
+        const next: Jsonc.Node | undefined = node && membersOf(node).get(key)
+        if (next === undefined) break
+        member = next
+        node = next.children?.[1]
+      }
+      return member && placeOf(member.offset).line
+    },
+    repeatedIn(place) {
+      const whole = treeOf()
+      const node = whole && parser.findNodeAtLocation(whole, [...place])
+      const seen = new Set<string>()
+      return (node?.children ?? []).flatMap((member) => {
+        const key = keyOf(member) ?? ''
+        const isFirst = !seen.has(key)
+        seen.add(key)
+        return isFirst ? [] : [{ key, line: placeOf(member.offset).line }]
+      })
+    },
+  }
+}
+
+function keyOf(member: Jsonc.Node): string | undefined {
+  return member.children?.[0] && String(member.children[0].value)
+}
+
+/** Most files are plain JSON, and some are a program's own record of many megabytes. */
+function plainJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 
@@ -137,62 +98,54 @@ function readToml(text: string): DocumentReading {
   const { parse, TomlError } = toml()
   try {
     const root: unknown = JSON.parse(JSON.stringify(parse(text)))
-    return document(isObject<JsonValue>(root) ? root : {}, [], linesInToml(text))
+    return {
+      ok: true,
+      root: isObject<JsonValue>(root) ? root : {},
+      lineOf: linesInToml(text),
+      repeatedIn: () => [],
+    }
   } catch (error) {
     const [first = ''] = messageOf(error).split('\n')
     const at = error instanceof TomlError ? { line: error.line, column: error.column } : {}
-    return {
-      ok: false,
-      message: `it is not TOML: ${first.replace(/^Invalid TOML document: /, '')}`,
-      ...at,
-    }
+    const problem = first.replace(/^Invalid TOML document: /, '')
+    return { ok: false, message: `it is not TOML: ${problem}`, ...at }
   }
 }
 
-/** The line of the innermost table on the way, or of the key in it. A file may have thousands to ask for. */
+/** The line of the innermost table on the way, or of the key in it. */
 function linesInToml(text: string): (place: readonly string[]) => number | undefined {
-  let tables: Map<string, number> | undefined
-  const keys = new Map<string, number[]>()
+  let lines: Map<string, number> | undefined
   return (place) => {
-    tables ??= read()
+    lines ??= readLines(text)
     for (let length = place.length; length > 0; length--) {
-      const at = tables.get(withoutQuotes(place.slice(0, length).join('.')))
-      if (at === undefined) continue
-      const key = place[length]
-      return (key === undefined ? undefined : firstBehind(at, keys.get(key) ?? [])) ?? at
+      const line = lines.get(JSON.stringify(place.slice(0, length)))
+      if (line !== undefined) return line
     }
     return undefined
   }
-
-  function read(): Map<string, number> {
-    const found = new Map<string, number>()
-    for (const [index, line] of text.split('\n').entries()) {
-      const written = line.trim()
-      const name = withoutQuotes(written.replace(/^\[+/, '').split(']', 1)[0] ?? '')
-      if (written.startsWith('[') && !found.has(name)) found.set(name, index + 1)
-      const key = /^[\w-]+|(?<=^")[^"]+|(?<=^')[^']+/.exec(written)?.[0]
-      if (key === undefined) continue
-      const known = keys.get(key)
-      if (known === undefined) keys.set(key, [index + 1])
-      else known.push(index + 1)
-    }
-    return found
-  }
 }
 
-function withoutQuotes(name: string): string {
-  return name.replace(/["'\s]/g, '')
+/** The first line of each table and of each of its keys, by their place as JSON. */
+function readLines(text: string): Map<string, number> {
+  const found = new Map<string, number>()
+  let table: readonly string[] = []
+  for (const [index, line] of text.split('\n').entries()) {
+    const header = /^\s*\[+([^\]]+)\]/.exec(line)?.[1]
+    const key =
+      header === undefined ? /^\s*("[^"]+"|'[^']+'|[\w-]+)\s*=/.exec(line)?.[1] : undefined
+    if (header !== undefined) table = namesIn(header)
+    else if (key === undefined) continue
+    const place = JSON.stringify(key === undefined ? table : [...table, ...namesIn(key)])
+    if (!found.has(place)) found.set(place, index + 1)
+  }
+  return found
 }
 
-/** The first of ascending numbers that is greater. */
-function firstBehind(than: number, numbers: readonly number[]): number | undefined {
-  let low = 0
-  for (let high = numbers.length; low < high;) {
-    const middle = (low + high) >> 1
-    if ((numbers[middle] ?? 0) > than) high = middle
-    else low = middle + 1
-  }
-  return numbers[low]
+/** `a."b.c"` as its names. */
+function namesIn(dotted: string): string[] {
+  return [...dotted.matchAll(/"([^"]*)"|'([^']*)'|([\w-]+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? '',
+  )
 }
 
 /** Both are loaded only when there is a file to read. */

@@ -1,16 +1,18 @@
 import { realpathSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve, sep } from 'node:path'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { findWorkspace } from '../../trust/decide.ts'
+import { collectActingParts } from '../../trust/acting-parts.ts'
+import { findWorkspace, readTrustPolicy } from '../../trust/decide.ts'
+import type { Acceptance, AcceptedPart, ActingPart } from '../../trust/model.ts'
+import { assessWorkspace } from '../../trust/skill-trust.ts'
 import { TrustStore } from '../../trust/store.ts'
 import type { JsonObject } from '../model.ts'
 import { readDocument } from './document.ts'
-import { type FileTrust, fileTrust } from './file-trust.ts'
 import type {
   RawServer,
   ServerBlock,
@@ -21,11 +23,83 @@ import type {
   ShadowedServer,
 } from './model.ts'
 import { type ServerPlace, serverPlaces } from './places.ts'
-import { resolveServer } from './resolve-server.ts'
 import { fieldsOf } from './shapes.ts'
-import { inputVariable, type VariableContext } from './variables.ts'
+import { inputVariable, resolveServer, type VariableContext } from './variables.ts'
 
-export interface ReadServersOptions {
+/** Says of a file in the workspace whether its servers may start; undefined: they may. */
+export interface FileTrust {
+  blockOf(path: string): ServerBlock | undefined
+  /**
+   * What was accepted of the workspace itself, not of its skills: those are compared when they act.
+   * Nothing where the caller vouches for it.
+   */
+  accepted: readonly AcceptedPart[]
+  /** The same as it is now; read when somebody asks, and once. */
+  now(): readonly ActingPart[]
+  diagnostics: readonly Diagnostic[]
+}
+
+/**
+ * Trust of the configuration files of a project: the workspace was accepted and the file is there and
+ * what it was then, or the caller vouches for it. Files are compared only when somebody asks.
+ */
+export function fileTrust(
+  project: string,
+  runtime: Runtime,
+  workspaceTrust: Settings['workspaceTrust'],
+): FileTrust {
+  const { policy, diagnostics } = readTrustPolicy(runtime, { workspace: project, workspaceTrust })
+  const { acceptance } = policy
+  const vouched = workspaceTrust === 'trusted'
+  const accepted = vouched ? [] : (acceptance?.parts ?? []).filter(({ owner }) => owner === '')
+  let parts: readonly ActingPart[] | undefined
+  let asAccepted: ReadonlySet<string> | undefined
+  const now = (): readonly ActingPart[] => (parts ??= collectActingParts(policy.workspace, []))
+  return {
+    diagnostics,
+    accepted,
+    now,
+    blockOf(path) {
+      if (vouched) return undefined
+      if (acceptance === undefined) return untrusted(path)
+      asAccepted ??= acceptedFiles(acceptance)
+      const name = relative(policy.workspace, path).split(sep).join('/')
+      return asAccepted.has(name) ? undefined : changedSince(path)
+    },
+  }
+
+  /** A file that was read and is gone by now is none of them, whether it was accepted or not. */
+  function acceptedFiles(whole: Acceptance): ReadonlySet<string> {
+    const { changes } = assessWorkspace({ ...whole, parts: accepted }, now())
+    const changed = new Set(changes.map(({ part }) => part.path))
+    return new Set(
+      now()
+        .map(({ path }) => path)
+        .filter((path) => !changed.has(path)),
+    )
+  }
+}
+
+/** What to do where a file is not what was accepted. */
+export const acceptingHint = 'To see what changed and accept it: skillrail trust'
+
+function untrusted(path: string): ServerBlock {
+  return {
+    reason: 'untrusted',
+    message: `it is configured by the project in ${path}, and the workspace was never trusted`,
+    hint: 'Review and trust the project with: skillrail trust (in CI: --trust-workspace)',
+  }
+}
+
+function changedSince(path: string): ServerBlock {
+  return {
+    reason: 'changed',
+    message: `${path} has changed since the workspace was trusted`,
+    hint: acceptingHint,
+  }
+}
+
+interface ReadServersOptions {
   /** A directory of the project; the servers are those of its workspace. */
   project: string
   runtime: Runtime
@@ -109,14 +183,9 @@ function readPlace(place: ServerPlace, path: string, facts: PlaceFacts): PlaceRe
   const servers: ServerDefinition[] = []
   const block = place.scope === 'project' ? facts.trust.blockOf(path) : undefined
   for (const { place: keys, entries } of place.shape.groups(document.root, facts.project)) {
-    for (const { place: repeated, line } of document.repeated) {
-      if (
-        repeated.length === keys.length + 1 &&
-        keys.every((key, index) => key === repeated[index])
-      ) {
-        const message = `the server "${repeated.at(-1)}" is named twice in this file; the last one counts`
-        diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
-      }
+    for (const { key, line } of document.repeatedIn(keys)) {
+      const message = `the server "${key}" is named twice in this file; the last one counts`
+      diagnostics.push({ code: 'server-repeated', severity: 'warning', message, path, line })
     }
     for (const [name, entry] of Object.entries(entries)) {
       const lineOf = (key?: string): number | undefined =>

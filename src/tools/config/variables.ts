@@ -1,5 +1,7 @@
+import { parseEnv } from 'node:util'
 import { basename, dirname, isAbsolute, join, resolve, sep } from 'node:path'
 import { readRegularFile } from '../../core/read-files.ts'
+import type { RawServer, ServerTransport } from './model.ts'
 
 /** Whose rules for variables hold in a file. */
 export type VariableDialect =
@@ -25,7 +27,7 @@ export interface VariableContext {
 }
 
 /** What was wrong with one variable. `fatal`: without it the server cannot be started. */
-export interface VariableProblem {
+interface VariableProblem {
   message: string
   hint?: string | undefined
   fatal: boolean
@@ -35,7 +37,7 @@ export interface VariableProblem {
  * Expands the variables of a text as their owner does: in one pass, so that a value is never looked
  * at again. An unset variable becomes what its owner makes of it, and is reported.
  */
-export function expandVariables(
+function expandVariables(
   text: string,
   dialect: VariableDialect,
   context: VariableContext,
@@ -148,7 +150,7 @@ function inputValue(id: string, context: VariableContext): string | Missing {
 }
 
 /** The value of a variable that a stranger named: `constructor` is none. */
-export function variableIn(env: VariableContext['env'], name: string): string | undefined {
+function variableIn(env: VariableContext['env'], name: string): string | undefined {
   return Object.hasOwn(env, name) ? env[name] : undefined
 }
 
@@ -174,4 +176,96 @@ function fileContent(name: string, context: VariableContext): string | Missing {
 function unset(name: string, instead?: string): Missing {
   const stands = instead === undefined ? 'it is left as it stands' : 'it becomes empty'
   return { message: `the variable ${name} is not set; ${stands}`, fatal: false, instead }
+}
+
+interface ResolvedServer {
+  transport: ServerTransport
+  problems: readonly VariableProblem[]
+}
+
+/** Expands the variables of an entry and puts its parts together as they are used. */
+export function resolveServer(
+  raw: RawServer,
+  dialect: VariableDialect,
+  context: VariableContext,
+): ResolvedServer {
+  const problems: VariableProblem[] = []
+  const expand = (text: string): string => {
+    const expanded = expandVariables(text, dialect, context)
+    for (const problem of expanded.problems) problems.push(problem)
+    return expanded.text
+  }
+  const expandAll = (map: Readonly<Record<string, string>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(map).map(([key, value]) => [key, expand(value)]))
+
+  if (raw.transport === 'stdio') {
+    const fromFile = raw.envFile === undefined ? {} : readEnvFile(expand(raw.envFile))
+    const env = { ...fromFile, ...passedOn(), ...expandAll(raw.env) }
+    const cwd = raw.cwd === undefined ? undefined : directory(expand(raw.cwd))
+    const command = expand(raw.command ?? '')
+    return { transport: { kind: 'stdio', command, args: raw.args.map(expand), env, cwd }, problems }
+  }
+  const url = checkedUrl(expand(raw.url ?? ''))
+  const headers = { ...expandAll(raw.headers), ...headersFromEnv() }
+  return { transport: { kind: raw.transport, url, headers }, problems }
+
+  function passedOn(): Record<string, string> {
+    return Object.fromEntries(
+      raw.envNames.flatMap((name) => {
+        const value = variableIn(context.env, name)
+        return value === undefined ? [] : [[name, value]]
+      }),
+    )
+  }
+
+  function headersFromEnv(): Record<string, string> {
+    const headers: Record<string, string> = {}
+    for (const [name, variable] of Object.entries(raw.envHeaders)) {
+      const value = variableIn(context.env, variable)
+      if (value !== undefined) headers[name] = value
+      else
+        problems.push({
+          message: `the variable ${variable} for the header ${name} is not set; the header is left out`,
+          fatal: false,
+        })
+    }
+    if (raw.tokenName === undefined) return headers
+    const token = variableIn(context.env, raw.tokenName)
+    if (token) return { ...headers, Authorization: `Bearer ${token}` }
+    problems.push({
+      message: `the variable ${raw.tokenName}, which holds its token, is not set`,
+      hint: `Set ${raw.tokenName} where Skillrail runs.`,
+      fatal: true,
+    })
+    return headers
+  }
+
+  function checkedUrl(url: string): string {
+    const parsed = URL.canParse(url) ? new URL(url) : undefined
+    if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') {
+      problems.push({
+        message: `"${url}" is not an address that begins with http:// or https://`,
+        fatal: true,
+      })
+    }
+    return url
+  }
+
+  function directory(path: string): string {
+    if (path === '~' || path.startsWith('~/')) return join(context.home, path.slice(1))
+    return isAbsolute(path) ? path : resolve(context.project, path)
+  }
+
+  function readEnvFile(name: string): Record<string, string> {
+    const path = directory(name)
+    context.onRead(path)
+    const file = readRegularFile(path, { maxBytes: 1_048_576 })
+    if (file.ok) {
+      return Object.fromEntries(
+        Object.entries(parseEnv(file.text)).map(([key, value]) => [key, value ?? '']),
+      )
+    }
+    problems.push({ message: `its envFile cannot be read: ${file.message}`, fatal: true })
+    return {}
+  }
 }

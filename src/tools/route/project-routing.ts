@@ -122,9 +122,8 @@ function definitions(
     const server = serverOfId(id, names)
     const digest = digests.find(([name]) => name === server)?.[1] ?? ''
     if (digest === '') return undefined
-    if (!known.has(server))
-      known.set(server, readSidecar(digest, server, place, { isChecked: true }).sidecar)
-    return known.get(server)?.definition(nameInServer(id, server))
+    if (!known.has(server)) known.set(server, readSidecar(digest, server, place).sidecar)
+    return known.get(server)?.get(nameInServer(id, server))
   }
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { systemRuntime } from '../../../src/core/runtime.ts'
-import { fileTrust } from '../../../src/tools/config/file-trust.ts'
+import { fileTrust } from '../../../src/tools/config/read-configuration.ts'
 import { collectActingParts } from '../../../src/trust/acting-parts.ts'
 import { TrustStore } from '../../../src/trust/store.ts'
 
