@@ -1,17 +1,18 @@
-import { posix } from 'node:path'
+import { join, posix } from 'node:path'
+import { placesIn } from '../core/text.ts'
+import { checkFrontmatter } from './check-frontmatter.ts'
+import { checkCapabilities, checkScript, checkSecrets, isNamedLikeScript } from './check-scripts.ts'
+import { checkCharacters, checkJson, checkLayout, checkMarkdown } from './check-text.ts'
+import { checkArchive, checkFileKind, checkTree, isNamedLikeText } from './check-tree.ts'
+import { type AuditedText, Findings, type OtherSkill, type SkillAudit } from './findings.ts'
 import {
-  type AuditedText,
-  createFindings,
-  type Findings,
-  type OtherSkill,
-  type SkillAudit,
-} from './findings.ts'
-import { checkCharacters, checkMarkdown } from './check-text.ts'
-import { openText } from './open-text.ts'
-import { checkCapabilities, checkSecrets } from './check-scripts.ts'
-import { checkFrontmatter, checkJson, checkTree } from './check-tree.ts'
-import { checkLayout } from './check-names.ts'
-import { auditLimits, readTree, type Tree, type TreeEntry } from './read-tree.ts'
+  auditLimits,
+  fileKind,
+  headBytes,
+  readBytes,
+  readTree,
+  type TreeEntry,
+} from './read-tree.ts'
 
 export interface AuditOptions {
   /** Installed skills that this one must not be taken for. Not the audited skill itself. */
@@ -27,55 +28,109 @@ export interface AuditOptions {
  * const { findings } = auditSkill('.agents/skills/deploy')
  */
 export function auditSkill(directory: string, options: AuditOptions = {}): SkillAudit {
-  const findings = createFindings(directory)
+  const findings = new Findings(directory)
   const tree = readTree(directory)
   checkTree(tree, findings)
+  const { entries } = tree
+  const instructions = entries.filter(({ path }) => isSkillFile(path))
+  // The limits must not be used up before the file that every client reads.
+  const rest = entries.filter(({ path }) => !isSkillFile(path))
   let name: string | undefined
   let analysedBytes = 0
-  for (const entry of instructionsFirst(tree)) {
+  for (const entry of [...instructions, ...rest]) {
     if (entry.kind !== 'file' || entry.size > auditLimits.fileBytes) continue
-    const text = openText(directory, entry, auditLimits.totalBytes - analysedBytes, findings)
-    if (text === undefined) continue
-    analysedBytes += text.bytes
-    checkText(text, findings)
+    const opened = openText(directory, entry, auditLimits.totalBytes - analysedBytes, findings)
+    if (opened === undefined) continue
+    analysedBytes += opened.bytes
+    checkText(opened)
     if (!isSkillFile(entry.path)) continue
-    const read = checkFrontmatter(entry.path, text.text, options.others ?? [], findings)
+    const read = checkFrontmatter(entry.path, opened.text, options.others ?? [], findings)
     name ??= read
   }
-  checkSkillFile(tree, findings)
-  const files = tree.entries.filter(({ kind }) => kind !== 'directory').length
+  if (!instructions.some(({ kind }) => kind === 'file')) {
+    const message =
+      instructions.length === 0
+        ? 'there is no SKILL.md'
+        : 'is not a regular file, so the instructions and their fields were not looked at'
+    findings.add('not-analysed', { file: instructions[0]?.path ?? '' }, message)
+  }
+  const files = entries.filter(({ kind }) => kind !== 'directory').length
   return { name, directory, files, analysedBytes, findings: findings.list() }
-}
-
-/** The limits must not be used up before the file that every client reads. */
-function instructionsFirst({ entries }: Tree): TreeEntry[] {
-  return [
-    ...entries.filter(({ path }) => isSkillFile(path)),
-    ...entries.filter(({ path }) => !isSkillFile(path)),
-  ]
 }
 
 function isSkillFile(path: string): boolean {
   return /^skill\.md$/i.test(path)
 }
 
-/** The instructions themselves may be what is not there to be read. */
-function checkSkillFile({ entries }: Tree, findings: Findings): void {
-  const named = entries.filter(({ path }) => isSkillFile(path))
-  if (named.some(({ kind }) => kind === 'file')) return
-  const message =
-    named.length === 0
-      ? 'there is no SKILL.md'
-      : 'is not a regular file, so the instructions and their fields were not looked at'
-  findings.add('not-analysed', { file: named[0]?.path ?? '' }, message)
+function checkText(text: AuditedText): void {
+  const extension = posix.extname(text.file).toLowerCase()
+  checkCharacters(text)
+  checkLayout(text)
+  if (extension === '.md' || extension === '.mdx') checkMarkdown(text)
+  if (extension === '.json' || extension === '.jsonc') checkJson(text)
+  checkCapabilities(text)
+  checkSecrets(text)
 }
 
-function checkText(text: AuditedText, findings: Findings): void {
-  const extension = posix.extname(text.file).toLowerCase()
-  checkCharacters(text, findings)
-  checkLayout(text, findings)
-  if (extension === '.md' || extension === '.mdx') checkMarkdown(text, findings)
-  if (extension === '.json' || extension === '.jsonc') checkJson(text, findings)
-  checkCapabilities(text, findings)
-  checkSecrets(text, findings)
+/**
+ * The text of a file, as far as the limits go, or undefined for one that is not text. What kind of
+ * file it is, and what was not read, goes to the findings.
+ *
+ * @param left bytes that may still be read of this skill
+ */
+function openText(
+  directory: string,
+  { path: file, size, mode }: TreeEntry & { kind: 'file' },
+  left: number,
+  findings: Findings,
+): (AuditedText & { bytes: number }) | undefined {
+  const notAnalysed = (message: string): undefined => {
+    findings.add('not-analysed', { file }, message)
+  }
+  const path = join(directory, file)
+  const head = readBytes(path, 0, headBytes)
+  if (!head.ok) return notAnalysed(`cannot be read: ${head.reason}`)
+  const kind = fileKind(head.bytes, file)
+  checkFileKind(file, kind, findings)
+  if (kind.group === 'archive') checkArchive({ path, file, size, kind, head: head.bytes }, findings)
+  const isData = kind.group === 'data'
+  // A shell skips NUL characters, so a script or a text with some is looked at all the same.
+  const isText =
+    kind.group === 'text' ||
+    kind.group === 'script' ||
+    (isData && (isNamedLikeText(file) || isNamedLikeScript(file)))
+  const executable = process.platform !== 'win32' && (mode & 0o111) !== 0
+  checkScript({ file, head: isText ? head.bytes.toString('latin1') : '', executable }, findings)
+  if (!isText) return undefined
+  const length = Math.min(size, auditLimits.textBytes, Math.max(0, left))
+  const isCut = length < size
+  if (isCut) notAnalysed(`only the first ${length} of ${size} bytes were looked at`)
+  const reading = length <= head.bytes.length ? head : readBytes(path, 0, length)
+  if (!reading.ok) return notAnalysed(`cannot be read: ${reading.reason}`)
+  const bytes = reading.bytes.subarray(0, length)
+  const { text, encoding } = decode(bytes, isCut)
+  if (encoding !== 'utf-8') notAnalysed(`is not UTF-8; it was read as ${encoding}`)
+  const placeOf = placesIn(text)
+  return {
+    file,
+    text,
+    placeOf,
+    bytes: bytes.length,
+    report: (code, offset, message, subject) =>
+      findings.add(code, { file, ...placeOf(offset) }, message, { subject }),
+    countsOnly: (code) => findings.countsOnly(code, file),
+  }
+}
+
+/** Where a limit cut, the last character may be incomplete. */
+function decode(bytes: Uint8Array, isCut: boolean): { text: string; encoding: string } {
+  const mark = bytes[0] === 0xff && bytes[1] === 0xfe ? 'utf-16le' : 'utf-16be'
+  const isUtf16 = mark === 'utf-16le' || (bytes[0] === 0xfe && bytes[1] === 0xff)
+  if (isUtf16) return { text: new TextDecoder(mark).decode(bytes), encoding: mark }
+  try {
+    const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+    return { text: decoder.decode(bytes, { stream: isCut }), encoding: 'utf-8' }
+  } catch {
+    return { text: new TextDecoder('windows-1252').decode(bytes), encoding: 'windows-1252' }
+  }
 }

@@ -1,6 +1,6 @@
 import { posix } from 'node:path'
 import { safeLine, safeText } from '../core/text.ts'
-import type { AuditedText, Findings, FoundPlace, OtherSkill } from './findings.ts'
+import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 
 /** Whether a skill's name can be taken for another one's. */
@@ -10,24 +10,17 @@ export function checkSkillName(
   others: readonly OtherSkill[],
   findings: Findings,
 ): void {
-  const mixed = mixedScripts(name)
-  if (mixed !== undefined) {
-    const message = `${safeLine(mixed.word)} has letters of ${mixed.scripts.join(' and ')}`
-    findings.add('name-mixed-scripts', place, message)
-  }
+  checkScripts(name, place, findings)
   const skeleton = skeletonOf(name)
   const seen = new Set([name])
   for (const { name: other, directory } of others) {
     if (seen.has(other)) continue
     seen.add(other)
-    const subject = safeLine(other)
-    if (skeletonOf(other) === skeleton) {
-      const message = `looks like ${subject}, which is in ${safeLine(directory)}`
-      findings.add('name-imitates', place, message, { subject })
-    } else if (isNear(name, other)) {
-      const message = `is one letter away from ${subject}, which is in ${safeLine(directory)}`
-      findings.add('name-near', place, message, { subject })
-    }
+    const isAlike = skeletonOf(other) === skeleton
+    if (!isAlike && !isNear(name, other)) continue
+    const how = isAlike ? 'looks like' : 'is one letter away from'
+    const message = `${how} ${other}, which is in ${directory}`
+    findings.add(isAlike ? 'name-imitates' : 'name-near', place, message, { subject: other })
   }
 }
 
@@ -117,10 +110,10 @@ export function checkFileNames(entries: readonly TreeEntry[], findings: Findings
     const other = folded.get(key)
     if (other === undefined) folded.set(key, name)
     else if (key.endsWith('/skill.md')) {
-      const message = `${safeLine(name)} stands beside ${safeLine(other)}; clients read different ones`
+      const message = `${name} stands beside ${other}; clients read different ones`
       findings.add('skill-file-twice', { file: path }, message)
     } else {
-      findings.add('file-name-case', { file: path }, `differs from ${safeLine(other)} only in form`)
+      findings.add('file-name-case', { file: path }, `differs from ${other} only in form`)
     }
   }
 }
@@ -131,50 +124,14 @@ function checkName(path: string, name: string, findings: Findings): void {
     const message = `the name is ${JSON.stringify(safeLine(name))} once everything in it is shown`
     findings.add('file-name-hidden', place, message)
   }
-  const mixed = mixedScripts(name)
-  if (mixed !== undefined) {
-    const message = `${safeLine(mixed.word)} has letters of ${mixed.scripts.join(' and ')}`
-    findings.add('name-mixed-scripts', place, message)
-  }
+  checkScripts(name, place, findings)
   if (/[\\:*?"<>|]/.test(name) || /^\s|[\s.]$/.test(name) || reserved.test(name)) {
-    const message = `${safeLine(name)} is not a name, or another one, on Windows`
+    const message = `${name} is not a name, or another one, on Windows`
     findings.add('file-name-system', place, message)
   }
 }
 
 const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i
-
-const farColumns = 500
-const farLines = 200
-
-/** Text that a reader does not reach: behind many blanks, or below many empty lines. */
-export function checkLayout({ file, text, placeOf }: AuditedText, findings: Findings): void {
-  let blanks = 0
-  let empty = 0
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === 10) {
-      empty++
-      blanks = 0
-    } else if (code === 32 || code === 9 || code === 13 || code === 0xa0) {
-      blanks++
-    } else {
-      const lines = empty - 1
-      if (blanks >= farColumns || lines >= farLines) {
-        const message = blanks >= farColumns ? `${blanks} blanks` : `${lines} empty lines`
-        findings.add('text-pushed-aside', { file, ...placeOf(at) }, `stands behind ${message}`)
-      }
-      blanks = 0
-      empty = 0
-    }
-  }
-}
-
-/** A word with letters that belong to different scripts. */
-interface MixedWord {
-  word: string
-  scripts: readonly string[]
-}
 
 /** Scripts whose letters are taken for one another. Others mix in ordinary names. */
 const alike = [
@@ -185,12 +142,12 @@ const alike = [
   ['Cherokee', /\p{Script=Cherokee}/u],
 ] as const
 
-/** The first word of a name whose letters come from several scripts that look alike. */
-function mixedScripts(name: string): MixedWord | undefined {
-  if (/^[\0-\x7f]*$/.test(name)) return undefined
+/** Reports the first word of a name whose letters come from several scripts that look alike. */
+function checkScripts(name: string, place: FoundPlace, findings: Findings): void {
   for (const word of name.split(/[^\p{Letter}\p{Mark}]/u)) {
     const scripts = alike.filter(([, pattern]) => pattern.test(word)).map(([script]) => script)
-    if (scripts.length > 1) return { word, scripts }
+    if (scripts.length < 2) continue
+    findings.add('name-mixed-scripts', place, `${word} has letters of ${scripts.join(' and ')}`)
+    return
   }
-  return undefined
 }

@@ -1,21 +1,21 @@
-import type { AuditedText, Findings } from './findings.ts'
+import type { AuditedText } from './findings.ts'
 import type { AuditCode } from './rules.ts'
 
 /** What a Markdown file contains that its rendered page does not show. */
-export function checkMarkdown({ file, text, placeOf }: AuditedText, findings: Findings): void {
+export function checkMarkdown({ text, report }: AuditedText): void {
   if (!/<|\]:/.test(text)) return
   const prose = withoutCode(text)
   for (const { offset, length } of comments(prose)) {
     const words = text.slice(offset, offset + length)
     if (!speaksToReader.test(words)) continue
     const message = 'a comment that a rendered page does not show speaks to the reader'
-    findings.add('comment-instructions', { file, ...placeOf(offset) }, message)
+    report('comment-instructions', offset, message)
   }
   for (const match of prose.matchAll(/(?:style\s{0,3}=|<font\s)[^>]{1,400}/gi)) {
     const reason = hiddenBy(match[0].toLowerCase())
     if (reason === undefined) continue
     const message = `text that a rendered page does not show: ${reason}`
-    findings.add('hidden-style', { file, ...placeOf(match.index) }, message)
+    report('hidden-style', match.index, message)
   }
 }
 
@@ -83,19 +83,19 @@ function withoutCode(text: string): string {
 }
 
 /** Characters that are not what they seem, or that nobody sees. */
-export function checkCharacters({ file, text, placeOf }: AuditedText, findings: Findings): void {
+export function checkCharacters({ text, report, countsOnly }: AuditedText): void {
   if (!unusual.test(text)) return
   // A byte order mark at the very beginning is what editors write.
   const from = text.startsWith('\ufeff') ? 1 : 0
   for (const [code, pattern, name] of rules) {
     for (const match of text.matchAll(pattern)) {
       if (match.index < from && match[0].length === 1) continue
-      if (findings.countsOnly(code, file)) continue
+      if (countsOnly(code)) continue
       const points = Array.from(match[0], pointOf)
       const shown = points.slice(0, 4).join(' ') + (points.length > 4 ? ' …' : '')
       const amount = points.length === 1 ? '' : `${points.length} `
       const message = `${amount}${name}${amount === '' ? '' : 's'}: ${shown}`
-      findings.add(code, { file, ...placeOf(match.index) }, message)
+      report(code, match.index, message)
     }
   }
 }
@@ -136,20 +136,41 @@ function pointOf(character: string): string {
   return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`
 }
 
-/** Where an offset stands, both from 1. The column counts UTF-16 units. */
-export type PlaceOf = (offset: number) => { line: number; column: number }
+const farColumns = 500
+const farLines = 200
 
-export function lineIndex(text: string): PlaceOf {
-  const starts = [0]
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1)
-  return (offset) => {
-    let low = 0
-    let high = starts.length - 1
-    while (low < high) {
-      const middle = Math.ceil((low + high) / 2)
-      if ((starts[middle] ?? Infinity) <= offset) low = middle
-      else high = middle - 1
+/** Text that a reader does not reach: behind many blanks, or below many empty lines. */
+export function checkLayout({ text, report }: AuditedText): void {
+  let blanks = 0
+  let empty = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 10) {
+      empty++
+      blanks = 0
+    } else if (code === 32 || code === 9 || code === 13 || code === 0xa0) {
+      blanks++
+    } else {
+      const lines = empty - 1
+      if (blanks >= farColumns || lines >= farLines) {
+        const message = blanks >= farColumns ? `${blanks} blanks` : `${lines} empty lines`
+        report('text-pushed-aside', at, `stands behind ${message}`)
+      }
+      blanks = 0
+      empty = 0
     }
-    return { line: low + 1, column: offset - (starts[low] ?? 0) + 1 }
   }
+}
+
+/** What a JSON file of a skill starts, or does to whoever reads it carelessly. */
+export function checkJson({ text, report }: AuditedText): void {
+  for (const { index } of text.matchAll(
+    /"(?:__proto__|\\u005f\\u005fproto\\u005f\\u005f)"\s{0,9}:/gi,
+  )) {
+    const message = 'a key that reaches the prototype of objects made from the file'
+    report('prototype-key', index, message)
+  }
+  const hooks = text.search(/"hooks"\s{0,9}:\s{0,9}[[{]/)
+  if (hooks === -1 || !/"command"\s{0,9}:/.test(text)) return
+  report('hooks', hooks, 'declares hooks that run commands')
 }

@@ -1,89 +1,21 @@
 import { join } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
-import type { PlaceOf } from './check-text.ts'
+import { safeLine, type TextPlaces } from '../core/text.ts'
 import { auditLimits } from './read-tree.ts'
 import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 
-export interface FoundPlace {
-  /** Relative to the skill; empty for its directory. */
-  file: string
-  line?: number | undefined
-  column?: number | undefined
-}
-
-/** Gathers findings within the limits: what is beyond them is counted, never lost silently. */
-export interface Findings {
-  add(code: AuditCode, place: FoundPlace, message: string, more?: FindingDetails): void
-  /** Counts a place without saying which; true once a file has as many of a rule as are said. */
-  countsOnly(code: AuditCode, file: string): boolean
-  list(): AuditFinding[]
-}
-
-interface FindingDetails {
-  subject?: string | undefined
-  hint?: string | undefined
-}
-
-export function createFindings(directory: string): Findings {
-  const found: AuditFinding[] = []
-  const counts = new Map<string, { code: AuditCode; file: string; count: number }>()
-  const filesOfRule = new Map<AuditCode, number>()
-
-  const make = (
-    code: AuditCode,
-    { file, line, column }: FoundPlace,
-    message: string,
-    details: FindingDetails = {},
-  ): AuditFinding => {
-    const { kind, severity, source } = auditRule(code)
-    const path = file === '' ? directory : join(directory, file)
-    return { code, kind, severity, message, path, file, line, column, source, ...details }
-  }
-
-  return {
-    add(code, place, message, details) {
-      const isNewFile = !counts.has(`${code} ${place.file}`)
-      const files = (filesOfRule.get(code) ?? 0) + (isNewFile ? 1 : 0)
-      const file = isNewFile && files > auditLimits.filesOfRule ? '' : place.file
-      const key = `${code} ${file}`
-      const counter = counts.get(key) ?? { code, file, count: 0 }
-      counter.count++
-      counts.set(key, counter)
-      if (isNewFile) filesOfRule.set(code, files)
-      const isBeyond = file !== place.file || counter.count > auditLimits.places
-      if (!isBeyond) found.push(make(code, place, message, details))
-    },
-    countsOnly(code, file) {
-      const counter = counts.get(`${code} ${file}`)
-      if (counter === undefined || counter.count < auditLimits.places) return false
-      counter.count++
-      return true
-    },
-    list() {
-      const kept = new Map<string, number>()
-      for (const { code, file } of found) {
-        kept.set(`${code} ${file}`, (kept.get(`${code} ${file}`) ?? 0) + 1)
-      }
-      const rest = [...counts].flatMap(([key, { code, file, count }]) => {
-        const more = count - (kept.get(key) ?? 0)
-        if (more === 0) return []
-        const where = file === '' ? 'in this skill' : 'in this file'
-        return [make(code, { file }, `${more} more of this kind ${where}`)]
-      })
-      return [...found, ...rest].toSorted(compareFindings)
-    },
-  }
-}
-
-/** By file and line; the count of further places comes last in its file. */
-function compareFindings(a: AuditFinding, b: AuditFinding): number {
-  return (
-    compareText(a.file, b.file) ||
-    (a.line ?? Infinity) - (b.line ?? Infinity) ||
-    (a.column ?? 0) - (b.column ?? 0) ||
-    compareText(a.code, b.code) ||
-    compareText(a.message, b.message)
-  )
+/** What one skill contains. */
+export interface SkillAudit {
+  /** The `name` of its frontmatter, where that can be read. */
+  name: string | undefined
+  /** As it was given. */
+  directory: string
+  /** Number of files, links and pipes in the directory. */
+  files: number
+  /** Bytes of text that the rules were tried on. */
+  analysedBytes: number
+  /** By path, line and code. */
+  findings: readonly AuditFinding[]
 }
 
 /** One finding, at a place in one file. */
@@ -94,20 +26,6 @@ export interface AuditFinding extends Diagnostic {
   file: string
   /** What the fact is about: a program, a host, a tool, a variable. Safe to print, never a secret. */
   subject?: string | undefined
-}
-
-/** What one skill contains. */
-export interface SkillAudit {
-  /** The `name` of its frontmatter, where that can be read. */
-  name: string | undefined
-  /** As it was given. */
-  directory: string
-  /** Everything found in the directory: files, links, pipes. */
-  files: number
-  /** Bytes of text that the rules were tried on. */
-  analysedBytes: number
-  /** By path, line and code. */
-  findings: readonly AuditFinding[]
 }
 
 /** Another skill that an agent may confuse with the audited one. */
@@ -122,5 +40,97 @@ export interface AuditedText {
   /** Relative to the skill. */
   file: string
   text: string
-  placeOf: PlaceOf
+  placeOf: TextPlaces
+  /** Adds a finding at an offset into the text. */
+  report(code: AuditCode, offset: number, message: string, subject?: string): void
+  /** Counts a place without naming it, once the file has as many of a rule as are named. */
+  countsOnly(code: AuditCode): boolean
+}
+
+export interface FoundPlace {
+  /** Relative to the skill; empty for its directory. */
+  file: string
+  line?: number | undefined
+  column?: number | undefined
+}
+
+interface Counter {
+  code: AuditCode
+  file: string
+  count: number
+  kept: number
+}
+
+/** Findings within the limits; what is beyond them is counted. */
+export class Findings {
+  readonly #directory: string
+  readonly #found: AuditFinding[] = []
+  readonly #counters = new Map<string, Counter>()
+  readonly #filesOfRule = new Map<AuditCode, number>()
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  add(
+    code: AuditCode,
+    place: FoundPlace,
+    message: string,
+    details: Pick<AuditFinding, 'subject' | 'hint'> = {},
+  ): void {
+    const counter = this.#counter(code, place.file)
+    counter.count++
+    if (counter.file !== place.file || counter.kept >= auditLimits.places) return
+    counter.kept++
+    this.#found.push(this.#finding(code, place, message, details))
+  }
+
+  countsOnly(code: AuditCode, file: string): boolean {
+    const counter = this.#counters.get(`${code} ${file}`)
+    if (counter === undefined || counter.kept < auditLimits.places) return false
+    counter.count++
+    return true
+  }
+
+  /** By file and line; the number of further places comes last in its file. */
+  list(): AuditFinding[] {
+    const rest = Array.from(this.#counters.values()).flatMap(({ code, file, count, kept }) => {
+      if (count === kept) return []
+      const where = file === '' ? 'in this skill' : 'in this file'
+      return [this.#finding(code, { file }, `${count - kept} more of this kind ${where}`)]
+    })
+    return [...this.#found, ...rest].toSorted(
+      (a, b) =>
+        compareText(a.file, b.file) ||
+        (a.line ?? Infinity) - (b.line ?? Infinity) ||
+        (a.column ?? 0) - (b.column ?? 0) ||
+        compareText(a.code, b.code) ||
+        compareText(a.message, b.message),
+    )
+  }
+
+  /** That of the file; of the whole skill where a rule has findings in too many files. */
+  #counter(code: AuditCode, file: string): Counter {
+    const known = this.#counters.get(`${code} ${file}`)
+    if (known !== undefined) return known
+    const files = this.#filesOfRule.get(code) ?? 0
+    if (files >= auditLimits.filesOfRule && file !== '') return this.#counter(code, '')
+    this.#filesOfRule.set(code, files + 1)
+    const counter = { code, file, count: 0, kept: 0 }
+    this.#counters.set(`${code} ${file}`, counter)
+    return counter
+  }
+
+  #finding(
+    code: AuditCode,
+    { file, line, column }: FoundPlace,
+    message: string,
+    { subject, ...details }: Pick<AuditFinding, 'subject' | 'hint'> = {},
+  ): AuditFinding {
+    const { kind, severity, source } = auditRule(code)
+    const path = file === '' ? this.#directory : join(this.#directory, file)
+    const about = subject === undefined ? details : { subject: safeLine(subject), ...details }
+    const facts = { code, kind, severity, message: safeLine(message) }
+    return { ...facts, path, file, line, column, source, ...about }
+  }
 }

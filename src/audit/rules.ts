@@ -1,12 +1,16 @@
 import type { Severity } from '../core/diagnostic.ts'
 
-const unicodeSecurity = 'https://www.unicode.org/reports/tr36/'
-const trojanSource = 'https://trojansource.codes/'
-const hostile = 'Skillrail: a limit against hostile files'
-const asReviewed = 'Skillrail: what a reviewer sees is what a model reads'
-const confusables = 'https://www.unicode.org/reports/tr39/#Confusable_Detection'
+/** One code of `audit`: how grave it is, what the rule says, where the rule comes from. */
+export interface AuditRule extends RuleFacts {
+  code: AuditCode
+  kind: AuditKind
+}
 
-const directoryStructure = 'https://agentskills.io/specification#directory-structure'
+/**
+ * `structure`: what hides something or harms whoever reads the folder. `capability`: what the skill
+ * asks for or can do, as a fact. `secret`: what should not have been published.
+ */
+export type AuditKind = 'structure' | 'capability' | 'secret'
 
 interface RuleFacts {
   severity: Severity
@@ -14,146 +18,81 @@ interface RuleFacts {
   source: string
 }
 
-const error = ruleOf('error')
-const warning = ruleOf('warning')
-const info = ruleOf('info')
-
 function ruleOf(severity: Severity) {
   return (sentence: string, source = 'Skillrail: a fact, not a judgement'): RuleFacts => {
     return { severity, sentence, source }
   }
 }
 
+const error = ruleOf('error')
+const warning = ruleOf('warning')
+const info = ruleOf('info')
+
+const unicode = 'https://www.unicode.org/reports/tr36/'
+const selectors = 'https://www.unicode.org/reports/tr37/'
+const confusables = 'https://www.unicode.org/reports/tr39/#Confusable_Detection'
+const trojan = 'https://trojansource.codes/'
+const terminal = 'ECMA-48'
+const limit = 'Skillrail: a limit against hostile files'
+const reviewed = 'Skillrail: what a reviewer sees is what a model reads'
+const format = 'https://agentskills.io/specification'
+const structure = `${format}#directory-structure`
+const git = 'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository'
+const names = 'https://learn.microsoft.com/windows/win32/fileio/naming-a-file'
+const decoding = 'https://attack.mitre.org/techniques/T1140/'
+const fields = 'Skillrail: fields of the frontmatter'
+const claude = 'https://code.claude.com/docs/en'
+
+function weakness(number: number): string {
+  return `https://cwe.mitre.org/data/definitions/${number}.html`
+}
+
 /** What hides something from a reader, or harms whoever reads, unpacks or runs the folder. */
 const structureRules = {
-  'tag-characters': error(
-    'No text contains tag characters (U+E0000 to U+E007F) outside flags.',
-    unicodeSecurity,
-  ),
-  'bidirectional-override': error(
-    'No text contains bidirectional embeddings, overrides or isolates.',
-    trojanSource,
-  ),
-  'hidden-characters': error(
-    'No text contains two or more invisible characters in a row.',
-    unicodeSecurity,
-  ),
-  'variation-selectors': error(
-    'No text contains two or more variation selectors in a row.',
-    'https://www.unicode.org/reports/tr37/',
-  ),
-  'zero-width': warning(
-    'No word contains a zero-width character, except where a script or an emoji needs it.',
-    unicodeSecurity,
-  ),
-  'terminal-escape': error(
-    'No text contains characters that a terminal obeys (ESC, CSI, OSC, backspace).',
-    'ECMA-48',
-  ),
-  'control-character': warning(
-    'No text contains other control characters than tab, line feed and form feed.',
-    'ECMA-48',
-  ),
-  'hidden-style': error('No style in a Markdown file makes its text invisible.', asReviewed),
-  'comment-instructions': info(
-    'An HTML comment, which no rendered page shows, speaks to the reader.',
-    asReviewed,
-  ),
-  'text-pushed-aside': warning('No text stands behind 500 blanks or 200 empty lines.', asReviewed),
-  'link-outside': error('No symbolic link leads out of the skill.', directoryStructure),
-  'link-broken': warning('Every symbolic link leads somewhere.', directoryStructure),
-  'special-file': error(
-    'A skill consists of files and directories, not of pipes, sockets or devices.',
-    directoryStructure,
-  ),
-  'special-rights': error(
-    'No file runs with the rights of its owner or group (setuid, setgid).',
-    directoryStructure,
-  ),
-  'too-many-files': error('A skill has at most 10,000 files and directories.', hostile),
-  'too-deep': error('Directories of a skill lie at most 32 levels inside one another.', hostile),
-  'file-too-large': error('A file of a skill has at most 64 MiB.', hostile),
-  'archive-bomb': error(
-    'No archive claims to unpack to more than 100 MiB and 100 times its size, or to 10,000 files.',
-    hostile,
-  ),
-  'archive-escape': error(
-    'No archive contains an absolute path, or one that leads out of it.',
-    'https://cwe.mitre.org/data/definitions/22.html',
-  ),
-  archive: info('An archive, whose contents are not looked at.', hostile),
-  'prototype-key': error(
-    'No key in frontmatter or JSON is `__proto__`, nor one of its kin in frontmatter.',
-    'https://cwe.mitre.org/data/definitions/1321.html',
-  ),
-  'name-imitates': error('No name looks like the name of another installed skill.', confusables),
-  'name-mixed-scripts': error(
-    'No word of a name mixes letters of scripts that look alike.',
-    confusables,
-  ),
-  'name-near': warning(
-    'No name is one letter away from the name of another installed skill.',
-    'https://cwe.mitre.org/data/definitions/1007.html',
-  ),
-  'file-name-hidden': error(
-    'No file name contains invisible, bidirectional or control characters.',
-    trojanSource,
-  ),
-  'file-name-system': warning(
-    'Every file name means the same on every system.',
-    'https://learn.microsoft.com/windows/win32/fileio/naming-a-file',
-  ),
-  'file-name-case': warning(
-    'No two names in a directory differ only in case or in the form of their letters.',
-    directoryStructure,
-  ),
-  'skill-file-twice': error(
-    'A directory has one `SKILL.md`; no `skill.md` stands beside it.',
-    directoryStructure,
-  ),
-  'executable-binary': error(
-    'A skill contains no compiled program, which cannot be reviewed.',
-    directoryStructure,
-  ),
-  'compiled-code': warning(
-    'A skill contains no byte code, which runs without being read.',
-    directoryStructure,
-  ),
-  'misleading-extension': error(
-    'No program, script or archive is named like a text, a picture or a document.',
-    'https://cwe.mitre.org/data/definitions/451.html',
-  ),
-  'nested-git': error(
-    'No Git directory, whose configuration can start programs, lies inside the skill.',
-    'https://git-scm.com/docs/git-config#Documentation/git-config.txt-safebareRepository',
-  ),
-  lockfile: info('A lockfile: what the skill installs.', directoryStructure),
-  'not-analysed': warning('Everything in a skill can be read and analysed.', hostile),
+  'tag-characters': error('No tag characters (U+E0000 to U+E007F) outside flags.', unicode),
+  'bidirectional-override': error('No bidirectional embeddings, overrides or isolates.', trojan),
+  'hidden-characters': error('No two invisible characters in a row.', unicode),
+  'variation-selectors': error('No two variation selectors in a row.', selectors),
+  'zero-width': warning('No zero-width character, except in a script or an emoji.', unicode),
+  'terminal-escape': error('No characters that a terminal obeys (ESC, CSI, OSC).', terminal),
+  'control-character': warning('No control characters except tab and line ends.', terminal),
+  'hidden-style': error('No style in a Markdown file makes its text invisible.', reviewed),
+  'comment-instructions': info('An HTML comment that speaks to the reader.', reviewed),
+  'text-pushed-aside': warning('No text behind 500 blanks or 200 empty lines.', reviewed),
+  'link-outside': error('No symbolic link leads out of the skill.', structure),
+  'link-broken': warning('Every symbolic link leads somewhere.', structure),
+  'special-file': error('Only files and directories, no pipes, sockets or devices.', structure),
+  'special-rights': error('No file has the setuid or setgid bit.', structure),
+  'too-many-files': error('A skill has at most 10,000 files and directories.', limit),
+  'too-deep': error('Directories lie at most 32 levels inside one another.', limit),
+  'file-too-large': error('A file of a skill has at most 64 MiB.', limit),
+  'archive-bomb': error('No archive claims over 100 MiB and 100 times its size.', limit),
+  'archive-escape': error('No archive contains a path that leads out of it.', weakness(22)),
+  archive: info('An archive, whose contents are not looked at.', limit),
+  'prototype-key': error('No key in frontmatter or JSON is `__proto__` or alike.', weakness(1321)),
+  'name-imitates': error('No name looks like that of another installed skill.', confusables),
+  'name-mixed-scripts': error('No word mixes letters of scripts that look alike.', confusables),
+  'name-near': warning('No name is one letter away from another skill.', weakness(1007)),
+  'file-name-hidden': error('No file name has invisible or control characters.', trojan),
+  'file-name-system': warning('Every file name means the same on every system.', names),
+  'file-name-case': warning('No two names in a directory differ only in form.', structure),
+  'skill-file-twice': error('No `skill.md` stands beside `SKILL.md`.', structure),
+  'executable-binary': error('No compiled program, which cannot be reviewed.', structure),
+  'compiled-code': warning('No byte code, which runs without being read.', structure),
+  'misleading-extension': error('No program is named like a text or a picture.', weakness(451)),
+  'nested-git': error('No Git directory, whose settings can start programs, inside.', git),
+  lockfile: info('A lockfile: what the skill installs.', structure),
+  'not-analysed': warning('Everything in a skill can be read and analysed.', limit),
 } as const
-
-const hardCoded = 'https://cwe.mitre.org/data/definitions/798.html'
-const specification = 'https://agentskills.io/specification'
 
 /** What a skill asks for, or can do when somebody follows it. Facts with places. */
 const capabilityRules = {
-  'tool-requested': info(
-    'A tool that `allowed-tools` asks for.',
-    `${specification}#allowed-tools-field`,
-  ),
-  'skill-behaviour': info(
-    'A field that starts something: `run`, `chain`, `context`, `agent`, `model`.',
-    'Skillrail: fields of the frontmatter',
-  ),
-  hooks: info(
-    'Hooks, which an agent client runs by itself.',
-    'https://code.claude.com/docs/en/hooks',
-  ),
+  'tool-requested': info('A tool that `allowed-tools` asks for.', `${format}#allowed-tools-field`),
+  'skill-behaviour': info('A field that starts something, such as `run` or `chain`.', fields),
+  hooks: info('Hooks, which an agent client runs by itself.', `${claude}/hooks`),
   'trigger-broad': info('A trigger that fires on whatever is typed.', 'Skillrail: triggers'),
-  'embedded-command': info(
-    'A command in the text that some clients run before the model reads it.',
-    'https://code.claude.com/docs/en/skills',
-  ),
-  script: info('A script, its language, and what starts it.', `${specification}#scripts`),
+  'embedded-command': info('A command that some clients run by themselves.', `${claude}/skills`),
+  script: info('A script, its language, and what starts it.', `${format}#scripts`),
   'mcp-configuration': info('Configuration of MCP servers, or a command that adds one.'),
   'agent-configuration': info('Files or options that decide what an agent client may do.'),
   'network-address': info('A host that is named in an address.'),
@@ -164,47 +103,22 @@ const capabilityRules = {
   'shell-execution': info('Code that starts programs.'),
   evaluation: info('Code that runs text as code.'),
   'package-install': info('A command that installs or fetches packages.'),
-  persistence: info(
-    'Something that starts later or again: schedules, services, shell profiles, Git hooks.',
-  ),
+  persistence: info('Something that starts later or again: services, profiles, Git hooks.'),
   privilege: info('A command that raises rights or loosens them.'),
   deletion: info('A command that deletes or overwrites without asking.'),
-  'encoded-data': info(
-    'Data in a form that is hard to review: long base64, hexadecimal or escaped text.',
-  ),
+  'encoded-data': info('Long base64, hexadecimal or escaped text, which is hard to review.'),
   decoding: info('Code that decodes such data.'),
-  'decode-and-run': warning(
-    'No decoded data goes straight into an interpreter.',
-    'https://attack.mitre.org/techniques/T1140/',
-  ),
+  'decode-and-run': warning('No decoded data goes straight into an interpreter.', decoding),
   'override-phrase': info('A sentence that sets earlier instructions aside.'),
   'concealment-phrase': info('A sentence that asks to keep something from the user.'),
 } as const
 
 /** What should not have been published. The value itself is never shown. */
 const secretRules = {
-  'secret-token': error(
-    'Nothing has the form of a private key, or of a key or token of a known service.',
-    hardCoded,
-  ),
-  'secret-form': warning(
-    'No authorization header, address or JSON Web Token carries a secret.',
-    hardCoded,
-  ),
-  'secret-value': info('A key that is named like a secret has a literal value.', hardCoded),
+  'secret-token': error('No private key, and no key or token of a known service.', weakness(798)),
+  'secret-form': warning('No header, address or JSON Web Token with a secret.', weakness(798)),
+  'secret-value': info('A key that is named like a secret has a value.', weakness(798)),
 } as const
-
-/**
- * `structure`: what hides something or harms whoever reads the folder. `capability`: what the skill
- * asks for or can do, as a fact. `secret`: what should not have been published.
- */
-export type AuditKind = 'structure' | 'capability' | 'secret'
-
-/** One code of `audit`: how grave it is, what the rule says, where the rule comes from. */
-export interface AuditRule extends RuleFacts {
-  code: AuditCode
-  kind: AuditKind
-}
 
 export type AuditCode =
   | keyof typeof structureRules
@@ -228,7 +142,6 @@ function rulesOf<Code extends AuditCode>(
 
 const rulesByCode = new Map(auditRules.map((rule) => [rule.code, rule]))
 
-/** The rule of a code. */
 export function auditRule(code: AuditCode): AuditRule {
   const rule = rulesByCode.get(code)
   if (rule === undefined) throw new TypeError(`no audit rule is called ${code}`)

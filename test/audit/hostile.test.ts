@@ -14,7 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { auditLimits } from '../../src/audit/read-tree.ts'
 import { auditRules } from '../../src/audit/rules.ts'
 import { auditSkill } from '../../src/audit/audit-skill.ts'
-import { capabilityPatterns } from '../../src/audit/check-scripts.ts'
+import { capabilities } from '../../src/audit/capabilities.ts'
 import { safeLine } from '../../src/core/text.ts'
 import { skillFolder, skillText } from './_skill-folder.ts'
 
@@ -130,7 +130,7 @@ describe('an audit of a hostile folder', () => {
 
 describe('the patterns for capabilities', () => {
   // With a bound on every repetition, an attempt at one offset takes a bounded time.
-  it.each(capabilityPatterns.map(({ pattern }) => pattern.source))(
+  it.each(capabilities.flatMap(({ patterns }) => patterns.map(({ source }) => source)))(
     '%s repeats only so often',
     (source) => {
       const bare = source.replaceAll(/\\./g, 'x').replaceAll(/\[[^\]]*\]/g, 'x')

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { analyse } from 'scslre'
 import { describe, expect, it } from 'vitest'
-import { capabilityPatterns } from '../../src/audit/check-scripts.ts'
+import { capabilities } from '../../src/audit/capabilities.ts'
 import { type WrittenExpression, writtenExpressions } from './_expressions.ts'
 import { type Pumped, pumpedTexts } from './_pumped.ts'
 
@@ -61,11 +61,13 @@ const known: Readonly<Record<string, string>> = {
 const source = join(import.meta.dirname, '../../src')
 const written = [
   ...writtenExpressions(source),
-  ...capabilityPatterns.map(({ pattern }) => ({
-    file: 'audit/_capability-patterns.ts',
-    pattern: pattern.source,
-    flags: pattern.flags,
-  })),
+  ...capabilities.flatMap(({ patterns }) =>
+    patterns.map((pattern) => ({
+      file: 'audit/capabilities.ts',
+      pattern: pattern.source,
+      flags: pattern.flags,
+    })),
+  ),
 ]
 const unique = new Map(written.map((each) => [`/${each.pattern}/${each.flags}`, each]))
 

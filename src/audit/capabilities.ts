@@ -1,0 +1,169 @@
+import type { AuditCode } from './rules.ts'
+
+/** A fact that a text shows by its words. */
+export interface Capability {
+  code: AuditCode
+  /** As in "SAYS: subject". */
+  says: string
+  /** What the fact is about; default: the first group that matched. */
+  subject?: string
+  /** Every quantifier has an upper bound, so that no text makes a pattern slow. */
+  patterns: readonly RegExp[]
+}
+
+/** Words that a shell would start: at the beginning of a line, or behind what ends a command. */
+function command(words: string, after: string): RegExp {
+  return new RegExp(`(?<=^|[\\s\`($|;&"'])(${words})${after}`, 'gm')
+}
+
+const packageCommands = [
+  'npm (?:install|i|ci|exec)|npx|pnpm (?:add|install|dlx)|yarn (?:add|dlx)|bunx?|bun add',
+  'pip3? install|pipx (?:install|run)|uv (?:add|pip)|uvx|poetry add|conda install',
+  'brew install|apt(?:-get)? install|apk add|dnf install|yum install|pacman -S|gem install',
+  'cargo install|go install|dotnet (?:tool install|add)|winget install|choco install',
+  'composer require|claude plugin install|skills add',
+].join('|')
+
+export const capabilities: readonly Capability[] = [
+  {
+    code: 'network-call',
+    says: 'talks to the network',
+    patterns: [
+      command(
+        'curl|wget|nc|ncat|netcat|telnet|ssh|scp|sftp|rsync',
+        String.raw`(?= {1,9}[-\w"'$./~@])`,
+      ),
+      /\b(fetch|urlopen|urlretrieve|createConnection)\(/gm,
+      /\b(requests|httpx|axios)\.(?:get|post|put|patch|delete|request|head)\(/gm,
+      /\b(aiohttp|urllib\.request|http\.client|XMLHttpRequest|WebSocket)\b/gm,
+      /\b(socket\.socket|net\.connect|https?\.(?:get|request))\(/gm,
+      /\b(Invoke-WebRequest|Invoke-RestMethod|Net\.WebClient|TcpClient)\b/gm,
+      /(\/dev\/tcp\/)/gm,
+    ],
+  },
+  {
+    code: 'download-and-run',
+    says: 'runs what it downloads',
+    patterns: [
+      command(
+        'curl|wget',
+        String.raw`[^\n|]{1,400}\|\s{0,4}(?:sudo\s{1,4})?(?:ba|z|da|k)?(?:sh|python3?|node|perl|ruby)\b`,
+      ),
+      /(?:ba|z)?(?:sh|source|\.) {1,4}<\( {0,4}(curl|wget)\b/gm,
+      /\b(iwr|irm|Invoke-WebRequest)\b[^\n|]{1,300}\| {0,4}iex\b/gim,
+    ],
+  },
+  {
+    code: 'credential-variable',
+    says: 'reads a variable named like a secret',
+    patterns: [
+      /(?:\$\{?|\benv\.|\benv\[["']|\bgetenv\(["']|\benviron(?:\.get\(|\[)["']|\$env:)([A-Z][A-Z0-9_]{0,60}(?:TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY|CREDENTIALS))\b/gm,
+    ],
+  },
+  {
+    code: 'credential-file',
+    says: 'names a file with credentials',
+    patterns: [
+      /(\.ssh\/|\bid_(?:rsa|ed25519)\b|\.aws\/|\.netrc\b|\.npmrc\b|\.pypirc\b|\.kube\/config|\.docker\/config\.json|\.git-credentials|\.config\/gcloud|\.config\/gh\/|\.gnupg\b|\/etc\/shadow\b|\/etc\/passwd\b|Login Data\b|login\.keychain|wallet\.dat)/gm,
+      /(?<=^|[\s`"'/(])(\.env(?:\.(?:local|dev|development|prod|production|staging|test))?)(?![\w([]|\.\w)/gm,
+    ],
+  },
+  {
+    code: 'shell-execution',
+    says: 'starts programs',
+    patterns: [
+      /\b(subprocess|os\.system|os\.popen|os\.exec[lv]p?e?|pty\.spawn)\b/gm,
+      /\b(child_process|execSync|spawnSync|execFile|Deno\.Command|Bun\.spawn)\b/gm,
+      /\b(Runtime\.getRuntime|ProcessBuilder|Process\.Start|Start-Process)\b/gm,
+      command(String.raw`(?:ba|z|da)?sh -l?c|cmd(?:\.exe)? /c|powershell|pwsh`, '(?= )'),
+    ],
+  },
+  {
+    code: 'evaluation',
+    says: 'runs text as code',
+    patterns: [
+      /(?<![\w.])(eval|new Function|execfile|compile)\((?!\))/gm,
+      command('eval', ' ["\'$`]'),
+      /(?<![\w.])(exec)\((?=["'a-z])/gm,
+      /\b(Invoke-Expression|iex)\b(?= )/gm,
+      /\b(pickle\.loads?|marshal\.loads|yaml\.unsafe_load|vm\.runIn\w{1,20})\(/gm,
+    ],
+  },
+  {
+    code: 'package-install',
+    says: 'installs or fetches packages',
+    patterns: [command(packageCommands, String.raw`(?= {1,9}[-\w"'@$./])`)],
+  },
+  {
+    code: 'persistence',
+    says: 'starts something later or again',
+    patterns: [
+      /(\bcrontab\b|\/etc\/cron\.|\blaunchctl\b|LaunchAgents|LaunchDaemons|systemctl (?:--user )?enable|\/etc\/systemd|\.config\/autostart|\bschtasks\b|CurrentVersion\\{1,2}Run|\.git\/hooks|\/etc\/rc\.local|authorized_keys|\.(?:bashrc|bash_profile|zshrc|zprofile|zshenv)\b|[~/]\.profile\b|\$PROFILE\b)/gm,
+    ],
+  },
+  {
+    code: 'privilege',
+    says: 'raises or loosens rights',
+    patterns: [
+      command('sudo|doas|setcap|chown root|runas', '(?= )'),
+      /\b(chmod (?:777|\+s|u\+s|a\+rwx|4[0-7]{3}))\b/gm,
+      /(--dangerously-skip-permissions|--dangerously-bypass-approvals-and-sandbox|bypassPermissions|--no-sandbox|--privileged|--yolo\b|--allow-all-tools|Set-ExecutionPolicy)/gm,
+    ],
+  },
+  {
+    code: 'deletion',
+    says: 'deletes or overwrites',
+    patterns: [
+      command('rm -(?:rf|fr|r -f|f -r)|mkfs|shred|dd if=|Remove-Item -Recurse', String.raw`\b`),
+      /\b(shutil\.rmtree|rimraf|git push (?:--force|-f)|git reset --hard|git clean -\w{1,8})\b/gm,
+      /\b(DROP (?:TABLE|DATABASE|SCHEMA)|TRUNCATE TABLE)\b/gm,
+    ],
+  },
+  {
+    code: 'mcp-configuration',
+    says: 'configures MCP servers',
+    patterns: [/("mcpServers"|\[mcp_servers\.[\w-]{1,60}\]|\b(?:claude|codex|gemini) mcp add\b)/gm],
+  },
+  {
+    code: 'agent-configuration',
+    says: 'names the configuration of an agent client',
+    patterns: [
+      /(\.claude\/settings(?:\.local)?\.json|\.claude\.json|\.codex\/config\.toml|\.gemini\/settings\.json|\.cursor\/(?:mcp|hooks)\.json|\.vscode\/(?:settings|tasks|mcp)\.json|opencode\.jsonc?\b)/gm,
+    ],
+  },
+  {
+    code: 'decoding',
+    says: 'decodes data',
+    patterns: [
+      command('base64 (?:-d|-D|--decode)', String.raw`\b`),
+      /\b(atob|b64decode|FromBase64String|fromhex|unhexlify|String\.fromCharCode)\(/gm,
+      /\b(xxd -r)\b/gm,
+      /\b(Buffer\.from)\([^\n)]{1,200}["'](?:base64|hex)["']\)/gm,
+    ],
+  },
+  {
+    code: 'decode-and-run',
+    says: 'runs what it decodes',
+    patterns: [
+      /\b(base64 (?:-d|-D|--decode)|xxd -r)\b[^\n|]{0,80}\| {0,4}(?:sudo )?(?:(?:ba|z|da)?sh|python3?|node|perl)\b/gm,
+      /\b(eval|exec)\((?:atob|base64\.b64decode|Buffer\.from)\(/gm,
+    ],
+  },
+  {
+    code: 'override-phrase',
+    says: 'sets something aside',
+    subject: 'earlier instructions',
+    patterns: [
+      /\b(?:ignore|disregard|forget|override)\s{1,3}(?:all\s{1,3}|any\s{1,3}|the\s{1,3}|your\s{1,3}){0,2}(?:previous|prior|earlier|above|preceding|system)\s{1,3}(?:instructions?|prompts?|rules|guidelines)\b/gi,
+    ],
+  },
+  {
+    code: 'concealment-phrase',
+    says: 'asks for silence',
+    subject: 'not telling the user',
+    patterns: [
+      /\b(?:do not|don't|never|without)\s{1,3}(?:tell|telling|inform|informing|notify|notifying|alert|alerting)\s{1,3}(?:the\s{1,3}|a\s{1,3})?(?:users?|humans?|person|developer|anyone)\b/gi,
+      /\b(?:do not|don't|never)\s{1,3}mention\s{1,3}this\b/gi,
+    ],
+  },
+]

@@ -1,0 +1,96 @@
+import { findEmbeddedCommands } from '../library/activation.ts'
+import type { SkillDocument } from '../skill/model.ts'
+import { parseSkill, readFrontmatter } from '../skill/parse.ts'
+import type { YamlNode } from '../skill/read-yaml.ts'
+import { compilePattern } from '../trigger/pattern.ts'
+import { checkSkillName } from './check-names.ts'
+import type { Findings, OtherSkill } from './findings.ts'
+import type { AuditCode } from './rules.ts'
+
+/** Checks what the fields of a `SKILL.md` ask for. Returns the name, where there is one. */
+export function checkFrontmatter(
+  file: string,
+  text: string,
+  others: readonly OtherSkill[],
+  findings: Findings,
+): string | undefined {
+  const { skill, diagnostics } = parseSkill(text, { path: file })
+  for (const { code, line, column } of diagnostics) {
+    if (code !== 'yaml-reserved-key') continue
+    const message = 'a key that reaches the prototype of objects made from the frontmatter'
+    findings.add('prototype-key', { file, line, column }, message)
+  }
+  if (skill === undefined) {
+    const reason = diagnostics.find(({ severity }) => severity === 'error')?.message ?? 'no reason'
+    const message = `the frontmatter cannot be used, so its fields were not looked at: ${reason}`
+    findings.add('not-analysed', { file }, message)
+    return undefined
+  }
+  const lines = fieldLines(skill)
+  const { name } = skill.fields
+  if (name !== undefined) checkSkillName(name, { file, line: lines.get('name') }, others, findings)
+  checkFields(skill, lines, (code, line, message, subject) =>
+    findings.add(code, { file, line }, message, { subject }),
+  )
+  const reading = readFrontmatter(text, '')
+  // Not trimmed, so that its lines are those of the file.
+  const body = reading.ok ? reading.split.body : ''
+  for (const { line } of findEmbeddedCommands(body)) {
+    const place = { file, line: skill.bodyLine + line - 1 }
+    const message = 'a command that some clients run before the model reads'
+    findings.add('embedded-command', place, message)
+  }
+  return name
+}
+
+/** Sentences that have no word in common: a trigger that fires on all fires on whatever is typed. */
+const neutralPrompts = [
+  'fix it',
+  'What does that mean?',
+  '42',
+  'Übersetze den Absatz',
+  '- milk, eggs',
+]
+
+function checkFields(
+  { fields }: SkillDocument,
+  lines: ReadonlyMap<string, number>,
+  report: (code: AuditCode, line: number | undefined, message: string, subject: string) => void,
+): void {
+  for (const { tool, pattern } of fields.allowedTools ?? []) {
+    const subject = (pattern === undefined ? tool : `${tool}(${pattern})`).slice(0, 200)
+    report('tool-requested', lines.get('allowed-tools'), `asks for ${subject}`, subject)
+  }
+  const { run, context, agent, model, hooks, triggers } = fields
+  const chain = fields.chain?.steps.map(({ name }) => name).join(' ')
+  for (const [field, value] of Object.entries({ run, chain, context, agent, model })) {
+    if (value === undefined) continue
+    const subject = `${field}: ${value.slice(0, 120)}`
+    report('skill-behaviour', lines.get(field), subject, subject)
+  }
+  if (hooks !== undefined) {
+    const events = typeof hooks === 'object' && hooks !== null ? Object.keys(hooks) : []
+    const subject = events.join(', ').slice(0, 200)
+    report('hooks', lines.get('hooks'), `declares hooks: ${subject}`, subject)
+  }
+  for (const { match, line } of triggers) {
+    const reading = compilePattern(match)
+    if (!reading.ok || !neutralPrompts.every((prompt) => reading.pattern.test(prompt))) continue
+    const subject = match.slice(0, 120)
+    report('trigger-broad', line, `fires on whatever is typed: ${subject}`, subject)
+  }
+}
+
+/** The lines of fields, at the top level or below `metadata`. */
+function fieldLines({ frontmatter }: SkillDocument): ReadonlyMap<string, number> {
+  const lines = new Map<string, number>()
+  const gather = (node: YamlNode): void => {
+    if (node.kind !== 'map') return
+    for (const { key, value } of node.entries) {
+      if (!lines.has(key.text)) lines.set(key.text, key.line)
+      if (key.text === 'metadata') gather(value)
+    }
+  }
+  gather(frontmatter)
+  return lines
+}
