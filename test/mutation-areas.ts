@@ -18,7 +18,7 @@ export const mutationAreas: Readonly<Record<string, { sources: string[]; tests: 
     tests: ['test/chain/{interpreter,nested,state,plan}.test.ts'],
   },
   trigger: {
-    sources: ['src/trigger/{match,inject,pattern,parse-pattern,pattern-tree}.ts'],
+    sources: ['src/trigger/{match,inject,pattern,parse-pattern}.ts'],
     // Not those that run thousands of random patterns for each mutant, or that start a process.
     tests: [
       'test/trigger/pattern{,-classes,-meaning,-limits}.test.ts',

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
-import { parsePattern } from './parse-pattern.ts'
-import { invertRanges, type PatternNode } from './pattern-tree.ts'
+import { parsePattern, type PatternNode } from './parse-pattern.ts'
 import { compilePattern } from './pattern.ts'
 
 /**
@@ -56,10 +55,8 @@ function sampleOf(node: PatternNode): string {
     case 'any':
       return 'x'
     case 'class': {
-      const ranges = node.negated ? invertRanges(node.ranges) : node.ranges
-      // A visible character where there is one.
-      const [low = 0x78] = ranges.find(([, high]) => high >= 0x20) ?? ranges[0] ?? []
-      return String.fromCodePoint(Math.max(low, 0x20))
+      const reading = compilePattern(`^${node.source}$`)
+      return visible.find((sign) => reading.ok && reading.pattern.test(sign)) ?? ''
     }
     case 'concat':
       return node.items.map(sampleOf).join('')
@@ -74,3 +71,10 @@ function sampleOf(node: PatternNode): string {
       return ''
   }
 }
+
+/** Characters to try for a class. */
+const visible = [
+  'x',
+  ...Array.from({ length: 95 }, (_, code) => String.fromCharCode(32 + code)),
+  'é',
+]

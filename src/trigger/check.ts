@@ -10,8 +10,7 @@ import {
   triggerSource,
   type TriggerSkill,
 } from './match.ts'
-import { parsePattern } from './parse-pattern.ts'
-import { sequenceOf } from './pattern-tree.ts'
+import { parsePattern, sequenceOf } from './parse-pattern.ts'
 import { compilePattern, type Pattern, plainText, requiredText } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { portableRewrite } from './rewrite-pattern.ts'

@@ -1,14 +1,24 @@
-import {
-  type CharacterRange,
-  concat,
-  emptyNode,
-  escapeClasses,
-  invertRanges,
-  normalRanges,
-  type PatternNode,
-  posixClasses,
-} from './pattern-tree.ts'
 import { type Construct, portabilityNote, type PortabilityNote } from './portability.ts'
+
+/**
+ * A pattern as a tree, for the constructs that we read ourselves. Groups have no node: nothing asks
+ * what a group captured. Lazy or greedy makes no difference to a yes or no.
+ */
+export type PatternNode =
+  | { kind: 'empty' }
+  | { kind: 'literal'; text: string }
+  /** Every character but a line feed. */
+  | { kind: 'any' }
+  /** As it is written: `[a-z]`, `\d`. */
+  | { kind: 'class'; source: string }
+  /** The beginning and the end of the line: patterns are tested on one line at a time. */
+  | { kind: 'start' }
+  | { kind: 'end' }
+  | { kind: 'boundary' }
+  | { kind: 'concat'; items: readonly PatternNode[] }
+  | { kind: 'alternate'; items: readonly PatternNode[] }
+  /** `max` is Infinity for `*`, `+` and `{n,}`. */
+  | { kind: 'repeat'; child: PatternNode; min: number; max: number }
 
 /** Why a pattern is not accepted, and where. */
 export interface PatternProblem {
@@ -67,8 +77,8 @@ const controls: Readonly<Record<string, string>> = {
   v: '\v',
 }
 
-/** The sets in characters that every engine reads alike. `\s` has none: no blank is enough. */
-const portableClasses: Readonly<Record<string, string>> = {
+/** The sets in characters that every engine reads alike, where there are such. */
+const portableClasses: Readonly<Record<string, string | undefined>> = {
   d: '0-9',
   w: 'A-Za-z0-9_',
   alnum: 'A-Za-z0-9',
@@ -79,6 +89,11 @@ const portableClasses: Readonly<Record<string, string>> = {
   word: 'A-Za-z0-9_',
   xdigit: '0-9A-Fa-f',
 }
+
+/** The names between `[:` and `:]`; `word` is an addition of RE2. */
+const posixClasses: ReadonlySet<string> = new Set(
+  'alnum alpha ascii blank cntrl digit graph lower print punct space upper word xdigit'.split(' '),
+)
 
 /** RE2's limit for a repetition, and for repetitions inside one another. */
 const mostRepetitions = 1000
@@ -123,7 +138,7 @@ class PatternParser {
       if (sign !== '|') break
       this.at++
     }
-    const [only = emptyNode] = branches
+    const [only = { kind: 'empty' }] = branches
     return branches.length === 1 ? only : { kind: 'alternate', items: branches }
   }
 
@@ -213,8 +228,7 @@ class PatternParser {
     const start = this.at
     const bounds = this.readBounds()
     if (bounds === undefined) return child
-    const lazy = this.source[this.at] === '?'
-    if (lazy) {
+    if (this.source[this.at] === '?') {
       this.at++
       this.note('lazy', this.at - 1, '')
     }
@@ -223,7 +237,7 @@ class PatternParser {
       const hint = 'Put the first one in parentheses, or leave one out.'
       throw invalid(start, 'a repetition is repeated', hint)
     }
-    return { kind: 'repeat', child, ...bounds, lazy }
+    return { kind: 'repeat', child, ...bounds }
   }
 
   private readBounds(): { min: number; max: number } | undefined {
@@ -262,20 +276,17 @@ class PatternParser {
   private readEscape(): PatternNode {
     const start = this.at
     const letter = this.source[start + 1] ?? ''
-    const small = letter.toLowerCase()
-    const set = escapeClasses.get(small)
-    if (set !== undefined) {
+    if (/[dswDSW]/.test(letter)) {
       this.at += 2
-      const negated = letter !== small
+      const small = letter.toLowerCase()
       const portable = portableClasses[small]
-      const rewrite = portable === undefined ? undefined : `[${negated ? '^' : ''}${portable}]`
-      this.note('perl-class', start, rewrite)
-      return { kind: 'class', negated, ranges: normalRanges(set) }
+      this.note('perl-class', start, portable && `[${letter === small ? '' : '^'}${portable}]`)
+      return { kind: 'class', source: `\\${letter}` }
     }
     if (letter === 'b' || letter === 'B') {
       this.at += 2
       this.note('word-boundary', start)
-      return { kind: 'boundary', negated: letter === 'B' }
+      return { kind: 'boundary' }
     }
     if (letter === 'A' || letter === 'z') {
       this.at += 2
@@ -288,53 +299,50 @@ class PatternParser {
   /** Reads `[…]`, with ranges, POSIX classes and escapes. */
   private readClass(): PatternNode {
     const start = this.at
-    const negated = this.source[start + 1] === '^'
-    const first = start + (negated ? 2 : 1)
+    const first = start + (this.source[start + 1] === '^' ? 2 : 1)
     if (this.source[first] === ']') {
       this.at = first + 1
       this.note('class-bracket', start)
     }
     this.at = first
-    const ranges: CharacterRange[] = []
     while (this.source[this.at] !== ']' || this.at === first) {
       if (this.at >= this.source.length) {
         throw invalid(start, 'a `[` is not closed', 'Write `\\[` for a bracket in the prompt.')
       }
-      ranges.push(...(this.readNamedSet() ?? [this.readRange()]))
+      if (!this.readNamedSet()) this.readRange()
     }
     this.at++
-    return { kind: 'class', negated, ranges: normalRanges(ranges) }
+    return { kind: 'class', source: this.source.slice(start, this.at) }
   }
 
-  /** Reads `[:digit:]` or `\d` inside brackets. */
-  private readNamedSet(): readonly CharacterRange[] | undefined {
+  /** Reads `[:digit:]` or `\d` inside brackets; false where there is none. */
+  private readNamedSet(): boolean {
     const start = this.at
     // As the RE2 library does: up to the next `:]`, wherever it is; `[:]` is a class without a name.
     const named = this.match(/\[(?::(\^?)([^]*?))?:\]/y)
     if (named !== null) {
       const [written, caret = '', name = ''] = named
-      const set = posixClasses.get(name)
-      if (set === undefined) throw invalid(start, `there is no class \`${written.slice(0, 40)}\``)
+      if (!posixClasses.has(name)) {
+        throw invalid(start, `there is no class \`${written.slice(0, 40)}\``)
+      }
       this.at += written.length
       this.note('posix-class', start, caret === '' ? portableClasses[name] : undefined)
-      return caret === '' ? set : invertRanges(set)
+      return true
     }
-    const letter = this.source[start] === '\\' ? (this.source[start + 1] ?? '') : ''
-    const set = escapeClasses.get(letter.toLowerCase())
-    if (set === undefined) return undefined
+    const [, letter] = this.match(/\\([dswDSW])/y) ?? []
+    if (letter === undefined) return false
     this.at += 2
-    const negated = letter !== letter.toLowerCase()
-    this.note('class-escape', start, negated ? undefined : portableClasses[letter])
-    return negated ? invertRanges(set) : set
+    this.note('class-escape', start, portableClasses[letter])
+    return true
   }
 
-  private readRange(): CharacterRange {
+  private readRange(): void {
     const start = this.at
     const low = this.readClassCharacter()
-    if (this.match(/-(?!\]|$)/y) === null) return [low, low]
+    if (this.match(/-(?!\]|$)/y) === null) return
     this.at++
     const high = this.readClassCharacter()
-    if (low <= high) return [low, high]
+    if (low <= high) return
     throw invalid(start, `the range \`${this.source.slice(start, this.at)}\` runs backwards`)
   }
 
@@ -406,4 +414,24 @@ function checkRepeatSize(node: PatternNode, left: number = mostRepetitions): voi
     throw invalid(0, message)
   }
   checkRepeatSize(child, times > 0 ? Math.floor(left / times) : left)
+}
+
+function concat(items: readonly PatternNode[]): PatternNode {
+  const flat: PatternNode[] = []
+  for (const item of items) {
+    for (const part of sequenceOf(item)) {
+      const last = flat.at(-1)
+      if (part.kind === 'literal' && last?.kind === 'literal') {
+        flat[flat.length - 1] = { kind: 'literal', text: last.text + part.text }
+      } else flat.push(part)
+    }
+  }
+  const [only = { kind: 'empty' }] = flat
+  return flat.length > 1 ? { kind: 'concat', items: flat } : only
+}
+
+/** The parts of a sequence; a node that is none is a sequence of itself. */
+export function sequenceOf(node: PatternNode): readonly PatternNode[] {
+  if (node.kind === 'concat') return node.items
+  return node.kind === 'empty' ? [] : [node]
 }

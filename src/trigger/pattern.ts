@@ -1,8 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
 import { withoutEnd } from '../core/text.ts'
-import { parsePattern, type PatternProblem } from './parse-pattern.ts'
-import { type PatternNode, sequenceOf } from './pattern-tree.ts'
+import { parsePattern, type PatternNode, type PatternProblem, sequenceOf } from './parse-pattern.ts'
 import type { PortabilityNote } from './portability.ts'
 
 /** The longest pattern, in UTF-16 code units. */

@@ -1,8 +1,6 @@
 import { parseSkill } from '../skill/parse.ts'
 import { parsePattern } from './parse-pattern.ts'
-import { concat, type PatternNode } from './pattern-tree.ts'
 import { compilePattern, longestPattern, plainText } from './pattern.ts'
-import type { PortabilityNote } from './portability.ts'
 
 export interface TriggerFix {
   text: string
@@ -56,27 +54,23 @@ function quoted(text: string): string {
 
 /**
  * The pattern in the portable subset, with the same meaning; undefined where it is portable already
- * or has no portable spelling that is accepted. The meaning is compared, not assumed.
+ * or has no portable spelling that is accepted.
  */
 export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
-  const rewritten = rewriteOf(source)
-  // It is longer, and may be longer than a pattern may be.
-  return rewritten !== undefined && compilePattern(rewritten).ok ? rewritten : undefined
-}
-
-function rewriteOf(source: string): string | undefined {
   const folded = foldLetters(source)
   const from = folded ?? source
   const parsed = parsePattern(from)
   if (!parsed.ok || parsed.tree === undefined) return undefined
   const { notes } = parsed
-  if (notes.length === 0) return folded
-  if (notes.some(({ rewrite }) => rewrite === undefined)) return undefined
-  const rewritten = applyRewrites(from, notes)
-  const after = parsePattern(rewritten)
-  if (!after.ok || after.notes.length > 0 || after.tree === undefined) return undefined
-  return sameMeaning(parsed.tree, after.tree) ? rewritten : undefined
+  if (notes.length === 0 && folded === undefined) return undefined
+  let text = from
+  for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
+    if (rewrite === undefined) return undefined
+    text = text.slice(0, start) + rewrite + text.slice(end)
+  }
+  // It is longer, and may be longer than a pattern may be.
+  return isPortable(text) && compilePattern(text).ok ? text : undefined
 }
 
 export function isPortable(source: string): boolean {
@@ -84,29 +78,6 @@ export function isPortable(source: string): boolean {
   if (source.length > longestPattern) return false
   const parsed = parsePattern(source)
   return parsed.ok && parsed.tree !== undefined && parsed.notes.length === 0
-}
-
-function applyRewrites(source: string, notes: readonly PortabilityNote[]): string {
-  let text = source
-  for (const { start, end, rewrite = '' } of notes.toSorted((a, b) => b.start - a.start)) {
-    text = text.slice(0, start) + rewrite + text.slice(end)
-  }
-  return text
-}
-
-/** Whether two patterns find the same lines; lazy and greedy do. */
-function sameMeaning(a: PatternNode, b: PatternNode): boolean {
-  return JSON.stringify(normal(a)) === JSON.stringify(normal(b))
-}
-
-function normal(node: PatternNode): PatternNode {
-  if (node.kind === 'repeat') return { ...node, lazy: false, child: normal(node.child) }
-  if (node.kind === 'concat') return concat(node.items.map(normal))
-  if (node.kind === 'alternate') return { ...node, items: node.items.map(normal) }
-  // A class of one character is the character.
-  const [range, second] = node.kind === 'class' && !node.negated ? node.ranges : []
-  if (range === undefined || second !== undefined || range[0] !== range[1]) return node
-  return { kind: 'literal', text: String.fromCodePoint(range[0]) }
 }
 
 /** Letters that have a third form outside ASCII (the Kelvin sign, the long s) have no exact spelling. */
