@@ -9,21 +9,15 @@ export interface ContextLimit {
   parts: number
 }
 
-interface ContextShares {
-  /** What each part of the hook prints, in order; at most as many as there are parts. */
-  shares: readonly string[]
-  /** References that fit in no part; the text names them. */
-  rest: readonly InjectedReference[]
-}
-
 /**
- * The text for the model, in shares of at most `limit.amount`. References keep their order; one that
- * no longer fits as a whole is named with its path instead, to be read first.
+ * The text for the model: what each part of the hook prints, in order, at most `limit.amount` each.
+ * References keep their order; one that no longer fits as a whole is named with its path instead, to
+ * be read first, and is one of `rest`.
  */
 export function shareContext(
   references: readonly InjectedReference[],
   limit: ContextLimit,
-): ContextShares {
+): { shares: readonly string[]; rest: readonly InjectedReference[] } {
   const whole = fits(references, [], limit)
   if (whole !== undefined) return { shares: whole, rest: [] }
   const given: InjectedReference[] = []
@@ -55,23 +49,6 @@ const labelSize = 100
 /** Shares end at line ends, so each may be shorter than it could be by a line. */
 const longestExpectedLine = 400
 
-function composeContext(
-  given: readonly InjectedReference[],
-  rest: readonly InjectedReference[],
-): string {
-  const names = given.map(({ skill, path }) => `${skill}/${path}`).join(', ')
-  const preface =
-    given.length === 0
-      ? ''
-      : `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
-  const files = rest.map(({ file }) => `${file}\n`).join('')
-  const notice =
-    rest.length === 0
-      ? ''
-      : `These references did not fit here. Read them before you do anything else:\n${files}`
-  return preface + renderInjection(given) + notice
-}
-
 /** The shares, or undefined where there would be more of them than parts. */
 function fits(
   given: readonly InjectedReference[],
@@ -81,35 +58,35 @@ function fits(
   const most = limit.amount * limit.parts
   if (given.some(({ text }) => text.length > most)) return undefined
   const text = composeContext(given, rest)
-  const measure = limit.unit === 'bytes' ? bytesOf : charactersOf
+  const measure = (part: string): number =>
+    limit.unit === 'bytes' ? Buffer.byteLength(part) : part.length
   if (measure(text) <= limit.amount) return [text]
   const room = limit.amount - labelSize
-  const pieces = splitAtLineEnds(text, room, measure)
+  // Cut at line ends, and a line that is longer than a share between characters.
+  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const fitting = lines.flatMap((line) => (measure(line) > room ? pack(line, room, measure) : line))
+  const pieces = pack(fitting, room, measure)
   if (pieces.length > limit.parts) return undefined
   return pieces.map(
     (piece, index) => `[Skillrail, part ${index + 1} of ${pieces.length}]\n${piece}`,
   )
 }
 
-type Measure = (text: string) => number
-
-function charactersOf(text: string): number {
-  return text.length
-}
-
-function bytesOf(text: string): number {
-  return Buffer.byteLength(text)
-}
-
-/** Cuts at line ends, and a line that is longer than a share between characters. */
-function splitAtLineEnds(text: string, room: number, measure: Measure): string[] {
-  const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
-  const parts = lines.flatMap((line) => (measure(line) > room ? pack(line, room, measure) : [line]))
-  return pack(parts, room, measure)
+function composeContext(
+  given: readonly InjectedReference[],
+  rest: readonly InjectedReference[],
+): string {
+  const names = given.map(({ skill, path }) => `${skill}/${path}`).join(', ')
+  const preface = `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
+  const files = rest.map(({ file }) => `${file}\n`).join('')
+  const notice = `These references did not fit here. Read them before you do anything else:\n${files}`
+  return (
+    (given.length === 0 ? '' : preface + renderInjection(given)) + (rest.length === 0 ? '' : notice)
+  )
 }
 
 /** Joins parts in order, as many as fit into each piece. */
-function pack(parts: Iterable<string>, room: number, measure: Measure): string[] {
+function pack(parts: Iterable<string>, room: number, measure: (text: string) => number): string[] {
   const pieces: string[] = []
   let piece = ''
   let used = 0

@@ -71,32 +71,30 @@ export function withoutGiven(
     const mark = markOf(reference)
     return noted.every((line) => !line.startsWith(`${mark} `) || line === `${mark} ${turn}`)
   })
+  if (isNew.length === 0) return []
   const lines = isNew.map((reference) => `${markOf(reference)} ${turn}\n`)
-  if (lines.length > 0) note(path, lines.join(''), runtime.now())
-  return isNew
-}
-
-/** Text and place: an edited reference is given again. */
-function markOf({ file, text }: InjectedReference): string {
-  return sha256(`${file}\0${text}`)
-}
-
-function note(path: string, lines: string, nowMs: number): void {
   try {
     makePrivateDirectory(dirname(path))
-    appendFileSync(path, lines, { mode: 0o600 })
-    forgetOldFiles(dirname(path), nowMs)
+    appendFileSync(path, lines.join(''), { mode: 0o600 })
+    forgetOldFiles(dirname(path), runtime.now())
   } catch {
     // Read-only or full: the reference is given again, which is only longer.
   }
+  return isNew
 }
 
+/** None of a file that cannot be read: the references are given again. */
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n')
   } catch {
     return []
   }
+}
+
+/** Text and place: an edited reference is given again. */
+function markOf({ file, text }: InjectedReference): string {
+  return sha256(`${file}\0${text}`)
 }
 
 function stateDirectory(runtime: Runtime): string {

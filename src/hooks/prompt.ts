@@ -16,10 +16,10 @@ export interface HookPayload {
   fromCursor: boolean
 }
 
-type PayloadReading = { ok: true; payload: HookPayload } | { ok: false; message: string }
-
 /** Reads standard input. All clients send one JSON object; their names for the fields differ. */
-export function readPayload(input: string): PayloadReading {
+export function readPayload(
+  input: string,
+): { ok: true; payload: HookPayload } | { ok: false; message: string } {
   let value: unknown
   try {
     value = JSON.parse(input)
@@ -27,45 +27,34 @@ export function readPayload(input: string): PayloadReading {
     return { ok: false, message: 'standard input holds no JSON' }
   }
   if (!isObject(value)) return { ok: false, message: 'standard input holds no JSON object' }
-  const prompt = promptOf(value)
-  if (prompt === undefined) return { ok: false, message: 'standard input holds no prompt' }
-  const session =
-    text(value['session_id']) ?? text(value['sessionId']) ?? text(value['conversation_id'])
-  const [workspace] = Array.isArray(value['workspace_roots']) ? value['workspace_roots'] : []
+  const first = (...names: readonly string[]): string | undefined =>
+    names.map((name) => value[name]).find(isText)
+  const command = first('command_name')
+  const called = `/${command} ${first('command_args') ?? ''}`.trimEnd()
+  const prompt = command === undefined ? value['prompt'] : called
+  if (typeof prompt !== 'string') return { ok: false, message: 'standard input holds no prompt' }
+  const session = first('session_id', 'sessionId', 'conversation_id')
+  const { timestamp, workspace_roots: roots } = value
+  // Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
+  // every hook the same millisecond; the same prompt typed again has another one.
+  const hasMoment = session !== undefined && (typeof timestamp === 'number' || isText(timestamp))
+  const moment = `${session} ${String(timestamp)} ${prompt.slice(0, 4096)}`
   return {
     ok: true,
     payload: {
       prompt,
-      cwd: text(value['cwd']) ?? text(workspace),
+      cwd: first('cwd') ?? (Array.isArray(roots) ? roots.slice(0, 1).find(isText) : undefined),
       session,
       turn:
-        text(value['prompt_id']) ??
-        text(value['turn_id']) ??
-        text(value['generation_id']) ??
-        momentOf(value['timestamp'], session, prompt),
+        first('prompt_id', 'turn_id', 'generation_id') ??
+        (hasMoment ? fingerprint(moment) : undefined),
       fromCursor: value['cursor_version'] !== undefined,
     },
   }
 }
 
-/**
- * Gemini CLI, Qwen Code and Copilot CLI name no turn. They read the clock once for a prompt and tell
- * every hook the same millisecond; the same prompt typed again has another one.
- */
-function momentOf(time: unknown, session: string | undefined, prompt: string): string | undefined {
-  if (session === undefined || (typeof time !== 'number' && text(time) === undefined))
-    return undefined
-  return fingerprint(`${session} ${String(time)} ${prompt.slice(0, 4096)}`)
-}
-
-function promptOf(value: Readonly<Record<string, unknown>>): string | undefined {
-  const name = text(value['command_name'])
-  if (name !== undefined) return `/${name} ${text(value['command_args']) ?? ''}`.trimEnd()
-  return typeof value['prompt'] === 'string' ? value['prompt'] : undefined
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 /**

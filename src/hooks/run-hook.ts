@@ -3,13 +3,13 @@ import { join } from 'node:path'
 import { messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { safeLine } from '../core/text.ts'
-import { matchPrompt, type TriggerMatch } from '../trigger/match.ts'
 import { planInjection } from '../trigger/inject.ts'
+import { matchPrompt, type TriggerMatch } from '../trigger/match.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { shareContext } from './context.ts'
 import { claimTurn, withoutGiven } from './given.ts'
 import { launcherName } from './launcher.ts'
-import { canonicalPrompt, type HookPayload, readPayload, type Sigil } from './prompt.ts'
+import { canonicalPrompt, type HookPayload, readPayload } from './prompt.ts'
 import { type HookTrace, writeTrace } from './trace.ts'
 import {
   type CachedSkill,
@@ -19,7 +19,7 @@ import {
   type TriggerCache,
 } from './trigger-cache.ts'
 
-export interface HookRequest {
+interface HookRequest {
   platform: Platform
   /** Which part of the context this process prints, from 1, and how many there are. */
   part: { number: number; of: number }
@@ -42,20 +42,20 @@ const silence: HookAnswer = { stdout: '', stderr: '' }
 
 /** Answers one prompt. Never throws: an error is a line on stderr and in the log. */
 export async function runHook(request: HookRequest): Promise<HookAnswer> {
-  const { runtime, platform, part } = request
+  const { platform, part } = request
   // A child of our own run has its references in its prompt already.
-  if (runtime.env['SKILLRAIL_RUN_ID']) return silence
-  const started = runtime.elapsed()
+  if (request.runtime.env['SKILLRAIL_RUN_ID']) return silence
+  const started = request.runtime.elapsed()
   const reading = readPayload(request.input)
   if (!reading.ok) return { stdout: '', stderr: complaint(reading.message) }
   const { payload } = reading
-  const place = payload.cwd === undefined ? runtime : { ...runtime, cwd: payload.cwd }
+  const runtime = { ...request.runtime, cwd: payload.cwd ?? request.runtime.cwd }
   const trace = (facts: Partial<HookTrace>): void => {
     if (part.number > 1) return
     writeTrace(runtime, {
       at: new Date(runtime.now()).toISOString(),
       platform,
-      cwd: place.cwd,
+      cwd: runtime.cwd,
       session: payload.session,
       prompt: payload.prompt,
       injected: [],
@@ -70,7 +70,7 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
     }
   }
   try {
-    const answer = await answerPrompt(request, payload, place, checkTime)
+    const answer = await answerPrompt({ ...request, runtime }, payload, checkTime)
     if (answer === undefined) return silence
     const { stdout, stderr, ...facts } = answer
     trace(facts)
@@ -85,15 +85,22 @@ export async function runHook(request: HookRequest): Promise<HookAnswer> {
 async function answerPrompt(
   request: HookRequest,
   payload: HookPayload,
-  runtime: Runtime,
   checkTime: () => void,
 ): Promise<(HookAnswer & Pick<HookTrace, 'injected' | 'withheld'>) | undefined> {
-  const { part } = request
+  const { part, runtime } = request
   const platform = platformOf(request, payload)
   if (platform === undefined) return undefined
   const adapter = adapters[platform]
   const cache = await currentCache(runtime)
-  const matches = matchesIn(cache, payload.prompt, adapter.sigil, checkTime)
+  const prompt = canonicalPrompt(payload.prompt, adapter.sigil, {
+    has: (name) => cache.pathOf(name) !== undefined,
+    textOf: (name) => textOf(cache.pathOf(name)),
+  })
+  const matches: TriggerMatch<CachedSkill>[] = []
+  for (const skill of cache.candidates(prompt)) {
+    checkTime()
+    matches.push(...matchPrompt(prompt, [skill]).matches)
+  }
   if (matches.length === 0) return undefined
   const untrusted = await untrustedSkills(matches, runtime)
   const injection = planInjection(matches, { mayInject: ({ path }) => !untrusted.has(path) })
@@ -109,21 +116,16 @@ async function answerPrompt(
       : injection.injected
   const { shares, rest } = shareContext(references, { ...adapter.limit, parts: part.of })
   const share = shares[part.number - 1] ?? ''
-  const because = (reason: string) => (reference: { skill: string; path: string }) => ({
-    skill: reference.skill,
-    path: reference.path,
-    reason,
-  })
+  const because = (reason: string) => (reference: { skill: string; path: string }) => {
+    return { skill: reference.skill, path: reference.path, reason }
+  }
   const deferred = injection.deferred.map(({ skill, path, reason }) => ({ skill, path, reason }))
+  const complaints = deferred.map(({ skill, path, reason }) =>
+    complaint(`${skill}/${path} was not injected: ${reason}`),
+  )
   return {
     stdout: share === '' ? '' : `${JSON.stringify(adapter.answer(share))}\n`,
-    stderr:
-      part.number > 1
-        ? ''
-        : deferred
-            .map(({ skill, path, reason }) => `${skill}/${path} was not injected: ${reason}`)
-            .map(complaint)
-            .join(''),
+    stderr: part.number > 1 ? '' : complaints.join(''),
     injected: references
       .filter((reference) => !rest.includes(reference))
       .map(({ skill, path, text }) => ({ skill, path, characters: text.length })),
@@ -137,21 +139,20 @@ async function answerPrompt(
   }
 }
 
-/** Cursor runs the hooks of Claude Code too: then it gets its own shape, from one of them. */
+/**
+ * Cursor runs the hooks of Claude Code too: then it gets its own shape, from one of them. The one for
+ * Claude Code keeps silent where our hook for Cursor itself is registered.
+ */
 function platformOf(
   { platform, runtime, part }: HookRequest,
   { fromCursor }: HookPayload,
 ): Platform | undefined {
-  const inCursor = fromCursor || runtime.env['CURSOR_VERSION'] !== undefined
-  if (platform !== 'claude' || !inCursor) return platform
-  return part.number > 1 || isOtherHookInCursor(runtime) ? undefined : 'cursor'
-}
-
-/** Whether our hook for Cursor itself is registered, so that the one for Claude Code keeps silent. */
-function isOtherHookInCursor({ cwd, home }: Runtime): boolean {
+  const { cwd, home, env } = runtime
+  if (platform !== 'claude' || !(fromCursor || env['CURSOR_VERSION'] !== undefined)) return platform
   const { home: own, files } = adapters.cursor
   const places = [join(home, own.path, files.user), join(cwd, files.project)]
-  return places.some((path) => textOf(path)?.includes(launcherName) === true)
+  const isTwice = places.some((path) => textOf(path)?.includes(launcherName) === true)
+  return part.number > 1 || isTwice ? undefined : 'cursor'
 }
 
 async function currentCache(runtime: Runtime): Promise<TriggerCache> {
@@ -160,24 +161,6 @@ async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   if (known !== undefined) return known
   const { refreshCache } = await import('./refresh-cache.ts')
   return openCache(refreshCache(runtime, place))
-}
-
-function matchesIn(
-  cache: TriggerCache,
-  typed: string,
-  sigil: Sigil,
-  checkTime: () => void,
-): TriggerMatch<CachedSkill>[] {
-  const prompt = canonicalPrompt(typed, sigil, {
-    has: (name) => cache.pathOf(name) !== undefined,
-    textOf: (name) => textOf(cache.pathOf(name)),
-  })
-  const matches: TriggerMatch<CachedSkill>[] = []
-  for (const skill of cache.candidates(prompt)) {
-    checkTime()
-    matches.push(...matchPrompt(prompt, [skill]).matches)
-  }
-  return matches
 }
 
 /** The paths of the skills among `matches` whose text may not be given. */
@@ -196,9 +179,8 @@ async function untrustedSkills(
 }
 
 function textOf(path: string | undefined): string | undefined {
-  if (path === undefined) return undefined
   try {
-    return readFileSync(path, 'utf8')
+    return path === undefined ? undefined : readFileSync(path, 'utf8')
   } catch {
     return undefined
   }
