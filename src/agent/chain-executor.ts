@@ -1,21 +1,20 @@
-import { isObject, sha256 } from '../core/json.ts'
-import { messageOf } from '../core/errors.ts'
-import type { Runtime } from '../core/runtime.ts'
+import { z } from 'zod'
+import type { StepContent } from '../chain/agent-executor.ts'
 import type { Executor, StepAnswer, StepRequest } from '../chain/executor.ts'
 import type { PlannedTask } from '../chain/plan-model.ts'
 import { skillDirectory } from '../chain/script-executor.ts'
-import type { StepContent } from '../chain/agent-executor.ts'
+import { messageOf } from '../core/errors.ts'
+import { sha256 } from '../core/json.ts'
+import type { Runtime } from '../core/runtime.ts'
 import { agentPrompt } from '../exec/agent-clients.ts'
 import { failedOutput, type StepOutput } from '../exec/output-protocol.ts'
 import { SkillManager } from '../library/manager.ts'
-import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject } from '../tools/model.ts'
 import { createPermit } from './approval/permit.ts'
 import { createBuiltInTools, requireBuiltIns } from './built-in-tools/built-in-tools.ts'
-import type { ModelObject } from './types.ts'
 import { AgentSession, type SessionPart } from './session.ts'
 import { scriptTools } from './skills/script-tools.ts'
-import type { AgentEvent, AgentTool, LoopOutcome, TokenUsage } from './types.ts'
+import { jsonSchemaOf } from './tool.ts'
+import type { AgentEvent, LoopOutcome, ModelObject } from './types.ts'
 import { UsageLedger } from './usage.ts'
 
 interface ModelExecutorOptions {
@@ -38,79 +37,78 @@ interface ModelExecutorOptions {
  * Lets a model carry out the steps that have no script: everything it has to know is in the prompt,
  * and its report has a schema. What its calls used is among the metrics of the step, however it ends.
  *
- * @throws {AgentUsageError} for a built-in tool that there is not.
+ * @throws {AgentUsageError} for a built-in tool that does not exist.
  */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
   requireBuiltIns(options.builtIns)
   return {
     kind: 'model',
     async execute(request) {
-      const { step } = request.call
+      const { step, state } = request.call
       const content = options.contentOf(step, request.arguments)
       const prompt = agentPrompt({
         content: content.content,
         references: content.references,
         step: step.step,
-        state: JSON.stringify(request.call.state),
+        state: JSON.stringify(state),
         report: 'schema',
       })
       const promptDigest = sha256(prompt)
       try {
         return { ...(await ask(prompt, content, request, options)), promptDigest }
       } catch (error) {
-        return {
-          kind: 'output',
-          output: failedOutput('model-failed', messageOf(error)),
-          promptDigest,
-        }
+        const output = failedOutput('model-failed', messageOf(error))
+        return { kind: 'output', output, promptDigest }
       }
     },
-  }
-}
-
-async function ask(
-  prompt: string,
-  content: StepContent,
-  { call, signal, onOutput }: StepRequest,
-  options: ModelExecutorOptions,
-): Promise<Extract<StepAnswer, { kind: 'output' }>> {
-  const { step } = call
-  const model = await options.modelNamed(step.model ?? '')
-  const usage = new UsageLedger()
-  const session = new AgentSession({
-    agent: step.step,
-    model: () => model,
-    parts: [await stepTools(step, content, options)],
-    maxTurns: options.maxTurns,
-    usage,
-  })
-  const log: string[] = []
-  const onEvent = (event: AgentEvent): void => {
-    const line = logLine(event)
-    if (line === undefined) return
-    log.push(line)
-    onOutput?.(Buffer.from(line), 'stdout')
-  }
-  try {
-    const outcome = await session.run(prompt, { outputSchema: reportSchema, signal, onEvent })
-    return {
-      kind: 'output',
-      output: stepOutput(outcome, usage.report().total),
-      log: log.join('').slice(-longestLog),
-    }
-  } finally {
-    await session.close()
   }
 }
 
 /** Characters of the end of a step's log that the journal keeps. */
 const longestLog = 4000
 
-function logLine(event: AgentEvent): string | undefined {
+async function ask(
+  prompt: string,
+  content: StepContent,
+  { call: { step }, signal, onOutput }: StepRequest,
+  options: ModelExecutorOptions,
+): Promise<Extract<StepAnswer, { kind: 'output' }>> {
+  const model = await options.modelNamed(step.model ?? '')
+  const ledger = new UsageLedger()
+  const session = new AgentSession({
+    agent: step.step,
+    model: () => model,
+    parts: [await stepTools(step, content, options)],
+    maxTurns: options.maxTurns,
+    usage: ledger,
+  })
+  let log = ''
+  const onEvent = (event: AgentEvent): void => {
+    const line = logLine(event)
+    log = `${log}${line}`.slice(-longestLog)
+    if (line !== '') onOutput?.(Buffer.from(line), 'stdout')
+  }
+  try {
+    const outputSchema = jsonSchemaOf('the report', reportSchema)
+    const output = stepOutput(await session.run(prompt, { outputSchema, signal, onEvent }))
+    const { total } = ledger.report()
+    const used = {
+      input_tokens: total.inputTokens,
+      output_tokens: total.outputTokens,
+      model_calls: total.requests,
+    }
+    const metrics = { ...output.metrics, ...used }
+    return { kind: 'output', output: { ...output, metrics, evidence: 'self-reported' }, log }
+  } finally {
+    await session.close()
+  }
+}
+
+function logLine(event: AgentEvent): string {
   if (event.type === 'text') return `${event.text}\n`
   if (event.type === 'tool-call') return `${event.tool} ${JSON.stringify(event.input)}\n`
   if (event.type === 'tool-result' && event.isError) return `${JSON.stringify(event.output)}\n`
-  return undefined
+  return ''
 }
 
 /**
@@ -125,8 +123,13 @@ async function stepTools(
 ): Promise<SessionPart> {
   const { builtIns, project, runtime } = options
   const directory = skillDirectory(project, step)
+  // Its trust was checked when the chain was planned, and again right before this step.
+  const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
+  await manager.register(directory)
+  const skill = await manager.get(step.skill)
+  const scripts = skill === undefined ? [] : scriptTools(skill, { ...options, manager })
   const tools = [
-    ...(await ownScripts(step, directory, options)),
+    ...scripts.map((tool) => ({ ...tool, needsApproval: false })),
     ...createBuiltInTools(builtIns, { ...options, readable: () => [directory] }),
   ]
   return {
@@ -139,52 +142,28 @@ async function stepTools(
   }
 }
 
-async function ownScripts(
-  step: PlannedTask,
-  directory: string,
-  { runtime, project, environment }: ModelExecutorOptions,
-): Promise<AgentTool[]> {
-  // Its trust was checked when the chain was planned, and again right before this step.
-  const manager = new SkillManager({ runtime, autoDiscover: false, trustedPaths: [directory] })
-  await manager.register(directory)
-  const skill = await manager.get(step.skill)
-  if (skill === undefined) return []
-  const tools = scriptTools(skill, { runtime, project, environment, manager })
-  return tools.map((tool) => ({ ...tool, needsApproval: false }))
-}
-
 /**
- * The output block of a chain's step as a schema. Metrics are a list because providers that enforce
- * a schema allow no free keys.
+ * The output block of a chain's step. Metrics are a list because providers that enforce a schema
+ * allow no free keys.
  */
-const reportSchema: JsonObject = object({
-  status: { type: 'string', enum: ['success', 'failure', 'critical'] },
-  result: { type: 'string' },
-  errors: {
-    type: 'array',
-    items: object({ code: { type: 'string' }, message: { type: 'string' } }),
-  },
-  metrics: {
-    type: 'array',
-    items: object({ name: { type: 'string' }, value: { type: ['number', 'string'] } }),
-  },
+const reportSchema = z.strictObject({
+  status: z.enum(['success', 'failure', 'critical']),
+  result: z.string(),
+  errors: z.array(z.strictObject({ code: z.string(), message: z.string() })),
+  metrics: z.array(z.strictObject({ name: z.string(), value: z.union([z.number(), z.string()]) })),
 })
 
-/** The output of a step, from how its model's run ended; the usage is always among its metrics. */
-function stepOutput(outcome: LoopOutcome, usage: TokenUsage): StepOutput {
-  const output = ended(outcome)
-  const used = {
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    model_calls: usage.requests,
-  }
-  return { ...output, metrics: { ...output.metrics, ...used }, evidence: 'self-reported' }
-}
-
-function ended({ status, output, error = '', text, failure }: LoopOutcome): StepOutput {
+function stepOutput({ status, output, error = '', text, failure }: LoopOutcome): StepOutput {
   switch (status) {
-    case 'completed':
-      return reported(output)
+    case 'completed': {
+      const { metrics, errors, ...report } = reportSchema.parse(output)
+      return {
+        ...report,
+        errors: errors.map(({ code, message }) => ({ code: code || 'reported', message })),
+        metrics: Object.fromEntries(metrics.map(({ name, value }) => [name, value])),
+        evidence: 'self-reported',
+      }
+    }
     case 'cancelled':
       return failedOutput('aborted', 'the model was ended before it was done')
     case 'capped': {
@@ -194,39 +173,4 @@ function ended({ status, output, error = '', text, failure }: LoopOutcome): Step
     case 'failed':
       return failedOutput(failure === 'answer' ? 'output-missing' : 'model-failed', error)
   }
-}
-
-/** The loop has checked it by the schema. */
-function reported(value: JsonValue | undefined): StepOutput {
-  if (!isObject<JsonValue>(value)) return failedOutput('output-missing', 'the model gave no report')
-  const { status, result, errors, metrics } = value
-  return {
-    status: status === 'success' || status === 'critical' ? status : 'failure',
-    result: text(result),
-    errors: list(errors).map(({ code, message }) => ({
-      code: text(code) || 'reported',
-      message: text(message),
-    })),
-    metrics: Object.fromEntries(
-      list(metrics).map(({ name, value: metric = null }) => [text(name), metric]),
-    ),
-    evidence: 'self-reported',
-  }
-}
-
-function object(properties: JsonObject): JsonObject {
-  return {
-    type: 'object',
-    properties,
-    required: Object.keys(properties),
-    additionalProperties: false,
-  }
-}
-
-function list(value: JsonValue | undefined): readonly JsonObject[] {
-  return Array.isArray(value) ? value.filter((item) => isObject<JsonValue>(item)) : []
-}
-
-function text(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : ''
 }

@@ -14,15 +14,8 @@ interface AgentCommandResult extends Ending {
   text: string
   turns: number
   durationMs: number
-  tools: CalledTool[]
+  tools: { agent: string; delegation?: string | undefined; tool: string; isError: boolean }[]
   usage: UsageReport
-}
-
-interface CalledTool {
-  agent: string
-  delegation?: string | undefined
-  tool: string
-  isError: boolean
 }
 
 /** `answered` follows the last event of the agent. */
@@ -67,7 +60,7 @@ export const command = defineCommand<AgentCommandResult, Event>()({
     const task = await inputText(given, context)
     const approver = new CommandApprover(context, values.yes)
     noteMissingServers(context, values)
-    const tools: CalledTool[] = []
+    const tools: AgentCommandResult['tools'] = []
     const agent = new Agent({
       ...agentOptions(context, values),
       concurrency: values.concurrency ?? context.settings.agent.concurrency,

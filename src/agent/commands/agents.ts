@@ -1,13 +1,13 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { type Context, defineCommand, type Screen } from '../../core/command.ts'
+import { type Context, defineCommand } from '../../core/command.ts'
 import { type Diagnostic, hasErrors } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
 import { amount, cell, safeLine, safeText } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
 import { readServerConfiguration } from '../../tools/config/read-configuration.ts'
-import { agentFilesIn } from '../../trust/project-files.ts'
 import { findWorkspace } from '../../trust/decide.ts'
+import { agentFilesIn } from '../../trust/project-files.ts'
 import { checkAgents } from '../subagents/check-agents.ts'
 import type { SubagentConfig } from '../subagents/config.ts'
 import {
@@ -24,15 +24,12 @@ interface AgentFacts extends Omit<SubagentConfig, 'config' | 'systemPrompt'> {
   timeoutMs: number | undefined
 }
 
-interface ListedAgent extends AgentFacts, Pick<AgentInfo, 'path' | 'scope' | 'source'> {
+interface ListedAgent extends AgentFacts, Omit<AgentInfo, 'config' | 'shadows'> {
   shadows?: readonly string[] | undefined
-  diagnostics: readonly Diagnostic[]
 }
 
-interface AgentList {
+interface AgentList extends Pick<AgentDiscovery, 'withheld' | 'diagnostics'> {
   agents: ListedAgent[]
-  withheld: AgentDiscovery['withheld']
-  diagnostics: readonly Diagnostic[]
 }
 
 /** The files that define subagents, as the user's and the project's settings have it. */
@@ -45,8 +42,7 @@ export function findAgents({
   return discoverAgents({ runtime, trustedPaths, precedence, workspaceTrust })
 }
 
-function factsOf({ config, ...definition }: SubagentConfig): AgentFacts {
-  const { systemPrompt: _prompt, ...fields } = definition
+function factsOf({ config, systemPrompt: _prompt, ...fields }: SubagentConfig): AgentFacts {
   return { ...fields, timeoutMs: config?.timeoutMs }
 }
 
@@ -55,20 +51,29 @@ export const list = defineCommand<AgentList>()({
   examples: ['agents list'],
   async run(context) {
     const { agents, withheld, diagnostics } = findAgents(context)
-    return {
-      agents: agents.map(({ config, path, scope, source, shadows, diagnostics: own }) => ({
-        ...factsOf(config),
-        path,
-        scope,
-        source,
-        shadows: shadows.length > 0 ? shadows : undefined,
-        diagnostics: own,
-      })),
-      withheld,
-      diagnostics,
-    }
+    const listed = agents.map(({ config, shadows, ...facts }) => ({
+      ...factsOf(config),
+      ...facts,
+      shadows: shadows.length > 0 ? shadows : undefined,
+    }))
+    return { agents: listed, withheld, diagnostics }
   },
-  render: ({ agents }, screen) => (agents.length === 0 ? '' : screen.table(rowsOf(agents, screen))),
+  render({ agents }, { style, table, width }) {
+    if (agents.length === 0) return ''
+    const head = ['NAME', 'TOOLS', 'MODEL', 'FROM', 'DESCRIPTION']
+    const rows = agents.map((agent) => {
+      const tools = toolNames(agent)
+      const shown = tools.includes('*') ? 'those of its parent' : tools.join(' ')
+      return [
+        style('bold', safeLine(agent.name)),
+        cell(shown || 'none', 28),
+        cell(modelText(agent), 24),
+        safeLine(agent.source),
+        cell(agent.description, Math.max(20, width - 76)),
+      ]
+    })
+    return table([head.map((text) => style('dim', text)), ...rows])
+  },
   notes: ({ agents, diagnostics }, { verbose }) => [
     ...(agents.length > 0
       ? []
@@ -77,22 +82,6 @@ export const list = defineCommand<AgentList>()({
     ...(agents.length > 0 ? [`\n${amount(agents.length, 'subagent')}`] : []),
   ],
 })
-
-function rowsOf(agents: readonly ListedAgent[], screen: Screen): string[][] {
-  const head = ['NAME', 'TOOLS', 'MODEL', 'FROM', 'DESCRIPTION']
-  const rows = agents.map((agent) => {
-    const tools = toolNames(agent)
-    const shown = tools.includes('*') ? 'those of its parent' : tools.join(' ')
-    return [
-      screen.style('bold', safeLine(agent.name)),
-      cell(shown === '' ? 'none' : shown, 28),
-      cell(modelText(agent), 24),
-      safeLine(agent.source),
-      cell(agent.description, Math.max(20, screen.width - 76)),
-    ]
-  })
-  return [head.map((text) => screen.style('dim', text)), ...rows]
-}
 
 function toolNames({ tools }: AgentFacts): string[] {
   return (tools ?? []).filter((tool) => typeof tool === 'string')
@@ -117,44 +106,35 @@ export const show = defineCommand<ShownAgent>()({
       const known = found.agents.map(({ config }) => config.name)
       throw subagentNotFound(name, known, found)
     }
-    const { config, path, scope, source, shadows, diagnostics } = agent
+    const { config, ...facts } = agent
     const systemPrompt = typeof config.systemPrompt === 'string' ? config.systemPrompt : ''
-    return { ...factsOf(config), systemPrompt, path, scope, source, shadows, diagnostics }
+    return { ...factsOf(config), systemPrompt, ...facts }
   },
-  render(agent, screen) {
-    const { name, description, systemPrompt } = agent
-    const prompt = systemPrompt === '' ? '' : safeText(systemPrompt)
-    return [
-      `${screen.style('bold', safeLine(name))}\n${safeLine(description)}\n\n`,
-      screen.table(
-        factRows(agent).map(([label, value]) => [screen.style('dim', label), safeLine(value)]),
-      ),
-      '\n',
-      systemPrompt === '' ? `${screen.style('dim', 'no system prompt of its own')}\n` : '',
-      `${prompt}\n`,
-    ].join('')
+  render(agent, { style, table }) {
+    const { name, description, systemPrompt, disallowedTools, skills, timeoutMs, shadows } = agent
+    const rows: [string, string | undefined][] = [
+      ['from', `${agent.source} (${agent.scope})`],
+      ['file', agent.path],
+      ['model', modelText(agent)],
+      ['tools', toolNames(agent).join(' ') || 'none'],
+      ['disallowed-tools', disallowedTools?.join(' ')],
+      ['skills', skills?.join(', ')],
+      ['max-turns', String(agent.maxTurns ?? 50)],
+      ['permission-mode', agent.permissionMode ?? 'default'],
+      ['timeout', timeoutMs === undefined ? undefined : `${timeoutMs / 1000} s`],
+      ['shadows', shadows.join(', ') || undefined],
+    ]
+    const facts = rows.flatMap(([label, value]) =>
+      value === undefined ? [] : [[style('dim', label), safeLine(value)]],
+    )
+    const prompt =
+      systemPrompt === ''
+        ? `${style('dim', 'no system prompt of its own')}\n`
+        : safeText(systemPrompt)
+    return `${style('bold', safeLine(name))}\n${safeLine(description)}\n\n${table(facts)}\n${prompt}\n`
   },
   notes: ({ diagnostics }) => diagnostics,
 })
-
-function factRows(agent: ShownAgent): [string, string][] {
-  const { disallowedTools, skills, maxTurns, permissionMode, timeoutMs, shadows } = agent
-  const rows: [string, string | undefined][] = [
-    ['from', `${agent.source} (${agent.scope})`],
-    ['file', agent.path],
-    ['model', modelText(agent)],
-    ['tools', toolNames(agent).join(' ') || 'none'],
-    ['disallowed-tools', disallowedTools?.join(' ')],
-    ['skills', skills?.join(', ')],
-    ['max-turns', String(maxTurns ?? 50)],
-    ['permission-mode', permissionMode ?? 'default'],
-    ['timeout', timeoutMs === undefined ? undefined : `${timeoutMs / 1000} s`],
-    ['shadows', shadows.length === 0 ? undefined : shadows.join(', ')],
-  ]
-  return rows.flatMap(([label, value]): [string, string][] =>
-    value === undefined ? [] : [[label, value]],
-  )
-}
 
 interface AgentVerdict {
   path: string
@@ -175,24 +155,23 @@ export const validate = defineCommand<Verdicts>()({
   async run(context, values) {
     const paths = values.arguments.map((path) => resolve(context.runtime.cwd, path))
     const agents = validateAgents(context, paths)
-    const diagnostics = agents.flatMap((agent) => agent.diagnostics)
-    const invalid = agents.filter(({ valid }) => !valid).length
-    return {
-      agents,
-      summary: {
-        checked: agents.length,
-        valid: agents.length - invalid,
-        invalid,
-        errors: diagnostics.filter(({ severity }) => severity === 'error').length,
-        warnings: diagnostics.filter(({ severity }) => severity === 'warning').length,
-      },
+    const count = (severity: string): number =>
+      agents.flatMap((one) => one.diagnostics).filter((one) => one.severity === severity).length
+    const valid = agents.filter((agent) => agent.valid).length
+    const summary = {
+      checked: agents.length,
+      valid,
+      invalid: agents.length - valid,
+      errors: count('error'),
+      warnings: count('warning'),
     }
+    return { agents, summary }
   },
-  render({ summary: { checked, invalid, errors, warnings } }, screen) {
+  render({ summary: { checked, invalid, errors, warnings } }, { style }) {
     const verdict =
       invalid === 0
-        ? screen.style('green', checked === 1 ? 'valid' : 'all valid')
-        : screen.style('red', `${invalid} invalid`)
+        ? style('green', checked === 1 ? 'valid' : 'all valid')
+        : style('red', `${invalid} invalid`)
     const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
     return `${amount(checked, 'subagent')} checked, ${verdict}: ${found}\n`
   },
@@ -201,8 +180,7 @@ export const validate = defineCommand<Verdicts>()({
 })
 
 /**
- * Checks the given files, or all that are found: their fields, the tools, skills and models that they
- * name, and cycles.
+ * Checks the given files, or all that are found.
  *
  * @throws {UsageError} for a path that does not exist.
  */

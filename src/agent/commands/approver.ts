@@ -1,7 +1,7 @@
 import type { Context } from '../../core/command.ts'
 import { safeText } from '../../core/text.ts'
 import { maxTurnsExceeded } from '../loop/run-loop.ts'
-import type { ApprovalRequest, Approval } from '../types.ts'
+import type { Approval, ApprovalRequest } from '../types.ts'
 
 /** Why a run has no answer or only a part of one, as the command line says it. */
 export interface Ending {
@@ -24,46 +24,43 @@ export class CommandApprover {
   }
 
   readonly approve = async (request: ApprovalRequest): Promise<Approval> => {
+    const { agent, tool, reason, signal } = request
     // The reason is part of the key: a yes to a tool is not a yes to a call outside the project.
-    const key = `${request.agent} ${request.tool.name} ${request.reason}`
+    const key = `${agent} ${tool.name} ${reason}`
     if (this.#approvesAll || this.#always.has(key)) return { approved: true }
-    const answer = await this.#ask(request)
-    if (request.signal.aborted) return { approved: false, reason: 'the call was cancelled' }
-    if (answer === undefined) {
-      this.#unasked.add(request.tool.name)
+    const nobody = new Error('no answer was given')
+    let answer: string
+    try {
+      const question = { text: questionText(request), otherwise: () => nobody }
+      answer = (await this.#context.ask(question, signal)).trim()
+    } catch (error) {
+      if (!signal.aborted && error !== nobody) throw error
+      if (signal.aborted) return { approved: false, reason: 'the call was cancelled' }
+      this.#unasked.add(tool.name)
       return { approved: false, reason: 'it needs an approval, and the shell is not interactive' }
     }
-    const word = answer.trim().toLowerCase()
-    if (/^a(?:lways)?$/.test(word)) this.#always.add(key)
-    if (/^(?:y(?:es)?|a(?:lways)?)$/.test(word)) return { approved: true }
-    const said = /^(?:no?)?$/.test(word) ? '' : `, and said: ${answer.trim()}`
+    if (/^a(?:lways)?$/i.test(answer)) this.#always.add(key)
+    if (/^(?:y(?:es)?|a(?:lways)?)$/i.test(answer)) return { approved: true }
+    const said = /^(?:no?)?$/i.test(answer) ? '' : `, and said: ${answer}`
     return { approved: false, reason: `the user did not approve it${said}` }
   }
 
   /** How a run ended that failed with `error`, if with any. */
   ending(error: string | undefined): Ending {
-    const unasked = [...this.#unasked]
-    const said = error === undefined ? [] : [withOption(error)]
-    if (unasked.length > 0) {
+    const refused = [...this.#unasked]
+    const said: string[] = []
+    // The turns are the only limit that an option of the same command raises.
+    if (error === maxTurnsExceeded) {
+      said.push(`${error}: it was asked for a summary instead. --max-turns gives it more.`)
+    } else if (error !== undefined) said.push(error)
+    if (refused.length > 0) {
       said.push(
-        `Refused without approval, because the shell is not interactive: ${unasked.join(', ')}. Run it in an interactive shell, or with --yes.`,
+        `Refused without approval, because the shell is not interactive: ${refused.join(', ')}. Run it in an interactive shell, or with --yes.`,
       )
     }
     return {
       error: said.length === 0 ? undefined : said.join('\n'),
-      refused: unasked.length === 0 ? undefined : unasked,
-    }
-  }
-
-  /** Undefined where no user can be asked, and after Ctrl-D. */
-  async #ask(request: ApprovalRequest): Promise<string | undefined> {
-    const nobody = new Error('no answer was given')
-    try {
-      const text = questionText(request)
-      return await this.#context.ask({ text, otherwise: () => nobody }, request.signal)
-    } catch (error) {
-      if (error === nobody || request.signal.aborted) return undefined
-      throw error
+      refused: refused.length === 0 ? undefined : refused,
     }
   }
 }
@@ -77,11 +74,4 @@ function questionText({ agent, tool, input, reason, effect }: ApprovalRequest): 
     'Allow it? [y]es, [a]lways this tool, [N]o, or say what to do instead: ',
   ]
   return safeText(lines.join('\n'))
-}
-
-/** The turns are the only limit that an option of the same command raises. */
-function withOption(error: string): string {
-  return error === maxTurnsExceeded
-    ? `${error}: it was asked for a summary instead. --max-turns gives it more.`
-    : error
 }

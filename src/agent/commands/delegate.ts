@@ -36,7 +36,12 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     const [name = '', given = ''] = values.arguments
     refuseInputTwice(given, '--context', values.context)
     const task = await inputText(given, context)
-    if (task.trim() === '') throw emptyTask(name)
+    if (task.trim() === '') {
+      throw new UsageError({
+        code: 'task-empty',
+        message: `the task for ${name} is empty; a subagent knows nothing but its task`,
+      })
+    }
     const more = values.context === undefined ? undefined : await inputText(values.context, context)
     const approver = new CommandApprover(context, values.yes)
     noteMissingServers(context, values)
@@ -77,10 +82,3 @@ export const command = defineCommand<DelegateResult, AgentEvent>()({
     return endReason === 'capped' || endReason === 'timeout' ? exitCode.budget : exitCode.badAnswer
   },
 })
-
-function emptyTask(name: string): UsageError {
-  return new UsageError({
-    code: 'task-empty',
-    message: `the task for ${name} is empty; a subagent knows nothing but its task`,
-  })
-}

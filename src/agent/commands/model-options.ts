@@ -61,7 +61,7 @@ export function agentOptions(
   Reflect.set(globalThis, 'AI_SDK_LOG_WARNINGS', false)
   const named = mcpServer.length > 0 ? mcpServer : undefined
   return {
-    model: model ?? defaultModel(settings.agent.model),
+    model: requireModel(model ?? settings.agent.model),
     runtime,
     settings,
     baseUrl,
@@ -72,7 +72,7 @@ export function agentOptions(
   }
 }
 
-function defaultModel(name: string): string {
+function requireModel(name: string): string {
   if (name !== '') return name
   throw new UsageError({
     code: 'model-missing',
@@ -86,11 +86,7 @@ export function noteMissingServers(context: Context, { mcp }: ModelValues): void
   if (!mcp) return
   const { runtime, settings } = context
   const project = findWorkspace(runtime.cwd, runtime)
-  const configuration = readServerConfiguration({
-    project,
-    runtime,
-    trust: settings.workspaceTrust,
-  })
-  const problem = unaskedServers(configuration)
+  const trust = settings.workspaceTrust
+  const problem = unaskedServers(readServerConfiguration({ project, runtime, trust }))
   if (problem instanceof NoServersError) context.note(`${problem.message}.`)
 }

@@ -283,9 +283,7 @@ export class Queue {
 
   /** Rejects with the signal's reason when that comes before a free place. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    signal.throwIfAborted()
-    if (this.#free > 0) this.#free -= 1
-    else await this.#turn(signal)
+    await this.#enter(signal)
     try {
       return await work()
     } finally {
@@ -295,8 +293,13 @@ export class Queue {
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
+  async #enter(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    if (this.#free > 0) {
+      this.#free -= 1
+      return
+    }
+    await new Promise<void>((resolve, reject) => {
       const settle = (): void => {
         this.#waiting.delete(settle)
         signal.removeEventListener('abort', settle)
