@@ -21,9 +21,7 @@ export function isPlatform(name: string): name is Platform {
 
 /** How an agent client asks for context before its model runs. */
 export interface HookAdapter {
-  /** The client's name for users. */
   title: string
-  /** The name of its program. */
   program: string
   /**
    * The client's own directory below the user's home, and the variable that moves it; `moves: 'home'`
@@ -39,12 +37,10 @@ export interface HookAdapter {
   sigil: Sigil
   /** What the client starts the command with on Windows, as its own code or documents say. */
   windowsShell: 'bash' | 'cmd' | 'powershell'
-  /** The answer that puts `context` before the model, as an object for stdout. */
   answer(context: string): object
   limit: ContextLimit
   /** What the user must do, besides installing, before the hook runs; a sentence each. */
   steps: { user?: string | undefined; project?: string | undefined }
-  /** What this client cannot do, for `hooks status`. */
   remark?: string | undefined
 }
 
@@ -53,7 +49,6 @@ export type Registration =
   /** One item of a list inside a JSON file that others write to as well. */
   | {
       kind: 'entry'
-      /** The keys that lead to the list. */
       list: readonly string[]
       entry(commands: readonly string[]): object
       /** What the file must hold besides, where it is new or lacks it. */
@@ -62,7 +57,6 @@ export type Registration =
   /** A file that belongs to us; its text is in a table that the hook itself does not load. */
   | { kind: 'file'; text: FileText }
 
-/** The name of a text in that table. */
 export type FileText = 'copilot-hooks' | 'opencode-plugin' | 'pi-extension'
 
 /** Seconds a client waits for the hook; our own deadline is earlier. */

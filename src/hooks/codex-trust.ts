@@ -5,7 +5,6 @@ import type * as Zod from 'zod'
 import { launcherName } from './launcher.ts'
 import type { HookScope } from './registration.ts'
 
-/** What Codex itself says about our hook, by where it is registered. */
 export type CodexTrust = Readonly<Record<HookScope, CodexHookTrust>>
 
 export type CodexHookTrust =
@@ -60,7 +59,6 @@ export async function codexTrust(
   }
 }
 
-/** What we read of the answers of Codex. */
 function messageSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const hook = z.object({

@@ -5,7 +5,6 @@ export interface ContextLimit {
   unit: 'characters' | 'bytes'
   /** Of one hook; Infinity where no limit is known. */
   amount: number
-  /** The most parts that the hook may be registered as. */
   parts: number
 }
 
@@ -49,7 +48,6 @@ const labelSize = 100
 /** Shares end at line ends, so each may be shorter than it could be by a line. */
 const longestExpectedLine = 400
 
-/** The shares, or undefined where there would be more of them than parts. */
 function fits(
   given: readonly InjectedReference[],
   rest: readonly InjectedReference[],
@@ -85,7 +83,6 @@ function composeContext(
   )
 }
 
-/** Joins parts in order, as many as fit into each piece. */
 function pack(parts: Iterable<string>, room: number, measure: (text: string) => number): string[] {
   const pieces: string[] = []
   let piece = ''

@@ -114,7 +114,6 @@ function withoutMade(text: string, { list }: EntryRegistration, made: Made): str
   })
 }
 
-/** Our commands in a configuration, in order. */
 export function ownCommands(text: string, registration: EntryRegistration, path: string): string[] {
   return itemsOf(readRoot(text, registration.list, path), registration.list).flatMap((item) =>
     commandsOf(item).filter((command) => command.includes(launcherName)),
@@ -126,7 +125,6 @@ function newFile({ list, frame }: EntryRegistration, entry: object): string {
   return `${JSON.stringify({ ...frame, ...Object(nested) }, undefined, 2)}\n`
 }
 
-/** Makes what is missing of the objects and the list that lead to the item. */
 function addItem(
   text: string,
   tree: Jsonc.Node,

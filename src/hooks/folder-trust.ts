@@ -125,7 +125,6 @@ const folderTrustKeys: readonly string[] = ['security', 'folderTrust', 'enabled'
 /** The levels of `trustedFolders.json` that trust; the other is `DO_NOT_TRUST`. */
 const trustLevels: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
 
-/** The folder that a rule is about. */
 function placeOf([place, level]: readonly [string, unknown]): string {
   return level === 'TRUST_PARENT' ? dirname(place) : place
 }
@@ -187,7 +186,6 @@ function qwenTrust(folder: string, runtime: Runtime): FolderTrust {
     : { state: 'open', reason: `no rule in ${path} is about it` }
 }
 
-/** The folder and everything above it, the nearest first. */
 function withParents(folder: string): string[] {
   const folders = [folder]
   for (let at = folder; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at))
@@ -210,7 +208,6 @@ function repositoryRoot(folder: string): string | undefined {
 
 class UnreadableFile extends Error {}
 
-/** The text of a client's file; undefined where there is none. */
 function readText(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: 64 * 1024 * 1024 })
   if (reading.ok) return reading.text
@@ -229,7 +226,6 @@ function readObject(path: string): Readonly<Record<string, unknown>> | undefined
   throw new UnreadableFile(`${path} holds no JSON object`)
 }
 
-/** The value below some keys, or undefined. */
 function valueAt(value: unknown, ...keys: readonly string[]): unknown {
   return keys.reduce<unknown>(
     (inner, key) => (isObject(inner) && Object.hasOwn(inner, key) ? inner[key] : undefined),

@@ -40,7 +40,6 @@ export function claimTurn(
   return true
 }
 
-/** The parts that the first caller has; the file appears with its content at once. */
 function agreedParts(path: string, of: number): number {
   const own = `${path}.${process.pid}`
   writeFileSync(own, String(of), { mode: 0o600 })
@@ -83,7 +82,6 @@ export function withoutGiven(
   return isNew
 }
 
-/** None of a file that cannot be read: the references are given again. */
 function linesOf(path: string): string[] {
   try {
     return readFileSync(path, 'utf8').split('\n')

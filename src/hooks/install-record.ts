@@ -18,7 +18,6 @@ function recordSchema() {
     path: z.string(),
     /** The file that holds what was there before; null where there was nothing. */
     backup: z.string().nullable(),
-    /** Of what we wrote. */
     digest: z.string(),
     /** Directories that were made for it, deepest first. */
     directories: z.array(z.string()).default([]),
@@ -38,7 +37,6 @@ export function recordPath(runtime: Runtime): string {
   return join(userDirectories(runtime).state, 'hooks', 'installed.json')
 }
 
-/** @throws {StateFileError} for a record that is broken or of a newer version. */
 export function readRecords(runtime: Runtime): InstallRecord[] {
   const path = recordPath(runtime)
   try {

@@ -24,21 +24,17 @@ import { cacheDirectory } from './trigger-cache.ts'
 
 interface InstallOptions {
   scope: HookScope
-  /** Show what would be written, and write nothing. */
   dryRun?: boolean | undefined
 }
 
-/** What is, or would be, done to one file. */
 export interface FileChange {
   platform: Platform
   scope: HookScope
   path: string
-  /** Undefined where there is no file. */
   before: string | undefined
   after: string | undefined
   /** The copy of what was there; undefined where nothing was, or nothing was written. */
   backup?: string | undefined
-  /** How many parts the hook is registered as. */
   parts: number
 }
 
@@ -167,7 +163,6 @@ export async function uninstallHook(
   })
 }
 
-/** A configuration without our hook; undefined where the file goes away. */
 function textWithout(
   before: string,
   platform: Platform,
@@ -175,7 +170,6 @@ function textWithout(
   record: InstallRecord | undefined,
 ): string | undefined {
   const { registration } = adapters[platform]
-  // Undefined where there was no file.
   const original = (): string | undefined =>
     record?.backup == null ? undefined : readFileSync(record.backup, 'utf8')
   if (record !== undefined && sha256(before) === record.digest) return original()
@@ -210,7 +204,6 @@ function pathOf(runtime: Runtime, platform: Platform, scope: HookScope): string 
   return configurationPath(adapters[platform], runtime, scope, workspace)
 }
 
-/** Reads a client's file; undefined where there is none. */
 export function readConfiguration(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: 16 * 1024 * 1024 })
   if (reading.ok) return reading.text

@@ -95,7 +95,6 @@ function loadParser(): typeof Jsonc {
   return parser
 }
 
-/** Whether a configuration says nothing at all, whatever blanks it has. */
 export function isEmptyConfiguration(text: string): boolean {
   const body = withoutMark(text)
   const tree = treeOf(body)
@@ -113,7 +112,6 @@ export interface TextStyle {
   lines: boolean
 }
 
-/** A comma or a comment, and where it stands. */
 interface Piece {
   text: string
   start: number
@@ -184,12 +182,10 @@ export function removeMember(text: string, container: Node, index: number): stri
     .reduce((rest, cut) => rest.slice(0, cut.start) + rest.slice(cut.end), text)
 }
 
-/** Whether nothing is between the brackets, no comment either. */
 export function isBlank(text: string, container: Node): boolean {
   return innerText(text, container).trim() === ''
 }
 
-/** What is between the brackets. */
 export function innerText(text: string, container: Node): string {
   return text.slice(container.offset + 1, endOf(container) - 1)
 }
@@ -218,7 +214,6 @@ function renderMember(
   return name + lines.join(layout.eol + layout.margin)
 }
 
-/** The commas and comments of a stretch that holds no value. */
 function piecesOf(text: string, start: number, end: number): Piece[] {
   const matches = text.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)/g)
   return Array.from(matches, (match) => {

@@ -35,7 +35,6 @@ export async function installLauncher(runtime: Runtime): Promise<'installed' | '
   return 'installed'
 }
 
-/** Whether the launcher is there and starts this version of the hook. */
 export function launcherState(runtime: Runtime): 'current' | 'outdated' | 'missing' {
   const text = readIfThere(launcherPath(runtime))
   if (text === undefined) return 'missing'
@@ -44,12 +43,10 @@ export function launcherState(runtime: Runtime): 'current' | 'outdated' | 'missi
   return text.includes(version) && existsSync(entry) ? 'current' : 'outdated'
 }
 
-/** Takes the launcher and every version of the hook away. */
 export function removeLauncher(runtime: Runtime): void {
   rmSync(launcherDirectory(runtime), { recursive: true, force: true })
 }
 
-/** The content of every file by its path below the directory of the version. */
 function packagedFiles(): ReadonlyMap<string, string> {
   const directory = packagedDirectory()
   const read = (folder: string, place: (name: string) => string): [string, string][] =>
@@ -119,11 +116,9 @@ function readIfThere(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }
 
-/** What a launcher starts. */
 interface LauncherTarget {
   /** The Node that installed it, tried first: clients started from a desktop have a poor PATH. */
   node: string
-  /** The entry of the hook. */
   entry: string
 }
 

@@ -1,10 +1,8 @@
 import { isObject } from '../core/json.ts'
 import { fingerprint } from './trigger-cache.ts'
 
-/** What a client tells its hook about a prompt. */
 export interface HookPayload {
   prompt: string
-  /** Where the client works; undefined where it did not say. */
   cwd: string | undefined
   session: string | undefined
   /**
@@ -63,10 +61,8 @@ function isText(value: unknown): value is string {
  */
 export type Sigil = 'slash' | 'dollar' | 'skill-colon' | 'expanded'
 
-/** What the hook needs to know of the installed skills to recognise a call of one. */
 interface InstalledSkills {
   has(name: string): boolean
-  /** The text of the skill's `SKILL.md`, or undefined. */
   textOf(name: string): string | undefined
 }
 

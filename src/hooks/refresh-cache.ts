@@ -30,7 +30,6 @@ import {
 
 /** The coarsest clock of a file system (FAT): a second change within it can go unnoticed. */
 const clockGrainMs = 2000
-/** Caches that are kept; each working directory has one. */
 const mostCaches = 100
 
 /**
@@ -152,7 +151,6 @@ function directoriesUpward(from: string): string[] {
   }
 }
 
-/** Removes the caches that were written longest ago. */
 function removeOldCaches(runtime: Runtime): void {
   const directory = cacheDirectory(runtime)
   makePrivateDirectory(directory)

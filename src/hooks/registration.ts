@@ -6,7 +6,6 @@ import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
 import { adapters, type HookAdapter, type Platform } from './adapters.ts'
 import { launcherName, launcherPath, shellQuote } from './launcher.ts'
 
-/** Whose configuration the hook is registered in. */
 export type HookScope = 'user' | 'project'
 
 /**
@@ -48,7 +47,6 @@ export function clientHome({ home }: HookAdapter, runtime: Runtime): string {
   return home.moves === 'home' ? join(moved, home.path) : moved
 }
 
-/** The file that the hook is registered in. */
 export function configurationPath(
   adapter: HookAdapter,
   runtime: Runtime,

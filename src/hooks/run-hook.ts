@@ -21,9 +21,7 @@ import {
 
 interface HookRequest {
   platform: Platform
-  /** Which part of the context this process prints, from 1, and how many there are. */
   part: { number: number; of: number }
-  /** All of standard input. */
   input: string
   /** Of the process; the working directory of the client is in the input. */
   runtime: Runtime
@@ -35,7 +33,6 @@ export interface HookAnswer {
   stderr: string
 }
 
-/** Our own deadline, before any client's. */
 const deadlineMs = 8000
 
 const silence: HookAnswer = { stdout: '', stderr: '' }
@@ -163,7 +160,6 @@ async function currentCache(runtime: Runtime): Promise<TriggerCache> {
   return openCache(refreshCache(runtime, place))
 }
 
-/** The paths of the skills among `matches` whose text may not be given. */
 async function untrustedSkills(
   matches: readonly TriggerMatch<CachedSkill>[],
   runtime: Runtime,

@@ -22,7 +22,6 @@ import {
 } from './registration.ts'
 import { willRun, type WillRun } from './will-run.ts'
 
-/** What one configuration file says about our hook. */
 export type Registered =
   | { state: 'absent'; path: string }
   | { state: 'installed'; path: string; parts: number }
@@ -34,13 +33,11 @@ export type HooksStatus = Awaited<ReturnType<typeof hooksStatus>>
 export type PlatformStatus = HooksStatus['platforms'][number]
 
 interface StatusOptions {
-  /** Default: where it lies on the search path. */
   findProgram?(name: string): string | undefined
   /** How long a client that is asked itself may take to answer; default: 8000. */
   patienceMs?: number
 }
 
-/** Looks at every client: whether the hook is there, whether it will run, and how long it takes. */
 export async function hooksStatus(runtime: Runtime, options: StatusOptions = {}) {
   const launcher = { path: launcherPath(runtime), state: launcherState(runtime) }
   const facts = {
@@ -77,7 +74,6 @@ export function installedPlatforms(runtime: Runtime): Platform[] {
 
 interface PlaceFacts {
   launcher: ReturnType<typeof launcherState>
-  /** Of {@link largestInjection}. */
   largest: number
   workspace: string
   cwd: string
@@ -120,15 +116,12 @@ async function platformStatus(
   return {
     platform,
     title: adapter.title,
-    /** The client's program, or undefined where it is not on the search path. */
     program,
     user,
     project,
-    /** What the client's own files say of the folder. */
     folder,
     /** What Codex says of the hook itself; undefined for other clients, and where it was not asked. */
     trust,
-    /** Whether it will run in this folder, for each place where it is registered. */
     runs,
     /** What is left for the user to do before the hook runs. */
     steps: [...new Set(steps)],

@@ -15,18 +15,14 @@ function traceSchema() {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
   const file = { skill: z.string(), path: z.string() }
   return z.object({
-    /** ISO 8601. */
     at: z.string(),
     platform: z.enum(platforms),
     cwd: z.string(),
     session: z.string().optional(),
-    /** The beginning of the prompt. */
     prompt: z.string(),
     injected: z.array(z.object({ ...file, characters: z.number() })),
-    /** What was asked for and not given, and why. */
     withheld: z.array(z.object({ ...file, reason: z.string() })),
     durationMs: z.number(),
-    /** Why nothing could be done. */
     error: z.string().optional(),
   })
 }

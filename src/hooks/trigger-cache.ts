@@ -10,7 +10,6 @@ import type { TriggerSkill } from '../trigger/match.ts'
  */
 export interface TriggerCache {
   repeat: 'prompt' | 'session'
-  /** The `SKILL.md` of a skill that can be used. */
   pathOf(name: string): string | undefined
   /** The skills of which a trigger can fire on the prompt, in order of precedence. */
   candidates(prompt: string): Generator<CachedSkill>
@@ -31,7 +30,6 @@ export interface CacheHeader {
   repeat: 'prompt' | 'session'
   /** One list for each fact, because thousands of objects take longer to parse. */
   skills: {
-    /** The `SKILL.md` of every skill that can be used, in order of precedence. */
     path: readonly string[]
     changed: readonly number[]
     size: readonly number[]
@@ -40,7 +38,6 @@ export interface CacheHeader {
     /** A prompt that fires a trigger of the skill contains one of these. */
     needs: readonly (readonly string[])[]
   }
-  /** Files and directories besides skills that the content depends on. */
   others: readonly StampedFile[]
   /** Paths that only have to exist, or not, as before. */
   existing: readonly { path: string; exists: boolean }[]
@@ -93,7 +90,6 @@ export function readCache({ path, key }: CachePlace): TriggerCache | undefined {
   }
 }
 
-/** Opens the content of a cache, without looking at the disk. */
 export function openCache(file: Buffer, header: CacheHeader = headerOf(file)): TriggerCache {
   const { path: paths, name: names, trust, needs } = header.skills
   return {

@@ -13,7 +13,6 @@ export type WillRun =
   | {
       answer: 'once-trusted' | 'no' | 'unknown'
       reason: string
-      /** The exact thing to do. */
       step: string
     }
 
@@ -29,7 +28,6 @@ interface WillRunFacts {
   codex?: CodexHookTrust | undefined
 }
 
-/** Judges one registration from what is known of the folder. */
 export function willRun(facts: WillRunFacts): WillRun {
   const { platform, scope, folder, cwd, workspace, launcher, codex } = facts
   const { title, looksUp, program } = adapters[platform]
@@ -68,7 +66,6 @@ const codexReasons = {
   unknown: 'Codex could not be asked about the hook, or does not know it',
 } as const
 
-/** What becomes of the hook, and what the user does about it. */
 interface Consequence {
   user: 'yes' | 'once-trusted' | 'no'
   project: 'once-trusted' | 'no'

@@ -72,7 +72,6 @@ function sampleOf(node: PatternNode): string {
   }
 }
 
-/** Characters to try for a class. */
 const visible = [
   'x',
   ...Array.from({ length: 95 }, (_, code) => String.fromCharCode(32 + code)),

@@ -15,9 +15,7 @@ import { compilePattern, type Pattern, plainText, requiredText } from './pattern
 import { readPortableTriggers } from './read-triggers.ts'
 import { portableRewrite } from './rewrite-pattern.ts'
 
-/** A skill whose triggers are checked. */
 export interface CheckedSkill extends TriggerSkill {
-  /** The whole `SKILL.md`. */
   text: string
   /** The text after the closing `---`, unchanged. */
   body: string
@@ -26,17 +24,14 @@ export interface CheckedSkill extends TriggerSkill {
 export interface TriggerCheck {
   skill: string
   path: string
-  /** In the order of the triggers. */
   triggers: readonly (TriggerDeclaration & {
     /** Where it matches the skill's own body: the line from the body's first, and its text. */
     risk?: { bodyLine: number; text: string } | undefined
-    /** Why it cannot inject: a sentence for each error in its pattern or file. */
     problems: readonly string[]
   })[]
   diagnostics: readonly Diagnostic[]
 }
 
-/** Checks a skill's triggers for its author. */
 export function checkTriggers(skill: CheckedSkill): TriggerCheck {
   const { name, path } = skill
   const lines = skill.text.split(/\r?\n/)
@@ -190,7 +185,6 @@ const rules = {
   'trigger-small-skill': ['info', 'A skill is large enough for triggers to save something.'],
 } as const satisfies Record<string, readonly [Severity, string]>
 
-/** Every code of the trigger checks with its rule, for reports that describe their rules. */
 export const triggerRules = Object.entries(rules).map(([code, [severity, sentence]]) => {
   return { code, severity, sentence }
 })

@@ -4,7 +4,6 @@ import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { compilePattern, type Pattern } from './pattern.ts'
 import { readTarget } from './inject.ts'
 
-/** What one trigger made of a prompt. */
 export type TriggerVerdict = { trigger: TriggerDeclaration } & (
   | {
       outcome: 'fired'
@@ -45,10 +44,8 @@ export function explainPrompt(prompt: string, skills: readonly TriggerSkill[]): 
   }))
 }
 
-/** Why a trigger that looks as if it should have fired did not. */
 interface NearMiss {
   causes: readonly NearMissCause[]
-  /** For the author: the causes in words. */
   reason: string
 }
 

@@ -4,10 +4,8 @@ import { withoutEnd } from '../core/text.ts'
 import { estimateTokens } from '../skill/catalog.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
-/** A reference that is put into the context. */
 export interface InjectedReference {
   skill: string
-  /** As the trigger has it, relative to the skill. */
   path: string
   /** Absolute, links resolved. */
   file: string
@@ -90,7 +88,6 @@ export function renderInjection(injected: readonly InjectedReference[]): string 
     .join('')
 }
 
-/** What is wrong with the file of a trigger, as a finding about its skill. */
 export function targetDiagnostic(
   path: string,
   trigger: { inject: string; line: number },

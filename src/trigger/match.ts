@@ -3,21 +3,17 @@ import type { TriggerDeclaration } from '../skill/model.ts'
 import type { PatternProblem } from './parse-pattern.ts'
 import { compilePattern, hasRequired, type Pattern } from './pattern.ts'
 
-/** What matching needs to know of a skill. */
 export interface TriggerSkill {
   name: string
   /** Absolute; where the references lie. */
   directory: string
-  /** The `SKILL.md`, for diagnostics. */
   path: string
   triggers: readonly TriggerDeclaration[]
 }
 
-/** A trigger that fired. */
 export interface TriggerMatch<Skill extends TriggerSkill = TriggerSkill> {
   skill: Skill
   trigger: TriggerDeclaration
-  /** The text that it fired on. */
   text: string
   /** The line of the prompt, from 1. */
   promptLine: number

@@ -7,7 +7,6 @@ import { type Construct, portabilityNote, type PortabilityNote } from './portabi
 export type PatternNode =
   | { kind: 'empty' }
   | { kind: 'literal'; text: string }
-  /** Every character but a line feed. */
   | { kind: 'any' }
   /** As it is written: `[a-z]`, `\d`. */
   | { kind: 'class'; source: string }
@@ -20,7 +19,6 @@ export type PatternNode =
   /** `max` is Infinity for `*`, `+` and `{n,}`. */
   | { kind: 'repeat'; child: PatternNode; min: number; max: number }
 
-/** Why a pattern is not accepted, and where. */
 export interface PatternProblem {
   code: 'pattern-invalid' | 'pattern-unsupported' | 'pattern-too-long' | 'pattern-too-large'
   /** A sentence without the pattern itself. */
@@ -121,7 +119,6 @@ class PatternParser {
     this.notes.push(portabilityNote(construct, this.source, start, this.at, rewrite))
   }
 
-  /** The match of a sticky expression at this place. */
   private match(expression: RegExp): RegExpExecArray | null {
     expression.lastIndex = this.at
     return expression.exec(this.source)
@@ -296,7 +293,6 @@ class PatternParser {
     return { kind: 'literal', text: this.readCharacterEscape('needless-escape') }
   }
 
-  /** Reads `[…]`, with ranges, POSIX classes and escapes. */
   private readClass(): PatternNode {
     const start = this.at
     const first = start + (this.source[start + 1] === '^' ? 2 : 1)

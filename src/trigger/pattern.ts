@@ -4,7 +4,6 @@ import { withoutEnd } from '../core/text.ts'
 import { parsePattern, type PatternNode, type PatternProblem, sequenceOf } from './parse-pattern.ts'
 import type { PortabilityNote } from './portability.ts'
 
-/** The longest pattern, in UTF-16 code units. */
 export const longestPattern = 1000
 
 export interface Pattern {
@@ -18,7 +17,6 @@ export interface Pattern {
   find: (line: string) => PatternMatch | undefined
 }
 
-/** Where in a line something was found: UTF-16 offsets. */
 interface PatternMatch {
   start: number
   end: number

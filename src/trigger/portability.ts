@@ -7,7 +7,6 @@ export interface PortabilityNote {
   /** UTF-16 offsets into the pattern. */
   start: number
   end: number
-  /** The characters as they stand. */
   text: string
   /** Who reads it differently from Skillrail, which reads it as RE2 does. */
   engines: readonly PatternEngine[]

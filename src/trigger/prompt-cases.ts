@@ -2,7 +2,6 @@ import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
 import type { Diagnostic } from '../core/diagnostic.ts'
 
-/** An author's test: what a prompt must inject. */
 export interface PromptCase {
   prompt: string
   /** Paths as in the triggers, or `skill:path`; in any order. */

@@ -39,7 +39,6 @@ export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
   return { skill: name, text, tokens: estimateTokens(text) }
 }
 
-/** The block for the lines, without markers. */
 export function tierZeroBlock(lines: readonly TierZeroLine[]): string {
   const title =
     '## Skills\n\nUse a skill when its line fits the task; its instructions load then.\n\n'
@@ -105,11 +104,8 @@ export function tokenReport({
   const saved = withoutTriggers === 0 ? 0 : 1 - withTriggers / withoutTriggers
   return {
     skill: name,
-    /** The line in a project's `CLAUDE.md`, and so on. */
     discovery: tierZeroLine(name, fields).tokens,
-    /** Name and description. */
     metadata: tokens.metadata,
-    /** The body. */
     instructions: tokens.body,
     /** Each file that a trigger injects, once; undefined where it cannot be read. */
     references,
@@ -117,7 +113,6 @@ export function tokenReport({
     withoutTriggers,
     /** The body and what one trigger injects, on average over the references. */
     withTriggers,
-    /** In percent of `withoutTriggers`. */
     saved: Math.round(saved * 100),
   }
 }

@@ -64,7 +64,6 @@ function subagentParts(workspace: string, options: CollectOptions): ActingPart[]
   return [...found, ...elsewhere.flatMap((path) => agentFileParts(workspace, path, { text }))]
 }
 
-/** The parts of one skill, in the order of path and kind. */
 export function collectSkillParts(
   workspace: string,
   skill: ActingSkill,
@@ -119,9 +118,7 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
 
 /** The program of a hook as a path in its skill; whether it is there was not looked at. */
 interface HookProgram {
-  /** Relative to the directory of the skill, with `/`. */
   path: string
-  /** The command behind it. */
   rest: string
 }
 
@@ -175,7 +172,6 @@ function relativePath(line: string): string | undefined {
   return isAbsolute(first) || /^(?:~|[A-Za-z]:)/.test(first) ? undefined : first
 }
 
-/** The command or the setting that would allow what was refused. */
 export function allowingHint(
   reason: TrustReason,
   skill: TrustSubject,

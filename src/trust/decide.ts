@@ -72,7 +72,6 @@ export function mayShadow(upper: TrustLevel, lower: TrustLevel): boolean {
 export interface TrustPolicyOptions {
   /** Any spelling of the workspace; see `findWorkspace`. */
   workspace: string
-  /** Default `ask`. */
   workspaceTrust?: 'ask' | 'trusted' | undefined
   /**
    * Absolute paths, or ones that begin with `~/`, from the user's settings or the calling program.

@@ -98,7 +98,6 @@ export function readInChunks(
   }
 }
 
-/** As in "PATH …". */
 export function cannotBe(done: 'read' | 'listed', error: unknown): string {
   return `cannot be ${done}: ${systemCode(error) ?? messageOf(error)}`
 }

@@ -9,7 +9,6 @@ import { cannotBe, readInChunks } from './digest-file.ts'
 import { type JsonProblem, parseProjectJson, problemAt } from './project-json.ts'
 import { maxBytes, maxEntries } from './skill-files.ts'
 
-/** What the `skills` command recorded about a skill when it installed it. */
 interface InstalledSkill {
   name: string
   /** `owner/repo`, an address or a path, as it was recorded; only for the reader. */
@@ -22,7 +21,6 @@ export interface InstalledReading {
   /** `none`: there is no such file. */
   state: 'none' | 'read' | 'unreadable'
   path: string
-  /** In the order of names. */
   skills: readonly InstalledSkill[]
   diagnostics: readonly Diagnostic[]
 }
@@ -35,15 +33,12 @@ export interface InstalledState extends InstalledSkill {
   state: 'same' | 'changed' | 'missing' | 'unrecorded'
   /** Absolute; of each copy that is not the same, else of all. */
   directories: readonly string[]
-  /** Why a copy cannot be read. */
   problem?: string | undefined
 }
 
-/** One of the two files that the `skills` command writes. */
 interface LockForm {
   fileName: string
   version: number
-  /** The member with the hash of a skill. */
   hash: 'computedHash' | 'skillFolderHash'
   looks: RegExp
   words: string

@@ -41,7 +41,6 @@ export class KeptTexts {
     }
   }
 
-  /** The text that had this digest; undefined where it was not kept or was edited since. */
   read(digest: string): string | undefined {
     if (!isFileDigest(digest)) return undefined
     const path = join(this.directory, nameOf(digest, 'txt'))

@@ -15,7 +15,6 @@ import { entryStats, lockPath } from './skill-files.ts'
  * made until asked.
  */
 export class LockStore {
-  /** `.skillrail/skills.lock.json` in the workspace. */
   readonly path: string
   /** One place for each project: what another one does not need any more may be needed here. */
   readonly texts: KeptTexts

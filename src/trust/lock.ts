@@ -15,7 +15,6 @@ import {
   treeDigest,
 } from './skill-files.ts'
 
-/** A skill as the lock file of a project has it. */
 interface LockedSkill {
   /** Its directory, relative to the workspace with `/` on every platform; `.` for the workspace. */
   path: string
@@ -34,9 +33,7 @@ interface LockedSkill {
 
 type LockedSkills = ReadonlyMap<string, LockedSkill>
 
-/** A skill as it is now. */
 export interface CurrentSkill {
-  /** As in {@link LockedSkill}. */
   path: string
   name: string
   tree: SkillTree
@@ -48,7 +45,6 @@ export type LockReading =
   | { state: 'read'; path: string; skills: LockedSkills }
   | { state: 'unreadable'; path: string; diagnostics: readonly Diagnostic[] }
 
-/** One skill that is not as it was locked. */
 export interface LockChange {
   change: 'added' | 'removed' | 'changed'
   path: string
@@ -62,11 +58,9 @@ export interface LockFileChange {
   change: 'added' | 'removed' | 'changed'
   /** Relative to the skill. */
   path: string
-  /** The digest in the lock. */
   locked?: string | undefined
   /** Whether it may be executed now, where that is not as locked; `true` of an added one that may. */
   executable?: boolean | undefined
-  /** The file as it is now. */
   file?: SkillFile | undefined
 }
 

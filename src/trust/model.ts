@@ -47,11 +47,9 @@ export interface TrustSubject {
   scope: SkillScope
   /** Absolute; its links are resolved unless `realDirectory` is given. Unused in scope `code`. */
   directory: string
-  /** The real path of `directory`, where the caller has it already. */
   realDirectory?: string | undefined
 }
 
-/** A skill of which the acting parts can be collected. */
 export interface ActingSkill extends Omit<TrustSubject, 'scope'> {
   /** The `SKILL.md`; default `SKILL.md` in `directory`. */
   path?: string | undefined
@@ -92,15 +90,12 @@ export interface AcceptedPart {
   size: number
 }
 
-/** A part as it is now, with what a preview shows. */
 export interface ActingPart extends AcceptedPart {
-  /** Name of the skill it belongs to. */
   skill?: string | undefined
   /** `bash`, `python3`, …: from the shebang, else from the extension. */
   interpreter?: string | undefined
   /** The text that was hashed, up to 64 KiB, for a line diff; undefined for anything else. */
   text?: string | undefined
-  /** The target of a symbolic link. */
   link?: string | undefined
   /** Why it could not be read, as in "PATH …": `is not a regular file`. */
   problem?: string | undefined
@@ -110,7 +105,6 @@ export interface ActingPart extends AcceptedPart {
 export interface Acceptance {
   /** Real path. */
   workspace: string
-  /** ISO 8601. */
   acceptedAt: string
   /** Whether the text of the skills was recorded too. */
   pinned: boolean
@@ -135,13 +129,11 @@ export interface WorkspaceAssessment {
  * the caller allows. None of it can come from a file of the project.
  */
 export interface TrustPolicy {
-  /** Real path of the workspace. */
   workspace: string
   /** `trusted`: the caller vouches for the whole workspace (`--trust-workspace`). */
   workspaceTrust: 'ask' | 'trusted'
   /** Real paths whose skills are trusted whatever their scope. */
   trustedPaths: readonly string[]
-  /** What the user accepted for this workspace, if anything. */
   acceptance: Acceptance | undefined
 }
 

@@ -151,7 +151,6 @@ export function agentFilesIn(directory: string): AgentFiles {
   return found
 }
 
-/** The directories from `from` up to and including `root`. */
 export function upTo(from: string, root: string): string[] {
   const directories = [from]
   for (let at = from; at !== root && dirname(at) !== at;) {

@@ -13,7 +13,6 @@ export interface JsonProblem {
   column: number
 }
 
-/** Keys and indexes from the top of a JSON text. */
 type JsonPlace = readonly (string | number)[]
 
 const maxDepth = 16
@@ -58,7 +57,6 @@ export function problemAt(text: string, place: JsonPlace, message: string): Json
   return { message, ...placesIn(text)(node?.offset ?? 0) }
 }
 
-/** Where a text stops being JSON. */
 export function syntaxErrorOffset(text: string): number {
   const deep = tooDeepAt(text)
   if (deep !== undefined) return deep
@@ -85,7 +83,6 @@ function duplicateKey(text: string): { key: string; offset: number } | undefined
   return found
 }
 
-/** Loaded only when a project has such a file. */
 function jsonc(): typeof Jsonc {
   return createRequire(import.meta.url)('jsonc-parser')
 }

@@ -269,7 +269,6 @@ export function workspaceRelative(workspace: string, path: string): string {
   return relative(workspace, path).split(sep).join('/')
 }
 
-/** The directory of a skill as a lock has it. */
 export function lockedPath(workspace: string, directory: string): string {
   return workspaceRelative(workspace, directory) || '.'
 }
@@ -339,7 +338,6 @@ function extensionOf(path: string): string {
   return posix.extname(path).slice(1).toLowerCase()
 }
 
-/** By the extensions of their files. */
 const interpreters: ReadonlyMap<string, string> = new Map(
   Object.entries({
     bash: 'bash',

@@ -25,9 +25,7 @@ const maxRecordBytes = 64 * 1024 * 1024
  * read or made until asked.
  */
 export class TrustStore {
-  /** `trust.json` in the user's state directory. */
   readonly path: string
-  /** The texts of accepted parts, for a diff. */
   readonly texts: KeptTexts
   private readonly now: () => number
 
@@ -121,7 +119,6 @@ function realOr(workspace: string): string {
   return realPathOf(workspace) ?? workspace
 }
 
-/** The record as text, workspaces in the order given. */
 export function serializeTrust(acceptances: readonly Acceptance[]): string {
   return `${JSON.stringify({ version, workspaces: acceptances }, undefined, 1)}\n`
 }

@@ -4,7 +4,6 @@ import { nearest } from '../../core/text.ts'
 import { isPlatform, type Platform, platforms } from '../adapters.ts'
 import { installedPlatforms } from '../status.ts'
 
-/** The clients that were named; if none was, those that are used here. */
 export function namedClients(runtime: Runtime, names: readonly string[]): Platform[] {
   const found = names.length > 0 ? names.map(clientNamed) : installedPlatforms(runtime)
   if (found.length > 0) return found
@@ -15,7 +14,6 @@ export function namedClients(runtime: Runtime, names: readonly string[]): Platfo
   })
 }
 
-/** @throws {UsageError} for a name that is not a client. */
 export function clientNamed(name: string): Platform {
   if (isPlatform(name)) return name
   const meant = nearest(name, platforms)

@@ -32,7 +32,6 @@ export const command = defineCommand<never>()({
   render: () => '',
 })
 
-/** @throws {UsageError} for a text that is not like `1/2`. */
 function partOf(text: string): { number: number; of: number } {
   const [number = '', count, ...more] = text.split('/')
   if (count === undefined || more.length > 0) {

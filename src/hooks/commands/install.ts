@@ -13,7 +13,6 @@ interface ChangesResult {
     action: 'made' | 'changed' | 'removed' | 'none'
     diff: string
   })[]
-  /** Clients whose file was not changed; the other clients' files are. */
   errors: readonly { platform: Platform; code: string; message: string }[]
   dryRun: boolean
 }

@@ -40,7 +40,6 @@ export const command = defineCommand<HooksStatus>()({
   },
 })
 
-/** Whether every client that is here and has the hook will run it. */
 function isWell({ launcher, probe, platforms }: HooksStatus): boolean {
   const states = platforms.flatMap(({ user, project }) => [user.state, project.state])
   if (states.includes('broken') || states.includes('outdated')) return false

@@ -11,7 +11,6 @@ import { readText, type Settled, skillsFor } from './skills.ts'
 
 interface InjectionRequest {
   prompt: string
-  /** Skills by name or path; empty for all that are installed. */
   references: readonly string[]
   tokenBudget: number | undefined
   /** Who wrote the prompt. Skills that only users may invoke do not see a prompt of the model. */
@@ -41,7 +40,6 @@ export function injectionFor(context: Settled, request: InjectionRequest): Injec
   }
 }
 
-/** What `match` answers, as JSON; `tokens` is null where the file cannot be read. */
 export type MatchResult = ReturnType<typeof matchResult>
 
 export function matchResult(

@@ -9,10 +9,8 @@ import { maxSkillBytes, type SkillInfo } from '../../library/model.ts'
 import type { TriggerSkill } from '../match.ts'
 import { isInTriggers } from '../read-triggers.ts'
 
-/** What the commands about triggers need of a context. */
 export type Settled = Pick<Context, 'runtime' | 'settings'>
 
-/** An installed skill as the commands about triggers see it. */
 export interface InstalledSkill extends TriggerSkill {
   info: SkillInfo
 }
@@ -45,14 +43,12 @@ export function aboutTriggers(path: string, diagnostics: readonly Diagnostic[]):
 /** Codes that other fields have too. */
 const sharedCodes: ReadonlySet<string> = new Set(['path-outside', 'field-type'])
 
-/** @throws {SkillrailError} when the file cannot be read. */
 export function readText(path: string, maxBytes: number = maxSkillBytes): string {
   const reading = readRegularFile(path, { maxBytes })
   if (reading.ok) return reading.text
   throw new SkillrailError({ code: reading.code, message: `${reading.message}.` })
 }
 
-/** The options of the commands that try a prompt. */
 export const promptOptions = {
   skill: {
     kind: 'list',

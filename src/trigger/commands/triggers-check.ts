@@ -21,7 +21,6 @@ import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skill
 
 interface Result {
   skills: readonly CheckedFile[]
-  /** With `--prompts`. */
   prompts?: readonly CaseVerdict[] | undefined
   /** Those that are about several skills or about the file of prompts. */
   diagnostics: readonly Diagnostic[]
@@ -30,13 +29,10 @@ interface Result {
 }
 
 interface CheckedFile extends TriggerCheck {
-  /** With `--fix`. */
   changes?: TriggerFix['changes'] | undefined
-  /** With `--dry-run`. */
   diff?: string | undefined
 }
 
-/** What an author's prompt injects, beside what it must inject. */
 type CaseVerdict = ReturnType<typeof verdictOn>
 
 const mostPromptBytes = 16 * 1024 * 1024
@@ -128,7 +124,6 @@ function allDiagnostics({
   return [...skills.flatMap((skill) => skill.diagnostics), ...diagnostics]
 }
 
-/** Checks the triggers of one skill, after fixing them if asked. */
 function checkOne(
   { name, path, directory }: InstalledSkill,
   options: { fix: boolean; dryRun: boolean },

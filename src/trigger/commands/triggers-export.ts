@@ -31,7 +31,6 @@ interface Result {
 interface ExportChange {
   path: string
   action: 'wrote' | 'removed'
-  /** Undefined: the file goes away. */
   text: string | undefined
   mode: number
   diff: string
@@ -129,7 +128,6 @@ function bodyRisks(skill: TriggerSkill, text: string): Diagnostic[] {
     .map((risk) => ({ ...risk, severity: 'warning' }))
 }
 
-/** @throws {SkillrailError} when `scripts` leads out of the skill. */
 function scriptFile(directory: string): string {
   const path = join(directory, scriptPath)
   const folder = dirname(path)

@@ -11,7 +11,6 @@ import {
 import { type TextChange, textChange, textChangeLines, type TextSource } from './report.ts'
 import type { Review } from './review.ts'
 
-/** How the skills of a project differ from its lock. */
 export interface LockReport {
   path: string
   state: 'none' | 'locked' | 'drifted' | 'unreadable'

@@ -18,7 +18,6 @@ import { compareWithLock, type LockReport, lockReportLines } from './lock-report
 import { trustedLine, type TrustReport, trustReportLines } from './report.ts'
 import { agree, type Review, reviewWorkspace } from './review.ts'
 
-/** The result of `trust --lock`. */
 export interface LockResult {
   workspace: string
   /** Whether the lock file was written. */
@@ -124,7 +123,6 @@ export function lockLines(result: LockResult): string[] {
   ]
 }
 
-/** The result of `trust --unlock`. */
 export interface UnlockResult {
   workspace: string
   path: string
@@ -141,7 +139,6 @@ export async function unlockSkills(
   return { workspace, path: lockStore.path, removed: await lockStore.remove() }
 }
 
-/** The result of `trust --lock --check`. */
 export type CheckResult = ReturnType<typeof checkLock>
 
 /**

@@ -6,7 +6,6 @@ import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 import { workspaceRelative } from '../skill-files.ts'
 
-/** Everything that a user decides on. */
 export type TrustReport = ReturnType<typeof trustReport>
 type SkillReport = ReturnType<typeof skillReport>
 type PartReport = ReturnType<typeof partReport>
@@ -64,7 +63,6 @@ function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[
     fork: context === 'fork' ? (agent ?? 'general') : undefined,
     hooks,
     scripts: parts.filter((part) => part.kind === 'script').map(partReport),
-    /** Where the text is pinned too. */
     texts: texts.length === 0 ? undefined : texts.map(partReport),
   }
 }

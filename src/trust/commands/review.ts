@@ -15,7 +15,6 @@ import { assessWorkspace } from '../skill-trust.ts'
 import type { TrustStore } from '../store.ts'
 import { trustReport } from './report.ts'
 
-/** A workspace as it is, compared with what was accepted of it. */
 export type Review = ReturnType<typeof reviewWorkspace>
 
 /** @param path of the workspace, or of a folder or skill in it. */
@@ -49,7 +48,6 @@ export function reviewWorkspace(
   const parts = pinned ? all : acting
   const assessment = assessWorkspace(acceptance, wasPinned ? all : acting)
   return {
-    /** Real path. */
     workspace,
     /** The workspace, or the folder in it that the user named. */
     place,
@@ -62,7 +60,6 @@ export function reviewWorkspace(
     lockStore,
     /** There was a lock when this user last looked, and there is none now. */
     lockIsGone: lock.state === 'none' && lockStore.wasLocked(),
-    /** Nothing is left to accept. */
     settled: assessment.state === 'trusted' && pinned === wasPinned,
     /** Records everything that acts as accepted, as it was when it was reviewed. */
     async accept(): Promise<void> {
@@ -90,7 +87,6 @@ export async function agree(
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
-/** The real directory of a path that a user gave. */
 function existingPlace(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {

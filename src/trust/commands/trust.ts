@@ -30,7 +30,6 @@ interface TrustResult extends TrustReport {
   accepted: boolean
   /** Undefined where there is no lock. */
   lock: LockReport | undefined
-  /** Nothing was left to accept. */
   settled: boolean
   dryRun: boolean
 }
@@ -119,7 +118,6 @@ const modes = [
   allowed: readonly (keyof typeof options)[]
 }[]
 
-/** @throws {UsageError} for an option, or a path, that would have no effect. */
 function requireOneMode(values: Given): void {
   const [path] = values.arguments
   if (values.list && path !== undefined) {
