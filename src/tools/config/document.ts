@@ -130,7 +130,7 @@ function readLines(text: string): Map<string, number> {
   const found = new Map<string, number>()
   let table: readonly string[] = []
   for (const [index, line] of text.split('\n').entries()) {
-    const header = /^\s*\[+([^\]]+)\]/.exec(line)?.[1]
+    const header = /^\s*\[+([^[\]]+)\]/.exec(line)?.[1]
     const key =
       header === undefined ? /^\s*("[^"]+"|'[^']+'|[\w-]+)\s*=/.exec(line)?.[1] : undefined
     if (header !== undefined) table = namesIn(header)
