@@ -40,68 +40,51 @@ export function readTree(directory: string): Tree {
   const root = realPathOf(directory) ?? resolve(directory)
   const entries: TreeEntry[] = []
   const stopped: Tree['stopped'][number][] = []
-  let level = ['']
-  for (let depth = 1; level.length > 0; depth++) {
-    const next: string[] = []
-    for (const parent of level) {
-      const names = namesIn(join(directory, parent), auditLimits.entries - entries.length)
-      if (names.problem !== undefined) {
-        entries.push({ path: parent, kind: 'unreadable', reason: names.problem })
-      }
-      // A crowd of files must not keep the instructions themselves from being looked at.
-      const missing = parent === '' && names.truncated ? skillFilesNotIn(names.list, directory) : []
-      for (const name of [...names.list, ...missing]) {
-        const path = parent === '' ? name : `${parent}/${name}`
-        const entry = entryAt(root, directory, path)
-        entries.push(entry)
-        if (entry.kind !== 'directory' || isOpaque(name)) continue
-        if (depth < auditLimits.depth) next.push(path)
-        else stopped.push({ limit: 'too-deep', path })
-      }
-      if (!names.truncated) continue
-      stopped.push({ limit: 'too-many-files', path: parent })
-      return { entries: ordered(entries), stopped }
+  const waiting = [{ parent: '', depth: 1 }]
+  for (const { parent, depth } of waiting) {
+    const { names, truncated } = namesIn(directory, parent, entries)
+    for (const name of names) {
+      const path = parent === '' ? name : `${parent}/${name}`
+      const entry = entryAt(root, directory, path)
+      entries.push(entry)
+      if (entry.kind !== 'directory' || name === '.git' || name === 'node_modules') continue
+      if (depth < auditLimits.depth) waiting.push({ parent: path, depth: depth + 1 })
+      else stopped.push({ limit: 'too-deep', path })
     }
-    level = next
+    if (!truncated) continue
+    stopped.push({ limit: 'too-many-files', path: parent })
+    break
   }
-  return { entries: ordered(entries), stopped }
-}
-
-function skillFilesNotIn(names: readonly string[], directory: string): string[] {
-  return ['SKILL.md', 'skill.md'].filter(
-    (name) =>
-      !names.includes(name) &&
-      lstatSync(join(directory, name), { throwIfNoEntry: false }) !== undefined,
-  )
-}
-
-function isOpaque(name: string): boolean {
-  return name === '.git' || name === 'node_modules'
-}
-
-function ordered(entries: readonly TreeEntry[]): TreeEntry[] {
-  return entries.toSorted((a, b) => compareText(a.path, b.path))
+  return { entries: entries.toSorted((a, b) => compareText(a.path, b.path)), stopped }
 }
 
 /** Names are taken one by one: a hostile directory may have millions. */
 function namesIn(
-  directory: string,
-  limit: number,
-): { list: string[]; truncated: boolean; problem?: string } {
-  const list: string[] = []
+  root: string,
+  parent: string,
+  entries: TreeEntry[],
+): { names: string[]; truncated: boolean } {
+  const directory = join(root, parent)
+  const names = new Set<string>()
+  const most = auditLimits.entries - entries.length
+  let truncated = false
   let open: Dir | undefined
   try {
     open = opendirSync(directory)
-    for (let entry = open.readSync(); entry !== null; entry = open.readSync()) {
-      if (list.length === limit) return { list: list.toSorted(compareText), truncated: true }
-      list.push(entry.name)
+    for (let entry = open.readSync(); entry !== null && !truncated; entry = open.readSync()) {
+      if (names.size < most) names.add(entry.name)
+      else truncated = true
     }
-    return { list: list.toSorted(compareText), truncated: false }
+    // A crowd of files must not keep the instructions themselves from being looked at.
+    for (const name of truncated && parent === '' ? ['SKILL.md', 'skill.md'] : []) {
+      if (lstatSync(join(directory, name), { throwIfNoEntry: false })) names.add(name)
+    }
   } catch (error) {
-    return { list, truncated: false, problem: messageOf(error) }
+    entries.push({ path: parent, kind: 'unreadable', reason: messageOf(error) })
   } finally {
     open?.closeSync()
   }
+  return { names: [...names].toSorted(compareText), truncated }
 }
 
 function entryAt(root: string, directory: string, path: string): TreeEntry {
@@ -125,11 +108,9 @@ function entryAt(root: string, directory: string, path: string): TreeEntry {
 function linkAt(root: string, full: string, path: string): TreeEntry {
   const target = readlinkSync(full)
   const real = realPathOf(full)
-  if (real !== undefined) {
-    return { path, kind: 'link', target, leads: isInside(root, real) ? 'inside' : 'outside' }
-  }
-  const written = leadsTo(dirname(full), target)
-  return { path, kind: 'link', target, leads: isInside(root, written) ? 'nowhere' : 'outside' }
+  const isInRoot = isInside(root, real ?? leadsTo(dirname(full), target))
+  const leads = isInRoot ? (real === undefined ? 'nowhere' : 'inside') : 'outside'
+  return { path, kind: 'link', target, leads }
 }
 
 /** As the system walks: `..` behind a link leaves the directory that the link leads to. */
@@ -142,28 +123,23 @@ function leadsTo(from: string, target: string): string {
   return at
 }
 
-/** Directories of skills, and what stood in the way of finding more. */
-export interface SkillFolders {
-  directories: readonly string[]
-  diagnostics: readonly Diagnostic[]
-}
-
 const most = { depth: 24, directories: 50_000 }
 
 /**
  * The outermost directories with a `SKILL.md`, in code-point order. Unlike discovery it follows no
  * link: a folder that a stranger made may link to the whole disk. Links to directories are named.
  */
-export function findSkillFolders(root: string): SkillFolders {
+export function findSkillFolders(root: string): {
+  directories: readonly string[]
+  diagnostics: readonly Diagnostic[]
+} {
   const directories: string[] = []
   const diagnostics: Diagnostic[] = []
   const report = (path: string, message: string): void =>
     void diagnostics.push({ code: 'not-analysed', severity: 'warning', path, message })
   const waiting = [{ path: root, depth: 0 }]
-  let visited = 0
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    const { path, depth } = next
-    if (++visited > most.directories) {
+  for (const [visited, { path, depth }] of waiting.entries()) {
+    if (visited >= most.directories) {
       report(path, `more than ${most.directories} directories; the others were not looked at`)
       break
     }

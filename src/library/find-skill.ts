@@ -78,7 +78,8 @@ export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
   throw brokenSkill({ name: basename(directory), path: file, ...owner, diagnostics })
 }
 
-function isPath(reference: string): boolean {
+/** Whether a reference to a skill is a path; else it may be a name. */
+export function isPath(reference: string): boolean {
   return (
     /[\\/]/.test(reference) || /^(?:\.{1,2}|~)$/.test(reference) || /^skill\.md$/i.test(reference)
   )

@@ -1,4 +1,4 @@
-import { realpathSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, relative, resolve } from 'node:path'
 import { type Context, defineCommand, type Screen } from '../../core/command.ts'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
@@ -7,7 +7,7 @@ import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
 import { amount, bytes, count, safeLine } from '../../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../../library/discover.ts'
-import { findSkill } from '../../library/find-skill.ts'
+import { findSkill, isPath } from '../../library/find-skill.ts'
 import { SkillNotFoundError } from '../../skill/errors.ts'
 import { auditSkill } from '../audit-skill.ts'
 import type { AuditFinding, OtherSkill, SkillAudit } from '../findings.ts'
@@ -90,12 +90,10 @@ export const command = defineCommand<AuditResult>()({
 })
 
 function summaryOf(skills: readonly AuditedSkill[]): AuditResult['summary'] {
-  const summary = { audited: skills.length, errors: 0, warnings: 0, facts: 0 }
-  const counters = { error: 'errors', warning: 'warnings', info: 'facts' } as const
-  for (const { findings } of skills) {
-    for (const { severity } of findings) summary[counters[severity]]++
-  }
-  return summary
+  const found = skills.flatMap(({ findings }) => findings)
+  const { error = [], warning = [], info = [] } = Object.groupBy(found, (one) => one.severity)
+  const [errors, warnings, facts] = [error.length, warning.length, info.length]
+  return { audited: skills.length, errors, warnings, facts }
 }
 
 interface AuditTargets {
@@ -121,43 +119,34 @@ function auditTargets(
   const installed = [...discovery.skills, ...discovery.shadowed, ...discovery.conflicts]
   const others = installed.map(({ name, realDirectory }) => ({ name, directory: realDirectory }))
   const diagnostics: Diagnostic[] = []
-  const directories =
-    references.length === 0
-      ? [...installed, ...discovery.broken].map(({ path }) => dirname(path))
-      : references.flatMap((reference) => {
-          const path = resolve(runtime.cwd, reference)
-          if (!isPath(reference) && !isDirectory(path)) {
-            return [findSkill(reference, { ...options, discovery }).directory]
-          }
-          const found = foldersAt(path, reference)
-          diagnostics.push(...found.diagnostics)
-          return found.directories
-        })
+  const named = references.flatMap((reference) => {
+    const path = resolve(runtime.cwd, reference)
+    if (!isPath(reference) && !isDirectory(path)) {
+      return [findSkill(reference, { ...options, discovery }).directory]
+    }
+    if (/^skill\.md$/i.test(basename(path)) && existsSync(path) && !isDirectory(path)) {
+      return [dirname(path)]
+    }
+    // A link that a user named is followed; those below it are not.
+    const found = isDirectory(path) ? findSkillFolders(path) : undefined
+    if (found === undefined || found.directories.length === 0) {
+      throw new SkillNotFoundError({
+        code: 'skill-not-found',
+        message: `There is no skill at ${reference}, nor in a folder below it.`,
+        hint: 'Give a name, a directory that holds a SKILL.md, or a folder with skills.',
+      })
+    }
+    diagnostics.push(...found.diagnostics)
+    return found.directories
+  })
+  const all = [...installed, ...discovery.broken].map(({ path }) => dirname(path))
+  const directories = references.length === 0 ? all : named
   const byReal = new Map(directories.map((path) => [realpathSync.native(path), path]))
   return { directories: byReal, others, diagnostics }
 }
 
-function isPath(reference: string): boolean {
-  return /[\\/]/.test(reference) || /^\.{1,2}$/.test(reference) || /^skill\.md$/i.test(reference)
-}
-
 function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
-}
-
-function foldersAt(path: string, shown: string): ReturnType<typeof findSkillFolders> {
-  if (isDirectory(path)) {
-    // A link that a user named is followed; those below it are not.
-    const found = findSkillFolders(path)
-    if (found.directories.length > 0) return found
-  } else if (statSync(path, { throwIfNoEntry: false }) && /^skill\.md$/i.test(basename(path))) {
-    return { directories: [dirname(path)], diagnostics: [] }
-  }
-  throw new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `There is no skill at ${shown}, nor in a folder below it.`,
-    hint: 'Give a name, a directory that holds a SKILL.md, or a folder with skills.',
-  })
 }
 
 /** First what is wrong, then facts, one line for each kind of fact. */
