@@ -10,7 +10,7 @@ import type { SkillScope, TrustLevel, TrustPolicy, TrustVerdict } from '../trust
 import { type LocationOptions, skillLocations } from './locations.ts'
 import { fieldsOf } from './metadata.ts'
 import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'
-import { type Candidate, resolveNames, sameContent } from './resolve-names.ts'
+import { type Candidate, resolveNames } from './resolve-names.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
 import { type FoundSkillFile, orderOf } from './walk.ts'
 
@@ -36,7 +36,7 @@ export function discoverSkills(options: DiscoverOptions): Discovery {
   const { policy, diagnostics } = trustPolicy(options)
   const search = searchLocations(options, policy)
   return {
-    ...resolveNames(search.candidates, sameContent),
+    ...resolveNames(search.candidates),
     broken: search.broken,
     diagnostics: [...diagnostics, ...search.diagnostics],
   }

@@ -1,5 +1,6 @@
 import { type Runtime, systemRuntime } from '../core/runtime.ts'
 import type { Validation } from '../skill/validate.ts'
+import { SkillConflictError } from '../skill/errors.ts'
 import { requireTrusted } from '../trust/skill-trust.ts'
 import {
   activateSkill,
@@ -13,7 +14,7 @@ import { loadSkill, selectSkill, skillAt, skillNotFound, validateSkillAt } from 
 import { absolutePath, skillLocations } from './locations.ts'
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { readSkillResource, type Resource } from './skill-files.ts'
-import { createRegistry, createSkillTools, type OfferedTool, type SkillTool } from './registry.ts'
+import { type OfferedTool, SkillRegistry, type SkillTool } from './registry.ts'
 import { type SkillWatcher, type WatchListener, watchSkills } from './watch.ts'
 
 export interface SkillManagerOptions {
@@ -56,10 +57,12 @@ export interface ActivateOptions {
 export class SkillManager {
   readonly #options: DiscoverOptions
   readonly #autoDiscover: boolean
-  readonly #registry = createRegistry()
+  readonly #registry = new SkillRegistry()
   /** By name, in the order of their activation. */
   readonly #active = new Map<string, Activation>()
-  readonly #tools
+  readonly #namespaceTools: boolean
+  /** By skill and name, in the order in which they were registered. */
+  readonly #tools = new Map<string, Map<string, SkillTool>>()
   #searched = false
 
   constructor(options: SkillManagerOptions = {}) {
@@ -71,7 +74,7 @@ export class SkillManager {
       userDirectory: userSkillsDir,
     }
     this.#autoDiscover = autoDiscover ?? true
-    this.#tools = createSkillTools({ prefixed: namespaceTools ?? true })
+    this.#namespaceTools = namespaceTools ?? true
   }
 
   /** Searches again. What was registered stays. Never throws for what it finds. */
@@ -106,7 +109,7 @@ export class SkillManager {
   async deregister(name: string): Promise<boolean> {
     await this.#discovery()
     this.#active.delete(name)
-    this.#tools.remove(name)
+    this.#tools.delete(name)
     return this.#registry.remove(name)
   }
 
@@ -201,23 +204,42 @@ export class SkillManager {
     return validateSkillAt(absolutePath(this.#options.runtime, path))
   }
 
-  /** Adds a tool that a program implements to a skill; it is offered while the skill is active. */
+  /**
+   * Adds a tool that a program implements to a skill; it is offered while the skill is active.
+   *
+   * @throws {SkillConflictError} when the skill has another tool of that name.
+   */
   registerTool(skill: string, tool: SkillTool): void {
-    this.#tools.add(skill, tool)
+    const own = this.#tools.get(skill) ?? new Map<string, SkillTool>()
+    const known = own.get(tool.name)
+    if (known !== undefined && known !== tool) {
+      throw new SkillConflictError({
+        code: 'tool-conflict',
+        message: `Skill ${skill} already has a tool called ${tool.name}.`,
+        hint: 'Choose another name, or take the first one away with deregisterTool.',
+      })
+    }
+    this.#tools.set(skill, own.set(tool.name, tool))
   }
 
   deregisterTool(skill: string, tool: string): void {
-    this.#tools.remove(skill, tool)
+    this.#tools.get(skill)?.delete(tool)
   }
 
   /** The tools registered for one skill, active or not. */
   getTools(skill: string): OfferedTool[] {
-    return this.#tools.of(skill)
+    return Array.from(this.#tools.get(skill)?.values() ?? [], (tool) => ({
+      ...tool,
+      execute: (input) => tool.execute(input),
+      name: this.#namespaceTools ? `${skill}.${tool.name}` : tool.name,
+      toolName: tool.name,
+      skill,
+    }))
   }
 
   /** The tools of all active skills. */
   getAllTools(): OfferedTool[] {
-    return this.activeSkills.flatMap((name) => this.#tools.of(name))
+    return this.activeSkills.flatMap((name) => this.getTools(name))
   }
 
   /** @throws {SkillLoadError} for anything outside the skill's directory, too large or no text. */

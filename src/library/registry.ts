@@ -8,77 +8,69 @@ import { type DiscoverOptions, type LocationSearch, searchLocations } from './di
 import type { Discovery, Skill, SkillInfo } from './model.ts'
 import { resolveNames, sameContent } from './resolve-names.ts'
 
-/** What a manager knows: the last search, what the program added, and what it took away. */
-interface Registry {
-  search(options: DiscoverOptions, policy: TrustPolicy): LocationSearch
-  /** @throws {SkillConflictError} when another skill of that name was registered before. */
-  add(info: SkillInfo, skill?: Skill): void
-  /** False when there was no such skill. It stays away in later searches. */
-  remove(name: string): boolean
-  /** The skill that a program made, which has no file to load it from. */
-  inCode(name: string): Skill | undefined
-  current(): Discovery
-}
-
 const nothing: LocationSearch = { candidates: [], broken: [], directories: [], diagnostics: [] }
 
-export function createRegistry(): Registry {
-  const registered = new Map<string, SkillInfo>()
-  const inCode = new Map<string, Skill>()
-  const removed = new Set<string>()
-  let found = nothing
-  let resolved: Discovery | undefined
+/** What a manager knows: the last search, what the program added, and what it took away. */
+export class SkillRegistry {
+  readonly #registered = new Map<string, SkillInfo>()
+  readonly #inCode = new Map<string, Skill>()
+  readonly #removed = new Set<string>()
+  #found = nothing
+  #resolved: Discovery | undefined
 
-  return {
-    search(options, policy) {
-      found = searchLocations(options, policy)
-      resolved = undefined
-      return found
-    },
+  search(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
+    this.#found = searchLocations(options, policy)
+    this.#resolved = undefined
+    return this.#found
+  }
 
-    add(info, skill) {
-      const known = registered.get(info.name)
-      if (known !== undefined && !isSame(known, info, inCode.get(info.name), skill)) {
-        throw conflict(info, known)
-      }
-      registered.set(info.name, info)
-      if (skill !== undefined && info.scope === 'code') inCode.set(info.name, skill)
-      removed.delete(info.name)
-      resolved = undefined
-    },
+  /** @throws {SkillConflictError} when another skill of that name was registered before. */
+  add(info: SkillInfo, skill?: Skill): void {
+    const { name } = info
+    const known = this.#registered.get(name)
+    if (known !== undefined && !isSame(known, info, this.#inCode.get(name), skill)) {
+      throw conflict(info, known)
+    }
+    this.#registered.set(name, info)
+    if (skill !== undefined && info.scope === 'code') this.#inCode.set(name, skill)
+    this.#removed.delete(name)
+    this.#resolved = undefined
+  }
 
-    remove(name) {
-      const known = registered.delete(name)
-      inCode.delete(name)
-      const listed = found.candidates.some(({ info }) => info.name === name) && !removed.has(name)
-      if (listed) removed.add(name)
-      resolved = undefined
-      return known || listed
-    },
+  /** False when there was no such skill. It stays away in later searches. */
+  remove(name: string): boolean {
+    const isRegistered = this.#registered.delete(name)
+    this.#inCode.delete(name)
+    const isFound = this.#found.candidates.some(({ info }) => info.name === name)
+    const isListed = isFound && !this.#removed.has(name)
+    if (isListed) this.#removed.add(name)
+    this.#resolved = undefined
+    return isRegistered || isListed
+  }
 
-    inCode: (name) => inCode.get(name),
+  /** The skill that a program made, which has no file to load it from. */
+  inCode(name: string): Skill | undefined {
+    return this.#inCode.get(name)
+  }
 
-    current: () => (resolved ??= resolve(found, [...registered.values()], removed)),
+  current(): Discovery {
+    return (this.#resolved ??= resolve(this.#found, [...this.#registered.values()], this.#removed))
   }
 }
 
 /** What the program made comes first, then what was found, then what it named by path. */
 function resolve(
-  found: LocationSearch,
+  { candidates, broken, diagnostics }: LocationSearch,
   registered: readonly SkillInfo[],
   removed: ReadonlySet<string>,
 ): Discovery {
   const own = registered.map((info) => ({ info, place: 'registered' }))
-  const listed = found.candidates.filter(({ info }) => !removed.has(info.name))
-  const names = resolveNames(
-    [
-      ...own.filter(({ info }) => info.scope === 'code'),
-      ...listed,
-      ...own.filter(({ info }) => info.scope !== 'code'),
-    ],
-    sameContent,
-  )
-  return { ...names, broken: found.broken, diagnostics: found.diagnostics }
+  const names = resolveNames([
+    ...own.filter(({ info }) => info.scope === 'code'),
+    ...candidates.filter(({ info }) => !removed.has(info.name)),
+    ...own.filter(({ info }) => info.scope !== 'code'),
+  ])
+  return { ...names, broken, diagnostics }
 }
 
 function isSame(
@@ -96,13 +88,9 @@ function isSame(
 function conflict({ name, path }: SkillInfo, known: SkillInfo): SkillConflictError {
   return new SkillConflictError({
     code: 'skill-conflict',
-    message: `A different skill called ${name} is registered already (${place(known.path)}); ${place(path)} cannot be added.`,
+    message: `A different skill called ${name} is registered already (${known.path || 'made in code'}); ${path || 'made in code'} cannot be added.`,
     hint: 'Deregister the first one, or give the second one another name.',
   })
-}
-
-function place(path: string): string {
-  return path === '' ? 'made in code' : path
 }
 
 /** A skill that a program makes. Everything but these three is optional. */
@@ -148,15 +136,14 @@ export function defineSkill(definition: SkillDefinition): Skill {
 
 /** A program that makes skills can be told at once what a file is only warned about. */
 function refuseInvalid(name: string, description: string): void {
+  const isName = /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 64
+  const isDescription = description.trim() !== '' && Array.from(description).length <= 1024
+  if (isName && isDescription) return
+  const shown = JSON.stringify(name)
   const wrong = [
-    /^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) && name.length <= 64
-      ? undefined
-      : `the name ${JSON.stringify(name)} must be 1 to 64 of a-z, 0-9 and single hyphens`,
-    description.trim() !== '' && Array.from(description).length <= 1024
-      ? undefined
-      : 'the description must have 1 to 1024 characters',
-  ].filter((sentence) => sentence !== undefined)
-  if (wrong.length === 0) return
+    ...(isName ? [] : [`the name ${shown} must be 1 to 64 of a-z, 0-9 and single hyphens`]),
+    ...(isDescription ? [] : ['the description must have 1 to 1024 characters']),
+  ]
   throw new SkillValidationError({
     code: 'skill-definition',
     message: `The skill cannot be defined: ${wrong.join('; ')}.`,
@@ -181,43 +168,4 @@ export interface OfferedTool extends SkillTool {
   skill: string
   /** The name without the prefix. */
   toolName: string
-}
-
-/** The programmatic tools of all skills, in the order in which they were registered. */
-interface SkillTools {
-  /** @throws {SkillConflictError} when the skill has another tool of that name. */
-  add(skill: string, tool: SkillTool): void
-  remove(skill: string, tool?: string): void
-  of(skill: string): OfferedTool[]
-}
-
-export function createSkillTools(options: { prefixed: boolean }): SkillTools {
-  const tools = new Map<string, Map<string, SkillTool>>()
-  return {
-    add(skill, tool) {
-      const own = tools.get(skill) ?? new Map<string, SkillTool>()
-      const known = own.get(tool.name)
-      if (known !== undefined && known !== tool) {
-        throw new SkillConflictError({
-          code: 'tool-conflict',
-          message: `Skill ${skill} already has a tool called ${tool.name}.`,
-          hint: 'Choose another name, or take the first one away with deregisterTool.',
-        })
-      }
-      own.set(tool.name, tool)
-      tools.set(skill, own)
-    },
-    remove(skill, tool) {
-      if (tool === undefined) tools.delete(skill)
-      else tools.get(skill)?.delete(tool)
-    },
-    of: (skill) =>
-      Array.from(tools.get(skill)?.values() ?? [], (tool) => ({
-        ...tool,
-        execute: (input) => tool.execute(input),
-        name: options.prefixed ? `${skill}.${tool.name}` : tool.name,
-        toolName: tool.name,
-        skill,
-      })),
-  }
 }

@@ -10,9 +10,6 @@ export interface Candidate {
   place: string
 }
 
-/** Whether two `SKILL.md` files say the same; asked only where two names meet. */
-type SameContent = (a: SkillInfo, b: SkillInfo) => boolean
-
 interface ResolvedNames {
   skills: SkillInfo[]
   shadowed: SkillInfo[]
@@ -20,102 +17,57 @@ interface ResolvedNames {
 }
 
 /**
- * Decides who has each name. Candidates come in order of precedence. The first one takes precedence, except
- * that an untrusted skill never hides a trusted one; two different ones in one place are a conflict
- * and neither takes precedence. One real directory counts once.
+ * Decides who has each name. Candidates come in order of precedence. The first one wins, except that
+ * an untrusted skill never hides a trusted one; of two different ones in one place neither wins. One
+ * real directory counts once.
+ *
+ * @param isSame whether two skills are copies; asked only where two names meet
  */
 export function resolveNames(
   candidates: readonly Candidate[],
-  sameContent: SameContent,
+  isSame: (a: SkillInfo, b: SkillInfo) => boolean = sameContent,
 ): ResolvedNames {
-  const losers: Losers = { shadowed: [], conflicts: [] }
-  const rivalsOf = rivalsByName(candidates)
+  const shadowed: SkillInfo[] = []
+  const conflicts: SkillInfo[] = []
   const winners = new Map<SkillInfo, SkillInfo>()
-  for (const rivals of rivalsOf.values()) settle(distinct(rivals), { winners, losers, sameContent })
-  const skills: SkillInfo[] = []
-  for (const { info } of candidates) {
-    const isContested = rivalsOf.size > 0 && rivalsOf.has(info.name)
-    const winner = isContested ? winners.get(info) : info
-    if (winner !== undefined) skills.push(winner)
+  const byName = Map.groupBy(candidates, ({ info }) => info.name)
+  for (const rivals of byName.values()) {
+    const [winner, ...others] = distinct(rivals)
+    if (winner === undefined) continue
+    const opponents = others.filter(
+      ({ info, place }) =>
+        place === winner.place &&
+        mayShadow(info.trustLevel, winner.info.trustLevel) &&
+        !isSame(info, winner.info),
+    )
+    const hidden = others.filter((one) => !opponents.includes(one)).map(({ info }) => info)
+    shadowed.push(...hidden)
+    if (opponents.length === 0) {
+      const shadows = hidden.map(({ path }) => path)
+      winners.set(winner.info, hidden.length === 0 ? winner.info : { ...winner.info, shadows })
+      continue
+    }
+    const contested = [winner, ...opponents].map(({ info }) => info)
+    for (const info of contested) {
+      const finding = conflictDiagnostic(info, contested)
+      conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
+    }
   }
-  return { ...losers, skills: withCaseWarnings(skills) }
-}
-
-type Losers = Omit<ResolvedNames, 'skills'>
-
-/** Only the names that more than one candidate has. */
-function rivalsByName(candidates: readonly Candidate[]): ReadonlyMap<string, Candidate[]> {
-  const first = new Map<string, Candidate>()
-  const rivals = new Map<string, Candidate[]>()
-  if (isAscending(candidates)) return rivals
-  for (const candidate of candidates) {
-    const { name } = candidate.info
-    const earlier = first.get(name)
-    const others = rivals.get(name)
-    if (earlier === undefined) first.set(name, candidate)
-    else if (others === undefined) rivals.set(name, [earlier, candidate])
-    else others.push(candidate)
-  }
-  return rivals
-}
-
-/** Names that only ever grow cannot meet: the usual case, and much cheaper than a table of names. */
-function isAscending(candidates: readonly Candidate[]): boolean {
-  let last = ''
-  return candidates.every(({ info }) => {
-    const grows = info.name > last
-    last = info.name
-    return grows
-  })
+  const skills = candidates.flatMap(({ info }) => winners.get(info) ?? [])
+  return { shadowed, conflicts, skills: withCaseWarnings(skills) }
 }
 
 /** Trusted ones before untrusted ones, otherwise in the given order; each real directory once. */
 function distinct(rivals: readonly Candidate[]): Candidate[] {
   const seen = new Set<string>()
-  return byTrust(rivals).filter(({ info }) => {
-    if (info.realDirectory === '') return true
-    const known = seen.has(info.realDirectory)
-    seen.add(info.realDirectory)
-    return !known
-  })
-}
-
-function byTrust(rivals: readonly Candidate[]): Candidate[] {
-  return rivals.toSorted(({ info: { trustLevel: a } }, { info: { trustLevel: b } }) =>
+  const byTrust = rivals.toSorted(({ info: { trustLevel: a } }, { info: { trustLevel: b } }) =>
     a === b ? 0 : mayShadow(a, b) ? -1 : 1,
   )
-}
-
-interface Settlement {
-  /** From what was found to the same with what it hides. */
-  winners: Map<SkillInfo, SkillInfo>
-  losers: Losers
-  sameContent: SameContent
-}
-
-function settle(rivals: readonly Candidate[], { winners, losers, sameContent }: Settlement): void {
-  const [winner, ...others] = rivals
-  if (winner === undefined) return
-  const isOpponent = ({ info, place }: Candidate): boolean =>
-    place === winner.place &&
-    mayShadow(info.trustLevel, winner.info.trustLevel) &&
-    !sameContent(info, winner.info)
-  const opponents = new Set(others.filter(isOpponent))
-  const hidden = infosOf(others.filter((other) => !opponents.has(other)))
-  losers.shadowed.push(...hidden)
-  if (opponents.size === 0) {
-    winners.set(winner.info, { ...winner.info, shadows: hidden.map(({ path }) => path) })
-    return
-  }
-  const contested = infosOf([winner, ...opponents])
-  for (const info of contested) {
-    const finding = conflictDiagnostic(info, contested)
-    losers.conflicts.push({ ...info, diagnostics: [...info.diagnostics, finding] })
-  }
-}
-
-function infosOf(candidates: readonly Candidate[]): SkillInfo[] {
-  return candidates.map(({ info }) => info)
+  return byTrust.filter(({ info: { realDirectory } }) => {
+    const isNew = realDirectory === '' || !seen.has(realDirectory)
+    seen.add(realDirectory)
+    return isNew
+  })
 }
 
 function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): Diagnostic {
@@ -134,16 +86,9 @@ function conflictDiagnostic(info: SkillInfo, contested: readonly SkillInfo[]): D
 /** Some clients fold the case of names, and some file systems do: there only one of them is left. */
 function withCaseWarnings(skills: SkillInfo[]): SkillInfo[] {
   if (skills.every(({ name }) => name === name.toLowerCase())) return skills
-  const folded = new Map<string, SkillInfo>()
-  const twins = new Map<SkillInfo, SkillInfo>()
-  for (const info of skills) {
-    const key = info.name.toLowerCase()
-    const twin = folded.get(key)
-    if (twin === undefined) folded.set(key, info)
-    else twins.set(info, twin).set(twin, info)
-  }
+  const folded = Map.groupBy(skills, ({ name }) => name.toLowerCase())
   return skills.map((info) => {
-    const twin = twins.get(info)
+    const twin = folded.get(info.name.toLowerCase())?.find((other) => other !== info)
     if (twin === undefined) return info
     return { ...info, diagnostics: [...info.diagnostics, caseDiagnostic(info, twin)] }
   })

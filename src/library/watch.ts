@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs'
-import { sortText } from './walk.ts'
+import { compareText } from '../core/diagnostic.ts'
 import type { SkillInfo } from './model.ts'
 
 /** Names of skills that differ from the search before; each in code-point order. */
@@ -37,47 +37,39 @@ export function watchSkills(options: WatchSkillsOptions): SkillWatcher {
   const { search, listener, debounceMs = 100, pollMs = 5000 } = options
   const watchers = new Map<string, FSWatcher>()
   let pending: NodeJS.Timeout | undefined
-  let known = signatures([])
   let closed = false
 
-  const first = search()
-  known = signatures(first.skills)
-  follow(first.directories)
-  const poll = setInterval(refresh, pollMs).unref()
-
-  function refresh(): void {
-    if (closed) return
-    const { skills, directories } = search()
-    follow(directories)
-    const next = signatures(skills)
-    const changes = compare(known, next)
-    known = next
-    if (changes.added.length + changes.removed.length + changes.changed.length > 0) {
-      listener(changes)
-    }
-  }
-
-  function soon(): void {
-    if (closed) return
+  const soon = (): void => {
     clearTimeout(pending)
-    pending = setTimeout(refresh, debounceMs).unref()
+    if (!closed) pending = setTimeout(refresh, debounceMs).unref()
   }
-
-  function follow(directories: readonly string[]): void {
+  const look = (): ReadonlyMap<string, string> => {
+    const { skills, directories } = search()
     const wanted = new Set(directories.slice(0, maxWatchedDirectories))
     for (const [directory, watcher] of watchers) {
-      if (!wanted.has(directory)) {
-        watcher.close()
-        watchers.delete(directory)
-      }
+      if (wanted.has(directory)) continue
+      watcher.close()
+      watchers.delete(directory)
     }
     for (const directory of wanted) {
-      if (watchers.has(directory)) continue
-      const watcher = tryWatch(directory, soon)
+      const watcher = watchers.get(directory) ?? tryWatch(directory, soon)
       if (watcher !== undefined) watchers.set(directory, watcher)
     }
+    return new Map(
+      skills.map(({ name, path, size, mtimeMs, trustLevel }) => [
+        name,
+        [path, size, mtimeMs, trustLevel].join('\0'),
+      ]),
+    )
   }
-
+  let known = look()
+  const refresh = (): void => {
+    const before = known
+    known = look()
+    const changes = changesBetween(before, known)
+    if (Object.values(changes).some((names) => names.length > 0)) listener(changes)
+  }
+  const poll = setInterval(refresh, pollMs).unref()
   return {
     close() {
       closed = true
@@ -101,24 +93,16 @@ function tryWatch(directory: string, onEvent: () => void): FSWatcher | undefined
   }
 }
 
-function signatures(skills: readonly SkillInfo[]): Map<string, string> {
-  return new Map(
-    skills.map(({ name, path, size, mtimeMs, trustLevel }) => [
-      name,
-      [path, size, mtimeMs, trustLevel].join('\0'),
-    ]),
-  )
-}
-
-function compare(
+function changesBetween(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,
 ): SkillChanges {
-  const isChanged = (name: string): boolean =>
-    before.has(name) && before.get(name) !== after.get(name)
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted(compareText)
   return {
-    added: sortText([...after.keys()].filter((name) => !before.has(name))),
-    removed: sortText([...before.keys()].filter((name) => !after.has(name))),
-    changed: sortText([...after.keys()].filter(isChanged)),
+    added: names.filter((name) => !before.has(name)),
+    removed: names.filter((name) => !after.has(name)),
+    changed: names.filter(
+      (name) => before.has(name) && after.has(name) && before.get(name) !== after.get(name),
+    ),
   }
 }
