@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { dirname, join, parse } from 'node:path'
 import type * as Jsonc from 'jsonc-parser'
 import { isInside, readRegularFile, realPathOf } from '../core/read-files.ts'
 import { isObject } from '../core/json.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
+import { upTo } from '../trust/project-files.ts'
 import { adapters, type Platform } from './adapters.ts'
 import { clientHome } from './registration.ts'
 
@@ -70,10 +71,11 @@ function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
   const newer = join(runtime.env['CLAUDE_CONFIG_DIR'] || runtime.home, '.claude.json')
   const path = existsSync(older) ? older : newer
   const projects = valueAt(readObject(path), 'projects')
-  const keyOf = (candidate: string): string =>
-    runtime.platform === 'win32' ? candidate.replaceAll('\\', '/') : candidate
-  const accepted = [...withParents(folder), repositoryRoot(folder) ?? folder].find(
-    (candidate) => valueAt(projects, keyOf(candidate), 'hasTrustDialogAccepted') === true,
+  const accepted = [...upTo(folder, parse(folder).root), repositoryRoot(folder) ?? folder].find(
+    (candidate) => {
+      const key = runtime.platform === 'win32' ? candidate.replaceAll('\\', '/') : candidate
+      return valueAt(projects, key, 'hasTrustDialogAccepted') === true
+    },
   )
   return accepted === undefined
     ? { state: 'open', reason: `it is in no folder that ${path} has as accepted` }
@@ -83,12 +85,12 @@ function claudeTrust(folder: string, runtime: Runtime): FolderTrust {
 /** Codex 0.169.0: `projects` in its configuration, of the folder or of the root of the repository. */
 async function codexTrust(folder: string, runtime: Runtime): Promise<FolderTrust> {
   const path = join(clientHome(adapters.codex, runtime), 'config.toml')
-  const text = readText(path)
+  const { parse: parseToml } = await import('smol-toml')
   let projects: unknown
   try {
-    const { parse } = await import('smol-toml')
-    projects = text === undefined ? undefined : valueAt(parse(text), 'projects')
+    projects = valueAt(parseToml(readText(path) ?? ''), 'projects')
   } catch (error) {
+    if (error instanceof UnreadableFile) throw error
     throw new UnreadableFile(`${path} is not TOML: ${messageOf(error).split('\n')[0]}`)
   }
   for (const candidate of [folder, repositoryRoot(folder) ?? folder]) {
@@ -108,25 +110,13 @@ function copilotTrust(folder: string, runtime: Runtime): FolderTrust {
   const path = join(clientHome(adapters.copilot, runtime), 'config.json')
   const file = readObject(path)
   const trusted = ['trustedFolders', 'trusted_folders']
-    .flatMap((key): unknown[] => {
-      const list = valueAt(file, key)
-      return Array.isArray(list) ? list : []
-    })
+    .map((key) => valueAt(file, key))
+    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
     .filter((item) => typeof item === 'string')
     .find((candidate) => isInside(realPathOf(candidate) ?? candidate, folder))
   return trusted === undefined
     ? { state: 'open', reason: `it is in no folder that ${path} has as trusted` }
     : { state: 'trusted', reason: `${path} has ${trusted} as trusted` }
-}
-
-/** What Gemini CLI and Qwen Code, which began as a copy of it, have in common. */
-const folderTrustKeys: readonly string[] = ['security', 'folderTrust', 'enabled']
-
-/** The levels of `trustedFolders.json` that trust; the other is `DO_NOT_TRUST`. */
-const trustLevels: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
-
-function placeOf([place, level]: readonly [string, unknown]): string {
-  return level === 'TRUST_PARENT' ? dirname(place) : place
 }
 
 /**
@@ -144,23 +134,15 @@ function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
     return { state, reason: `GEMINI_CLI_TRUST_WORKSPACE is ${variable}` }
   }
   const home = clientHome(adapters.gemini, runtime)
-  const settingsPath = join(home, 'settings.json')
-  if (valueAt(readObject(settingsPath), ...folderTrustKeys) === false) {
-    return { state: 'not-asked', reason: `${settingsPath} turns the question off` }
+  const settings = asksFor(home)
+  if (settings.asks === false) {
+    return { state: 'not-asked', reason: `${settings.path} turns the question off` }
   }
   const path = env['GEMINI_CLI_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
-  const [rule] = Object.entries(readObject(path) ?? {})
-    .filter((candidate) => {
-      const place = placeOf(candidate)
-      return isInside(realPathOf(place) ?? place, folder)
-    })
-    .toSorted(([a], [b]) => b.length - a.length)
-  const [place, level] = rule ?? []
-  if (!trustLevels.has(level) && level !== 'DO_NOT_TRUST') {
-    return { state: 'open', reason: `no rule in ${path} is about it` }
-  }
-  const state = level === 'DO_NOT_TRUST' ? 'untrusted' : 'trusted'
-  return { state, reason: `${path} says ${String(level)} of ${place}` }
+  const [rule] = rulesIn(path)
+    .filter(({ covers }) => isInside(realPathOf(covers) ?? covers, folder))
+    .toSorted((a, b) => b.place.length - a.place.length)
+  return verdictOf(rule, path)
 }
 
 /**
@@ -169,27 +151,45 @@ function geminiTrust(folder: string, runtime: Runtime): FolderTrust {
  */
 function qwenTrust(folder: string, runtime: Runtime): FolderTrust {
   const home = clientHome(adapters.qwen, runtime)
-  const settingsPath = join(home, 'settings.json')
-  if (valueAt(readObject(settingsPath), ...folderTrustKeys) !== true) {
-    return { state: 'not-asked', reason: `${settingsPath} does not turn the question on` }
+  const settings = asksFor(home)
+  if (settings.asks !== true) {
+    return { state: 'not-asked', reason: `${settings.path} does not turn the question on` }
   }
   const path = runtime.env['QWEN_CODE_TRUSTED_FOLDERS_PATH'] || join(home, 'trustedFolders.json')
-  const rules = readObject(path) ?? {}
-  const trusting = Object.entries(rules).find(
-    (rule) => trustLevels.has(rule[1]) && isInside(placeOf(rule), folder),
-  )
-  if (trusting !== undefined) {
-    return { state: 'trusted', reason: `${path} says ${String(trusting[1])} of ${trusting[0]}` }
-  }
-  return valueAt(rules, folder) === 'DO_NOT_TRUST'
-    ? { state: 'untrusted', reason: `${path} says DO_NOT_TRUST of ${folder}` }
-    : { state: 'open', reason: `no rule in ${path} is about it` }
+  const rules = rulesIn(path)
+  const rule =
+    rules.find(({ covers, level }) => trusting.has(level) && isInside(covers, folder)) ??
+    rules.find(({ place, level }) => level === 'DO_NOT_TRUST' && place === folder)
+  return verdictOf(rule, path)
 }
 
-function withParents(folder: string): string[] {
-  const folders = [folder]
-  for (let at = folder; dirname(at) !== at; at = dirname(at)) folders.push(dirname(at))
-  return folders
+/** Whether Gemini CLI, or Qwen Code, which began as a copy of it, is set to ask about folders. */
+function asksFor(home: string): { path: string; asks: unknown } {
+  const path = join(home, 'settings.json')
+  return { path, asks: valueAt(readObject(path), 'security', 'folderTrust', 'enabled') }
+}
+
+interface FolderRule {
+  place: string
+  level: unknown
+  /** The folder that the rule is about. */
+  covers: string
+}
+
+const trusting: ReadonlySet<unknown> = new Set(['TRUST_FOLDER', 'TRUST_PARENT'])
+
+function rulesIn(path: string): FolderRule[] {
+  return Object.entries(readObject(path) ?? {}).map(([place, level]) => {
+    return { place, level, covers: level === 'TRUST_PARENT' ? dirname(place) : place }
+  })
+}
+
+function verdictOf(rule: FolderRule | undefined, path: string): FolderTrust {
+  if (rule === undefined || !(trusting.has(rule.level) || rule.level === 'DO_NOT_TRUST')) {
+    return { state: 'open', reason: `no rule in ${path} is about it` }
+  }
+  const state = trusting.has(rule.level) ? 'trusted' : 'untrusted'
+  return { state, reason: `${path} says ${String(rule.level)} of ${rule.place}` }
 }
 
 /**
@@ -197,7 +197,9 @@ function withParents(folder: string): string[] {
  * which is what the clients ask about. Undefined outside a repository.
  */
 function repositoryRoot(folder: string): string | undefined {
-  const root = withParents(folder).find((candidate) => existsSync(join(candidate, '.git')))
+  const root = upTo(folder, parse(folder).root).find((candidate) =>
+    existsSync(join(candidate, '.git')),
+  )
   if (root === undefined) return undefined
   const link = readRegularFile(join(root, '.git'), { maxBytes: 65_536 })
   const main = link.ok

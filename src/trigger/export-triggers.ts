@@ -6,50 +6,51 @@ import type { TriggerSkill } from './match.ts'
 import { isPortable } from './rewrite-pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 
-/** Between these lines of a body everything is ours. */
-const routingMarkers = {
+/** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */
+interface BlockMarkers {
+  begin: string
+  end: string
+}
+
+const routingMarkers: BlockMarkers = {
   begin: '<!-- skillrail:triggers -->',
   end: '<!-- /skillrail:triggers -->',
-} as const
+}
 
 /** Where the script stands, relative to the skill. */
 export const scriptPath = 'scripts/inject-context'
-
-interface TriggerExport {
-  /** The whole `SKILL.md` with the instruction and the routing table in its body. */
-  text: string
-  diagnostics: readonly Diagnostic[]
-}
 
 /**
  * Puts the second and the third layer into a `SKILL.md`: the instruction to run the script, and the
  * table by which a model without a shell finds the references. The same text again changes nothing.
  */
-export function exportTriggers(skill: TriggerSkill & { text: string }): TriggerExport {
+export function exportTriggers(skill: TriggerSkill & { text: string }): {
+  text: string
+  diagnostics: readonly Diagnostic[]
+} {
   const { text, path } = skill
   const split = splitFrontmatter(text)
   if (!split.found) return { text, diagnostics: [] }
   const written = writeBlock(split.body, routingBlock(skill), routingMarkers)
   const diagnostics = notInScript(skill)
-  if ('problem' in written) {
-    const message = `The body is left as it is: ${written.problem}.`
-    const hint = `Remove the other marker, or both with what is between them.`
-    return {
-      text,
-      diagnostics: [
-        { code: 'trigger-markers', severity: 'error', message, path, hint },
-        ...diagnostics,
-      ],
-    }
+  if ('text' in written) return { text: text.slice(0, split.bodyStart) + written.text, diagnostics }
+  const damaged: Diagnostic = {
+    code: 'trigger-markers',
+    severity: 'error',
+    message: `The body is left as it is: ${written.problem}.`,
+    path,
+    hint: 'Remove the other marker, or both with what is between them.',
   }
-  return { text: text.slice(0, split.bodyStart) + written.text, diagnostics }
+  return { text, diagnostics: [damaged, ...diagnostics] }
 }
 
-/** The `SKILL.md` without what {@link exportTriggers} wrote. */
+/** The `SKILL.md` without what {@link exportTriggers} wrote, and the blank line before it. */
 export function withoutExport(text: string): string {
   const split = splitFrontmatter(text)
-  if (!split.found || !findBlock(split.body, routingMarkers).found) return text
-  return text.slice(0, split.bodyStart) + removeBlock(split.body, routingMarkers)
+  const place = split.found ? findBlock(split.body, routingMarkers) : undefined
+  if (!split.found || place?.found !== true) return text
+  const before = split.body.slice(0, place.start).replace(/(\n)\r?\n$/, '$1')
+  return text.slice(0, split.bodyStart) + before + split.body.slice(place.end)
 }
 
 function routingBlock({ triggers }: TriggerSkill): string {
@@ -83,29 +84,22 @@ function cell(text: string): string {
 
 /** Triggers that the script does not see, or that `grep -E` reads differently. */
 function notInScript({ text, path, triggers }: TriggerSkill & { text: string }): Diagnostic[] {
+  const warning = (code: string, line: number, message: string, hint: string): Diagnostic => {
+    return { code, severity: 'warning', message, path, line, hint }
+  }
   const reading = readPortableTriggers(text)
   if (!reading.portable) {
     const message = `The script does not see the triggers from line ${reading.line} on: ${reading.reason}.`
     const hint = 'Write every trigger as two lines, `- match: "…"` and below it `inject: …`.'
-    return [
-      { code: 'trigger-format', severity: 'warning', message, path, line: reading.line, hint },
-    ]
+    return [warning('trigger-format', reading.line, message, hint)]
   }
-  return triggers.flatMap(({ match, line }): Diagnostic[] => {
-    if (isPortable(match)) return []
-    const message = `The script may read the pattern \`${match}\` differently.`
-    const hint =
-      '`skillrail triggers check` says how, and --fix rewrites it where that is possible.'
-    return [
-      { code: 'trigger-pattern-not-portable', severity: 'warning', message, path, line, hint },
-    ]
-  })
-}
-
-/** Lines of ours inside a file of somebody else's: everything between the markers belongs to us. */
-interface BlockMarkers {
-  begin: string
-  end: string
+  const hint = '`skillrail triggers check` says how, and --fix rewrites it where that is possible.'
+  return triggers
+    .filter(({ match }) => !isPortable(match))
+    .map(({ match, line }) => {
+      const message = `The script may read the pattern \`${match}\` differently.`
+      return warning('trigger-pattern-not-portable', line, message, hint)
+    })
 }
 
 type BlockPlace =
@@ -147,14 +141,6 @@ export function writeBlock(
   if (place.found) return { text: text.slice(0, place.start) + lines + text.slice(place.end) }
   if (text === '') return { text: lines }
   return { text: `${text}${text.endsWith('\n') ? '' : newline}${newline}${lines}` }
-}
-
-/** The text without the block and without the blank line before it. */
-function removeBlock(text: string, markers: BlockMarkers): string {
-  const place = findBlock(text, markers)
-  if (!place.found) return text
-  const before = text.slice(0, place.start).replace(/(\n)\r?\n$/, '$1')
-  return before + text.slice(place.end)
 }
 
 function lineOffset(text: string, line: string, from: number): number {
