@@ -1,20 +1,5 @@
-import type * as Jsonc from 'jsonc-parser'
-import {
-  addMember,
-  edit,
-  fieldOf,
-  hasNoComment,
-  innerText,
-  isBlank,
-  nodeAt,
-  readRoot,
-  removeMember,
-  type TextStyle,
-  treeOf,
-  withInnerText,
-  withoutMark,
-} from './json-edit.ts'
 import type { Registration } from './adapters.ts'
+import { fieldOf, type JsonText, readClientJson } from './json-edit.ts'
 import { launcherName } from './launcher.ts'
 
 type EntryRegistration = Registration & { kind: 'entry' }
@@ -29,29 +14,42 @@ type EntryRegistration = Registration & { kind: 'entry' }
  */
 export function withEntry(
   text: string | undefined,
-  registration: EntryRegistration,
+  { list, frame = {}, ...registration }: EntryRegistration,
   commands: readonly string[],
   path: string,
 ): string {
   const entry = registration.entry(commands)
-  if (text === undefined || text.trim() === '') return newFile(registration, entry)
-  const { list, frame = {} } = registration
-  const items = itemsOf(readRoot(text, registration.list, path), list)
-  const ours = items.filter(isOurs)
+  if (text === undefined || text.trim() === '') {
+    return `${JSON.stringify({ ...frame, ...Object(nested(list, [entry])) }, undefined, 2)}\n`
+  }
+  const before = readClientJson(text, list, path)
+  const ours = itemsOf(before, list).filter(isOurs)
   if (ours.length === 1 && JSON.stringify(ours[0]) === JSON.stringify(entry)) return text
-  const everything = { found: list.length, blanks: null, frame: [] }
-  const cleared = ours.length === 0 ? text : withoutEntries(text, registration, path, everything)
-  const framed = Object.entries(frame).reduce((rest, [key, value]) => {
-    return edit(rest, (body, tree, style) =>
-      nodeAt(tree, [key]) === undefined ? addMember(body, tree, { key, value }, style) : body,
-    )
-  }, cleared)
-  return edit(framed, (body, tree, style) => addItem(body, tree, list, entry, style))
+  let json = withoutOurs(before, list, list.length)
+  for (const [key, value] of Object.entries(frame)) {
+    if (json.at([key]) === undefined) json = json.add([], { key, value })
+  }
+  // Makes what is missing of the objects and the list that lead to the item.
+  const depth = depthOf(json, list)
+  const [key, ...inner] = list.slice(depth)
+  const place = list.slice(0, depth)
+  if (key === undefined) return json.add(place, { value: entry }).text
+  return json.add(place, { key, value: nested(inner, [entry]) }).text
+}
+
+function nested(keys: readonly string[], value: unknown): unknown {
+  return keys.toReversed().reduce((inner, key) => ({ [key]: inner }), value)
+}
+
+/** How many of the keys that lead to the list are there already. */
+function depthOf(json: JsonText, list: readonly string[]): number {
+  const missing = list.findIndex((_, index) => json.at(list.slice(0, index + 1)) === undefined)
+  return missing < 0 ? list.length : missing
 }
 
 /** What an entry needs besides itself, and a configuration does not have. */
 interface Made {
-  /** How many of the keys that lead to the list are there already. */
+  /** As {@link depthOf}. */
   found: number
   /** The blanks in the last of those objects or that list, where nothing else is in it. */
   blanks: string | null
@@ -63,15 +61,13 @@ interface Made {
 export function madeFor(text: string, registration: EntryRegistration, path: string): Made {
   const { list, frame = {} } = registration
   if (text.trim() === '') return { found: 0, blanks: null, frame: Object.keys(frame) }
-  const root = readRoot(text, registration.list, path)
-  const depth = list.findIndex((_, index) => list.slice(0, index + 1).reduce(fieldOf, root) == null)
-  const found = depth < 0 ? list.length : depth
-  const body = withoutMark(text)
-  const container = nodeAt(treeOf(body), list.slice(0, found))
+  const json = readClientJson(text, list, path)
+  const found = depthOf(json, list)
+  const place = list.slice(0, found)
   return {
     found,
-    blanks: container !== undefined && isBlank(body, container) ? innerText(body, container) : null,
-    frame: Object.keys(frame).filter((key) => fieldOf(root, key) === undefined),
+    blanks: json.isBlank(place) ? json.inner(place) : null,
+    frame: Object.keys(frame).filter((key) => json.at([key]) === undefined),
   }
 }
 
@@ -83,124 +79,67 @@ export function madeFor(text: string, registration: EntryRegistration, path: str
  */
 export function withoutEntries(
   text: string,
-  registration: EntryRegistration,
+  { list }: EntryRegistration,
   path: string,
   made?: Made,
 ): string {
-  let rest = text
-  for (;;) {
-    const place = placeOfOurs(readRoot(rest, registration.list, path), registration.list)
-    if (place === undefined) break
-    rest = removeWithEmptyParents(rest, place, made?.found ?? 0)
-  }
-  return rest === text || made === undefined ? rest : withoutMade(rest, registration, made)
+  const before = readClientJson(text, list, path)
+  const rest = withoutOurs(before, list, made?.found ?? 0)
+  if (rest === before || made === undefined) return rest.text
+  // The blanks that were there come back, and the frame goes out of a file that holds nothing else.
+  const place = list.slice(0, made.found)
+  const blanked =
+    made.blanks !== null && rest.isBlank(place) ? rest.withInner(place, made.blanks) : rest
+  const members = blanked.at([])?.children ?? []
+  const isFrame = members.every(({ children }) =>
+    made.frame.some((key) => key === children?.[0]?.value),
+  )
+  return members.length > 0 && isFrame && blanked.hasNoComment([])
+    ? blanked.withInner([], made.blanks ?? '').text
+    : blanked.text
 }
 
-/** Puts the blanks back that were there, and takes the frame out of a file that holds nothing else. */
-function withoutMade(text: string, { list }: EntryRegistration, made: Made): string {
-  const blanked = edit(text, (body, tree) => {
-    const container = nodeAt(tree, list.slice(0, made.found))
-    return container === undefined || made.blanks === null || !isBlank(body, container)
-      ? body
-      : withInnerText(body, container, made.blanks)
-  })
-  const isOurs = (member: Jsonc.Node): boolean =>
-    made.frame.some((key) => key === member.children?.[0]?.value)
-  return edit(blanked, (body, tree) => {
-    const members = tree.children ?? []
-    return members.length > 0 && members.every(isOurs) && hasNoComment(body, tree)
-      ? withInnerText(body, tree, made.blanks ?? '')
-      : body
-  })
-}
-
-export function ownCommands(text: string, registration: EntryRegistration, path: string): string[] {
-  return itemsOf(readRoot(text, registration.list, path), registration.list).flatMap((item) =>
+/** Our commands in a configuration, in order. */
+export function ownCommands(text: string, { list }: EntryRegistration, path: string): string[] {
+  return itemsOf(readClientJson(text, list, path), list).flatMap((item) =>
     commandsOf(item).filter((command) => command.includes(launcherName)),
   )
 }
 
-function newFile({ list, frame }: EntryRegistration, entry: object): string {
-  const nested = list.toReversed().reduce<unknown>((value, key) => ({ [key]: value }), [entry])
-  return `${JSON.stringify({ ...frame, ...Object(nested) }, undefined, 2)}\n`
-}
-
-function addItem(
-  text: string,
-  tree: Jsonc.Node,
-  list: readonly string[],
-  item: object,
-  style: TextStyle,
-): string {
-  for (let depth = list.length; depth >= 0; depth--) {
-    const container = nodeAt(tree, list.slice(0, depth))
-    if (container === undefined) continue
-    const [key, ...inner] = list.slice(depth)
-    if (key === undefined) return addMember(text, container, { value: item }, style)
-    const value = inner.toReversed().reduce<unknown>((rest, name) => ({ [name]: rest }), [item])
-    return addMember(text, container, { key, value }, style)
-  }
-  return text
-}
-
-/** The path of one item, or of one handler in it, that is ours. */
-function placeOfOurs(root: unknown, list: readonly string[]): (string | number)[] | undefined {
-  const items = itemsOf(root, list)
+/**
+ * Without our items, our handlers in items of others, and the objects and lists that are empty then
+ * but for the first `found`. One that only a comment is left in stays.
+ */
+function withoutOurs(json: JsonText, list: readonly string[], found: number): JsonText {
+  const items = itemsOf(json, list)
   const index = items.findIndex(isOurs)
-  if (index < 0) return undefined
+  if (index < 0) return json
   const item = items[index]
-  if (isWholly(item)) return [...list, index]
   const handlers = fieldOf(item, 'hooks')
-  const at = Array.isArray(handlers) ? handlers.findIndex(isOurs) : 0
-  return [...list, index, 'hooks', at]
-}
-
-/** An object or a list stays that only a comment is left in, and so do the first `found` of them. */
-function removeWithEmptyParents(
-  text: string,
-  place: readonly (string | number)[],
-  found: number,
-): string {
-  let rest = removeAt(text, place)
-  for (let keys = place.slice(0, -1); keys.length > found; keys = keys.slice(0, -1)) {
-    const parent = rest
-    rest = edit(parent, (body, tree) => {
-      const node = nodeAt(tree, keys)
-      return node !== undefined && isBlank(body, node) ? removeAt(body, keys) : body
-    })
-    if (rest === parent) break
+  const isWhole = commandsOf(item).every((command) => command.includes(launcherName))
+  const place = isWhole
+    ? [...list, index]
+    : [...list, index, 'hooks', Array.isArray(handlers) ? handlers.findIndex(isOurs) : 0]
+  let rest = json.remove(place)
+  for (let keys = place.slice(0, -1); keys.length > found && rest.isBlank(keys);) {
+    rest = rest.remove(keys)
+    keys = keys.slice(0, -1)
   }
-  return rest
-}
-
-function removeAt(text: string, place: readonly (string | number)[]): string {
-  return edit(text, (body, tree) => {
-    const container = nodeAt(tree, place.slice(0, -1))
-    const node = nodeAt(tree, place)
-    if (container === undefined || node === undefined) return body
-    const member = container.type === 'object' ? node.parent : node
-    const index = container.children?.findIndex((child) => child === member) ?? -1
-    return removeMember(body, container, index)
-  })
+  return withoutOurs(rest, list, found)
 }
 
 function isOurs(item: unknown): boolean {
   return commandsOf(item).some((command) => command.includes(launcherName))
 }
 
-function isWholly(item: unknown): boolean {
-  return commandsOf(item).every((command) => command.includes(launcherName))
-}
-
 function commandsOf(item: unknown): string[] {
   const handlers = fieldOf(item, 'hooks')
-  const commands = [item, ...(Array.isArray(handlers) ? handlers : [])].map((handler) =>
-    fieldOf(handler, 'command'),
-  )
-  return commands.filter((command) => typeof command === 'string')
+  return [item, ...(Array.isArray(handlers) ? handlers : [])]
+    .map((handler) => fieldOf(handler, 'command'))
+    .filter((command) => typeof command === 'string')
 }
 
-function itemsOf(root: unknown, list: readonly string[]): readonly unknown[] {
-  const value = list.reduce(fieldOf, root)
+function itemsOf(json: JsonText, list: readonly string[]): readonly unknown[] {
+  const value = list.reduce(fieldOf, json.value)
   return Array.isArray(value) ? value : []
 }

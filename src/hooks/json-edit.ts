@@ -1,117 +1,19 @@
 import { createRequire } from 'node:module'
 import type * as Jsonc from 'jsonc-parser'
 import type { Node } from 'jsonc-parser'
-import { deepestJson, tooDeepAt } from '../core/json.ts'
 import { SkillrailError } from '../core/errors.ts'
+import { deepestJson, tooDeepAt } from '../core/json.ts'
 
-/**
- * The value of a configuration in which a list may be, or may come to be.
- *
- * @throws {SkillrailError} `client-configuration-broken` with the line.
- */
-export function readRoot(text: string, list: readonly string[], path: string): unknown {
-  const deep = tooDeepAt(text)
-  if (deep !== undefined) {
-    throw broken(path, text, deep, `it is nested deeper than ${deepestJson} levels`)
-  }
-  const jsonc = loadParser()
-  const errors: Jsonc.ParseError[] = []
-  const tree = jsonc.parseTree(withoutMark(text), errors, { allowTrailingComma: true })
-  const [error] = errors
-  if (error !== undefined) {
-    throw broken(
-      path,
-      text,
-      error.offset,
-      `it is not JSON (${jsonc.printParseErrorCode(error.error)})`,
-    )
-  }
-  if (tree?.type !== 'object') throw broken(path, text, 0, 'it is not a JSON object')
-  for (let depth = 1; depth <= list.length; depth++) {
-    const node = nodeAt(tree, list.slice(0, depth))
-    const wanted = depth === list.length ? 'array' : 'object'
-    if (node !== undefined && node.type !== wanted) {
-      throw broken(
-        path,
-        text,
-        node.offset,
-        `\`${list.slice(0, depth).join('.')}\` is not an ${wanted}`,
-      )
-    }
-  }
-  return jsonc.getNodeValue(tree)
+/** Keys and indexes from the top. */
+type Place = readonly (string | number)[]
+
+interface Member {
+  /** Undefined in a list. */
+  key?: string
+  value: unknown
 }
 
-/** Returns a value in the tree; of a duplicate key the last one, as every reader does. */
-export function nodeAt(
-  tree: Jsonc.Node | undefined,
-  place: readonly (string | number)[],
-): Jsonc.Node | undefined {
-  return place.reduce<Jsonc.Node | undefined>((node, key) => {
-    if (typeof key === 'number') return node?.children?.[key]
-    return node?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1]
-  }, tree)
-}
-
-/** Changes a text that was read without errors; a mark at its beginning stays. */
-export function edit(
-  text: string,
-  change: (body: string, tree: Jsonc.Node, style: TextStyle) => string,
-): string {
-  const body = withoutMark(text)
-  const tree = treeOf(body)
-  if (tree === undefined) return text
-  return text.slice(0, text.length - body.length) + change(body, tree, styleOf(body, tree))
-}
-
-export function treeOf(body: string): Jsonc.Node | undefined {
-  if (tooDeepAt(body) !== undefined) return undefined
-  return loadParser().parseTree(body, [], { allowTrailingComma: true })
-}
-
-/** The indentation and line ends that the file has already. */
-function styleOf(text: string, tree: Jsonc.Node): TextStyle {
-  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? '  '
-  const eol = text.includes('\r\n') ? '\r\n' : '\n'
-  return { indent, eol, lines: text.trim().includes('\n') || tree.children?.length === 0 }
-}
-
-export function withoutMark(text: string): string {
-  return text.startsWith('\ufeff') ? text.slice(1) : text
-}
-
-function broken(path: string, text: string, offset: number, problem: string): SkillrailError {
-  const line = withoutMark(text).slice(0, offset).split('\n').length
-  return new SkillrailError({
-    code: 'client-configuration-broken',
-    message: `${path}:${line}: ${problem}; the file was not touched`,
-    hint: 'Fix the file, then run the command again.',
-  })
-}
-
-/** Loaded only when a file is edited. */
-function loadParser(): typeof Jsonc {
-  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
-  return parser
-}
-
-export function isEmptyConfiguration(text: string): boolean {
-  const body = withoutMark(text)
-  const tree = treeOf(body)
-  return body.trim() === '' || (tree?.type === 'object' && isBlank(body, tree))
-}
-
-export function fieldOf(value: unknown, key: string | number): unknown {
-  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
-}
-
-/** How a file is written: one step of indentation, its line ends, and whether it has several lines. */
-export interface TextStyle {
-  indent: string
-  eol: string
-  lines: boolean
-}
-
+/** A comma or a comment, and where it stands. */
 interface Piece {
   text: string
   start: number
@@ -119,108 +21,213 @@ interface Piece {
 }
 
 /**
- * Returns the text with one more member at the end of an object or a list: after the comments that
- * follow its last member, with a trailing comma if that one has one. No other byte changes.
+ * A client's configuration in which a list may be, or may come to be.
  *
- * @param key of the member; undefined in a list.
+ * @throws {SkillrailError} `client-configuration-broken` with the line.
  */
-export function addMember(
-  text: string,
-  container: Node,
-  member: { key?: string | undefined; value: unknown },
-  style: TextStyle,
-): string {
-  const close = endOf(container) - 1
-  const last = container.children?.at(-1)
-  const start = last === undefined ? container.offset + 1 : endOf(last)
-  const pieces = piecesOf(text, start, close)
-  const comma = pieces.some((piece) => piece.text === ',')
-  const place = pieces.at(-1)?.end ?? start
-  const margin = marginAt(text, container.offset)
-  const isOnOwnLine =
-    last === undefined
-      ? (style.lines && pieces.length === 0) || text.slice(start, close).includes('\n')
-      : /^[ \t]*$/.test(lineStart(text, last.offset))
-  const isBelow = isOnOwnLine || isLineComment(pieces.at(-1))
-  const inner =
-    last !== undefined && isOnOwnLine ? marginAt(text, last.offset) : margin + style.indent
-  const lead = isBelow ? style.eol + inner : style.lines ? ' ' : ''
-  const rendered = renderMember(member, isBelow ? { ...style, margin: inner } : undefined)
-  const isClosedBelow = last !== undefined || !isBelow || text.slice(place, close).includes('\n')
-  return (
-    text.slice(0, start) +
-    (last === undefined || comma ? '' : ',') +
-    text.slice(start, place) +
-    lead +
-    rendered +
-    (comma ? ',' : '') +
-    (isClosedBelow ? text.slice(place) : style.eol + margin + text.slice(close))
-  )
-}
-
-/** The text without one member, the blanks before it and its comma. Comments around it stay. */
-export function removeMember(text: string, container: Node, index: number): string {
-  const { children = [] } = container
-  const child = children[index]
-  if (child === undefined) return text
-  const [previous, next] = [children[index - 1], children[index + 1]]
-  const close = endOf(container) - 1
-  const first = previous === undefined ? container.offset + 1 : endOf(previous)
-  const before = piecesOf(text, first, child.offset)
-  const after = piecesOf(text, endOf(child), next?.offset ?? close)
-  if (children.length === 1 && [...before, ...after].every((piece) => piece.text === ',')) {
-    return text.slice(0, first) + text.slice(close)
+export function readClientJson(text: string, list: readonly string[], path: string): JsonText {
+  const broken = (offset: number, problem: string): SkillrailError => {
+    const line = text.replace('\ufeff', '').slice(0, offset).split('\n').length
+    return new SkillrailError({
+      code: 'client-configuration-broken',
+      message: `${path}:${line}: ${problem}; the file was not touched`,
+      hint: 'Fix the file, then run the command again.',
+    })
   }
-  const comma = [...after, ...before].find((piece) => piece.text === ',')
-  const end = comma?.start === endOf(child) ? comma.end : endOf(child)
-  // What follows on the line must not become part of the comment above.
-  const mustStayBelow = isLineComment(before.at(-1)) && !/^[ \t]*\r?\n/.test(text.slice(end))
-  const start = mustStayBelow ? child.offset : (before.at(-1)?.end ?? first)
-  const cuts = [{ start, end: endOf(child) }, ...(comma === undefined ? [] : [comma])]
-  return cuts
-    .toSorted((a, b) => b.start - a.start)
-    .reduce((rest, cut) => rest.slice(0, cut.start) + rest.slice(cut.end), text)
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) throw broken(deep, `it is nested deeper than ${deepestJson} levels`)
+  const json = new JsonText(text)
+  const [error] = json.errors
+  if (error !== undefined) {
+    const name = loadParser().printParseErrorCode(error.error)
+    throw broken(error.offset, `it is not JSON (${name})`)
+  }
+  if (json.at([])?.type !== 'object') throw broken(0, 'it is not a JSON object')
+  for (const [index, key] of list.entries()) {
+    const place = [...list.slice(0, index), key]
+    const node = json.at(place)
+    const wanted = index === list.length - 1 ? 'array' : 'object'
+    if (node !== undefined && node.type !== wanted) {
+      throw broken(node.offset, `\`${place.join('.')}\` is not an ${wanted}`)
+    }
+  }
+  return json
 }
 
-export function isBlank(text: string, container: Node): boolean {
-  return innerText(text, container).trim() === ''
+/** Whether a configuration says nothing at all, whatever blanks it has. */
+export function isEmptyConfiguration(text: string): boolean {
+  const json = new JsonText(text)
+  return json.body.trim() === '' || (json.at([])?.type === 'object' && json.isBlank([]))
 }
 
-export function innerText(text: string, container: Node): string {
-  return text.slice(container.offset + 1, endOf(container) - 1)
+export function fieldOf(value: unknown, key: string | number): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 }
 
-export function withInnerText(text: string, container: Node, inner: string): string {
-  return text.slice(0, container.offset + 1) + inner + text.slice(endOf(container) - 1)
-}
+/**
+ * JSON with comments, of which members are added and removed. Every method that changes something
+ * returns a new text in which no other byte is different.
+ */
+export class JsonText {
+  readonly body: string
+  readonly errors: Jsonc.ParseError[] = []
+  private readonly mark: string
+  private readonly tree: Node | undefined
 
-/** Whether only blanks and commas are around the members. */
-export function hasNoComment(text: string, { offset, length, children = [] }: Node): boolean {
-  const starts = [offset + 1, ...children.map(endOf)]
-  const ends = [...children.map((child) => child.offset), offset + length - 1]
-  return starts.every((start, index) =>
-    piecesOf(text, start, ends[index] ?? start).every((piece) => piece.text === ','),
-  )
-}
+  constructor(text: string) {
+    this.mark = text.startsWith('\ufeff') ? '\ufeff' : ''
+    this.body = text.slice(this.mark.length)
+    if (tooDeepAt(text) !== undefined) return
+    this.tree = loadParser().parseTree(this.body, this.errors, { allowTrailingComma: true })
+  }
 
-function renderMember(
-  { key, value }: { key?: string | undefined; value: unknown },
-  layout: (TextStyle & { margin: string }) | undefined,
-): string {
-  const space = layout === undefined ? '' : ' '
-  const name = key === undefined ? '' : `${JSON.stringify(key)}:${space}`
-  if (layout === undefined) return name + JSON.stringify(value)
-  const lines = JSON.stringify(value, undefined, layout.indent).split('\n')
-  return name + lines.join(layout.eol + layout.margin)
-}
+  get text(): string {
+    return this.mark + this.body
+  }
 
-function piecesOf(text: string, start: number, end: number): Piece[] {
-  const matches = text.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)/g)
-  return Array.from(matches, (match) => {
-    const [piece] = match
-    const at = start + match.index
-    return { text: piece, start: at, end: at + piece.length }
-  })
+  get value(): unknown {
+    return this.tree && loadParser().getNodeValue(this.tree)
+  }
+
+  /** Returns a value in the tree; of a duplicate key the last one, as every reader does. */
+  at(place: Place): Node | undefined {
+    return place.reduce<Node | undefined>((node, key) => {
+      if (typeof key === 'number') return node?.children?.[key]
+      return node?.children?.findLast(({ children }) => children?.[0]?.value === key)?.children?.[1]
+    }, this.tree)
+  }
+
+  /** What is between the brackets. */
+  inner(place: Place): string {
+    const node = this.at(place)
+    return node === undefined ? '' : this.body.slice(node.offset + 1, endOf(node) - 1)
+  }
+
+  /** Whether a value is there and nothing is between its brackets, no comment either. */
+  isBlank(place: Place): boolean {
+    return this.at(place) !== undefined && this.inner(place).trim() === ''
+  }
+
+  withInner(place: Place, inner: string): JsonText {
+    const node = this.at(place)
+    if (node === undefined) return this
+    return this.with(this.body.slice(0, node.offset + 1) + inner + this.body.slice(endOf(node) - 1))
+  }
+
+  /** Whether only blanks and commas are around the members. */
+  hasNoComment(place: Place): boolean {
+    const node = this.at(place)
+    if (node === undefined) return true
+    const { offset, children = [] } = node
+    const starts = [offset + 1, ...children.map(endOf)]
+    const ends = [...children.map((child) => child.offset), endOf(node) - 1]
+    return starts.every((start, index) =>
+      this.pieces(start, ends[index] ?? start).every((piece) => piece.text === ','),
+    )
+  }
+
+  /**
+   * One more member at the end of an object or a list: after the comments that follow its last
+   * member, with a trailing comma if that one has one.
+   */
+  add(place: Place, member: Member): JsonText {
+    const container = this.at(place)
+    if (container === undefined) return this
+    const { body } = this
+    const style = this.style()
+    const close = endOf(container) - 1
+    const last = container.children?.at(-1)
+    const start = last === undefined ? container.offset + 1 : endOf(last)
+    const pieces = this.pieces(start, close)
+    const comma = pieces.some((piece) => piece.text === ',')
+    const end = pieces.at(-1)?.end ?? start
+    const margin = this.margin(container.offset)
+    const isOnOwnLine =
+      last === undefined
+        ? (style.lines && pieces.length === 0) || body.slice(start, close).includes('\n')
+        : /^[ \t]*$/.test(this.lineStart(last.offset))
+    const isBelow = isOnOwnLine || isLineComment(pieces.at(-1))
+    const inner =
+      last !== undefined && isOnOwnLine ? this.margin(last.offset) : margin + style.indent
+    const lead = isBelow ? style.eol + inner : style.lines ? ' ' : ''
+    const name = member.key === undefined ? '' : `${JSON.stringify(member.key)}:`
+    const rendered = isBelow
+      ? (name && `${name} `) +
+        JSON.stringify(member.value, undefined, style.indent)
+          .split('\n')
+          .join(style.eol + inner)
+      : name + JSON.stringify(member.value)
+    const isClosedBelow = last !== undefined || !isBelow || body.slice(end, close).includes('\n')
+    return this.with(
+      body.slice(0, start) +
+        (last === undefined || comma ? '' : ',') +
+        body.slice(start, end) +
+        lead +
+        rendered +
+        (comma ? ',' : '') +
+        (isClosedBelow ? body.slice(end) : style.eol + margin + body.slice(close)),
+    )
+  }
+
+  /** Without one member, the blanks before it and its comma. Comments around it stay. */
+  remove(place: Place): JsonText {
+    const { body } = this
+    const container = this.at(place.slice(0, -1))
+    const node = this.at(place)
+    if (container === undefined || node === undefined) return this
+    const member = container.type === 'object' ? node.parent : node
+    const { children = [] } = container
+    const index = children.findIndex((child) => child === member)
+    const child = children[index]
+    if (child === undefined) return this
+    const [previous, next] = [children[index - 1], children[index + 1]]
+    const close = endOf(container) - 1
+    const first = previous === undefined ? container.offset + 1 : endOf(previous)
+    const before = this.pieces(first, child.offset)
+    const after = this.pieces(endOf(child), next?.offset ?? close)
+    if (children.length === 1 && [...before, ...after].every((piece) => piece.text === ',')) {
+      return this.with(body.slice(0, first) + body.slice(close))
+    }
+    const comma = [...after, ...before].find((piece) => piece.text === ',')
+    const end = comma?.start === endOf(child) ? comma.end : endOf(child)
+    // What follows on the line must not become part of the comment above.
+    const mustStayBelow = isLineComment(before.at(-1)) && !/^[ \t]*\r?\n/.test(body.slice(end))
+    const start = mustStayBelow ? child.offset : (before.at(-1)?.end ?? first)
+    const cuts = [{ start, end: endOf(child) }, ...(comma === undefined ? [] : [comma])]
+    const rest = cuts
+      .toSorted((a, b) => b.start - a.start)
+      .reduce((text, cut) => text.slice(0, cut.start) + text.slice(cut.end), body)
+    return this.with(rest)
+  }
+
+  private with(body: string): JsonText {
+    return new JsonText(this.mark + body)
+  }
+
+  /** The indentation and line ends that the file has already, and whether it has several lines. */
+  private style(): { indent: string; eol: string; lines: boolean } {
+    const indent = /^([ \t]+)\S/m.exec(this.body)?.[1] ?? '  '
+    const eol = this.body.includes('\r\n') ? '\r\n' : '\n'
+    const isEmpty = this.tree?.children?.length === 0
+    return { indent, eol, lines: isEmpty || this.body.trim().includes('\n') }
+  }
+
+  /** The commas and comments of a stretch that holds no value. */
+  private pieces(start: number, end: number): Piece[] {
+    const matches = this.body.slice(start, end).matchAll(/,|\/\/[^\r\n]*|\/\*[^]*?(?:\*\/|$)/g)
+    return Array.from(matches, ({ 0: text, index }) => {
+      return { text, start: start + index, end: start + index + text.length }
+    })
+  }
+
+  private lineStart(offset: number): string {
+    return this.body.slice(this.body.lastIndexOf('\n', offset - 1) + 1, offset)
+  }
+
+  /** The blanks that the line of a place begins with. */
+  private margin(offset: number): string {
+    return /^[ \t]*/.exec(this.lineStart(offset))?.[0] ?? ''
+  }
 }
 
 function isLineComment(piece: Piece | undefined): boolean {
@@ -231,11 +238,7 @@ function endOf(node: Node): number {
   return node.offset + node.length
 }
 
-function lineStart(text: string, offset: number): string {
-  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
-}
-
-/** The blanks that the line of a place begins with. */
-function marginAt(text: string, offset: number): string {
-  return /^[ \t]*/.exec(lineStart(text, offset))?.[0] ?? ''
+/** Loaded only when a file is edited. */
+function loadParser(): typeof Jsonc {
+  return createRequire(import.meta.url)('jsonc-parser')
 }
