@@ -50,7 +50,6 @@ export function drivenExecutor(
   }
 }
 
-/** What is wrong with a step that an agent has had for so long. */
 export function lateReport(
   { timeoutMs }: Pick<TaskCall, 'timeoutMs'>,
   workedMs: number,
@@ -59,7 +58,6 @@ export function lateReport(
   return { code: 'timeout', message: `no report came within ${timeoutMs / 1000} s` }
 }
 
-/** What an agent is told of a skill. */
 export interface StepContent {
   /** Wrapped, with the arguments in place. */
   content: string
@@ -75,7 +73,6 @@ export interface AgentExecutorOptions {
   workspace: string
   store: Pick<RunStore, 'directory'>
   runtime: Pick<Runtime, 'env' | 'platform'>
-  /** Further variables to pass on, from `run.environment`. */
   environment: readonly string[]
   outputLimit: number
   /** Reads the skill of a step, whose digest was just compared with the plan's. */

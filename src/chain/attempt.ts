@@ -39,7 +39,6 @@ interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
   winner: string | undefined
 }
 
-/** Runs every step once, as far as the policy lets it. */
 export async function runAttempt(
   chain: PlannedChain,
   engine: Engine,
@@ -190,7 +189,6 @@ type Halt =
   | { kind: 'cancelled' }
   | { kind: 'suspended' }
 
-/** Says of every step that has no result yet why it has none. */
 function fillRest(
   steps: readonly PlannedStep[],
   slots: Map<PlannedStep, StepResult>,
@@ -226,7 +224,6 @@ function reasonOf(halt: Halt | undefined): string {
   }
 }
 
-/** The time-out of one step: aborts its controller when it is over. */
 export interface TimeLimit {
   seconds: number
   over(): boolean
@@ -255,7 +252,6 @@ export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): Ti
 
 export const noLimit: TimeLimit = { seconds: 0, over: () => false, clear: () => undefined }
 
-/** The output of a step that was ended by its limit, perhaps while `scripts/verify` ran. */
 export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = false): StepOutput {
   const where = inVerification ? ' while scripts/verify ran' : ''
   return failedOutput('timeout', `it took longer than ${limit.seconds} s and was ended${where}`)

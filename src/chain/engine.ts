@@ -27,7 +27,6 @@ export interface Engine {
   record<T extends JsonValue>(key: string, decide: () => T): Promise<T>
 }
 
-/** A step that was announced. `key` is unique in the run: attempt and name, level by level. */
 export interface Running {
   readonly key: string
   /** It has waited for somebody, so others took its place in the group; that stays so. */
@@ -42,7 +41,6 @@ export interface Ended {
 export interface Call {
   key: string
   attempt: number
-  /** What the step may see of those before it. */
   state: ChainState
   /** Bounds the step as a whole; 0 means no limit. */
   timeoutMs: number
@@ -66,12 +64,9 @@ export type Outcome =
 export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
   kind: 'finished'
   output: StepOutput
-  /** Milliseconds since the epoch. */
   startedAt: number
   durationMs: number
-  /** The last lines that it printed. */
   log?: string | undefined
-  /** Of everything that an agent or a model was told. */
   promptDigest?: string | undefined
   /** For a nested chain: what happened below. */
   chain?: ChainResult | undefined
@@ -103,7 +98,6 @@ export interface CancelledStep {
 /** `approval`: of a user; `report`: of the agent that is driven; `interrupted`: to be resumed. */
 export type Suspension = 'approval' | 'report' | 'interrupted'
 
-/** How a chain ended, or where it stands. */
 export interface ChainResult {
   status: RunStatus
   attempts: readonly AttemptResult[]
@@ -125,10 +119,8 @@ export type StepResultStatus =
   | 'waiting'
   | 'running'
 
-/** How a run stands. `interrupted` and `waiting` can continue. */
 export type RunStatus = StepStatus | 'waiting' | 'interrupted' | 'cancelled'
 
-/** One step in the result of a run. */
 export interface StepResult {
   step: string
   skill: string
@@ -146,11 +138,9 @@ export interface StepResult {
   reason?: string | undefined
   /** The result was taken over from another run, with its times. */
   reused?: true | undefined
-  /** The last lines that it printed. */
   log?: string | undefined
   /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
   sandbox?: string | undefined
-  /** What can be done about its failure. */
   hint?: string | undefined
   /** The steps of a nested chain, in the attempt that decided. */
   steps?: readonly StepResult[] | undefined
@@ -168,13 +158,11 @@ export interface AttemptResult {
   errors?: readonly ReportedError[] | undefined
 }
 
-/** The result of a run: what `--json` prints. */
 export interface RunResult {
   runId: string
   skill: string
   status: RunStatus
   attempts: readonly AttemptResult[]
-  /** The step that won the race. */
   winner?: string | undefined
 }
 
@@ -191,9 +179,7 @@ export type ChainEvent =
       chain: boolean
       status: StepResultStatus
       result: string
-      /** The message of its first error. */
       error?: string | undefined
-      /** The sandbox that it ran in, where it did. */
       sandbox?: string | undefined
       /** 0 for a cancelled step of which it is unknown. */
       durationMs: number

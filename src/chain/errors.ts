@@ -1,6 +1,5 @@
 import { exitCode, type ExitCode, SkillrailError } from '../core/errors.ts'
 
-/** Base of the errors about chains and their runs. */
 export class ChainError extends SkillrailError {}
 
 /** The chain cannot run as it is declared; `diagnostics` lists everything that is wrong with it. */
@@ -10,7 +9,6 @@ export class ChainPlanError extends ChainError {
   }
 }
 
-/** There is no run with that ID. */
 export class RunNotFoundError extends ChainError {
   override get exitCode(): ExitCode {
     return exitCode.notFound
@@ -25,7 +23,6 @@ export function runNotFound(runId: string): RunNotFoundError {
   })
 }
 
-/** The plan of the run has no step of that name. */
 export class StepNotFoundError extends ChainError {
   override get exitCode(): ExitCode {
     return exitCode.notFound
@@ -35,7 +32,6 @@ export class StepNotFoundError extends ChainError {
 /** The journal, or what a step is given, could not be written: the run stops, and can continue later. */
 export class RunFilesError extends ChainError {}
 
-/** Another process writes the journal of this run. */
 export class RunBusyError extends ChainError {}
 
 /** The run cannot continue as asked: it has ended, its skills have changed, it waits for something else. */

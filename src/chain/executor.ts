@@ -31,7 +31,6 @@ export type StepAnswer =
       kind: 'output'
       output: StepOutput
       log?: string | undefined
-      /** Of everything that an agent or a model was told. */
       promptDigest?: string | undefined
       /** How long an agent had it, from handing out to its report, before it was executed here. */
       workedMs?: number | undefined

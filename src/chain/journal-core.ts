@@ -4,7 +4,6 @@ import type { RecordWriter, RunJournal } from './run-journal.ts'
 import type { StepRunner } from './step-runner.ts'
 
 export interface JournalEngineOptions {
-  /** Everything recorded so far. */
   journal: RunJournal
   /** Undefined for looking only. */
   writer?: RecordWriter | undefined
@@ -22,7 +21,6 @@ export interface JournalEngineOptions {
   countsAbsence?: boolean | undefined
 }
 
-/** What the engines of all levels of a run share. */
 export interface EngineCore extends JournalEngineOptions {
   interruption: AbortController
   launched: Set<Promise<void>>
@@ -40,7 +38,6 @@ export interface EntryBase {
   controller: AbortController
   outcome: Outcome | undefined
   order: number
-  /** Present once it was launched. */
   ending?: Promise<void> | undefined
   /** Whether it really began: not where a gate or a stop kept it back. */
   started?: boolean | undefined

@@ -10,7 +10,6 @@ import type { RunJournal } from './run-journal.ts'
 import { chainOutput, chainWaitsFor } from './step-result.ts'
 
 export interface JournalEngine extends Engine {
-  /** Resolves when nothing that was started runs any more. */
   idle(): Promise<void>
 }
 

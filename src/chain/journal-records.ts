@@ -59,11 +59,9 @@ export interface ServerRecord {
 export interface RunRequest {
   /** Directory of the skill, relative to the workspace where it lies inside. */
   directory: string
-  /** `--set` as given. */
   set: readonly string[]
   from?: string | undefined
   only?: string | undefined
-  /** The agent client of `--via`. */
   via?: string | undefined
   /** The model of `--model`, where it is (`--base-url`), and its built-in tools (`--tools`). */
   model?: string | undefined
@@ -122,14 +120,12 @@ export interface ApprovalRecord {
   at: string
 }
 
-/** A step was handed out to the agent that is driven. */
 interface HandedRecord {
   type: 'handed'
   key: string
   at: string
 }
 
-/** What the agent reported. */
 export interface ReportRecord {
   type: 'report'
   key: string

@@ -17,11 +17,9 @@ import type { SkillScope, TrustLevel, TrustPolicy } from '../trust/model.ts'
 import { trustRefusal } from '../trust/skill-trust.ts'
 import { resolveStep, type StepResolution } from './resolve.ts'
 
-/** Where planning learns about skills. The plan is a pure function of its answers. */
 export interface ChainLookup {
   /** The directory of the skill that a chain calls by this name. */
   resolve(chainDirectory: string, name: string): StepResolution
-  /** The skill in a directory; undefined `facts` where it cannot be read. */
   load(directory: string): SkillReport
 }
 
@@ -30,12 +28,9 @@ export interface SkillReport {
   diagnostics: readonly Diagnostic[]
 }
 
-/** What a plan says of a skill. */
 export interface SkillFacts {
   name: string
-  /** Real path of the directory. */
   directory: string
-  /** As {@link PlannedSkill.path}. */
   path: string
   chain: ChainDeclaration | undefined
   /** What is odd about it, though it can run: something that it says goes unheeded. */
@@ -53,7 +48,6 @@ export interface SkillFacts {
   personOnly?: true | undefined
   digest: string
   tokens: number
-  /** What its fields ask of whoever executes it. */
   requests: readonly SkillRequest[]
   trust: { level: TrustLevel; reason: string; hint?: string | undefined }
 }
@@ -65,7 +59,6 @@ export interface DiskLookupOptions {
   trustOf(skill: SkillDocument, directory: string): SkillFacts['trust']
 }
 
-/** Skills as they are on the disk; each is read once. */
 export function createDiskLookup(options: DiskLookupOptions): ChainLookup {
   const reports = new Map<string, SkillReport>()
   return {
@@ -208,9 +201,7 @@ function digestedContent(path: string): Uint8Array | undefined {
 export interface CheckedSkill {
   name: string
   scope: SkillScope
-  /** Real path. */
   directory: string
-  /** The `SKILL.md`, absolute. */
   path: string
   fields: SkillFields
 }
@@ -228,7 +219,6 @@ export function executionRefusal(
   return trustRefusal({ ...skill, realDirectory: skill.directory }, policy, 'be executed', lockOf)
 }
 
-/** A refusal, or that there is none, as a fact for a plan. */
 export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts['trust'] {
   if (refusal === undefined) return { level: 'trusted', reason: '' }
   return { level: 'untrusted', reason: refusal.message, hint: refusal.hint }

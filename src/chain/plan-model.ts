@@ -21,13 +21,10 @@ interface PlannedSkill {
   trust: TrustLevel
   /** Of everything that decides what the step does: its `SKILL.md` and its scripts. */
   digest: string
-  /** Estimated tokens of the body. */
   tokens: number
-  /** Path of `scripts/verify…` below the skill, when it has one. */
   verify?: string | undefined
   /** Its scripts run in a sandbox, and only there. */
   sandboxed?: true | undefined
-  /** A user must approve before it starts. */
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
   excluded?: true | undefined
@@ -53,16 +50,13 @@ export interface PlannedChain extends PlannedSkill {
   steps: readonly PlannedStep[]
 }
 
-/** What of a plan is drawn; it can be made from the plan as JSON. */
 export interface ShownPlan {
   skill: string
   digest: string
   root: Pick<PlannedChain, 'policy' | 'steps'>
 }
 
-/** What a run will do, decided before anything runs. */
 export interface Plan extends ShownPlan {
-  /** Name of the skill that was asked for. */
   skill: string
   /** Of the whole plan; a run whose plan has another digest is another run. */
   digest: string
@@ -85,19 +79,16 @@ export function allSteps(chain: PlannedChain): PlannedStep[] {
   return chain.steps.flatMap((step) => (isChain(step) ? [step, ...allSteps(step)] : [step]))
 }
 
-/** The steps whose scripts run in a sandbox. */
 export function confinedSteps({ root }: Plan): PlannedStep[] {
   return [root, ...allSteps(root)].filter(
     (step) => step.sandboxed === true && step.excluded !== true,
   )
 }
 
-/** The step below its chain. */
 export function stepLabel({ step }: PlannedStep): string {
   return step.slice(step.lastIndexOf('/') + 1)
 }
 
-/** Enough of a digest to see whether it changed. */
 export function shortDigest(digest: string): string {
   return digest.slice('sha256:'.length, 15)
 }
@@ -122,7 +113,6 @@ export function policyWords(policy: ChainPolicy): string[] {
   )
 }
 
-/** What the executor cannot do for the skill. */
 function withoutWords(requests: readonly string[]): string[] {
   return requests.length === 0 ? [] : [`without ${requests.join(' and ')}`]
 }

@@ -20,7 +20,6 @@ export interface PlanOptions {
   policy?: Partial<ChainPolicy> | undefined
   /** Leaves out the steps before this one. */
   from?: string | undefined
-  /** Leaves out every other step. */
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */
   instructions?: InstructionExecutor | undefined
@@ -62,12 +61,10 @@ function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()]
 }
 
-/** The digest of a plan; nothing but the plan itself goes into it. */
 export function planDigest(root: PlannedChain): string {
   return sha256(JSON.stringify(root))
 }
 
-/** The plan as `chain plan --json` prints it. */
 interface PlanJson {
   skill: string
   digest: string
@@ -134,7 +131,6 @@ function planRoot(
   }
 }
 
-/** One planning: its lookup, what it found wrong, and how large it has become. */
 interface Planning {
   lookup: ChainLookup
   diagnostics: Diagnostic[]
@@ -143,7 +139,6 @@ interface Planning {
   steps: number
 }
 
-/** A chain on the way from the outermost one, for cycles and depth. */
 interface Ancestor {
   name: string
   directory: string
@@ -221,7 +216,6 @@ function planTask(
   return { ...common(skill, step, planning), executor: 'none' }
 }
 
-/** Who is asked, in the words of a plan. */
 function asked(
   executor: { kind: 'agent'; client: string } | { kind: 'model'; model: string },
 ): Pick<PlannedTask, 'executor' | 'client' | 'model'> {

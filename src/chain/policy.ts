@@ -41,7 +41,6 @@ export interface AttemptOutcome {
   signature: string
 }
 
-/** Whether the chain runs once more, or the status it ends with. */
 export function afterAttempt(
   policy: ChainPolicy,
   attempts: readonly AttemptOutcome[],
@@ -70,7 +69,6 @@ function worst(statuses: readonly StepStatus[]): StepStatus {
   return statuses.includes('failure') ? 'failure' : 'success'
 }
 
-/** What is wrong with attempts that were to become stable and did not. */
 export function notStable(
   policy: ChainPolicy,
   attempts: readonly AttemptOutcome[],
@@ -164,7 +162,6 @@ function unknownKey(key: string): UsageError {
   })
 }
 
-/** Policies that contradict themselves. */
 export function checkPolicy(chain: ChainDeclaration, path: string): Diagnostic[] {
   const found = conflicts.flatMap(({ applies, ...finding }) => (applies(chain) ? [finding] : []))
   const place = { path, line: chain.line }

@@ -11,7 +11,6 @@ import {
   stepLabel,
 } from './plan-model.ts'
 
-/** The plan as a tree: what runs, how, whether it is trusted, what it costs. */
 export function renderPlan(plan: ShownPlan): string {
   const rows = flatten(plan.root.steps, 0).map(({ step, depth }) => [
     `${'  '.repeat(depth)}${safeLine(stepLabel(step))}`,
@@ -91,7 +90,6 @@ export function renderPlanMermaid(plan: ShownPlan): string {
   return `${['flowchart LR', ...drawn, ...classes(leftOut)].join('\n')}\n`
 }
 
-/** What a node says, line by line. */
 function taskLines(step: PlannedTask): string[] {
   const more = executionWords(step)
   return [
@@ -155,7 +153,6 @@ function mermaidText(text: string): string {
 // A hyphen or a dot is Markdown where a space follows (a list), an underscore at the edge of a word.
 const special = /[^\p{L}\p{N}\p{M} _.,/=-]|[.-](?= )|^[=-]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 
-/** What is there to a failure in the sandbox, and to a plan that runs something in one. */
 interface Remedy {
   /** How to allow its skill more, where nobody trusts it. */
   allowing: string | undefined
@@ -163,7 +160,6 @@ interface Remedy {
   grants: boolean
 }
 
-/** What to do about a failure in the sandbox. */
 export function sandboxHint(sandbox: string, remedy: Remedy): string {
   return withRemedy(`It ran in a sandbox (${sandbox})`, remedy)
 }

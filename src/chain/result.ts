@@ -19,7 +19,6 @@ export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result
   return result.attempts.at(-1)
 }
 
-/** A step of a result with the key that the journal has for it. */
 export interface WalkedStep {
   key: string
   attempt: number

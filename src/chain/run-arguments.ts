@@ -3,7 +3,6 @@ import { sha256 } from '../core/json.ts'
 import { RunStateError } from './errors.ts'
 import type { RunJournal } from './run-journal.ts'
 
-/** The arguments as they may be written to a disk. */
 export function redactedArguments(given: readonly string[]): string[] {
   return given.map((argument, index) => {
     const option = optionBefore(given, index)

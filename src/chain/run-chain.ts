@@ -108,7 +108,6 @@ export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult>
 
 export interface Resumption {
   runId: string
-  /** The plan as it is now. */
   plan: Plan
   /** The command that continues it, for hints; default `resume`. */
   command?: 'resume' | 'approve' | undefined

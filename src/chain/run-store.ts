@@ -61,7 +61,6 @@ export function openRunStore(workspace: string): RunStore {
 
 const journalName = /^([0-9a-z]+)\.jsonl$/
 
-/** The ids, or why it cannot be said which there are. */
 function journalIds(directory: string): string[] | Diagnostic {
   try {
     return readdirSync(directory)

@@ -15,10 +15,8 @@ import { stateText } from './state.ts'
 export interface ScriptSetup {
   workspace: string
   files: RunFiles
-  /** What scripts get of our environment. */
   environment: Readonly<Record<string, string>>
   outputLimit: number
-  /** What starts scripts; default: `runProcess`. */
   run?: RunProcess | undefined
   /** Where scripts run whose step says so; absent: they do not. See {@link RunConfinement}. */
   confinement?: RunConfinement | undefined
@@ -26,7 +24,6 @@ export interface ScriptSetup {
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
 }
 
-/** Why something may not be executed, and what would allow it. */
 export interface Refusal {
   message: string
   hint?: string | undefined
@@ -35,7 +32,6 @@ export interface Refusal {
 /** `off`: the user gave up the sandbox for this run; those scripts run like any other. */
 export type RunConfinement = Confinement | 'off'
 
-/** Runs the script of a skill by the script protocol, with `chain_state` on standard input. */
 export function scriptExecutor(setup: ScriptSetup): Executor {
   return {
     kind: 'script',
@@ -212,11 +208,9 @@ function failed(code: string, message: string): StepAnswer {
   return { kind: 'output', output: failedOutput(code, message) }
 }
 
-/** Where the files of a run are: beside its journal. */
 export interface RunFiles {
   /** `SKILLRAIL_SCRATCH`: shared by the steps of the run. */
   scratch: string
-  /** Files of single executions, removed when they end. */
   steps: string
 }
 

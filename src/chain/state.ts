@@ -1,7 +1,6 @@
 import type { ReportedError, StepStatus } from '../exec/output-protocol.ts'
 import type { JsonValue } from '../skill/model.ts'
 
-/** What one step left for those after it. */
 export interface PreviousOutput {
   step: string
   skill: string
@@ -24,7 +23,6 @@ export const emptyState: ChainState = {
   total_metrics: {},
 }
 
-/** The state after further outputs, in the order given. */
 export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]): ChainState {
   if (outputs.length === 0) return state
   const previous = [...state.previous_outputs, ...outputs]

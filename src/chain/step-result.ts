@@ -10,7 +10,6 @@ import type {
 import type { PlannedStep } from './plan-model.ts'
 import { type PreviousOutput, totalMetrics } from './state.ts'
 
-/** What the result of a run says of a step with this outcome. */
 export function stepResult(step: PlannedStep, outcome: Outcome): StepResult {
   switch (outcome.kind) {
     case 'finished': {
@@ -71,7 +70,6 @@ export function notExecuted(
   }
 }
 
-/** The outputs of the steps that ran to their end, as the next step sees them. */
 export function previousOutputs(results: readonly (StepResult | undefined)[]): PreviousOutput[] {
   return results.flatMap((result) => {
     if (result === undefined) return []

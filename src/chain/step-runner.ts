@@ -17,7 +17,6 @@ import {
 import { sandboxHint } from './render-plan.ts'
 import { skillDigest } from './lookup.ts'
 
-/** Executes single steps for an engine: everything about a step that is not the chain's policy. */
 export interface StepRunner {
   run(call: TaskCall, context: StepContext): Promise<StepAnswer>
   /** What is left to do when a nested chain has ended: its verification. */

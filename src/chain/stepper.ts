@@ -38,7 +38,6 @@ export interface HandedStep {
   state?: ChainState | undefined
 }
 
-/** Begins to drive an agent through a chain: everything up to the first steps that it must do. */
 export async function startStepper(
   plan: Plan,
   run: { arguments: readonly string[]; request: RunRequest; requireVerified: boolean },
@@ -62,7 +61,6 @@ export async function continueStepper(
   return await drive(setup, async (driven) => resumeRun(resumption, driven))
 }
 
-/** Continues a run as far as it goes without the agent, and says what the agent has to do then. */
 export async function drive(
   setup: RunSetup,
   go: (setup: RunSetup) => Promise<RunResult>,
@@ -165,7 +163,6 @@ function keyOfHanded(
   })
 }
 
-/** The steps that wait for a report; those of an attempt that has ended do not. */
 function handedSteps(result: RunResult): WalkedStep[] {
   return waitingSteps(result).filter((walked) => walked.step.startedAt !== null)
 }

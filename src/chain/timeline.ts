@@ -15,7 +15,6 @@ export interface TimelineOptions {
   style?: StyleText | undefined
 }
 
-/** The steps of a run with their times as bars, and what failed first with its last output. */
 export function renderTimeline(
   result: Pick<ShownRun, 'status' | 'attempts' | 'winner'>,
   options: TimelineOptions,
@@ -41,7 +40,6 @@ export const statusMarks = {
   running: { mark: '▸', format: 'cyan' },
 } as const satisfies Record<StepResultStatus, { mark: string; format: Parameters<StyleText>[0] }>
 
-/** What is known of a failure in short. */
 interface Failure {
   result: string
   /** The message of its first error. */
@@ -112,7 +110,6 @@ function flatten(steps: readonly StepResult[], depth: number): Row[] {
   return steps.flatMap((step) => [{ step, depth }, ...flatten(step.steps ?? [], depth + 1)])
 }
 
-/** The columns of each part of a line; a part for which there is no room has none. */
 interface Layout {
   names: number
   times: number
@@ -164,7 +161,6 @@ function noteOf(step: StepResult): string {
   return step.reason ?? (step.reused === true ? 'taken over' : '')
 }
 
-/** Where in the run the step lay, in columns. */
 function bar(step: StepResult, { bars, span }: Layout): string {
   if (bars === 0 || step.startedAt === null || step.reused === true) return ' '.repeat(bars)
   const total = Math.max(1, span.length)
@@ -192,7 +188,6 @@ function firstFailure(result: Pick<ShownRun, 'status' | 'attempts'>, style: Styl
   ]
 }
 
-/** Of a step that reported no error. */
 function reasonOf({ result, log, evidence }: StepResult): string {
   if (result !== '') return result
   if (log !== undefined) return `${noReason}; the last of what it printed:`
@@ -255,7 +250,6 @@ export interface Span {
   length: number
 }
 
-/** How long a run took, all of its attempts together. */
 export function timeOf({ attempts }: Pick<ShownRun, 'attempts'>): number {
   return spanOf(attempts.flatMap(({ steps }) => steps))?.length ?? 0
 }

@@ -4,22 +4,17 @@ import { failedOutput, readAgentOutput, type StepOutput } from './output-protoco
 import { capturedText, runProcess } from './process.ts'
 import { isCommandFile, shimTarget } from './script.ts'
 
-/** What a skill may ask of whoever executes it, in the spelling of its fields. */
 export const skillRequests = ['allowed-tools', 'model', 'agent', 'hooks'] as const
 export type SkillRequest = (typeof skillRequests)[number]
 
-/** What of a skill's fields a client is told on its command line. */
 export interface AgentWishes {
   allowedTools: readonly AllowedTool[]
   model: string | undefined
 }
 
-/** An agent's command line that can be asked headless. The prompt comes on standard input. */
 export interface AgentCli {
   title: string
-  /** Name of the program on the search path. */
   program: string
-  /** The command that installs it. */
   install: string
   /** Headless, with the client's own permissions: no flag here raises them. */
   args(wishes: AgentWishes): readonly string[]
@@ -117,7 +112,6 @@ function toolText({ tool, pattern }: AllowedTool): string {
 
 export interface AgentRequest {
   client: AgentCli
-  /** Where its program lies. */
   program: string
   wishes: AgentWishes
   prompt: string
@@ -180,7 +174,6 @@ export interface AgentPromptParts {
   /** References that its triggers inject, rendered; empty for none. */
   references: string
   step: string
-  /** `chain_state` as JSON. */
   state: string
   /** How the report is given: as a block in the answer (default), or by a schema. */
   report?: 'block' | 'schema' | undefined

@@ -23,7 +23,6 @@ export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
   }
 }
 
-/** Command-line agents that skills are made for, by the name of their program. */
 const agentPrograms: readonly { name: string; program: string }[] = [
   { name: 'Claude Code', program: 'claude' },
   { name: 'Codex', program: 'codex' },
@@ -35,7 +34,6 @@ const agentPrograms: readonly { name: string; program: string }[] = [
   { name: 'Qwen Code', program: 'qwen' },
 ]
 
-/** Which agents could use the skills; none is needed. */
 export function checkAgents({ runtime }: CheckContext): Check[] {
   return agentPrograms.map(({ name, program }) => ({
     name,

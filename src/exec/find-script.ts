@@ -13,11 +13,8 @@ import { lookProblem } from '../core/errors.ts'
 import { resolveInside } from '../core/read-files.ts'
 import { interpreterFor } from './script.ts'
 
-/** A script that can be started: `file` with `args` before the arguments of the run. */
 export interface Script {
-  /** Real path. */
   path: string
-  /** Path below the skill's directory, with `/`. */
   relative: string
   file: string
   args: readonly string[]
@@ -38,7 +35,6 @@ export function findScript(directory: string, run: string | undefined): ScriptSe
   return conventionalScript(directory, entriesOf(directory), 'run')
 }
 
-/** The script that checks the work of a skill, by convention `scripts/verify` with any extension. */
 export function findVerifyScript(directory: string): ScriptSearch {
   return conventionalScript(directory, entriesOf(directory), 'verify')
 }
@@ -153,10 +149,8 @@ function problemAt(path: string): string | undefined {
 interface Look {
   /** The first bytes, of which each is a character. */
   head: string
-  /** Whether anybody may execute it. */
   executable: boolean
   content?: Buffer | undefined
-  /** Why it could not be read. */
   problem?: string | undefined
 }
 

@@ -13,7 +13,6 @@ export interface KeptProcessRequest {
   key: string
 }
 
-/** A program that runs beside us and is talked to over its pipes. */
 export interface KeptProcess {
   readonly pid: number
   readonly stdin: Writable

@@ -177,7 +177,6 @@ function isElement(printed: string, end: number, lines: readonly Line[], index: 
   return /[[,][ \t]*$/.test(lines[above]?.text ?? '')
 }
 
-/** What a scan of the braces from one `{` on found. */
 interface ScannedObject {
   /** Index after the brace that closes it; undefined where it is never closed. */
   end: number | undefined

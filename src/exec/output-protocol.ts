@@ -234,17 +234,14 @@ export interface ReportedError {
   message: string
 }
 
-/** The stdout of a skill in a chain. */
 export interface StepOutput {
   status: StepStatus
-  /** A summary for people. */
   result: string
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
   evidence: Evidence
 }
 
-/** A failure of ours to report as the output of a skill. */
 export function failedOutput(code: string, message: string): StepOutput {
   return {
     status: 'failure',

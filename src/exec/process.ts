@@ -42,7 +42,6 @@ export interface ProcessResult {
   stderr: CapturedOutput
 }
 
-/** Something that runs programs, all in the same way. */
 export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>
 
 /**
@@ -222,7 +221,6 @@ export function whatIsMissing({
 /** As the kernel reads it, which looks no further than this for the end of the line. */
 const firstLineBytes = 256
 
-/** What is behind `#!`, with everything up to the end of the line. */
 function interpreterLine(path: string): string | undefined {
   try {
     // A pipe in the place of a program is not waited for.
@@ -342,7 +340,6 @@ function furtherDescriptors(descriptors: ReadonlyMap<number, ChildDescriptor>): 
   }
 }
 
-/** Fills and reads the pipes of a child that was started with {@link furtherDescriptors}. */
 function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescriptor>): void {
   const streams: readonly unknown[] = child.stdio
   for (const [number, descriptor] of descriptors) {

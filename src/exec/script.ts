@@ -18,7 +18,6 @@ import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 export interface ScriptRequest {
   script: Script
   skillDirectory: string
-  /** The working directory: the project. */
   cwd: string
   arguments: readonly string[]
   /** What the script reads on standard input and in the file `SKILLRAIL_STATE`: JSON text. */
@@ -28,17 +27,14 @@ export interface ScriptRequest {
   attempt: number
   /** Run, step and attempt: the same again when the step is repeated after a crash. */
   idempotencyKey: string
-  /** A directory of the run that its steps share. */
   scratch: string
   /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
   files: string
   /** What the script gets of our environment; see `childEnvironment`. */
   environment: Readonly<Record<string, string>>
-  /** Bytes kept of each stream. */
   outputLimit: number
   timeoutMs?: number | undefined
   signal?: AbortSignal | undefined
-  /** What starts it; default: `runProcess`. */
   run?: RunProcess | undefined
   /** It is not trusted: it runs in this sandbox and reaches nothing else. */
   confinement?: Confinement | undefined
@@ -50,7 +46,6 @@ export interface ScriptResult {
   unwritable?: string | undefined
   end: ProcessEnd
   output: StepOutput
-  /** What was printed, shortened in the middle where it was more than the limit. */
   stdout: string
   stderr: string
 }
@@ -247,7 +242,6 @@ const passedOnWindows = [
 
 interface ScriptFile {
   path: string
-  /** The first bytes of the file, for its `#!` line. */
   head: string
   executable: boolean
   platform: NodeJS.Platform

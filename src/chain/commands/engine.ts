@@ -13,9 +13,6 @@ import type { RunStore } from '../run-store.ts'
 import type { ServerAddress } from '../restate/client.ts'
 import { type ChainProject, linesAgain, planKept, type RunContext, usablePlan } from './project.ts'
 
-// `../restate` is loaded only for a run that is on a server.
-
-/** Where a run is executed. */
 export const engineOptions = {
   engine: {
     kind: 'text',
@@ -55,7 +52,6 @@ export function wantsServer({ engine = 'journal', url, adminUrl }: EngineChoice)
   return false
 }
 
-/** Starts a run here, or on the server that the options name. */
 export async function startOn(
   { context }: ChainProject,
   choice: EngineChoice,
@@ -67,7 +63,6 @@ export async function startOn(
   return await startServerRun(run, setup, serverAddress(context, choice))
 }
 
-/** The choice that executes another run where this one was executed. */
 export function engineOf({ run }: RunJournal): EngineChoice {
   const { server } = run
   return server === undefined
@@ -75,7 +70,6 @@ export function engineOf({ run }: RunJournal): EngineChoice {
     : { engine: server.engine, url: server.url, adminUrl: server.adminUrl }
 }
 
-/** Continues a run where it was executed. */
 export async function resumeOn(
   { context }: ChainProject,
   journal: RunJournal,
@@ -87,7 +81,6 @@ export async function resumeOn(
   return await resumeServerRun(resumption, setup, serverAddress(context, engineOf(journal)))
 }
 
-/** Cancels a run where it is executed. */
 export async function cancelOn(project: ChainProject, runId: string): Promise<void> {
   const { context, store } = project
   const { journal } = await upToDate(project, runId)
@@ -111,7 +104,6 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
 /** 2 s until its processes are killed, and the network. */
 const cancelPatienceMs = 10_000
 
-/** Every run, with what the servers say of those that are theirs. */
 export async function readRuns(
   project: ChainProject,
 ): Promise<ReturnType<RunStore['list']> & { standings: ReadonlyMap<string, string> }> {
@@ -203,7 +195,6 @@ export function planToContinue(
 
 const adminPort = '9070'
 
-/** Where the Restate server is: the options of the command, else the settings. */
 export function serverAddress(
   { settings }: Pick<RunContext, 'settings'>,
   options: Pick<EngineChoice, 'url' | 'adminUrl'> = {},

@@ -12,7 +12,6 @@ import type { InstructionChoice } from './instructions.ts'
 import { type ChainProject, linesAgain, refusalIn, runSettings } from './project.ts'
 import { answerWith, type RunAnswer } from './run-text.ts'
 
-/** The options of every command that executes a run to its end. */
 export const executeOptions = {
   yesGates: { kind: 'flag', flags: '--yes-gates', help: 'approve every gate in advance' },
   maxTime: {
@@ -22,7 +21,6 @@ export const executeOptions = {
   },
 } as const satisfies OptionSpecs
 
-/** The arguments of every command that continues or repeats a run. */
 export const runArguments = {
   '<run>': 'the run ID',
   '[arguments...]': 'the arguments again, if they held a secret',
@@ -34,7 +32,6 @@ export interface ExecuteChoice extends InstructionChoice, ConfinementChoice {
   maxTime?: number | undefined
 }
 
-/** Executes a run. `work` starts or resumes it in the setup that it gets. */
 export async function executeRun(
   project: ChainProject,
   plan: Plan,
@@ -70,7 +67,6 @@ export async function executeRun(
   return timedOut ? { ...answer, timedOut } : answer
 }
 
-/** What every run needs. `problems` are to be printed when it has ended. */
 export function runSetup(
   project: ChainProject,
   choice: ConfinementChoice,

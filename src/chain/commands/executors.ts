@@ -16,7 +16,6 @@ import type { RunStore } from '../run-store.ts'
 import { clientNamed, type InstructionChoice } from './instructions.ts'
 import { acceptedEnvironment, type ChainProject } from './project.ts'
 
-/** The executors of a run besides that of scripts. */
 export async function executorsFor(
   project: ChainProject,
   choice: InstructionChoice,

@@ -4,11 +4,8 @@ import { commaNames } from '../../core/option-values.ts'
 import { agentClis, type AgentCliName, isAgentCli } from '../../exec/agent-clients.ts'
 import type { InstructionExecutor } from '../plan.ts'
 
-/** Who carries out steps without a script; a journal keeps it with the request. */
 export interface InstructionChoice {
-  /** An agent client. */
   via?: string | undefined
-  /** A model, as `provider:name`. */
   model?: string | undefined
   /** Where the model is, in place of its provider's own address. */
   baseUrl?: string | undefined
@@ -16,7 +13,6 @@ export interface InstructionChoice {
   tools?: string | undefined
 }
 
-/** Which steps of a chain a command is about. */
 export const stepOptions = {
   from: { kind: 'text', flags: '--from <step>', help: 'skip the steps before this one' },
   only: { kind: 'text', flags: '--only <step>', help: 'skip every other step' },
@@ -27,7 +23,6 @@ interface StepChoice {
   only?: string | undefined
 }
 
-/** @throws {UsageError} where both are given. */
 export function askedSteps({ from, only }: StepChoice): StepChoice {
   if (from !== undefined && only !== undefined) {
     throw contradiction('--from', '--only', 'Run one step, or all from one on; say which.')
@@ -70,7 +65,6 @@ export function refuseWithoutModel(
   if (baseUrl !== undefined) throw pointless('--base-url', '--model', hint)
 }
 
-/** @throws {UsageError} for a malformed name of a client or a model. */
 export function instructionsOf({
   via,
   model,
@@ -91,7 +85,6 @@ export function instructionsOf({
   })
 }
 
-/** @throws {UsageError} for an unknown client. */
 export function clientNamed(via: string | undefined): AgentCliName | undefined {
   if (via === undefined || isAgentCli(via)) return via
   throw new UsageError({

@@ -30,13 +30,11 @@ import type { Refusal } from '../script-executor.ts'
 import { type RunLine, runLines } from '../run-line.ts'
 import { type InstructionChoice, instructionsOf } from './instructions.ts'
 
-/** What the commands about chains need of a context. */
 export type RunContext = Pick<
   Context<ChainEvent>,
   'runtime' | 'settings' | 'signal' | 'globals' | 'note' | 'diagnose' | 'emit'
 >
 
-/** The project that a command about chains works in. */
 export interface ChainProject {
   /** Real path; scripts run here, and runs are kept below it. */
   workspace: string
@@ -76,7 +74,6 @@ export interface PlannedSkillRun extends PlanReading {
   refusals: ReadonlyMap<string, SkillNotTrustedError>
 }
 
-/** Finds a skill by name or path, and plans its run. */
 export function planNamed(
   project: ChainProject,
   reference: string,
@@ -88,7 +85,6 @@ export function planNamed(
   return planSkill(project, find, changes, mode)
 }
 
-/** Plans the skill of a run again, as it was asked for then. */
 export function planKept(
   project: ChainProject,
   { request, mode }: { request: PlanChanges & { directory: string }; mode: RunMode },
@@ -219,7 +215,6 @@ export interface GrantOptions {
   unsafeNoSandbox?: boolean | undefined
 }
 
-/** Command lines about runs, with the options of this command that no journal keeps. */
 export function linesAgain(
   { globals, runtime }: Pick<RunContext, 'globals' | 'runtime'>,
   { grant = [], unsafeNoSandbox }: GrantOptions = {},
@@ -265,7 +260,6 @@ export function acceptedEnvironment(project: ChainProject): readonly string[] {
 
 const configuration = '.skillrail/config.json'
 
-/** The file that the settings of the project were read from. */
 function nearestConfiguration(cwd: string, workspace: string): string | undefined {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     const file = join(directory, configuration)

@@ -17,7 +17,6 @@ import { renderReport, reportFormats } from '../report/reports.ts'
 import type { RunLine } from '../run-line.ts'
 import { stepperAnswer } from '../stepper.ts'
 
-/** The result of a run, and how to continue. */
 export interface RunAnswer extends RunResult {
   /** Command lines: first the one that continues the run, then others for the same moment. */
   continueWith?: readonly string[]
@@ -67,7 +66,6 @@ export function renderRun(answer: RunAnswer, screen: Screen): string {
   ])
 }
 
-/** Where a report has stdout, stderr says at least how to continue. */
 export function runNotes(answer: RunAnswer, { stdoutTaken }: Screen): string[] {
   return stdoutTaken ? continuationLines(answer) : []
 }
@@ -87,7 +85,6 @@ export function codeOfRun({ status, timedOut }: RunAnswer): ExitCode {
   }
 }
 
-/** The formats of `--report`, of a Result that `runOf` turns into a run. */
 export function runFormats<R>(
   runOf: (result: R) => ShownRun,
 ): Record<string, (result: R) => string> {
@@ -103,7 +100,6 @@ export function timelineOf(result: ShownRun, screen: Screen): readonly string[] 
   })
 }
 
-/** The line above the steps of a run that is looked at. */
 export function headOfRun(run: {
   runId: string
   skill: string
@@ -113,7 +109,6 @@ export function headOfRun(run: {
   return `${safeLine(run.skill)}: ${run.status}, run ${run.runId}, started ${run.startedAt}`
 }
 
-/** What is wrong with a run and with no step of it. */
 export function errorsOfRun(result: Pick<ShownRun, 'attempts'>): string[] {
   const { errors = [] } = lastAttempt(result) ?? {}
   return errors.map(({ code, message }) => `  ${safeLine(`${code}: ${message}`)}`)

@@ -50,7 +50,6 @@ export const list = defineCommand<{
   },
 })
 
-/** @param standing what the server of the run says. */
 export function listedRun(journal: RunJournal, standing?: string): ListedRun {
   const { runId, skill, at } = journal.run
   return {
@@ -116,7 +115,6 @@ interface PruneResult {
   /** With `dryRun` those that would be removed. */
   removed: readonly string[]
   dryRun: boolean
-  /** The user was asked and did not agree. */
   refused?: true
   diagnostics?: readonly Diagnostic[]
 }

@@ -199,7 +199,6 @@ export const status = defineCommand<StatusResult>()({
     ]),
 })
 
-/** The setup of a stepper command; `end` awaits its work and prints the problems of its files. */
 export async function stepperSetup(
   project: ChainProject,
   plan: Plan,

@@ -29,7 +29,6 @@ import {
 interface WorkerResult {
   host: string
   port: number
-  /** The address that the server was told. */
   registered?: string
 }
 
@@ -168,7 +167,6 @@ async function aborted(signal: AbortSignal): Promise<void> {
 /** How long to wait for a server that starts beside the worker. */
 const registerPatienceMs = 30_000
 
-/** Tells the server where its workers are; the address is that of a balancer when there is one. */
 async function registerWorkers(
   context: Context,
   uri: string,
@@ -208,9 +206,7 @@ function notRegistered(
   })
 }
 
-/** What a worker may execute besides scripts. */
 interface WorkerAllowance {
-  /** Agent clients that steps without a script may be given to. */
   clients: readonly AgentCliName[]
   /** Models, as `provider:name`, compared with the plan as text. */
   models: readonly string[]
@@ -291,7 +287,6 @@ function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllow
   }
 }
 
-/** Why a worker gives a step back, whatever its skill; undefined when it may execute such steps. */
 function notAllowed(
   { executor, client = '', model = '' }: Pick<PlannedTask, 'executor' | 'client' | 'model'>,
   { clients, models }: WorkerAllowance,
@@ -316,7 +311,6 @@ function isExecutedAlike(own: PlannedStep, step: PlannedStep): boolean {
   return own.script === step.script
 }
 
-/** The skills that a worker reports when it is asked. */
 export function skillsOf(project: ChainProject): WorkerReport['skills'] {
   const { runtime, settings }: RunContext = project.context
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
@@ -335,7 +329,6 @@ function digestAt(project: ChainProject, directory: string): string | undefined 
   }
 }
 
-/** The skill in a directory as it would be planned here. */
 function ownStep(project: ChainProject, directory: string): PlannedStep | undefined {
   const { plan } = planKept(project, { request: { directory, set: [] }, mode: 'run' })
   const [first] = plan.root.steps

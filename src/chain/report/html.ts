@@ -15,7 +15,6 @@ import {
   timeOf,
 } from '../timeline.ts'
 
-/** One file: tree, timeline, output of each step. No script and nothing loaded from elsewhere. */
 export function htmlReport(result: ShownRun): string {
   const title = `${result.skill}: ${result.status}`
   return `<!doctype html>
@@ -40,7 +39,6 @@ ${result.attempts.map((attempt) => attemptSection(attempt, result.attempts.lengt
 `
 }
 
-/** What a reader looks for first. */
 function summary(result: ShownRun): string {
   const attempt = decidingAttempt(result)
   const began = spanOf(result.attempts.flatMap(({ steps }) => steps))?.start

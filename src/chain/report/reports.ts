@@ -6,12 +6,10 @@ import { decidingAttempt } from '../step-result.ts'
 import { firstFailed, saidOf, spanOf, statusMarks, stepDuration, stepLabel } from '../timeline.ts'
 import { htmlReport } from './html.ts'
 
-/** The formats of `--report`. */
 export const reportFormats = ['json', 'junit', 'github', 'html'] as const
 
 export type ReportFormat = (typeof reportFormats)[number]
 
-/** The result of a run as one document. */
 export function renderReport(format: ReportFormat, result: ShownRun): string {
   return renderers[format](result)
 }
@@ -74,7 +72,6 @@ function suite(result: ShownRun, attempt: ShownAttempt): string[] {
   ]
 }
 
-/** Nested chains are not cases of their own; their steps are. */
 function leaves(steps: readonly StepResult[]): StepResult[] {
   return steps.flatMap((step) => (step.steps === undefined ? [step] : leaves(step.steps)))
 }
@@ -136,7 +133,6 @@ function attribute(value: string): string {
   return text(value).replaceAll('"', '&quot;').replaceAll('\n', '&#10;').replaceAll('\t', '&#9;')
 }
 
-/** Markdown for the summary of a job in GitHub Actions. */
 function githubReport(result: ShownRun): string {
   const several = result.attempts.length > 1
   const rows = reportRows(result).map(({ step, depth, attempt }) => {
@@ -190,14 +186,12 @@ function escaped(line: string): string {
     .replace(/[\\`*_[\]|!#~@$]|:(?=[\w+-]+:)/g, (character) => `&#${character.charCodeAt(0)};`)
 }
 
-/** A step of a report with its place in the tree. */
 interface ReportRow {
   step: StepResult
   depth: number
   attempt: number
 }
 
-/** Every step of every attempt, chains before their steps. */
 function reportRows(result: ShownRun): ReportRow[] {
   return result.attempts.flatMap((attempt) => below(attempt.steps, 0, attempt.attempt))
 }

@@ -2,17 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../../core/errors.ts'
 import { ChainError } from '../errors.ts'
 
-/** Where a Restate server is. */
 export interface ServerAddress {
-  /** The ingress, such as http://127.0.0.1:8080. */
   url: string
-  /** The admin interface, such as http://127.0.0.1:9070. */
   adminUrl: string
   /** Sent as a bearer token to both. */
   token?: string | undefined
 }
 
-/** The server did not answer, or not as expected. */
 export class RestateServerError extends ChainError {}
 
 interface ServerAnswer {
@@ -59,7 +55,6 @@ export async function ask(
   }
 }
 
-/** The sentence for an answer that means failure. */
 export function refusal(what: string, { status, body }: ServerAnswer): RestateServerError {
   const told = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
   const detail = typeof told === 'string' && told !== '' ? `: ${told}` : ''
@@ -145,7 +140,6 @@ export function judgeVersion(version: string | undefined): VersionVerdict {
   return { kind: 'newer', version, message }
 }
 
-/** Asks the admin interface of a server what it is. */
 export async function askVersion(address: ServerAddress): Promise<VersionVerdict> {
   const signal = AbortSignal.timeout(5000)
   const { status, body } = await ask(address, 'admin', '/version', { signal })

@@ -200,7 +200,6 @@ export class RestateEngine implements Engine {
     throw new Error('the SDK has changed: invocationId')
   }
 
-  /** Waits for a promise, also when the invocation is cancelled while it does. */
   async #settled<T>(promise: RestatePromise<T>): Promise<T> {
     try {
       return await promise
@@ -244,7 +243,6 @@ function kept<T>(value: T | undefined, failure: Error | undefined): T {
   return value
 }
 
-/** Calls a nested chain, an invocation of its own. */
 function invokeChain(
   context: Context,
   facts: RunFacts,

@@ -14,7 +14,6 @@ import type { ApprovalRecord, GateRecord } from '../journal-records.ts'
 import type { Plan, PlannedChain } from '../plan-model.ts'
 import type { ChainState } from '../state.ts'
 
-/** The one service that workers offer; its handlers are the names below. */
 export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
 
@@ -44,12 +43,10 @@ export interface RunFacts {
   known: Readonly<Record<string, FinishedOutcome>>
 }
 
-/** Input of the handler `run`. */
 export interface RunRequest extends RunFacts {
   plan: Plan
 }
 
-/** Output of the handler `run`. */
 export interface RunAnswer {
   /** Of the plan that was run: a run id that was used twice is noticed by it. */
   planDigest: string
@@ -58,12 +55,10 @@ export interface RunAnswer {
   approvals?: readonly ApprovalRecord[] | undefined
 }
 
-/** What a run tells that waits for a user. */
 export interface WaitingNotice {
   /** Who has this can answer. */
   awakeable: string
   gates: readonly GateRecord[]
-  /** How far it came. */
   result: RunResult
 }
 
@@ -74,7 +69,6 @@ export interface Decision {
   yesGates?: true | undefined
 }
 
-/** Input of the handler `chain`: a nested chain is an invocation of its own. */
 export interface NestedRequest extends RunFacts {
   step: PlannedChain
   /** Its key in the run, and its attempt. */
@@ -85,7 +79,6 @@ export interface NestedRequest extends RunFacts {
   paused?: PausedChain | undefined
 }
 
-/** Output of the handler `chain`. */
 export interface NestedAnswer {
   chain: ChainResult
   /** What it is for its parent; absent when it was ended from above. */
@@ -97,7 +90,6 @@ export interface NestedAnswer {
   paused?: PausedChain | undefined
 }
 
-/** Output of the handler `inspect`: who answers behind the balancer. */
 export interface WorkerReport {
   worker: string
   skillrail: string

@@ -164,20 +164,16 @@ function factsOf(
   }
 }
 
-/** A run that the server has. */
 interface Followed {
   run: SubmittedRun
-  /** Of its invocation. */
   id: string
   plan: Plan
   journal?: RunJournal | undefined
   /** The first entry of its journal that is news. */
   from?: number | undefined
-  /** The promise that was just answered. */
   answered?: string | undefined
 }
 
-/** Waits until the run has ended, or waits itself, and writes that down. */
 async function follow(
   followed: Followed,
   setup: RunSetup,

@@ -30,7 +30,6 @@ import { lookAtWaiting, type Waiting } from './waiting.ts'
 /** How a run that was handed to a server stands there, where its journal does not say it yet. */
 export type ServerStanding = 'running' | 'unreachable' | 'forgotten'
 
-/** The server's part in a run; undefined for one that is executed here. */
 function serverOf(journal: RunJournal, token?: string): ServerAddress | undefined {
   const { server } = journal.run
   return server === undefined ? undefined : addressOf(server, token)
@@ -304,7 +303,6 @@ export function knownResults(
   return known
 }
 
-/** How often the server is asked what has happened. */
 const intervalMs = 250
 
 /**
@@ -333,7 +331,6 @@ export async function followRun(
   }
 }
 
-/** An invocation: the run itself or a nested chain. */
 interface Followed {
   id: string
   /** First entry that was not read yet. */

@@ -27,7 +27,6 @@ import {
 } from './protocol.ts'
 import { type Acceptance, StepExecution } from './step-execution.ts'
 
-/** What the service needs of the worker that offers it. */
 interface ServiceSetup {
   sdk: Sdk
   runtime: Runtime
@@ -35,7 +34,6 @@ interface ServiceSetup {
   giveBack(): void
   patienceMs: number
   resultLimit: number
-  /** Executes the steps of one run. */
   runnerFor(facts: RunFacts): StepRunner
   /** The run has ended here: the files of its steps go, or all. Never throws: that would repeat the run. */
   ended(facts: RunFacts, all: boolean): void
@@ -45,7 +43,6 @@ interface ServiceSetup {
 
 type Service = ReturnType<Sdk['service']>
 
-/** The interpreter as a Restate service. */
 export function createService(setup: ServiceSetup): Service {
   const { sdk, runtime } = setup
   return sdk.service({

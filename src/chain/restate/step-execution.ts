@@ -8,7 +8,6 @@ import type { PlannedStep } from '../plan-model.ts'
 import type { StepRunner } from '../step-runner.ts'
 import type { Sdk } from './client.ts'
 
-/** Whether this worker may and can execute a step. */
 export type Acceptance =
   | { kind: 'accepted' }
   /** It is refused wherever it comes from. */
@@ -36,7 +35,6 @@ interface StepExecutionOptions {
   onEvent?: EventListener | undefined
 }
 
-/** Executes the steps of one invocation in this process. */
 export class StepExecution {
   /** How the server tries again. */
   readonly patience: { maxRetryDuration: number }
@@ -63,7 +61,6 @@ export class StepExecution {
     return outcome
   }
 
-  /** Why a step may not be executed here; undefined when it may. */
   async refused(step: PlannedStep, signal: AbortSignal): Promise<Outcome | undefined> {
     // There is nothing to have; the runner says so.
     if (step.executor === 'missing') return undefined

@@ -91,7 +91,6 @@ export async function lookAtRun(
   throw refusal('say how the run stands', answer)
 }
 
-/** Asks the server to cancel a run; it ends its steps, and then it has a result. */
 export async function cancelInvocation(
   address: ServerAddress,
   invocationId: string,
@@ -102,7 +101,6 @@ export async function cancelInvocation(
   if (answer.status >= 300) throw refusal('cancel the run', answer)
 }
 
-/** What the server knows a run by. */
 export function keyOf({ runId, part }: SubmittedRun): string {
   return part === 1 ? runId : `${runId}.${part}`
 }

@@ -9,7 +9,6 @@ export interface Waiting extends WaitingNotice {
   next: number
 }
 
-/** What a run waits for; undefined when it continues, or has ended. */
 export async function lookAtWaiting(
   address: ServerAddress,
   invocationId: string,
@@ -38,7 +37,6 @@ export async function untilWaiting(
   }
 }
 
-/** Answers a run that waits; the server keeps the answer until a worker has it. */
 export async function answerWaiting(
   address: ServerAddress,
   { awakeable }: Pick<WaitingNotice, 'awakeable'>,

@@ -21,7 +21,6 @@ import type { Acceptance } from './step-execution.ts'
 
 export interface WorkerOptions {
   runtime: Runtime
-  /** Scripts run here. */
   workspace: string
   settings: Settings['run']
   host: string

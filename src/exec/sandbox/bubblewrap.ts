@@ -13,7 +13,6 @@ import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sa
 import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 
 interface Bubblewrap {
-  /** By its absolute path. */
   program: string
   processor: FilteredProcessor
   /** Whether it can forbid namespaces of users inside; from 0.8 on. */
@@ -109,7 +108,6 @@ export interface BubblewrapBox {
 /** A directory or a file that is seen read-only, or a link that is made anew. */
 type SystemPath = { kind: 'bind'; path: string } | { kind: 'link'; path: string; target: string }
 
-/** Where things are inside. */
 export const bubblewrapPlaces: Places = {
   skill: '/sandbox/skill',
   node: '/sandbox/bin/node',
@@ -215,7 +213,6 @@ function isPassedOn(descriptor: number): boolean {
   }
 }
 
-/** The programs and libraries of this machine, as far as they are there. */
 function systemPaths(network: boolean): SystemPath[] {
   const wanted = network ? [...everywhere, ...forNetwork] : everywhere
   return wanted.flatMap((path) => {

@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
 
-/** What a program in a sandbox was given besides its own skill. */
 export interface Grants {
   /** Real paths; seen inside at the same place. */
   read: readonly string[]

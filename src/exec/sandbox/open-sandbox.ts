@@ -218,7 +218,6 @@ function limitNames(limits: SandboxLimits): readonly (readonly [string, number])
   ]
 }
 
-/** Where a script that is not trusted runs, and what it was given there. */
 export interface Confinement {
   sandbox: Sandbox
   grants: Grants

@@ -2,7 +2,6 @@ import { createCapture, type ProcessRequest, type ProcessResult } from '../proce
 import type { Grants } from './grants.ts'
 import type { SandboxLimits } from './limits.ts'
 
-/** Runs a program so that it reaches nothing but what it was given. */
 export interface Sandbox {
   readonly name: SandboxName
   run(request: SandboxRequest): Promise<ProcessResult>
@@ -22,7 +21,6 @@ export interface SandboxRequest extends Pick<
   output?: string | undefined
   grants: Grants
   limits: SandboxLimits
-  /** The program with its arguments, by the paths that hold inside. */
   command(places: Places): readonly string[]
   /** Variables besides those that every sandbox sets and those that were granted. */
   environment(places: Places): Readonly<Record<string, string>>

@@ -131,7 +131,6 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
   return waitMs === undefined ? { retry: false, because: 'exhausted' } : { retry: true, waitMs }
 }
 
-/** One failed attempt, whichever way the server said so. */
 interface AttemptFailure {
   kind: FailureKind
   message: string

@@ -73,7 +73,6 @@ function isCancellation(error: unknown, { signal }: CallContext): boolean {
   return signal.aborted || (error instanceof ToolCallError && error.failure.kind === 'cancelled')
 }
 
-/** What is known of a call while it is made. */
 interface CallTrace {
   /** Whether a server may have acted on an attempt. */
   delivered: boolean

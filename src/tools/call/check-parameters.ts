@@ -247,7 +247,6 @@ function plural(count: unknown, noun: string): string {
   return `${String(count)} ${noun}${count === 1 ? '' : 's'}`
 }
 
-/** The schema of a parameter of the tool; empty where it has none of that name. */
 function propertyOf(tool: ToolDefinition, name: string): JsonObject {
   const properties = objectOf(tool.inputSchema['properties'])
   return Object.hasOwn(properties, name) ? objectOf(properties[name]) : {}

@@ -11,7 +11,6 @@ import { ToolRefusedError } from './errors.ts'
 /** What decides whether a call may be made. */
 export type ConsentWorld = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
 
-/** A call that waits for its yes. */
 export interface CallToAllow {
   tool: ToolDefinition
   params: JsonObject
@@ -107,9 +106,7 @@ export function proposalText(plan: readonly ProposedCall[]): string {
   return safeText(`Plan:\n${planText(lines)}`)
 }
 
-/** One line of a plan. */
 export interface PlanLine {
-  /** Id of the tool. */
   tool: string
   params: JsonObject
   /** The variable that keeps the answer. */
@@ -136,7 +133,6 @@ export function planLine(line: PlanLine): string {
   return `${tool} ${JSON.stringify(params)}${kept} (${[...why, ...taken, may, ...facts].join('; ')})`
 }
 
-/** The lines of a plan, numbered. */
 export function planText(lines: readonly PlanLine[]): string {
   return lines.map((line, index) => `${index + 1}. ${planLine(line)}`).join('\n')
 }
@@ -190,7 +186,6 @@ function isNamed(path: string, request: string): boolean {
   return request.includes(path) || request.includes(filePath(path) ?? path)
 }
 
-/** The path of a `file:` address. */
 function filePath(address: string): string | undefined {
   try {
     return fileURLToPath(address)

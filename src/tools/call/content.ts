@@ -19,7 +19,6 @@ export interface SavePlace {
   directory: string
   /** When the files are ours to place: no link on the way may lead out of it. */
   within?: string | undefined
-  /** Milliseconds since the epoch, for the names. */
   now: number
 }
 
@@ -161,7 +160,6 @@ export function outcomeValue(
   return values.length === 1 ? (values[0] ?? null) : values
 }
 
-/** The texts of the answer, one after the other. */
 export function outcomeText(outcome: ToolOutcome): string {
   return outcome.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n')
 }

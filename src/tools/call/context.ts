@@ -16,7 +16,6 @@ import type { FailureKind, RetrySettings } from './attempts.ts'
 import type { SchemaChecker } from './schema-checker.ts'
 import type { ToolRanking } from './find-tool.ts'
 
-/** Everything that a call needs besides the call. */
 export interface CallContext {
   /** What is known of the tools; replaced by {@link CallContext.discover}. */
   index: CallIndex
@@ -41,7 +40,6 @@ export interface CallContext {
   progress?: ((tool: string, progress: ToolProgress) => void) | undefined
 }
 
-/** The part of a `ToolIndex` that calls need. */
 export interface CallIndex {
   readonly tools: readonly ToolSummary[]
   definition(id: string): ToolDefinition | undefined
@@ -52,7 +50,6 @@ export interface CallServers {
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
 }
 
-/** What the configuration says of a server. */
 export interface ServerRules {
   /** Whether its annotations are believed. */
   trusted: boolean
@@ -94,7 +91,6 @@ export interface CallAtGate {
 /** A call that is not made, of a server that need not run. */
 export type CallToForesee = Omit<CallAtGate, 'instance' | 'signal'>
 
-/** The workflow before a call. */
 export interface ForeseenGate {
   workflow: string
   mode: WorkflowMode
@@ -126,7 +122,6 @@ export interface CallRecord {
   error?: string | undefined
 }
 
-/** The failure report of the seed. */
 export interface FailureReport {
   tool: string
   attempts: number
@@ -147,7 +142,6 @@ interface CallFacts {
   diagnostics: readonly Diagnostic[]
 }
 
-/** What came of a call that was made. */
 export type CallReport = CallFacts &
   (
     | { status: 'success'; outcome: ToolOutcome }

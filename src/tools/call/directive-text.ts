@@ -4,7 +4,6 @@ import { nearest } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
-/** One member of a batch or a chain, as it was written. */
 export interface ToolStep {
   tool: string
   params: JsonObject
@@ -213,7 +212,6 @@ export function isList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** The value as an object; anything else has no members. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return value !== undefined && isObject(value) ? value : {}
 }

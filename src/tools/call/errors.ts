@@ -39,7 +39,6 @@ export class ToolRefusedError extends ToolError {
   }
 }
 
-/** A batch, a chain or a request that cannot be read or is over its limit; nothing was called. */
 export class ToolRequestError extends ToolError {
   override get exitCode(): ExitCode {
     return exitCode.usage

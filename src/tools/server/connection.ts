@@ -20,7 +20,6 @@ import { openHttp } from './open-http.ts'
 import { openStdio } from './open-stdio.ts'
 import { checkMirrored, parameterHeaders } from './parameter-headers.ts'
 
-/** A server that answered the handshake. */
 export interface Connection {
   /** Of the process where there is one, of the session or the address elsewhere. */
   readonly instance: string
@@ -31,7 +30,6 @@ export interface Connection {
   close(): Promise<void>
 }
 
-/** What a server lists, and what was wrong with it. */
 export interface ListedServer {
   tools: readonly ToolDefinition[]
   problems: readonly string[]
@@ -41,7 +39,6 @@ export interface ListedServer {
 
 export interface ConnectOptions {
   runtime: Runtime
-  /** Where a server runs whose configuration names no directory. */
   project: string
   clientInfo: { name: string; version: string }
   signal: AbortSignal
@@ -56,7 +53,6 @@ export interface OpenOptions extends ConnectOptions {
   mask: Mask
 }
 
-/** A way to a server, with the client already connected. */
 export interface OpenedServer {
   client: Client
   transport: Transport

@@ -14,7 +14,6 @@ import type { Mask } from './mask-secrets.ts'
 import { loadSdk } from './sdk.ts'
 import { stdioTransport } from './stdio-transport.ts'
 
-/** Starts a server as a process of its own and makes the handshake. */
 export async function openStdio(
   definition: ServerDefinition,
   transport: ServerTransport & { kind: 'stdio' },

@@ -11,7 +11,6 @@ import {
   ToolNotAllowedError,
 } from './errors.ts'
 
-/** A server that could not be listed. */
 export interface ServerListFailure {
   server: string
   /** In one line. */
@@ -48,7 +47,6 @@ export interface ServerPool {
    * @throws {ServerNotFoundError}, {ServerStartError}, and {ServerNotTrustedError} (exit code 4).
    */
   get(name: string, options?: { signal?: AbortSignal | undefined }): Promise<ToolServer>
-  /** The tools of every enabled server, all started at once. */
   list(options?: {
     signal?: AbortSignal | undefined
     /** How long each server is waited for; one that takes longer continues and counts as failed. */
@@ -219,7 +217,6 @@ function failureOf(server: string, error: unknown): ServerListFailure {
   return { server, message, stderrTail, notTrusted: true }
 }
 
-/** One server of a pool, started when it is needed and again when it ended. */
 interface PooledServer extends ToolServer {
   start(signal?: AbortSignal): Promise<void>
   isRunning(): boolean
@@ -291,7 +288,6 @@ function poolServer(
   }
 }
 
-/** @throws {ServerNotTrustedError} | {ServerStartError} for a server that must not be started. */
 export function refuse(
   { name, blocked, disabled, source }: ServerDefinition,
   isStopped: boolean,
@@ -349,7 +345,6 @@ function allowsTool(
   return (allow === undefined || allow.includes(tool)) && deny?.includes(tool) !== true
 }
 
-/** @throws {ToolNotAllowedError} */
 function requireAllowed(definition: ServerDefinition, tool: string): void {
   if (allowsTool(definition, tool)) return
   const { name, source } = definition

@@ -15,11 +15,9 @@ import {
 import { servedPool } from './served-pool.ts'
 
 export interface ProjectServersOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
-  /** A directory of the project. */
   project: string
   runtime: Runtime
   settings: Pick<Settings, 'workspaceTrust'>
-  /** Whether the servers that `tools serve` keeps are used; default true. */
   kept?: boolean | undefined
 }
 

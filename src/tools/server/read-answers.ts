@@ -12,7 +12,6 @@ import type {
 } from '../model.ts'
 import type { Mask } from './mask-secrets.ts'
 
-/** What is read of a result: what can be used of it, and what is wrong with the rest. */
 interface Reading {
   content: ToolContent[]
   problems: AnswerProblem[]
@@ -79,7 +78,6 @@ function readContent(content: unknown): Reading {
   return reading
 }
 
-/** The block, or what is wrong with it. */
 function readBlock(block: JsonObject): ToolContent | string {
   if (isDeepValue(block)) return deep
   const { text, mimeType, uri, name, resource } = block
@@ -189,14 +187,12 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
-/** What a server asks for instead of giving a result (MCP of 2026-07-28, Multi Round-Trip Requests). */
 interface InputRequired {
   requests: JsonObject
   /** To be handed back; with no requests it is all that is required. */
   state?: string | undefined
 }
 
-/** Undefined for a result that is one. */
 export function readInputRequired(result: JsonObject): InputRequired | undefined {
   const { resultType, inputRequests, requestState } = result
   // A server of an earlier protocol that answers so has its `resultType` taken away by the client.

@@ -24,7 +24,6 @@ import { type ServedRecord, servedRecordPath } from './served-process.ts'
 import { encodeError, encodeOutcome, type ServedLine } from './served-protocol.ts'
 
 export interface ServeProjectOptions {
-  /** A directory of the project. */
   project: string
   runtime: Runtime
   trust: Settings['workspaceTrust']
@@ -38,7 +37,6 @@ export interface ServeProjectOptions {
 
 export interface ServedProject {
   record: ServedRecord
-  /** Resolves when everything has ended, with the reason. */
   ended: Promise<'stopped' | 'idle'>
 }
 

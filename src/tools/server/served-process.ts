@@ -12,7 +12,6 @@ import { decodeError, type ServedError } from './served-protocol.ts'
 /** How the servers that are kept for a project are reached; in a file that only the user can read. */
 export interface ServedRecord {
   version: 1
-  /** Real path of the workspace. */
   project: string
   process: ProcessIdentity
   /** On 127.0.0.1. */
@@ -55,7 +54,6 @@ function parse(text: string): ServedRecord | undefined {
   return { version: 1, project, port, token, startedAt, process: identity }
 }
 
-/** The process that keeps the servers of a project, and how they are. */
 export interface ServedStatus {
   project: string
   pid: number
@@ -66,7 +64,6 @@ export interface ServedStatus {
 }
 
 interface Place {
-  /** A directory of the project. */
   project: string
   runtime: Runtime
 }
