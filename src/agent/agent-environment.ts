@@ -30,7 +30,6 @@ export class AgentEnvironment {
     return this.#settings
   }
 
-  /** Where skills and subagents are looked for, and which are trusted. */
   get places(): DiscoverAgentsOptions {
     const { skills, workspaceTrust } = this.settings
     const { trustedPaths, precedence } = skills

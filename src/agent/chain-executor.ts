@@ -18,18 +18,14 @@ import type { AgentEvent, LoopOutcome, ModelObject } from './types.ts'
 import { UsageLedger } from './usage.ts'
 
 interface ModelExecutorOptions {
-  /** The model that a plan names; what it throws makes the step fail. */
   modelNamed(name: string): Promise<ModelObject>
   /** Reads the skill of a step, whose digest was just compared with the plan's. */
   contentOf(step: PlannedTask, arguments_: readonly string[]): StepContent
-  /** The directory that the model's tools work in. */
   project: string
   runtime: Runtime
-  /** Names of environment variables that tools get besides the few that programs need. */
   environment: readonly string[]
   /** Names of the built-in tools that the model gets besides the scripts of the skill. */
   builtIns: readonly string[]
-  /** Default 50. */
   maxTurns?: number | undefined
 }
 

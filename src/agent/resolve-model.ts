@@ -80,11 +80,7 @@ export async function resolveModel(
   })
 }
 
-/**
- * Whose model a name stands for. Nothing is loaded.
- *
- * @throws {AgentUsageError} when it is not `provider:name`; {ModelNotFoundError} for an unknown provider.
- */
+/** Whose model a name stands for. Nothing is loaded. */
 export function readModelName(
   name: string,
   { providers = {}, baseUrl }: ResolveModelOptions = {},
@@ -185,12 +181,7 @@ function isFactory(value: unknown): value is (options: object) => ModelProvider 
   return typeof value === 'function'
 }
 
-/**
- * Passes for the address of a server.
- *
- * @throws {AgentUsageError} for one without a scheme, with another one than http and https, or with a
- *   user or password in it.
- */
+/** Passes for the address of a server. */
 function requireAddress(text: string): void {
   // Also where the scheme is missing, and `me:secret@host` is taken for a scheme and a path.
   const urls = [text, `http://${text}`].flatMap((address) => URL.parse(address) ?? [])

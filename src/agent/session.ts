@@ -21,18 +21,14 @@ import type { UsageLedger } from './usage.ts'
 const defaultMaxTurns = 50
 
 export interface SessionOptions {
-  /** `main`, or the name of a subagent. */
   agent: string
   delegation?: string | undefined
   /** Asked at the start of every run; its errors reach the caller of `run`. */
   model: () => LanguageModel | Promise<LanguageModel>
   instructions?: string | undefined
-  /** Offered at every step, before the tools of the parts. */
   tools?: readonly AgentTool[] | undefined
   parts?: readonly SessionPart[] | undefined
-  /** Default 50. */
   maxTurns?: number | undefined
-  /** Records the usage of its model calls. */
   usage: Pick<UsageLedger, 'record'>
   /** A conversation to continue; it is cloned. */
   messages?: readonly ModelMessage[] | undefined
@@ -45,7 +41,6 @@ export interface SessionOptions {
  * member is optional.
  */
 export interface SessionPart {
-  /** Called once, before anything else. */
   attach?: ((session: AgentSession) => void) | undefined
   /** What is added to the instructions; asked at the start of every run. */
   instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
@@ -103,12 +98,10 @@ export class AgentSession {
     return this.#running
   }
 
-  /** The conversation until now, without the instructions. */
   get messages(): readonly ModelMessage[] {
     return this.#messages
   }
 
-  /** All tools that would be offered now. */
   tools(): readonly AgentTool[] {
     const own = this.#options.tools ?? []
     const tools = [...own, ...this.#parts.flatMap((part) => part.tools?.() ?? [])]
@@ -153,7 +146,6 @@ export class AgentSession {
     return visible.some((message) => messageTexts(message).some((part) => part.includes(text)))
   }
 
-  /** Adds a part, after those that take part already. */
   join(part: SessionPart): void {
     this.#parts.push(part)
     part.attach?.(this)

@@ -74,7 +74,6 @@ function isSchemaType(input: AnySchema): input is SchemaType<unknown> {
   return input !== undefined && '~standard' in input
 }
 
-/** @throws {AgentUsageError} for a type that has no JSON Schema, or none of an object. */
 export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   if (input === undefined) return { type: 'object', properties: {} }
   if (!isSchemaType(input)) return input
@@ -111,9 +110,7 @@ const longestWireName = 64
 
 const accepted = /^[A-Za-z0-9_-]{1,64}$/
 
-/** Tools under the names that a provider accepts, and the way back. */
 export interface WireNames {
-  /** In the order of the tools. */
   readonly tools: ReadonlyMap<string, AgentTool>
   /** The tool that a model called: by its wire name, or by its display name. */
   find(calledName: string): AgentTool | undefined

@@ -17,7 +17,6 @@ import { listAllows, listDenies, listNames } from './tool-patterns.ts'
 export interface HookVerdict {
   decision: 'allow' | 'ask' | 'deny' | undefined
   reason: string
-  /** The input that a hook wants instead. */
   input: JsonObject | undefined
 }
 
@@ -41,7 +40,6 @@ export interface PermitOptions {
   agent: string
   platform: NodeJS.Platform
   rules?: CallRules | undefined
-  /** Tools and calls that are never allowed, in the notation of `allowed-tools`. */
   denied?: readonly AllowedTool[] | undefined
   mode?: PermissionMode | undefined
   approver?: Approver | undefined

@@ -62,7 +62,6 @@ export function callFits(
   }
 }
 
-/** What the entries that name the tool select: all its calls, or those that fit a pattern. */
 function entriesFor(
   list: readonly AllowedTool[],
   tool: AgentTool,

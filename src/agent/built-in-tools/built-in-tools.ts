@@ -9,7 +9,6 @@ import { editTool, writeTool } from './writing.ts'
 
 export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>
-  /** Names of environment variables that commands get besides the few that programs need. */
   environment?: readonly string[] | undefined
 }
 

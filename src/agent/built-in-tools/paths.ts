@@ -16,9 +16,7 @@ export interface ResolvedPath {
 
 /** The directory that the tools work in, and what else they may read without approval. */
 export interface Workspace {
-  /** Absolute. */
   project: string
-  /** Absolute: the directories of active trusted skills. */
   readable?: (() => readonly string[]) | undefined
 }
 
@@ -80,7 +78,6 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
   }
 }
 
-/** @throws {AgentUsageError} for a path that no file can have. */
 function resolvePath(path: string, project: string): ResolvedPath & { outside: boolean } {
   if (path.includes('\0')) throw usageError('path-nul', 'The path contains a NUL character.')
   const root = realPath(project)

@@ -55,11 +55,7 @@ function cutLine(line: string): string {
 /** The shell can cut larger files. */
 export const maxFileBytes = 10 * 1024 * 1024
 
-/**
- * The text of a file whose links were resolved.
- *
- * @throws {AgentUsageError} for what is missing, not a regular file, too large or binary.
- */
+/** The text of a file whose links were resolved. */
 export function readText({ real, shown }: ResolvedPath): string {
   const reading = readRegularFile(real, { maxBytes: maxFileBytes, followSymlinks: false })
   if (reading.ok && !reading.bytes.includes(0)) return reading.text
@@ -198,14 +194,12 @@ function matchesIn(path: string, name: string, test: LineTest): string[] {
 /** Not searched unless a search begins there. */
 const skipped: ReadonlySet<string> = new Set(['.git', 'node_modules'])
 
-/** Entries after which a walk gives up. */
 const walkLimit = 50_000
 
 interface WalkedFile {
   path: string
   /** From where the walk began, with `/`. */
   relative: string
-  /** As the model sees it. */
   name: string
 }
 

@@ -10,14 +10,11 @@ import { numberOf, textOf } from './paths.ts'
 
 const defaultTimeoutMs = 120_000
 const longestTimeoutMs = 600_000
-/** Bytes kept of each stream. */
 const outputLimit = 131_072
 
 interface ShellOptions {
-  /** The working directory. */
   project: string
   runtime: Pick<Runtime, 'env' | 'platform'>
-  /** Names of variables that commands get besides the few that programs need. */
   environment: readonly string[]
 }
 

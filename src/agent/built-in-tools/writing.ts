@@ -40,7 +40,6 @@ export function writeTool(workspace: Workspace): AgentTool {
   })
 }
 
-/** Undefined where there is no file; a text in its place where it is not one. */
 function presentText(path: ResolvedPath): string | undefined {
   if (lstatSync(path.real, { throwIfNoEntry: false }) === undefined) return undefined
   try {
@@ -83,7 +82,6 @@ export function editTool(workspace: Workspace): AgentTool {
   })
 }
 
-/** @throws {AgentUsageError} when the text does not occur, or not only once. */
 function replaceText(
   path: ResolvedPath,
   input: JsonObject,

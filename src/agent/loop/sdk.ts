@@ -24,12 +24,10 @@ import type { AgentTool, CallSettings, TokenUsage } from '../types.ts'
 
 // Only imported dynamically: the AI SDK is loaded when a model is called for the first time.
 
-/** One call of a model; nothing is executed in it. */
 export interface ModelCall {
   model: LanguageModel
   instructions: string
   messages: readonly ModelMessage[]
-  /** By wire name. */
   tools: ReadonlyMap<string, AgentTool>
   outputSchema: JsonObject | undefined
   settings: CallSettings | undefined
@@ -49,7 +47,6 @@ export interface ModelReply {
   finishReason: string
 }
 
-/** A call that the model wants. */
 export interface RequestedCall {
   id: string
   /** As the model wrote it. */
@@ -63,8 +60,6 @@ export interface RequestedCall {
 /**
  * Asks a model once. Repeats after HTTP 408, 409, 429 and 5xx as the settings say, and without the
  * shape of the answer where the server refuses that.
- *
- * @throws what the provider threw, or the signal's reason.
  */
 export async function callModel(call: ModelCall): Promise<ModelReply> {
   const { model } = call
@@ -145,7 +140,6 @@ function isErrorText(
   return part.type === 'tool-result' && part.output.type === 'error-text'
 }
 
-/** The model's own name: what it is called where it runs. */
 export function modelName(model: LanguageModel): string {
   return typeof model === 'string' ? model : model.modelId
 }

@@ -20,7 +20,6 @@ export interface ToolCaller {
   onEvent: (event: AgentEvent) => void
 }
 
-/** A call with what the model reads about it. */
 interface AnsweredCall extends Answer {
   id: string
   /** As it goes into the history. */
@@ -68,7 +67,6 @@ export async function answerCall(
   }
 }
 
-/** The part of a tool message that answers the call. */
 export function resultPart({ id, name, text, isError }: AnsweredCall): ToolResultPart {
   const type = isError ? 'error-text' : 'text'
   return { type: 'tool-result', toolCallId: id, toolName: name, output: { type, value: text } }
@@ -131,7 +129,6 @@ export function failureText(error: unknown): string {
   return hint === undefined ? message : `${message} ${hint}`
 }
 
-/** Characters of one tool's result that the model gets; the rest is left out with a notice. */
 const longestResult = 50_000
 
 /** Keeps the beginning and the end, and says in between how much is missing. */

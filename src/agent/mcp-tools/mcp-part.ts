@@ -9,11 +9,9 @@ import { AgentServers, type McpChoice } from './servers.ts'
 import { namesAtGate, WorkflowGate } from './workflow-gate.ts'
 
 interface McpPartOptions {
-  /** A directory of the project. */
   project: string
   runtime: Runtime
   settings: () => Pick<Settings, 'tools' | 'workspaceTrust'>
-  /** Notes for the user: workflows, repeated attempts, servers that do not answer. */
   note: (line: string) => void
   /** Undefined: no server, until a skill names one. */
   choice: McpChoice | undefined
@@ -32,7 +30,6 @@ export class McpPart implements SessionPart {
   readonly #hooks = this.#workflows(() => this.#session?.tools() ?? [])
   readonly beforeTool: WorkflowHooks['beforeTool'] = this.#hooks.beforeTool
   readonly afterTool: WorkflowHooks['afterTool'] = this.#hooks.afterTool
-  /** Made when the first of them is needed. */
   #opened: { servers: AgentServers; gate: WorkflowGate } | undefined
   #offered: readonly AgentTool[] = []
   /** There are no workflows: known after the first call. */

@@ -42,19 +42,15 @@ export type McpChoice = 'project' | readonly (string | McpServer)[]
 
 interface AgentServersOptions {
   choice: McpChoice | undefined
-  /** The root of the project. */
   project: string
   runtime: Runtime
   settings: Pick<Settings, 'tools' | 'workspaceTrust'>
-  /** Where every call leaves its trace. */
   session: Pick<SessionStore, 'log'>
-  /** What every call of a tool passes. */
   gate: CallGate
   /** What the user asked for last; keywords of workflows see nothing else. */
   requestText: () => string | undefined
   /** Notes for the user: repeated attempts, servers that do not answer. */
   note: (line: string) => void
-  /** Ends the start of servers. */
   closing: AbortSignal
 }
 
@@ -88,7 +84,6 @@ export class AgentServers {
     this.#own = openServers(own, options)
   }
 
-  /** Names of the servers whose tools are offered. */
   get chosen(): readonly string[] {
     const { choice } = this.#options
     if (choice === 'project') return this.#ofProject().definitions.map(({ name }) => name)
@@ -102,7 +97,6 @@ export class AgentServers {
     return [...own, ...this.#ofProject().definitions.filter(({ name }) => !hidden.has(name))]
   }
 
-  /** Tools that were listed, of these servers, in their order. */
   tools(names: readonly string[]): readonly AgentTool[] {
     return names.flatMap((name) => this.#tools.get(name) ?? [])
   }
@@ -112,7 +106,6 @@ export class AgentServers {
     return [...this.#failures.values()]
   }
 
-  /** The tools of every server that was listed. */
   get index(): ToolIndex {
     return this.#index
   }
@@ -137,7 +130,6 @@ export class AgentServers {
     await (signal === undefined ? all : untilAborted(all, signal))
   }
 
-  /** Everything that a call needs besides the call. */
   calls(signal: AbortSignal): CallContext {
     const { gate, session, settings, runtime, note } = this.#options
     const { retryWaits, replaySafe, neverReplay } = settings.tools

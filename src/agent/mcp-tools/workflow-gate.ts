@@ -29,13 +29,11 @@ import type { AgentTool } from '../types.ts'
 import type { AgentServers } from './servers.ts'
 
 interface WorkflowGateOptions {
-  /** The root of the project. */
   project: string
   runtime: Runtime
   settings: Pick<Settings, 'workspaceTrust'>
   session: SessionStore
   servers: AgentServers
-  /** Tools of the agent, those of servers included. */
   tools: () => readonly AgentTool[]
   note: (line: string) => void
 }
@@ -110,7 +108,6 @@ export class WorkflowGate {
     }
   }
 
-  /** All but those that only suggest. */
   get #binding(): readonly WorkflowDefinition[] {
     return this.#workflows.filter(({ mode }) => mode !== 'suggest')
   }
@@ -195,7 +192,6 @@ function firstMatch(
 interface FailClosedOptions {
   /** Those that bind: none that only suggests. */
   workflows: readonly WorkflowDefinition[]
-  /** Servers that could not be listed; what they have is not known. */
   failures: readonly Pick<ServerListFailure, 'server' | 'message'>[]
   installed: readonly WorkflowTool[]
 }

@@ -12,21 +12,15 @@ import type { AgentTool, ModelObject } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
 import { scriptTools } from './script-tools.ts'
 
-/** What the skills of a conversation work with. */
 export interface SkillContext {
   manager: SkillManager
   runtime: Runtime
-  /** The directory that the agent works in. */
   project: string
-  /** Names of environment variables that scripts and hooks get besides the few that programs need. */
   environment: readonly string[]
-  /** Tools of an MCP server that a skill names. */
   serverTools: (server: string, signal: AbortSignal | undefined) => Promise<readonly AgentTool[]>
-  /** The model that a skill asks for. */
   resolveModel: (name: string) => Promise<ModelObject>
 }
 
-/** A skill that is active in a conversation, with everything that it adds to it. */
 export interface ActiveSkill {
   activation: Activation
   skill: Skill

@@ -20,16 +20,13 @@ export interface SkillHook {
   matches: ToolMatcher
   command: string
   timeoutMs: number
-  /** Whether it runs only the first time. */
   once: boolean
 }
 
-/** Whether a hook is about a tool. */
 type ToolMatcher = (tool: AgentTool) => boolean
 
 interface HooksReading {
   hooks: SkillHook[]
-  /** What is written and has no effect, as sentences. */
   problems: string[]
 }
 
@@ -116,14 +113,12 @@ export function hookName({ name, aliases = [], origin }: AgentTool): string {
   return wireName(`mcp__${server}__${bare}`)
 }
 
-/** How a hook's program ended, and what it printed. */
 interface HookEnd {
   end: ProcessEnd
   stdout: string
   stderr: string
 }
 
-/** What a hook wants. */
 export interface HookAnswer {
   /** PreToolUse only. */
   decision: 'allow' | 'ask' | 'deny' | undefined
@@ -132,9 +127,7 @@ export interface HookAnswer {
   blocks: boolean
   /** `continue: false`: nothing more is to be done in this turn. */
   ends: boolean
-  /** The input that the tool gets instead. */
   input: JsonObject | undefined
-  /** Further text for the model. */
   context: string | undefined
   /** For the user: messages of the hook, and its failure. */
   notices: readonly string[]

@@ -7,13 +7,11 @@ import { SkillNotTrustedError } from '../../trust/decide.ts'
 interface PromptReferences {
   /** What stands before the prompt; empty for nothing. */
   text: string
-  /** What was asked for and left out, and patterns that cannot be used, as sentences. */
   notices: readonly string[]
 }
 
 interface PromptReferenceOptions {
   tokenBudget: number
-  /** Whether the conversation has a text already. */
   isPresent: (text: string) => boolean
   /** Passes where a skill is still trusted. @throws {SkillNotTrustedError} */
   confirm: (name: string) => Promise<void>

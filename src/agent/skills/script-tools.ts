@@ -18,7 +18,6 @@ import type { SkillContext } from './active-skills.ts'
 type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'environment'>
 
 const timeoutMs = 600_000
-/** Bytes kept of each stream. */
 const outputLimit = 131_072
 
 /**

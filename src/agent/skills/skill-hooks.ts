@@ -19,7 +19,6 @@ import {
   type SkillHook,
 } from './hook-format.ts'
 
-/** The hooks of one active skill. */
 interface HookedSkill {
   name: string
   directory: string
@@ -27,15 +26,12 @@ interface HookedSkill {
 }
 
 interface SkillHooksOptions {
-  /** The active skills that have hooks, in the order of their activation. */
   skills: () => readonly HookedSkill[] | Promise<readonly HookedSkill[]>
   /** Throws when the skill is no longer trusted: something in it was changed since. */
   confirm: (skill: string) => Promise<void>
-  /** The working directory. */
   project: string
   mode?: PermissionMode | undefined
   runtime: Runtime
-  /** Names of environment variables that hooks get besides the few that programs need. */
   environment?: readonly string[] | undefined
   notice: (message: string) => void
 }
@@ -43,12 +39,10 @@ interface SkillHooksOptions {
 /** How often in one turn hooks may keep a model from ending it. */
 const stopLimit = 8
 
-/** Bytes kept of what a hook prints. */
 const outputLimit = 131_072
 
 const decisionsByStrictness = [undefined, 'allow', 'ask', 'deny']
 
-/** The hooks of all active skills of a conversation. */
 export class SkillHooks {
   readonly #options: SkillHooksOptions
   readonly #session: string
@@ -62,7 +56,6 @@ export class SkillHooks {
     this.#session = options.runtime.id()
   }
 
-  /** A turn of the user begins. */
   reset(): void {
     this.#stops = 0
   }

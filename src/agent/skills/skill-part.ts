@@ -21,13 +21,10 @@ import {
 } from './skill-tools.ts'
 
 export interface SkillPartOptions extends SkillContext {
-  /** Whose conversation it is: `main`, or the name of a subagent. */
   agent: string
   /** Skills that are active from the first prompt on, until they are deactivated; `name arguments`. */
   start?: readonly string[] | undefined
-  /** What hooks are told of it; default `default`. */
   mode?: PermissionMode | undefined
-  /** Runs a skill in a subagent, and returns its answer. */
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
@@ -39,9 +36,7 @@ interface SkillUse {
   answer: string
 }
 
-/** Estimated tokens of the list of skills that the model gets. */
 const catalogTokens = 2000
-/** Estimated tokens of references that triggers put before one prompt. */
 const referenceTokens = 10_000
 
 const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
@@ -61,7 +56,6 @@ export class SkillPart implements SessionPart {
   readonly #given = new Set<string>()
   #session: AgentSession | undefined
   #catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
-  /** The tools by which the model finds and activates skills, when there are any. */
   #finding: readonly AgentTool[] = []
   #run = quiet
   /** What active skills do to calls; belongs into `createPermit`. */

@@ -6,9 +6,7 @@ import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
-/** What the model is told of the skills that it may activate. */
 export interface SkillCatalogue {
-  /** For the instructions; empty where there is no skill. */
   text: string
   /** What the model may activate, in order of precedence. */
   skills: readonly SkillInfo[]
@@ -43,13 +41,10 @@ export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): 
 }
 
 interface SkillUses {
-  /** What the model gets for a skill that it activates. */
   use: (name: string, argumentText: string, context: ToolContext) => Promise<string>
-  /** What the model gets for one that it is done with. */
   finish: (name: string) => Promise<string>
 }
 
-/** Activates a skill, or ends its activation. */
 export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
   const names = skills.map(({ name }) => name)
   const forks = skills.some(({ fields }) => fields.context === 'fork')
@@ -104,7 +99,6 @@ function readingTool(
 
 const answers = 8
 
-/** Finds skills among more than the model is told of. */
 export function searchSkillsTool(skills: readonly SkillInfo[]): AgentTool {
   const query = { type: 'string', minLength: 1, description: 'The task in words.' }
   return {

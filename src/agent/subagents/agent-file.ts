@@ -6,9 +6,7 @@ import { readFrontmatter } from '../../skill/parse.ts'
 import type { YamlMap, YamlNode } from '../../skill/read-yaml.ts'
 import { checkConfig, type PermissionMode, permissionModes, type SubagentConfig } from './config.ts'
 
-/** A file that defines a subagent, as text: what could be read, and what is wrong with it. */
 export interface AgentFileReading {
-  /** Undefined where the file cannot be used. */
   config: SubagentConfig | undefined
   /** As it is written; undefined where it cannot be read. */
   name?: string | undefined
@@ -64,7 +62,6 @@ export function readAgentFile(
   return { config: hasErrors(diagnostics) ? undefined : config, name, places, diagnostics }
 }
 
-/** Every field that is read. The body is the system prompt. */
 const fieldNames: readonly string[] = [
   'name',
   'description',
@@ -101,7 +98,6 @@ function fieldName(written: string): string {
     .toLowerCase()
 }
 
-/** Reads the fields of a frontmatter. Every problem has its line. */
 class FieldReader {
   readonly diagnostics: Diagnostic[] = []
   readonly #path: string

@@ -13,20 +13,16 @@ import type { SubagentConfig } from './config.ts'
 import { readMcpName } from './select-tools.ts'
 import { findCycle, forWhom, notForModels, splitSkill } from './skills.ts'
 
-/** A definition, with the file that it comes from. */
 interface DefinedAgent {
   config: SubagentConfig
   path: string
-  /** Where its fields are, for diagnostics with a line. */
   places?: FieldPlaces | undefined
 }
 
-/** What is wrong with a definition, and the field that has it. */
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
 
 interface KnownNames {
   skills: readonly SkillInfo[]
-  /** Names of the MCP servers that are configured. */
   servers: readonly string[]
 }
 

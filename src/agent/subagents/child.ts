@@ -51,10 +51,6 @@ export class Child {
   #selection: ToolSelection
   #used = noUsage
 
-  /**
-   * @throws {SkillNotFoundError} for a skill that it is to have and that does not exist;
-   *   {SkillInvocationError} for one that no model may start, where a model delegates.
-   */
   static async create(input: ChildInput): Promise<Child> {
     const { config, parent, options, forked, signal } = input
     const manager = parent.skills()
@@ -100,17 +96,14 @@ export class Child {
     })
   }
 
-  /** What was asked for and does not exist, as of the last {@link Child.refresh}. */
   get notices(): readonly string[] {
     return this.#selection.notices
   }
 
-  /** What its model calls used so far, of all its runs. */
   get used(): TokenUsage {
     return this.#used
   }
 
-  /** Selects the tools again, from those that the parent may use now. */
   refresh(): void {
     this.#selection = this.#select()
   }
@@ -175,7 +168,6 @@ export class Child {
     }
   }
 
-  /** The hooks of its skills, for as long as it lives. */
   #hooks(): SkillHooks | undefined {
     const parent = this.#parent
     const { runtime } = parent
@@ -214,11 +206,7 @@ function strictest(...modes: readonly (PermissionMode | undefined)[]): {
   return { mode: asks ? 'default' : 'dont-ask', asks }
 }
 
-/**
- * The system prompt of a subagent: its own, then the whole content of its skills.
- *
- * @throws {PromptTemplateError} for a template that lacks a value.
- */
+/** The system prompt of a subagent: its own, then the whole content of its skills. */
 function instructionsOf(
   { name, systemPrompt }: SubagentConfig,
   skills: readonly Activation[],
@@ -232,8 +220,6 @@ function instructionsOf(
 /**
  * Messages of another conversation as a history to begin with: copies, without calls that have no
  * result and results that have no call, which no provider accepts.
- *
- * @throws {SubagentDelegationError} for a system message.
  */
 function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
   if (messages.some(({ role }) => role === 'system')) {

@@ -175,7 +175,6 @@ function toolOf(
 const catalogueLength = 8000
 const shortest = 40
 
-/** One line a subagent, for the description of the tool. */
 function agentCatalogue(configs: readonly SubagentConfig[]): string {
   const share = Math.max(shortest, Math.floor(catalogueLength / configs.length))
   return configs
@@ -186,11 +185,7 @@ function agentCatalogue(configs: readonly SubagentConfig[]): string {
     .join('\n')
 }
 
-/**
- * What the model gets of a delegation that it waited for.
- *
- * @throws {SubagentDelegationError} when it has no answer, so that the model sees an error.
- */
+/** What the model gets of a delegation that it waited for. */
 function answerText(result: SubagentResult): string {
   const { id, subagentName, status, output, error = '' } = result
   if (status === 'completed') return `${output}\n\n[delegation ${id} of ${subagentName}: completed]`

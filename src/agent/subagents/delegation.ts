@@ -47,14 +47,11 @@ export interface SubagentResult {
 
 interface DelegationInput {
   child: Child
-  /** As it was given, and as the subagent reads it. */
   task: string
   prompt: string
   queue: Queue
   runtime: Pick<Runtime, 'elapsed'>
-  /** The parent's name, for the events about the status of a delegation. */
   parent: string
-  /** Started by the caller; ended with the delegation. */
   stopper: Stopper
   onEvent: (event: AgentEvent) => void
   stream: boolean
@@ -71,7 +68,6 @@ export class DelegationHandle {
   readonly #done: Promise<SubagentResult>
   #status: DelegationStatus = 'queued'
 
-  /** Starts a run of the subagent. */
   constructor(input: DelegationInput) {
     this.id = input.child.id
     this.subagentName = input.child.config.name
@@ -98,7 +94,6 @@ export class DelegationHandle {
     return this.#done
   }
 
-  /** Ends it; does nothing when it is over. */
   cancel(): void {
     this.#input.stopper.stop('cancelled')
   }
@@ -256,7 +251,6 @@ export class Stopper {
     if (timeoutMs !== undefined) this.#timer = setTimeout(() => this.stop('timeout'), timeoutMs)
   }
 
-  /** The first reason for which it was stopped. */
   get reason(): StopReason | undefined {
     if (!this.signal.aborted) return undefined
     return this.signal.reason instanceof Stopped ? this.signal.reason.why : 'parent-cancelled'
@@ -266,7 +260,6 @@ export class Stopper {
     this.#controller.abort(new Stopped(reason))
   }
 
-  /** Removes the timer. */
   end(): void {
     clearTimeout(this.#timer)
   }

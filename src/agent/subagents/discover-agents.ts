@@ -21,10 +21,8 @@ export interface DiscoverAgentsOptions {
   precedence?: 'project' | 'user' | undefined
 }
 
-/** A subagent from a file. */
 export interface AgentInfo extends Omit<AgentPlace, 'directory'> {
   config: SubagentConfig
-  /** Absolute. */
   path: string
   /** Files of the same name that this one takes precedence over. */
   shadows: readonly string[]
@@ -37,7 +35,6 @@ export interface WithheldAgent {
   description: string
   path: string
   reason: string
-  /** The command that would allow it. */
   hint: string
 }
 
@@ -45,9 +42,7 @@ export interface AgentDiscovery {
   /** One of each name, in order of precedence, then code-point order of paths. */
   agents: readonly AgentInfo[]
   withheld: readonly WithheldAgent[]
-  /** Files that cannot be used, with what each calls itself where that can be read. */
   broken: readonly { path: string; name?: string | undefined; diagnostics: readonly Diagnostic[] }[]
-  /** Everything that was found, with that of each file. */
   diagnostics: readonly Diagnostic[]
 }
 
@@ -96,7 +91,6 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
   return { agents: [...agents.values()], withheld, broken, diagnostics }
 }
 
-/** A directory that is looked into. */
 interface AgentPlace {
   directory: string
   scope: 'project' | 'user'

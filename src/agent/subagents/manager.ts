@@ -22,11 +22,9 @@ import type { SubagentParent } from './parent.ts'
 import { SubagentRegistry } from './registry.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
-/** Finished delegations that can be resumed; the oldest is forgotten first. */
 const keptChildren = 20
 
 export interface SubagentManagerOptions {
-  /** Where files that define subagents are looked for; default: nowhere. */
   files?: DiscoverAgentsOptions | undefined
   /** Delegations that work at once, at least 1; the others wait in order. Default 10. */
   concurrency?: number | undefined
@@ -43,7 +41,6 @@ export class SubagentManager {
   readonly #parent: SubagentParent
   readonly #registry: SubagentRegistry
   readonly #queue: Queue
-  /** Subagents that can be resumed, the oldest first. */
   readonly #finished = new Map<string, Child>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
@@ -265,7 +262,6 @@ export class SubagentManager {
     return await Child.create({ id, config, parent, options, signal, forked, onUsage })
   }
 
-  /** @throws {SubagentConfigError} for a skill or a subagent that leads back to itself. */
   async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
     const skills = (await this.#parent.skills()?.list()) ?? []
     const cycle = findCycle(start, skills, (name) => this.#registry.get(name))
@@ -351,10 +347,6 @@ function requireTask(task: string, name: string): void {
 /** PRD 6.3: ten and more delegations at once. */
 const defaultConcurrency = 10
 
-/**
- * How many delegations work at once.
- * @throws {AgentUsageError} for anything but a whole number of at least 1.
- */
 export function requireConcurrency(given: number | undefined): number {
   if (given === undefined) return defaultConcurrency
   if (Number.isSafeInteger(given) && given >= 1) return given

@@ -7,7 +7,6 @@ import {
   type DiscoverAgentsOptions,
 } from './discover-agents.ts'
 
-/** The definitions that one agent knows: those of the program, then those of files. */
 export class SubagentRegistry {
   readonly #files: DiscoverAgentsOptions | undefined
   readonly #inCode = new Map<string, { given: SubagentConfig; config: SubagentConfig }>()
@@ -51,20 +50,17 @@ export class SubagentRegistry {
     return [...this.#inCode.values(), ...this.agents].map(({ config }) => config)
   }
 
-  /** Those of files that no definition in code replaces. */
   get agents(): readonly AgentInfo[] {
     return this.found.agents.filter(
       ({ config: { name } }) => !this.#inCode.has(name) && !this.#removed.has(name),
     )
   }
 
-  /** Everything that was found in files, read at the first question. */
   get found(): AgentDiscovery {
     this.#found ??= this.#files === undefined ? nothing : discoverAgents(this.#files)
     return this.#found
   }
 
-  /** Looks at the files again. */
   refresh(): void {
     this.#removed.clear()
     this.#found = undefined

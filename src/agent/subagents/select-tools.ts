@@ -5,7 +5,6 @@ import { type ToolSelector, toolSelectors } from '../approval/tool-patterns.ts'
 import { knownBuiltIns } from '../built-in-tools/built-in-tools.ts'
 import type { AgentTool } from '../types.ts'
 
-/** The tools of a subagent, and what it asked for and does not get. */
 export interface ToolSelection {
   tools: readonly AgentTool[]
   /** Patterns of which every call of a tool must fit one; a tool that is not here has none. */
@@ -17,11 +16,9 @@ export interface ToolSelection {
 }
 
 interface SelectToolsInput {
-  /** The name of the subagent, for what is said about missing tools. */
   subagent: string
   /** What the parent may use now: nothing else is ever selected by name. */
   ceiling: readonly AgentTool[]
-  /** `SubagentConfig.tools`. */
   tools: readonly (string | AgentTool)[] | null | undefined
   disallowed: readonly string[] | null | undefined
   /** Whether only tools that change nothing are left (`permission-mode: plan`). */

@@ -5,7 +5,6 @@ import { formatAllowedTools } from '../../skill/allowed-tools.ts'
 import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
 import type { SubagentConfig } from './config.ts'
 
-/** A name of `skills`, with the arguments behind it. */
 export function splitSkill(entry: string): { name: string; argumentText: string } {
   const [, name = '', argumentText = ''] = /^\s*(\S+)\s*([\s\S]*)$/.exec(entry) ?? []
   return { name, argumentText: argumentText.trimEnd() }
@@ -15,9 +14,6 @@ export function splitSkill(entry: string): { name: string; argumentText: string 
  * The whole content of skills that a subagent has from the start, arguments in place. Nothing becomes
  * active in the conversation of the parent. The definition names them, not whoever delegates; only a
  * model must not come by it to what is withheld from it.
- *
- * @throws {SkillNotFoundError} for one that is not there, {SkillInvocationError} for one that no model
- *   may start, and what else a skill that cannot be used throws.
  */
 export async function loadSkills(
   entries: readonly string[],
@@ -44,7 +40,6 @@ export async function loadSkills(
   return loaded
 }
 
-/** The error with the name of the subagent that wants the skill. */
 function explained(error: unknown, name: string, subagent: string): unknown {
   if (error instanceof SkillNotFoundError) {
     return new SkillNotFoundError({
@@ -71,9 +66,6 @@ export const forWhom: string =
 /**
  * Turns a skill into a task for a subagent: the one that it names, or a copy of its parent without
  * delegation. Either way with the tools that the skill allows, as far as the parent has them.
- *
- * @param named the definition that `agent` of the skill names; undefined where it names none.
- * @throws {SkillInvocationError} for a skill that may not fork.
  */
 export function forkOf(
   { name, effects, content, arguments: given, trustLevel }: Activation,
@@ -115,8 +107,6 @@ type SubagentSkills = Pick<SubagentConfig, 'name' | 'skills'>
  * The way from a subagent or a skill back to itself, as `agent:NAME` and `skill:NAME`: a skill forks to
  * a subagent that has the skill from the start. The first and the last label are the same; undefined
  * where there is no cycle.
- *
- * @param start may be in no registry.
  */
 export function findCycle(
   start: SubagentSkills | { name: string; effects: Pick<Activation['effects'], 'fork'> },
