@@ -105,6 +105,18 @@ function jsonValue(value: unknown): JsonValue {
   return JSON.parse(JSON.stringify(value) ?? 'null')
 }
 
+/** The JSON Schema of an object with these properties and no others. */
+export function objectSchema(properties: JsonObject, required: readonly string[] = []): JsonObject {
+  return { type: 'object', properties, required: [...required], additionalProperties: false }
+}
+
+/** What every tool of the agent itself has: it acts on nothing but the conversation. */
+export const ownTool = {
+  readOnly: true,
+  needsApproval: false,
+  origin: { kind: 'agent' },
+} as const satisfies Partial<AgentTool>
+
 /** What OpenAI and Anthropic both accept: 64 of letters, digits, `_` and `-`. */
 const longestWireName = 64
 

@@ -4,6 +4,7 @@ import { systemCode } from '../../core/errors.ts'
 import { isInside } from '../../core/read-files.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
+import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 
 /** Where a path of a call really leads. */
@@ -51,12 +52,7 @@ export function pathTool(workspace: Workspace, definition: PathToolDefinition): 
   const asked = new WeakMap<JsonObject, string>()
   return {
     ...facts,
-    inputSchema: {
-      type: 'object',
-      properties,
-      required: [...required],
-      additionalProperties: false,
-    },
+    inputSchema: objectSchema(properties, required),
     readOnly: access === 'read',
     origin: { kind: 'built-in' },
     patternText: (input) => resolveIn(input).shown,

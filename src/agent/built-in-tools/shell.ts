@@ -5,6 +5,7 @@ import { capturedText, type ProcessResult, runProcess } from '../../exec/process
 import { childEnvironment } from '../../exec/script.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { usageError } from '../errors.ts'
+import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 import { numberOf, textOf } from './paths.ts'
 
@@ -18,6 +19,15 @@ interface ShellOptions {
   environment: readonly string[]
 }
 
+const command = { type: 'string', minLength: 1 }
+const timeout = {
+  type: 'integer',
+  minimum: 1,
+  maximum: longestTimeoutMs,
+  description: `Milliseconds; default ${defaultTimeoutMs}.`,
+}
+const description = { type: 'string', description: 'What it does, in a few words.' }
+
 /** Runs a command line in the project: `bash` where there is one, else `sh`; `cmd` on Windows. */
 export function shellTool({ project, runtime, environment }: ShellOptions): AgentTool {
   const failures = new WeakSet<JsonObject>()
@@ -27,21 +37,7 @@ export function shellTool({ project, runtime, environment }: ShellOptions): Agen
     description:
       'Runs a command in a shell, in the project directory, with a clean environment. Every call is ' +
       'a new shell. Nothing can be typed into it.',
-    inputSchema: {
-      type: 'object',
-      properties: {
-        command: { type: 'string', minLength: 1 },
-        timeout: {
-          type: 'integer',
-          minimum: 1,
-          maximum: longestTimeoutMs,
-          description: `Milliseconds; default ${defaultTimeoutMs}.`,
-        },
-        description: { type: 'string', description: 'What it does, in a few words.' },
-      },
-      required: ['command'],
-      additionalProperties: false,
-    },
+    inputSchema: objectSchema({ command, timeout, description }, ['command']),
     readOnly: false,
     origin: { kind: 'built-in' },
     patternText: (input) => textOf(input, 'command'),

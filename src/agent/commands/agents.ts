@@ -199,7 +199,8 @@ function validateAgents(
   const { skills } = discoverSkills(discoverOptionsFrom(runtime, settings))
   const project = findWorkspace(runtime.cwd, runtime)
   const { servers } = readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
-  const found = checkAgents(usable, { skills, servers: servers.map(({ name }) => name) })
+  const serverNames = servers.map(({ name }) => name)
+  const found = checkAgents(usable, skills, serverNames)
   return readings.map(({ path, config, diagnostics: own }) => {
     const diagnostics = [...own, ...found.filter((one) => one.path === path)]
     return { path, name: config?.name ?? null, valid: !hasErrors(diagnostics), diagnostics }

@@ -12,6 +12,7 @@ import type { JsonObject } from '../../tools/model.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { AgentError } from '../errors.ts'
+import { objectSchema } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SkillContext } from './active-skills.ts'
 
@@ -45,18 +46,14 @@ function scriptTool(
   return {
     name: `${info.name}.${tool}`,
     description: `Runs ${path} of the skill ${info.name} in the project directory. Its instructions say what it takes.`,
-    inputSchema: {
-      type: 'object',
-      properties: {
-        arguments: {
-          type: 'array',
-          items: { type: 'string' },
-          description: 'Arguments of the program, one text each.',
-        },
-        stdin: { type: 'string', description: 'Standard input; default: an empty chain_state.' },
+    inputSchema: objectSchema({
+      arguments: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Arguments of the program, one text each.',
       },
-      additionalProperties: false,
-    },
+      stdin: { type: 'string', description: 'Standard input; default: an empty chain_state.' },
+    }),
     readOnly: false,
     origin: { kind: 'skill', skill: info.name },
     patternText: (input) => [path, ...argumentsOf(input)].join(' '),

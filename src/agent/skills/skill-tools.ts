@@ -2,8 +2,8 @@ import type { SkillManager } from '../../library/manager.ts'
 import type { Skill, SkillInfo } from '../../library/model.ts'
 import { scoreSkills } from '../../library/score-skills.ts'
 import { renderCatalog } from '../../skill/catalog.ts'
-import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
+import { objectSchema, ownTool } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 
 export interface SkillCatalogue {
@@ -45,29 +45,29 @@ interface SkillUses {
   finish: (name: string) => Promise<string>
 }
 
+/** Activates a skill, or ends its activation. */
 export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
-  const names = skills.map(({ name }) => name)
   const forks = skills.some(({ fields }) => fields.context === 'fork')
   const hints = skills.flatMap(({ name, fields }) =>
     fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
   )
   const examples = hints.length === 0 ? '' : ` As in: ${hints.slice(0, 10).join('; ')}.`
+  // With many skills a list of names would cost more than the budget that it is left out for.
+  const names = incomplete ? {} : { enum: skills.map(({ name }) => name) }
+  const argumentsText = `What the skill is to work on, as a user would write it after its name.${examples}`
   return {
-    ...readingTool(
-      'skill',
-      {
-        // With many skills a list of names would cost more than the budget that it is left out for.
-        name: incomplete ? { type: 'string' } : { type: 'string', enum: names },
-        arguments: {
-          type: 'string',
-          description: `What the skill is to work on, as a user would write it after its name.${examples}`,
-        },
-        done: { type: 'boolean', description: 'Ends the activation; default false.' },
-      },
-      'name',
-    ),
+    ...ownTool,
+    name: 'skill',
     aliases: ['Skill'],
     description: `Activates a skill: gives its instructions, to be followed at once, and the tools that belong to it. ${forks ? 'A skill that runs in a subagent gives its result instead. ' : ''}It stays active until your turn ends, or until you set done.`,
+    inputSchema: objectSchema(
+      {
+        name: { type: 'string', ...names },
+        arguments: { type: 'string', description: argumentsText },
+        done: { type: 'boolean', description: 'Ends the activation; default false.' },
+      },
+      ['name'],
+    ),
     patternText: (input) => textOf(input, 'name'),
     execute(input, context) {
       const name = textOf(input, 'name')
@@ -77,33 +77,16 @@ export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUse
   }
 }
 
-/** A tool by which the model finds and reads skills; it acts on nothing. */
-function readingTool(
-  name: string,
-  properties: JsonObject,
-  required: string,
-): Pick<AgentTool, 'name' | 'inputSchema' | 'readOnly' | 'needsApproval' | 'origin'> {
-  return {
-    name,
-    inputSchema: {
-      type: 'object',
-      properties,
-      required: [required],
-      additionalProperties: false,
-    },
-    readOnly: true,
-    needsApproval: false,
-    origin: { kind: 'agent' },
-  }
-}
-
 const answers = 8
 
+/** Finds skills among more than the model is told of. */
 export function searchSkillsTool(skills: readonly SkillInfo[]): AgentTool {
   const query = { type: 'string', minLength: 1, description: 'The task in words.' }
   return {
-    ...readingTool('search_skills', { query }, 'query'),
+    ...ownTool,
+    name: 'search_skills',
     description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
+    inputSchema: objectSchema({ query }, ['query']),
     async execute(input) {
       const found = scoreSkills(textOf(input, 'query'), skills, answers)
       const lines = found.map(({ name, description }) => `${name}: ${description}`)
@@ -119,18 +102,14 @@ export function resourceTool(
   skills: readonly Skill[],
   manager: Pick<SkillManager, 'readResource'>,
 ): AgentTool {
-  const names = skills.map(({ info }) => info.name)
+  const names = { type: 'string', enum: skills.map(({ info }) => info.name) }
+  const file = { type: 'string', description: 'From the directory of the skill.' }
   return {
-    ...readingTool(
-      'skill_resource',
-      {
-        skill: { type: 'string', enum: names },
-        path: { type: 'string', description: 'From the directory of the skill.' },
-      },
-      'skill',
-    ),
+    ...ownTool,
+    name: 'skill_resource',
     description:
       'Reads a file of an active skill, such as a reference that its instructions name; without path it lists the files.',
+    inputSchema: objectSchema({ skill: names, path: file }, ['skill']),
     patternText: (input) => textOf(input, 'skill'),
     async execute(input) {
       const name = textOf(input, 'skill')
@@ -139,7 +118,7 @@ export function resourceTool(
       const skill = skills.find(({ info }) => info.name === name)
       if (skill === undefined) return `The skill ${name} is not active.`
       const { files, truncated } = skill.resources
-      const lines = files.slice(0, listLimit).map((file) => `${file.path} (${file.size} bytes)`)
+      const lines = files.slice(0, listLimit).map((one) => `${one.path} (${one.size} bytes)`)
       if (truncated || files.length > listLimit) lines.push('[There are more files.]')
       return lines.join('\n')
     },

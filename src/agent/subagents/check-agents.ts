@@ -21,11 +21,6 @@ interface DefinedAgent {
 
 type Problem = Pick<Diagnostic, 'code' | 'severity' | 'message' | 'hint'> & { field?: string }
 
-interface KnownNames {
-  skills: readonly SkillInfo[]
-  servers: readonly string[]
-}
-
 /**
  * What is wrong with subagents beside their fields: a name that is there twice; skills that are not
  * there, for users alone, or in a circle; models and tools that cannot be resolved. The last are
@@ -34,16 +29,16 @@ interface KnownNames {
  */
 export function checkAgents(
   agents: readonly DefinedAgent[],
-  { skills, servers }: KnownNames,
+  skills: readonly SkillInfo[],
+  servers: readonly string[],
 ): Diagnostic[] {
   const configs = new Map(agents.map(({ config }) => [config.name, config]))
   return [
     ...checkNames(agents),
     ...agents.flatMap(({ config, path, places }) => {
-      const cycle = findCycle(config, skills, (name) => configs.get(name))
       const problems = [
         ...skillProblems(config, skills),
-        ...(cycle === undefined ? [] : [circle(cycle)]),
+        ...cycleProblems(findCycle(config, skills, (name) => configs.get(name))),
         ...modelProblems(config),
         ...toolProblems(config, servers),
       ]
@@ -82,35 +77,27 @@ function skillProblems(config: SubagentConfig, skills: readonly SkillInfo[]): Pr
       const hint = didYouMean(name, names)
       return { code: 'agent-skill-missing', severity: 'error', field: 'skills', message, hint }
     }),
-    ...personal.map(({ name }): Problem => ({
-      code: 'agent-not-for-models',
-      severity: 'warning',
-      field: 'skills',
-      message: `the ${notForModels(config.name, name)}`,
-      hint: forWhom,
-    })),
+    ...personal.map(({ name }) => {
+      const message = `the ${notForModels(config.name, name)}`
+      return warning('agent-not-for-models', 'skills', message, forWhom)
+    }),
   ]
 }
 
-function circle(cycle: readonly string[]): Problem {
-  return {
-    code: 'agent-cycle',
-    severity: 'error',
-    field: 'skills',
-    message: `skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}`,
-    hint: 'Take the skill out of `skills`, or let the skill fork to another subagent.',
-  }
+function cycleProblems(cycle: readonly string[] | undefined): Problem[] {
+  if (cycle === undefined) return []
+  const message = `skills and subagents refer to one another in a circle: ${cycle.join(' -> ')}`
+  const hint = 'Take the skill out of `skills`, or let the skill fork to another subagent.'
+  return [{ code: 'agent-cycle', severity: 'error', field: 'skills', message, hint }]
 }
 
 function modelProblems({ model }: SubagentConfig): Problem[] {
-  if (typeof model !== 'string') return []
   try {
-    readModelName(model)
+    if (typeof model === 'string') readModelName(model)
     return []
   } catch (error) {
     if (!(error instanceof SkillrailError)) throw error
-    const { message, hint } = error
-    return [{ code: 'agent-model-unknown', severity: 'warning', field: 'model', message, hint }]
+    return [warning('agent-model-unknown', 'model', error.message, error.hint)]
   }
 }
 
@@ -143,15 +130,8 @@ function unknownTool(name: string): Problem[] {
   if (isKnown || /[*.:/]|__/.test(name)) return []
   const names = builtIns.flatMap((tool) => [...(tool.aliases ?? []), tool.name])
   const all = `It counts only where a program brings it. Built in are ${names.join(', ')}.`
-  return [
-    {
-      code: 'agent-tool-unknown',
-      severity: 'warning',
-      field: 'tools',
-      message: `\`tools\` names ${name}, and there is no built-in tool called so`,
-      hint: didYouMean(name, names) ?? all,
-    },
-  ]
+  const message = `\`tools\` names ${name}, and there is no built-in tool called so`
+  return [warning('agent-tool-unknown', 'tools', message, didYouMean(name, names) ?? all)]
 }
 
 /** A server that is not configured, or how its tool is called here. */
@@ -167,17 +147,13 @@ function ofServer(name: string, servers: readonly string[]): Problem[] {
   const wanted = server.toLowerCase()
   const meant = nearest(wanted, servers)
   const guess = meant === undefined ? '' : `Did you mean mcp__${meant}? `
-  const list =
-    servers.length === 0 ? 'None is configured.' : `Configured are ${servers.join(', ')}.`
-  return [
-    {
-      code: 'agent-server-unknown',
-      severity: 'warning',
-      field: 'tools',
-      message: `\`tools\` names ${name}, and there is no MCP server called ${wanted}`,
-      hint: `${guess}${list}`,
-    },
-  ]
+  const all = servers.length === 0 ? 'None is configured.' : `Configured are ${servers.join(', ')}.`
+  const message = `\`tools\` names ${name}, and there is no MCP server called ${wanted}`
+  return [warning('agent-server-unknown', 'tools', message, `${guess}${all}`)]
+}
+
+function warning(code: string, field: string, message: string, hint: string | undefined): Problem {
+  return { code, severity: 'warning', field, message, hint }
 }
 
 function didYouMean(name: string, names: readonly string[]): string | undefined {

@@ -4,6 +4,7 @@ import type { JsonObject } from '../../tools/model.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { SubagentDelegationError } from '../errors.ts'
 import type { AgentSession, SessionPart } from '../session.ts'
+import { objectSchema, ownTool } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SubagentConfig } from './config.ts'
 import { DelegationHandle, type SubagentResult } from './delegation.ts'
@@ -45,36 +46,45 @@ export class DelegationPart implements SessionPart {
     await this.#manager.cancelAll()
   }
 
-  /** The tools by which a model hands tasks on. Never for a subagent. */
+  /** The tools by which a model hands tasks on; what a subagent does is asked for call by call. */
   #delegationTools(configs: readonly SubagentConfig[]): AgentTool[] {
     const delegation = { type: 'string' }
     return [
       {
-        ...toolOf('delegate', ['agent', 'task'], {
-          agent: { type: 'string', enum: configs.map(({ name }) => name) },
-          task: { type: 'string', description: 'What to do, with everything needed for it.' },
-          background: { type: 'boolean', description: 'Continue at once. Default false.' },
-          resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
-        }),
+        ...ownTool,
+        name: 'delegate',
         aliases: ['Task', 'Agent'],
         description: `Hands a task to a subagent and returns its answer. It has a conversation of its own and knows nothing but the task: say everything that it needs. With background, returns an id at once. With resume, the subagent of a finished delegation continues.\n\nSubagents:\n${agentCatalogue(configs)}`,
+        inputSchema: objectSchema(
+          {
+            agent: { type: 'string', enum: configs.map(({ name }) => name) },
+            task: { type: 'string', description: 'What to do, with everything needed for it.' },
+            background: { type: 'boolean', description: 'Continue at once. Default false.' },
+            resume: { type: 'string', description: 'ID of a finished delegation to resume.' },
+          },
+          ['agent', 'task'],
+        ),
         execute: (input, context) => this.#delegate(input, context),
       },
       {
-        ...toolOf('delegation_status', [], {
+        ...ownTool,
+        name: 'delegation_status',
+        description:
+          'Says how background delegations stand, and gives the answer of a finished one.',
+        inputSchema: objectSchema({
           delegation: { type: 'string', description: 'Its id; absent: all of them.' },
           wait: { type: 'boolean', description: 'Wait until it is over. Default false.' },
         }),
-        description:
-          'Says how background delegations stand, and gives the answer of a finished one.',
         execute: (input, context) => this.#status(input, context),
       },
       {
-        ...toolOf('delegation_send', ['delegation', 'message'], {
-          delegation,
-          message: { type: 'string' },
-        }),
+        ...ownTool,
+        name: 'delegation_send',
         description: 'Sends a message to a subagent that works in the background.',
+        inputSchema: objectSchema({ delegation, message: { type: 'string' } }, [
+          'delegation',
+          'message',
+        ]),
         execute: async (input) => {
           const found = this.#required(textOf(input, 'delegation'))
           if (!(found instanceof DelegationHandle)) return stateText(found)
@@ -83,8 +93,10 @@ export class DelegationPart implements SessionPart {
         },
       },
       {
-        ...toolOf('delegation_cancel', ['delegation'], { delegation }),
+        ...ownTool,
+        name: 'delegation_cancel',
         description: 'Ends a background delegation.',
+        inputSchema: objectSchema({ delegation }, ['delegation']),
         execute: async (input) => {
           const found = this.#required(textOf(input, 'delegation'))
           if (!(found instanceof DelegationHandle)) return stateText(found)
@@ -148,26 +160,6 @@ export class DelegationPart implements SessionPart {
       message: `There is no background delegation ${id}.`,
       hint: known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`,
     })
-  }
-}
-
-/** What a subagent does is asked for call by call; that it is asked at all changes nothing. */
-function toolOf(
-  name: string,
-  required: readonly string[],
-  properties: JsonObject,
-): Pick<AgentTool, 'name' | 'inputSchema' | 'readOnly' | 'needsApproval' | 'origin'> {
-  return {
-    name,
-    inputSchema: {
-      type: 'object',
-      properties,
-      required: [...required],
-      additionalProperties: false,
-    },
-    readOnly: true,
-    needsApproval: false,
-    origin: { kind: 'agent' },
   }
 }
 
