@@ -1,7 +1,6 @@
 import type { LanguageModel, ModelMessage } from 'ai'
 import type { JsonObject } from '../tools/model.ts'
-import { Compactor, type ConversationLimits } from './conversation/compact.ts'
-import { messageTexts } from './conversation/messages.ts'
+import { Compactor, type ConversationLimits, messageTexts } from './conversation/compact.ts'
 import { AgentUsageError } from './errors.ts'
 import { runLoop } from './loop/run-loop.ts'
 import type {

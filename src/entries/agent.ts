@@ -39,7 +39,7 @@ export {
   SubagentManager,
   type SubagentManagerOptions,
 } from '../agent/subagents/manager.ts'
-export type { SubagentParent } from '../agent/subagents/parent.ts'
+export type { SubagentParent } from '../agent/subagents/config.ts'
 export { type SchemaType, tool, type ToolDefinition } from '../agent/tool.ts'
 export type {
   AgentEvent,

@@ -3,9 +3,8 @@ import { nearest } from '../../core/text.ts'
 import { usageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
 import type { Workspace } from './paths.ts'
-import { listTool, readTool, searchTool } from './reading.ts'
+import { editTool, listTool, readTool, searchTool, writeTool } from './files.ts'
 import { shellTool } from './shell.ts'
-import { editTool, writeTool } from './writing.ts'
 
 export interface BuiltInToolOptions extends Workspace {
   runtime: Pick<Runtime, 'env' | 'platform'>

@@ -6,8 +6,14 @@ import { Agent } from '../agent.ts'
 import type { AgentEvent, RunStatus } from '../types.ts'
 import type { UsageReport } from '../usage.ts'
 import { CommandApprover, type Ending } from './approver.ts'
-import { agentOptions, modelOptions, noteMissingServers } from './model-options.ts'
-import { lineOf, tell, usageText } from './progress.ts'
+import {
+  agentOptions,
+  lineOf,
+  modelOptions,
+  noteMissingServers,
+  tell,
+  usageText,
+} from './model-options.ts'
 
 interface AgentCommandResult extends Ending {
   status: RunStatus

@@ -7,8 +7,7 @@ import type { SubagentResult } from '../subagents/delegation.ts'
 import type { AgentEvent } from '../types.ts'
 import { findAgents } from './agents.ts'
 import { CommandApprover, type Ending } from './approver.ts'
-import { agentOptions, modelOptions, noteMissingServers } from './model-options.ts'
-import { tell, usageText } from './progress.ts'
+import { agentOptions, modelOptions, noteMissingServers, tell, usageText } from './model-options.ts'
 
 interface DelegateResult extends Omit<SubagentResult, 'result' | 'error'>, Ending {
   turns: number

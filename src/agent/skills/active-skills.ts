@@ -1,16 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { sandboxHint } from '../../chain/render-plan.ts'
 import { messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
+import { findScript, type Script } from '../../exec/find-script.ts'
+import { noGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
+import { type Confinement, openSandbox } from '../../exec/sandbox/open-sandbox.ts'
+import { childEnvironment, runScript, type ScriptResult } from '../../exec/script.ts'
 import type { Activation } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import type { Skill } from '../../library/model.ts'
 import type { OfferedTool } from '../../library/registry.ts'
 import type { JsonValue, SkillFields } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
-import { tool } from '../tool.ts'
-import type { AgentTool, ModelObject } from '../types.ts'
+import { SkillNotTrustedError } from '../../trust/decide.ts'
+import { textOf } from '../built-in-tools/paths.ts'
+import { AgentError } from '../errors.ts'
+import { objectSchema, tool } from '../tool.ts'
+import type { AgentTool, ModelObject, ToolContext } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
-import { scriptTools } from './script-tools.ts'
 
 export interface SkillContext {
   manager: SkillManager
@@ -95,4 +105,155 @@ function programTool({ name, skill, description, inputSchema, execute }: Offered
 export function serverNames({ metadata }: SkillFields): string[] {
   const names = (metadata['mcp-servers'] ?? '').split(/[\s,]+/).filter((name) => name !== '')
   return [...new Set(names)]
+}
+
+type ScriptContext = Pick<SkillContext, 'manager' | 'runtime' | 'project' | 'environment'>
+
+const timeoutMs = 600_000
+const outputLimit = 131_072
+
+/**
+ * The executable files directly in `scripts/` of a skill as tools `skill.script`, named without their
+ * extension where that leaves two of them apart.
+ */
+export function scriptTools(skill: Skill, context: ScriptContext): AgentTool[] {
+  const paths = skill.resources.files
+    .filter(({ path, executable }) => executable && /^scripts\/[^/]+$/.test(path))
+    .map(({ path }) => path)
+  const stemOf = (path: string): string => basename(path).replace(/(?<=.)\.[^.]*$/, '')
+  return paths.map((path) => {
+    const isAlone = paths.filter((other) => stemOf(other) === stemOf(path)).length === 1
+    return scriptTool(skill.info, path, isAlone ? stemOf(path) : basename(path), context)
+  })
+}
+
+function scriptTool(
+  info: Skill['info'],
+  path: string,
+  tool: string,
+  context: ScriptContext,
+): AgentTool {
+  const failures = new WeakSet<JsonObject>()
+  return {
+    name: `${info.name}.${tool}`,
+    description: `Runs ${path} of the skill ${info.name} in the project directory. Its instructions say what it takes.`,
+    inputSchema: objectSchema({
+      arguments: {
+        type: 'array',
+        items: { type: 'string' },
+        description: 'Arguments of the program, one text each.',
+      },
+      stdin: { type: 'string', description: 'Standard input; default: an empty chain_state.' },
+    }),
+    readOnly: false,
+    origin: { kind: 'skill', skill: info.name },
+    patternText: (input) => [path, ...argumentsOf(input)].join(' '),
+    effect: (input) => `runs ${join(info.directory, path)} ${JSON.stringify(argumentsOf(input))}`,
+    async execute(input, call) {
+      const confined = await confinementOf(info, path, context)
+      const search = findScript(info.directory, path)
+      if (search.kind !== 'found') {
+        const gone = `${path} of the skill ${info.name} is gone`
+        const message = search.kind === 'broken' ? search.diagnostic.message : gone
+        throw new AgentError({ code: 'script-unusable', message: `${message}.` })
+      }
+      const { confinement, hint } = confined ?? {}
+      const result = await run(search.script, info, input, call, context, confinement)
+      if (result.output.status === 'success') return reported(result)
+      failures.add(input)
+      return reported(result, hint)
+    },
+    hasFailed: (input) => failures.has(input),
+  }
+}
+
+/**
+ * Where a script runs: outside for a skill that is trusted now and does not ask for a sandbox, else in
+ * one, with nothing granted; `hint` is about a failure there.
+ *
+ * @throws {SkillNotTrustedError | SandboxMissingError} where there is no sandbox on this machine.
+ */
+async function confinementOf(
+  { name, fields }: Skill['info'],
+  path: string,
+  { manager }: ScriptContext,
+): Promise<{ confinement: Confinement; hint: string } | undefined> {
+  let refusal: SkillNotTrustedError | undefined
+  try {
+    await manager.requireTrusted(name, `run ${path}`)
+  } catch (error) {
+    if (!(error instanceof SkillNotTrustedError)) throw error
+    refusal = error
+  }
+  if (refusal === undefined && fields.sandbox !== true) return undefined
+  const probe = await openSandbox()
+  if (probe.ok) {
+    const { sandbox } = probe
+    const hint = sandboxHint(sandbox.name, { allowing: refusal?.hint, grants: false })
+    return { confinement: { sandbox, grants: noGrants }, hint }
+  }
+  if (refusal !== undefined) throw refusal
+  throw new SandboxMissingError({
+    code: 'sandbox-missing',
+    message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
+    hint: probe.hint,
+  })
+}
+
+async function run(
+  script: Script,
+  { name, directory }: Skill['info'],
+  input: JsonObject,
+  { signal, toolCallId }: ToolContext,
+  { runtime, project, environment }: ScriptContext,
+  confinement: Confinement | undefined,
+): Promise<ScriptResult> {
+  const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
+  const runId = runtime.id()
+  try {
+    return await runScript({
+      script,
+      skillDirectory: directory,
+      cwd: project,
+      arguments: argumentsOf(input),
+      input: textOf(input, 'stdin', emptyState),
+      runId,
+      step: name,
+      attempt: 1,
+      idempotencyKey: `${runId}/${toolCallId}`,
+      scratch,
+      files: join(scratch, 'call'),
+      environment: childEnvironment(runtime, environment, {}),
+      outputLimit,
+      timeoutMs,
+      signal,
+      confinement,
+    })
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+}
+
+/** What the script protocol gives a skill that is not a step of a chain. */
+const emptyState = JSON.stringify({
+  chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
+})
+
+/** The output of the script protocol, and what was printed, which is what most scripts have to say. */
+function reported({ output, stdout, stderr }: ScriptResult, hint?: string): JsonValue {
+  const { status, result, errors, metrics } = output
+  return {
+    status,
+    result,
+    ...(errors.length === 0 ? {} : { errors: errors.map((error) => ({ ...error })) }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(Object.keys(metrics).length === 0 ? {} : { metrics }),
+    ...(stdout.trim() === '' ? {} : { stdout }),
+    ...(stderr.trim() === '' ? {} : { stderr }),
+  }
+}
+
+function argumentsOf(input: JsonObject): string[] {
+  const list = input['arguments']
+  return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : []
 }

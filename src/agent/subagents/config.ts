@@ -1,14 +1,25 @@
 import type { ModelMessage } from 'ai'
-import type { InvocationSource } from '../../library/activation.ts'
-import type { SchemaType } from '../tool.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
+import type { Runtime } from '../../core/runtime.ts'
 import { nearest } from '../../core/text.ts'
+import type { Activation, InvocationSource } from '../../library/activation.ts'
+import type { SkillManager } from '../../library/manager.ts'
+import type { AllowedTool } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
+import type { CallRules } from '../approval/permit.ts'
 import { SubagentConfigError } from '../errors.ts'
 import type { PromptText } from '../prompt-template.ts'
-import type { ModelObject } from '../types.ts'
-import type { AgentTool, CallSettings, AgentEvent } from '../types.ts'
+import type { SessionPart } from '../session.ts'
+import type { SchemaType } from '../tool.ts'
+import type {
+  AgentEvent,
+  AgentTool,
+  Approver,
+  CallSettings,
+  ModelObject,
+  UsageEntry,
+} from '../types.ts'
 
 /**
  * How approvals are handled in a subagent. `default`: the approver of the parent is asked.
@@ -204,4 +215,42 @@ function isTexts(value: unknown): boolean {
 
 function kebab(field: string): string {
   return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+/**
+ * What subagents get of the agent that delegates to them: values and questions, and nothing of its
+ * conversation.
+ */
+export interface SubagentParent {
+  /** `main`, or what the program calls it. */
+  readonly name: string
+  readonly runtime: Runtime
+  /** Its own model, as the object that it uses. */
+  model: () => ModelObject | Promise<ModelObject>
+  /** The model of a name such as `provider:name`; throws an error that says how to get it. */
+  resolveModel: (name: string) => ModelObject | Promise<ModelObject>
+  /** Starts what `tools` needs first, such as MCP servers. The signal ends the wait. */
+  ready?: ((signal?: AbortSignal) => Promise<void>) | undefined
+  /** Everything it may use now: the ceiling of its subagents. */
+  tools: () => readonly AgentTool[]
+  /** Where its skills are; undefined when it has none. */
+  skills: () => SkillManager | undefined
+  /** Tools of a skill that is loaded into a subagent: those of the program, and its scripts. */
+  toolsOfSkill?:
+    | ((activation: Activation, signal?: AbortSignal) => Promise<readonly AgentTool[]>)
+    | undefined
+  /** What it may never call, which holds for its subagents too. */
+  denied?: readonly AllowedTool[] | undefined
+  /** Who is asked before something is changed; undefined: nobody, and it is refused. */
+  approver: () => Approver | undefined
+  /** How its own approvals are handled; a subagent is never freer. Default `default`. */
+  permissionMode?: PermissionMode | undefined
+  /** What untrusted skills limit its calls to now; the same holds for its subagents. */
+  narrowed?: CallRules['narrowed'] | undefined
+  /** Parts of every subagent's conversation, such as the check of workflows. */
+  partsOfChild?: (() => readonly SessionPart[]) | undefined
+  /** Books a model call of a subagent. */
+  onUsage: (entry: UsageEntry) => void
+  /** Tells what happens in a subagent; events carry the id of the delegation. */
+  onEvent: (event: AgentEvent) => void
 }

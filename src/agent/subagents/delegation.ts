@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
@@ -8,6 +7,7 @@ import { failureText } from '../loop/tool-calls.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
 import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
+import type { DelegateOptions, SubagentParent } from './config.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
@@ -48,13 +48,10 @@ export interface SubagentResult {
 interface DelegationInput {
   child: Child
   task: string
-  prompt: string
+  options: DelegateOptions
+  parent: SubagentParent
   queue: Queue
-  runtime: Pick<Runtime, 'elapsed'>
-  parent: string
   stopper: Stopper
-  onEvent: (event: AgentEvent) => void
-  stream: boolean
   onEnd: () => void
 }
 
@@ -112,9 +109,9 @@ export class DelegationHandle {
   }
 
   async #run(): Promise<SubagentResult> {
-    const { child, queue, runtime, stopper, onEnd } = this.#input
+    const { child, queue, parent, stopper, onEnd } = this.#input
     const { id, subagentName, task } = this
-    const began = runtime.elapsed()
+    const began = parent.runtime.elapsed()
     const before = child.used
     let outcome: LoopOutcome | undefined
     let failure: string | undefined
@@ -139,7 +136,7 @@ export class DelegationHandle {
       output: outcome?.text ?? '',
       ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
       usage: subtractUsage(child.used, before),
-      durationMs: Math.round(runtime.elapsed() - began),
+      durationMs: Math.round(parent.runtime.elapsed() - began),
       result: outcome,
       ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
       notices: child.notices,
@@ -152,14 +149,16 @@ export class DelegationHandle {
   }
 
   async #work(): Promise<LoopOutcome> {
-    const { child, prompt, stopper, stream } = this.#input
+    const { child, stopper, options } = this.#input
+    const { stream = false, context = '' } = options
+    const more = context.trim() === '' ? '' : `\n\n<context>\n${context.trim()}\n</context>`
     this.#status = 'running'
     this.#tellStatus('started')
     child.refresh()
     for (const message of child.notices) {
       this.#tell({ type: 'notice', agent: this.subagentName, message })
     }
-    return await child.session.run(prompt, {
+    return await child.session.run(`${this.task}${more}`, {
       signal: stopper.signal,
       onEvent: (event) => this.#tell(event),
       stream,
@@ -168,15 +167,17 @@ export class DelegationHandle {
   }
 
   #tellStatus(status: 'started' | RunStatus): void {
-    const { id, subagentName: subagent } = this
-    this.#tell({ type: 'delegation', agent: this.#input.parent, delegation: id, subagent, status })
+    const { id: delegation, subagentName: subagent } = this
+    this.#tell({ type: 'delegation', agent: this.#input.parent.name, delegation, subagent, status })
   }
 
   /** A listener that throws does not make a delegation fail. */
   #tell(event: AgentEvent): void {
+    const { options, parent } = this.#input
     this.#log.add(event)
     try {
-      this.#input.onEvent(event)
+      if (options.onEvent === undefined) parent.onEvent(event)
+      else options.onEvent(event)
     } catch {
       // The listener is responsible for its errors.
     }

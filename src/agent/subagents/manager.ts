@@ -4,7 +4,12 @@ import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '.
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import { Child } from './child.ts'
-import { type DelegateOptions, requireConfig, type SubagentConfig } from './config.ts'
+import {
+  type DelegateOptions,
+  requireConfig,
+  type SubagentConfig,
+  type SubagentParent,
+} from './config.ts'
 import {
   DelegationHandle,
   Queue,
@@ -16,10 +21,9 @@ import {
   type AgentInfo,
   type DiscoverAgentsOptions,
   subagentNotFound,
+  SubagentRegistry,
   type WithheldAgent,
 } from './discover-agents.ts'
-import type { SubagentParent } from './parent.ts'
-import { SubagentRegistry } from './registry.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
 const keptChildren = 20
@@ -97,8 +101,7 @@ export class SubagentManager {
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
     refuseNesting(name)
     const child = await this.#create(this.#required(name), task, options, options.signal)
-    const start = (): DelegationHandle =>
-      this.#start(child, task, options, stopperFor(child.config, options))
+    const start = (): DelegationHandle => this.#start(child, task, options)
     return {
       id: child.id,
       name: child.config.name,
@@ -187,12 +190,7 @@ export class SubagentManager {
     }
     requireTask(task, child.config.name)
     this.#finished.delete(id)
-    return this.#start(child, task, options, stopperFor(child.config, options))
-  }
-
-  /** The delegation of an id while it is running. */
-  handle(id: string): DelegationHandle | undefined {
-    return this.#active.get(id)
+    return this.#start(child, task, options)
   }
 
   /** The running delegations, in the order of their start. */
@@ -276,30 +274,17 @@ export class SubagentManager {
   #start(
     child: Child,
     task: string,
-    { context = '', onEvent, stream = false }: DelegateOptions,
-    stopper: Stopper,
+    options: DelegateOptions,
+    stopper = stopperFor(child.config, options),
   ): DelegationHandle {
-    const parent = this.#parent
-    const more = context.trim() === '' ? '' : `\n\n<context>\n${context.trim()}\n</context>`
-    const handle = new DelegationHandle({
-      child,
-      task,
-      prompt: `${task}${more}`,
-      queue: this.#queue,
-      runtime: parent.runtime,
-      parent: parent.name,
-      stopper,
-      onEvent: onEvent ?? ((event) => parent.onEvent(event)),
-      stream,
-      onEnd: () => {
-        this.#active.delete(child.id)
-        this.#finished.set(child.id, child)
-        const [oldest] = this.#finished.keys()
-        if (this.#finished.size > keptChildren && oldest !== undefined) {
-          this.#finished.delete(oldest)
-        }
-      },
-    })
+    const onEnd = (): void => {
+      this.#active.delete(child.id)
+      this.#finished.set(child.id, child)
+      const [oldest] = this.#finished.keys()
+      if (this.#finished.size > keptChildren && oldest !== undefined) this.#finished.delete(oldest)
+    }
+    const [parent, queue] = [this.#parent, this.#queue]
+    const handle = new DelegationHandle({ child, task, options, parent, queue, stopper, onEnd })
     this.#active.set(child.id, handle)
     return handle
   }

@@ -1,8 +1,12 @@
 import type { ModelMessage } from 'ai'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Compactor, dropOldest } from '../../../src/agent/conversation/compact.ts'
-import { estimateMessages, messageTexts } from '../../../src/agent/conversation/messages.ts'
+import {
+  Compactor,
+  dropOldest,
+  estimateMessages,
+  messageTexts,
+} from '../../../src/agent/conversation/compact.ts'
 
 const user = (text: string): ModelMessage => ({ role: 'user', content: text })
 const says = (text: string): ModelMessage => ({ role: 'assistant', content: text })

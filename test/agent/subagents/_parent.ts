@@ -4,8 +4,7 @@ import {
   SubagentManager,
   type SubagentManagerOptions,
 } from '../../../src/agent/subagents/manager.ts'
-import type { SubagentConfig } from '../../../src/agent/subagents/config.ts'
-import type { SubagentParent } from '../../../src/agent/subagents/parent.ts'
+import type { SubagentConfig, SubagentParent } from '../../../src/agent/subagents/config.ts'
 import type { AgentEvent, AgentTool, UsageEntry } from '../../../src/agent/types.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import { until } from '../../patience.ts'

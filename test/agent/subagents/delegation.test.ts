@@ -406,8 +406,8 @@ describe('usage (facts §1.3, 2 and 3)', () => {
       },
     })
     for (const name of Object.keys(models)) {
-      const { id } = await agent.delegateAsync(name, 'Go.')
-      if (name === 'cancelled') void asked.then(() => agent.subagentManager.handle(id)?.cancel())
+      const handle = await agent.delegateAsync(name, 'Go.')
+      if (name === 'cancelled') void asked.then(() => handle.cancel())
     }
     await until(() => ended.length === 4)
     expect(ended.toSorted()).toEqual(
