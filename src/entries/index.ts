@@ -10,7 +10,6 @@ export type {
   SkillFields,
   SkillReading,
   TriggerDeclaration,
-  ValidationProfile,
 } from '../skill/model.ts'
 export { estimateTokens, renderCatalog, wrapSkillContent } from '../skill/catalog.ts'
 export { findReferences } from '../skill/references.ts'
@@ -28,7 +27,12 @@ export {
   SkillValidationError,
 } from '../skill/errors.ts'
 export { substituteArguments } from '../skill/arguments.ts'
-export { type ValidateOptions, validateSkill, type Validation } from '../skill/validate.ts'
+export {
+  type ValidateOptions,
+  validateReference,
+  validateSkill,
+  type Validation,
+} from '../skill/validate.ts'
 export { SkillNotTrustedError } from '../trust/decide.ts'
 export type { SkillScope, TrustLevel } from '../trust/model.ts'
 export type { Activation, InvocationSource } from '../library/activation.ts'

@@ -101,9 +101,6 @@ export interface SkillReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** Which rules `validate` applies; see docs/reference/validation.md. */
-export type ValidationProfile = 'spec' | 'reference'
-
 /**
  * A file below a skill's directory, as advice about it needs it. The caller reads the disk.
  *

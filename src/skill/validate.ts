@@ -6,10 +6,9 @@ import { besideChain } from './declarations.ts'
 import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
 import { describe, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
-import type { SkillFields, SkillFiles, ValidationProfile } from './model.ts'
+import type { SkillFields, SkillFiles } from './model.ts'
 import { readFrontmatter } from './parse.ts'
 import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
-import { validateReference } from './reference/validate-reference.ts'
 import { finding, type RuleCode } from './rules.ts'
 
 export interface ValidateOptions {
@@ -17,8 +16,6 @@ export interface ValidateOptions {
   path: string
   /** The last part of the directory's path; undefined leaves out the rule that compares it. */
   directoryName: string | undefined
-  /** Default `spec`. */
-  profile?: ValidationProfile | undefined
   /** All files of the skill; without them the advice about files is left out. */
   files?: SkillFiles | undefined
 }
@@ -32,18 +29,14 @@ export interface Validation {
 }
 
 /**
- * The verdict on one `SKILL.md`, by the written specification or as the reference validator gives
- * it. Pass the bytes of the file where you have them: only they show whether it is UTF-8.
+ * The verdict of the written specification on one `SKILL.md`. Pass the bytes of the file where you
+ * have them: only they show whether it is UTF-8.
  *
  * @example
- * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a', profile: 'reference' }).valid
+ * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a' }).valid
  */
 export function validateSkill(content: string | Uint8Array, options: ValidateOptions): Validation {
-  const { path, directoryName, profile = 'spec', files } = options
-  if (profile === 'reference') {
-    const { name, diagnostics } = validateReference(content, { path, directoryName })
-    return { name, valid: !hasErrors(diagnostics), diagnostics }
-  }
+  const { path, directoryName, files } = options
   const reading = readFrontmatter(content, path)
   if (!reading.ok) {
     const { diagnostics } = reading
@@ -54,6 +47,15 @@ export function validateSkill(content: string | Uint8Array, options: ValidateOpt
   const spec = validateSpec({ root, path, directoryName, body, bodyLine, files })
   const diagnostics = [...reading.diagnostics, ...spec.diagnostics]
   return { name: spec.fields.name, valid: !hasErrors(diagnostics), diagnostics }
+}
+
+/** The verdict of the reference validator `skills-ref` on one `SKILL.md`, in its own words. */
+export async function validateReference(
+  content: string | Uint8Array,
+  options: Pick<ValidateOptions, 'path' | 'directoryName'>,
+): Promise<Validation> {
+  const port = await import('./reference/validate-reference.ts')
+  return port.validateReference(content, options)
 }
 
 interface SpecInput {

@@ -33,6 +33,7 @@ it('exports these names from the root and no others', () => {
     'serializeSkill',
     'substituteArguments',
     'systemRuntime',
+    'validateReference',
     'validateSkill',
     'wrapSkillContent',
   ])

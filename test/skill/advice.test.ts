@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { newSkillText } from '../../src/skill/serialize.ts'
 import type { SkillFile } from '../../src/skill/model.ts'
+import { validateReference } from '../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 
 interface Given {
@@ -102,8 +103,7 @@ describe('a new skill', () => {
   ])('named %j is valid, and there is nothing to say about it', (name, description) => {
     const text = newSkillText(name, description)
     const options = { path: 'SKILL.md', directoryName: name, files: [] }
-    for (const profile of ['spec', 'reference'] as const) {
-      expect(validateSkill(text, { ...options, profile }).diagnostics).toEqual([])
-    }
+    expect(validateSkill(text, options).diagnostics).toEqual([])
+    expect(validateReference(text, options).diagnostics).toEqual([])
   })
 })

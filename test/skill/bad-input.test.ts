@@ -3,6 +3,7 @@ import path from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parseSkill } from '../../src/skill/parse.ts'
+import { validateReference } from '../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 
 const fixtures = path.resolve(import.meta.dirname, '../fixtures/skills')
@@ -151,12 +152,8 @@ describe('any bytes', () => {
 
   it('validate in both profiles', () => {
     fc.assert(
-      fc.property(content, fc.constantFrom('spec', 'reference'), (bytes, profile) => {
-        const { valid, diagnostics } = validateSkill(bytes, {
-          path: 'p',
-          directoryName: 'a',
-          profile,
-        })
+      fc.property(content, fc.constantFrom(validateSkill, validateReference), (bytes, validate) => {
+        const { valid, diagnostics } = validate(bytes, { path: 'p', directoryName: 'a' })
         expect(valid).toBe(diagnostics.every(({ severity }) => severity !== 'error'))
       }),
       { numRuns: 3000 },

@@ -14,6 +14,7 @@ import { pathToFileURL } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serializeSkill } from '../../src/skill/serialize.ts'
+import { validateReference } from '../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 import { anyFields } from './_generated.ts'
 
@@ -169,9 +170,8 @@ describe('the validator that the skill creating-skills carries', () => {
       expect(existsSync(new URL(path, directory))).toBe(true)
       return { path, executable: true, size: 1 }
     })
-    for (const profile of ['spec', 'reference'] as const) {
-      const options = { path: 'SKILL.md', directoryName: 'creating-skills', files, profile }
-      expect(validateSkill(text, options).diagnostics).toEqual([])
-    }
+    const options = { path: 'SKILL.md', directoryName: 'creating-skills', files }
+    expect(validateSkill(text, options).diagnostics).toEqual([])
+    expect(validateReference(text, options).diagnostics).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parseSkill } from '../../src/skill/parse.ts'
 import { serializeSkill } from '../../src/skill/serialize.ts'
 import type { SkillFields } from '../../src/skill/model.ts'
-import { validateSkill } from '../../src/skill/validate.ts'
+import { validateReference } from '../../src/skill/reference/validate-reference.ts'
 import { anyFields } from './_generated.ts'
 
 describe('writing a skill', () => {
@@ -69,10 +69,9 @@ Do it.
           fields: { name, description, license, metadata, chain },
           body: '',
         })
-        const { diagnostics } = validateSkill(text, {
+        const { diagnostics } = validateReference(text, {
           path: 'a/SKILL.md',
           directoryName: name,
-          profile: 'reference',
         })
         expect(diagnostics.filter(({ severity }) => severity === 'error')).toEqual([])
       }),

@@ -3,9 +3,11 @@ import { type Diagnostic, diagnosticText } from '../../core/diagnostic.ts'
 import { exitCode } from '../../core/errors.ts'
 import { packageVersion } from '../../core/runtime.ts'
 import { sarifLog } from '../../core/sarif.ts'
-import { safeLine, safeText } from '../../core/text.ts'
+import { amount, safeLine, safeText } from '../../core/text.ts'
 import { validationRules } from '../rules.ts'
-import { fixTarget, type SkillVerdict, validateTarget, validationTargets } from './verdicts.ts'
+import { validateSkill } from '../validate.ts'
+import { listSkillFiles } from '../../library/skill-files.ts'
+import { type SkillVerdict, validationTargets, verdictOn, type VerdictOptions } from './verdicts.ts'
 
 interface ValidateResult {
   skills: readonly SkillVerdict[]
@@ -44,11 +46,11 @@ export const command = defineCommand<ValidateResult>()({
   examples: ['validate skills/pdf-processing', 'validate --fix --dry-run .agents/skills'],
   async run({ runtime, signal }, { arguments: paths, profile, fix, dryRun }) {
     const skills: SkillVerdict[] = []
+    const validate = await validatorOf(profile)
+    const fixing = dryRun ? 'show' : fix ? 'write' : undefined
     for (const target of validationTargets(runtime.cwd, paths)) {
       if (signal.aborted) return undefined
-      skills.push(
-        fix || dryRun ? fixTarget(target, { profile, dryRun }) : validateTarget(target, profile),
-      )
+      skills.push(verdictOn(target, { validate, fix: fixing }))
       // Lets a signal in: the work itself is synchronous.
       if (skills.length % 500 === 0) await new Promise((done) => setImmediate(done))
     }
@@ -69,6 +71,13 @@ export const command = defineCommand<ValidateResult>()({
     },
   },
 })
+
+async function validatorOf(profile: string): Promise<VerdictOptions['validate']> {
+  if (profile === 'reference')
+    return (await import('../reference/validate-reference.ts')).validateReference
+  return (content, { path, directory, directoryName }) =>
+    validateSkill(content, { path, directoryName, files: listSkillFiles(directory) })
+}
 
 function summaryOf(skills: readonly SkillVerdict[]): ValidateResult['summary'] {
   const summary = { checked: skills.length, valid: 0, invalid: 0, errors: 0, warnings: 0 }
@@ -104,12 +113,8 @@ function summaryLine(
     invalid === 0
       ? style('green', checked === 1 ? 'valid' : 'all valid')
       : style('red', `${invalid} invalid`)
-  const found = `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`
-  return `${plural(checked, 'skill')} checked, ${verdict}: ${found}`
-}
-
-function plural(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+  const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
+  return `${amount(checked, 'skill')} checked, ${verdict}: ${found}`
 }
 
 const annotations = { error: 'error', warning: 'warning', info: 'notice' } as const

@@ -6,12 +6,10 @@ import { messageOf } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
-import { listSkillFiles } from '../../library/skill-files.ts'
 import { findSkillFiles } from '../../library/walk.ts'
 import { SkillNotFoundError } from '../errors.ts'
 import { type FixChange, fixSkill } from '../fix.ts'
-import type { ValidationProfile } from '../model.ts'
-import { validateSkill } from '../validate.ts'
+import type { Validation } from '../validate.ts'
 
 /** What `validate` says about one file. */
 export interface SkillVerdict {
@@ -47,94 +45,44 @@ export function* validationTargets(
 ): Generator<ValidationTarget, void> {
   const seen = new Set<string>()
   for (const path of paths.length === 0 ? ['.'] : paths) {
-    const absolute = resolve(cwd, path)
-    let found = 0
-    for (const target of targetsAt(cwd, path, absolute)) {
-      found++
-      if (paths.length > 1 && seen.has(target.file)) continue
+    let found = false
+    for (const target of targetsAt(cwd, path)) {
+      found = true
+      if (seen.has(target.file)) continue
       if (paths.length > 1) seen.add(target.file)
       yield target
     }
-    if (found === 0) throw noSkill(path)
+    if (found) continue
+    const message = `${path} holds no SKILL.md, nor does a folder below it`
+    throw notFound(message, 'skillrail new NAME makes a skill.')
   }
 }
 
-function* targetsAt(
-  cwd: string,
-  path: string,
-  absolute: string,
-): Generator<ValidationTarget, void> {
+function* targetsAt(cwd: string, path: string): Generator<ValidationTarget, void> {
+  const absolute = resolve(cwd, path)
   const stats = statSync(absolute, { throwIfNoEntry: false })
-  if (stats === undefined) throw missing(path)
+  if (stats === undefined) {
+    const hint = 'Give a skill, a SKILL.md, or a folder with skills below it.'
+    throw notFound(`${path} does not exist`, hint)
+  }
   if (!stats.isDirectory()) {
     yield { file: absolute, path: shownPath(cwd, absolute) }
     return
   }
-  const problems: Diagnostic[] = []
-  const report = (problem: Diagnostic): void => void problems.push(problem)
+  const problems: ValidationTarget[] = []
+  const report = (problem: Diagnostic): void => {
+    const path = shownPath(cwd, problem.path)
+    problems.push({ file: problem.path, path, problem: { ...problem, path } })
+  }
   for (const { path: file } of findSkillFiles(absolute, { report })) {
-    yield* problems.splice(0).map((problem) => broken(cwd, problem))
+    yield* problems.splice(0)
     yield { file, path: shownPath(cwd, file) }
   }
-  yield* problems.map((problem) => broken(cwd, problem))
+  yield* problems
 }
 
-/** What the file says and whether it is valid. Never throws for what is in the file. */
-export function validateTarget(target: ValidationTarget, profile: ValidationProfile): SkillVerdict {
-  if (target.problem !== undefined) return unreadable(target, target.problem)
-  const reading = readRegularFile(target.file, { maxBytes, binary: true })
-  if (!reading.ok) return unreadable(target, fileProblem(target.path, reading))
-  return validateContent(target, reading.bytes, profile)
-}
-
-function validateContent(
-  { file, path }: ValidationTarget,
-  content: string | Uint8Array,
-  profile: ValidationProfile,
-): SkillVerdict {
-  const directory = dirname(file)
-  const {
-    name = null,
-    valid,
-    diagnostics,
-  } = validateSkill(content, {
-    path,
-    directoryName: basename(directory),
-    profile,
-    files: profile === 'spec' ? listSkillFiles(directory) : undefined,
-  })
-  return { path, name, valid, diagnostics }
-}
-
-/** The text of a target, or the verdict on a file that has none. */
-function readTarget(
-  target: ValidationTarget,
-  profile: ValidationProfile,
-): { text: string } | { text?: undefined; verdict: SkillVerdict } {
-  if (target.problem !== undefined) return { verdict: unreadable(target, target.problem) }
-  const reading = readRegularFile(target.file, { maxBytes, binary: true })
-  if (reading.ok && isUtf8(reading.bytes))
-    return { text: new TextDecoder('utf8', { ignoreBOM: true }).decode(reading.bytes) }
-  if (reading.ok) return { verdict: validateContent(target, reading.bytes, profile) }
-  return { verdict: unreadable(target, fileProblem(target.path, reading)) }
-}
-
-function unreadable({ path }: ValidationTarget, problem: Diagnostic): SkillVerdict {
-  const diagnostics = [problem]
-  return { path, name: null, valid: problem.severity !== 'error', diagnostics }
-}
-
-function fileProblem(
-  path: string,
-  { code, message }: { code: string; message: string },
-): Diagnostic {
-  const hint = code === 'file-not-utf8' ? 'Save the file as UTF-8.' : undefined
-  return { code, severity: 'error', message, path, hint }
-}
-
-function broken(cwd: string, problem: Diagnostic): ValidationTarget {
-  const path = shownPath(cwd, problem.path)
-  return { file: problem.path, path, problem: { ...problem, path } }
+function notFound(message: string, hint: string): SkillNotFoundError {
+  return new SkillNotFoundError({ code: 'skill-not-found', message, hint })
 }
 
 /** By its letters, which is many times cheaper than `path.relative` for 10,000 files. */
@@ -143,37 +91,52 @@ function shownPath(cwd: string, file: string): string {
   return file.startsWith(root) && file.length > root.length ? file.slice(root.length) : file
 }
 
-function missing(path: string): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `${path} does not exist`,
-    hint: 'Give a skill, a SKILL.md, or a folder with skills below it.',
-  })
+export interface VerdictOptions {
+  /** The rules to apply. */
+  validate: (
+    content: string | Uint8Array,
+    options: { path: string; directory: string; directoryName: string },
+  ) => Validation
+  /** `write` fixes the file and `show` shows how; the verdict is then the one of the fixed text. */
+  fix?: 'write' | 'show' | undefined
 }
 
-function noSkill(path: string): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `${path} holds no SKILL.md, nor does a folder below it`,
-    hint: 'skillrail new NAME makes a skill.',
-  })
+/** What the file says and whether it is valid. Never throws for what is in the file. */
+export function verdictOn(target: ValidationTarget, options: VerdictOptions): SkillVerdict {
+  const { file, path } = target
+  if (target.problem !== undefined) return unreadable(target.problem)
+  const reading = readRegularFile(file, { maxBytes, binary: true })
+  if (!reading.ok) {
+    const { code, message } = reading
+    const hint = code === 'file-not-utf8' ? 'Save the file as UTF-8.' : undefined
+    return unreadable({ code, severity: 'error', message, path, hint })
+  }
+  const { bytes } = reading
+  const verdict = (content: string | Uint8Array): SkillVerdict => {
+    const directory = dirname(file)
+    const location = { path, directory, directoryName: basename(directory) }
+    const { name = null, valid, diagnostics } = options.validate(content, location)
+    return { path, name, valid, diagnostics }
+  }
+  if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
+  const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)
+  const fixed = fixSkill(text)
+  const { changes } = fixed
+  if (changes.length === 0) return verdict(text)
+  const after = verdict(fixed.text)
+  if (options.fix === 'show') {
+    return { ...after, changes, diff: unifiedDiff(path, text, fixed.text) }
+  }
+  const failure = write(file, fixed.text)
+  if (failure === undefined) return { ...after, changes }
+  const message = `The file was not written, so ${changes.length} changes are missing: ${failure}`
+  const unwritten = { code: 'fix-not-written', severity: 'error' as const, message, path }
+  return { ...after, valid: false, diagnostics: [...after.diagnostics, unwritten] }
 }
 
-interface FixOptions {
-  profile: ValidationProfile
-  dryRun: boolean
-}
-
-/** Fixes one file, or shows how; the verdict is the one of the fixed text. */
-export function fixTarget(target: ValidationTarget, { profile, dryRun }: FixOptions): SkillVerdict {
-  const reading = readTarget(target, profile)
-  if (reading.text === undefined) return reading.verdict
-  const { text, changes } = fixSkill(reading.text)
-  const verdict = validateContent(target, text, profile)
-  if (changes.length === 0) return verdict
-  if (dryRun) return { ...verdict, changes, diff: unifiedDiff(target.path, reading.text, text) }
-  const failure = write(target.file, text)
-  return failure === undefined ? { ...verdict, changes } : notWritten(verdict, failure, changes)
+function unreadable(problem: Diagnostic): SkillVerdict {
+  const valid = problem.severity !== 'error'
+  return { path: problem.path, name: null, valid, diagnostics: [problem] }
 }
 
 /** Through a link to the file itself, which keeps its mode. */
@@ -185,15 +148,4 @@ function write(file: string, text: string): string | undefined {
   } catch (error) {
     return messageOf(error)
   }
-}
-
-function notWritten(
-  verdict: SkillVerdict,
-  failure: string,
-  changes: readonly FixChange[],
-): SkillVerdict {
-  const { path } = verdict
-  const message = `The file was not written, so ${changes.length} changes are missing: ${failure}`
-  const problem = { code: 'fix-not-written', severity: 'error' as const, message, path }
-  return { ...verdict, valid: false, diagnostics: [...verdict.diagnostics, problem] }
 }

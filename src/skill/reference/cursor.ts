@@ -1,16 +1,4 @@
-/**
- * A position in the frontmatter as the reference validator's YAML reader counts it: in code points,
- * with a line ended by `\n` only. NEL, LS and PS break scalars apart but leave the column as it is,
- * and a byte order mark has no width.
- */
-export interface StrictCursor {
-  /** Code points, closed by a NUL. */
-  readonly characters: readonly string[]
-  index: number
-  line: number
-  column: number
-}
-
+/** A place in the frontmatter: line and column count from 0. */
 export interface Mark {
   line: number
   column: number
@@ -21,10 +9,10 @@ export class StrictFailure extends Error {
   readonly kind: StrictFailureKind
   readonly mark: Mark
 
-  constructor(kind: StrictFailureKind, message: string, mark: Mark) {
+  constructor(kind: StrictFailureKind, message: string, { line, column }: Mark) {
     super(message)
     this.kind = kind
-    this.mark = { line: mark.line, column: mark.column }
+    this.mark = { line, column }
   }
 }
 
@@ -43,97 +31,102 @@ export const blanksAndLineEnds: string = lineEnds + ' \t'
 
 const unprintable = /[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u
 
-export function createCursor(text: string): StrictCursor {
-  const characters = Array.from(`${text}\0`)
-  const cursor = { characters, index: 0, line: 0, column: 0 }
-  const offender = unprintable.exec(text)
-  if (offender !== null) {
-    forward(cursor, Array.from(text.slice(0, offender.index)).length)
-    const code = offender[0].codePointAt(0)?.toString(16).padStart(4, '0')
-    throw new StrictFailure('crash', `the character U+${code} is not allowed`, cursor)
+/**
+ * A position in the frontmatter as the reference validator's YAML reader counts it: in code points,
+ * with a line ended by `\n` only. NEL, LS and PS break scalars apart but leave the column as it is,
+ * and a byte order mark has no width.
+ */
+export class Cursor implements Mark {
+  readonly #characters: readonly string[]
+  index = 0
+  line = 0
+  column = 0
+
+  constructor(text: string) {
+    this.#characters = Array.from(text)
+    const offender = unprintable.exec(text)
+    if (offender !== null) {
+      this.forward(Array.from(text.slice(0, offender.index)).length)
+      const code = offender[0].codePointAt(0)?.toString(16).padStart(4, '0')
+      this.fail(`the character U+${code} is not allowed`, 'crash')
+    }
+    if (this.peek() === '\ufeff') this.forward()
   }
-  return cursor
-}
 
-export function peek(cursor: StrictCursor, offset = 0): string {
-  const character = cursor.characters[cursor.index + offset]
-  if (character === undefined) {
-    throw new StrictFailure('crash', 'the reader ran over the end of the frontmatter', cursor)
+  get mark(): Mark {
+    return { line: this.line, column: this.column }
   }
-  return character
-}
 
-export function take(cursor: StrictCursor, length: number): string {
-  const text = cursor.characters.slice(cursor.index, cursor.index + length).join('')
-  forward(cursor, length)
-  return text
-}
+  fail(message: string, kind: StrictFailureKind = 'syntax'): never {
+    throw new StrictFailure(kind, message, this)
+  }
 
-export function forward(cursor: StrictCursor, length = 1): void {
-  for (let count = 0; count < length; count++) {
-    const character = cursor.characters[cursor.index]
-    cursor.index++
-    if (character === '\n') {
-      cursor.line++
-      cursor.column = 0
-    } else if (character !== '\uFEFF') {
-      cursor.column++
+  /** The character at the cursor or behind it; NUL at the end. */
+  peek(offset = 0): string {
+    return this.#characters[this.index + offset] ?? '\0'
+  }
+
+  /** Whether the character at the cursor is one of those given. */
+  isAt(characters: string): boolean {
+    return characters.includes(this.peek())
+  }
+
+  forward(length = 1): void {
+    for (let count = 0; count < length; count++) {
+      const character = this.peek()
+      this.index++
+      if (character === '\n') {
+        this.line++
+        this.column = 0
+      } else if (character !== '\ufeff') this.column++
     }
   }
-}
 
-export function markOf(cursor: StrictCursor): Mark {
-  return { line: cursor.line, column: cursor.column }
-}
+  take(length: number): string {
+    const text = this.#characters.slice(this.index, this.index + length).join('')
+    this.forward(length)
+    return text
+  }
 
-/** Takes one line break: `\n` for NEL too, LS and PS as they are, nothing where there is none. */
-export function takeLineBreak(cursor: StrictCursor): string {
-  const character = peek(cursor)
-  if (!lineBreaks.includes(character)) return ''
-  forward(cursor)
-  return character === '\u0085' ? '\n' : character
-}
+  /** Takes what stands before the next of these characters, which include NUL. */
+  takeUntil(ends: string): string {
+    let length = 0
+    while (!ends.includes(this.peek(length))) length++
+    return this.take(length)
+  }
 
-export function skipSpaces(cursor: StrictCursor): void {
-  while (peek(cursor) === ' ') forward(cursor)
-}
+  /** Takes a run of these characters, which do not include NUL. */
+  takeAll(characters: string): string {
+    let length = 0
+    while (characters.includes(this.peek(length))) length++
+    return this.take(length)
+  }
 
-export function skipLine(cursor: StrictCursor): void {
-  while (!lineEnds.includes(peek(cursor))) forward(cursor)
-}
+  /** Takes one line break: `\n` for NEL too, LS and PS as they are, nothing where there is none. */
+  takeLineBreak(): string {
+    const character = this.peek()
+    if (!lineBreaks.includes(character)) return ''
+    this.forward()
+    return character === '\u0085' ? '\n' : character
+  }
 
-/** `...` on the first column ends a document; `---` cannot occur, it ends the frontmatter. */
-export function atDocumentEnd(cursor: StrictCursor): boolean {
-  return cursor.column === 0 && startsWithDocumentEnd(cursor)
-}
-
-export function startsWithDocumentEnd(cursor: StrictCursor): boolean {
-  const { characters, index } = cursor
-  return (
-    characters[index] === '.' &&
-    characters[index + 1] === '.' &&
-    characters[index + 2] === '.' &&
-    blanksAndLineEnds.includes(peek(cursor, 3))
-  )
+  /** Whether `...` stands here; `---` cannot occur, it ends the frontmatter. */
+  isAtDots(): boolean {
+    const dots = this.peek() + this.peek(1) + this.peek(2) === '...'
+    return dots && blanksAndLineEnds.includes(this.peek(3))
+  }
 }
 
 export type TokenKind =
   | 'stream-start'
   | 'stream-end'
-  | 'directive'
   | 'document-end'
   | 'sequence-start'
   | 'mapping-start'
   | 'block-end'
-  | 'flow-start'
-  | 'flow-end'
-  | 'flow-entry'
   | 'block-entry'
   | 'key'
   | 'value'
-  | 'alias'
-  | 'anchor'
-  | 'tag'
   | 'scalar'
   | 'comment'
 
@@ -144,16 +137,11 @@ export interface Token {
   text: string
   /** A plain scalar; quoted and block scalars are not. */
   plain: boolean
-  comment: CommentSlots | undefined
-}
-
-/**
- * Whether a comment is attached behind and before a token. The reference validator carries comments
- * along and ends with an exception where two of them claim one place, which decides its verdict.
- */
-interface CommentSlots {
-  after: boolean
-  before: boolean
+  /**
+   * Whether a comment is attached behind and before the token. The reference validator carries
+   * comments along and ends with an exception where two claim one place, which decides its verdict.
+   */
+  comment: { after: boolean; before: boolean } | undefined
 }
 
 export function createToken(kind: TokenKind, start: Mark, end: Mark, text = ''): Token {

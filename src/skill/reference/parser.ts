@@ -1,27 +1,10 @@
 import { type Mark, StrictFailure, type Token } from './cursor.ts'
-import {
-  createScanner,
-  moveComment,
-  nextIs,
-  peekToken,
-  type StrictScanner,
-  takeToken,
-} from './scanner.ts'
+import { moveComment, Scanner } from './scanner.ts'
 
-type StrictNode = StrictScalar | StrictList | StrictMap
-
-interface StrictScalar {
-  kind: 'scalar'
-  text: string
-  plain: boolean
-  mark: Mark
-}
-
-interface StrictList {
-  kind: 'list'
-  items: StrictNode[]
-  mark: Mark
-}
+type StrictNode =
+  | { kind: 'scalar'; text: string; plain: boolean; mark: Mark }
+  | { kind: 'list'; items: StrictNode[]; mark: Mark }
+  | StrictMap
 
 interface StrictMap {
   kind: 'map'
@@ -33,130 +16,102 @@ interface StrictMap {
 const deepestNesting = 247
 
 /**
- * The only document of a frontmatter, in the dialect of the reference validator (strictyaml); undefined where there is
- * none. Throws a {@link StrictFailure}.
+ * The only document of a frontmatter, in the dialect of the reference validator (strictyaml);
+ * undefined where there is none. Throws a {@link StrictFailure}.
  */
-export function parseStrictDocument(text: string): StrictNode | undefined {
-  const scanner = createScanner(text)
-  moveComment(takeToken(scanner), peekToken(scanner))
-  if (nextIs(scanner, 'directive', 'stream-end')) {
-    endOfStream(scanner)
-    return undefined
-  }
-  peekToken(scanner)
-  const root = parseNode(scanner, { indentless: false, depth: 0 })
-  peekToken(scanner)
-  if (nextIs(scanner, 'document-end')) takeToken(scanner)
-  if (nextIs(scanner, 'directive', 'stream-end')) {
-    endOfStream(scanner)
-    return root
-  }
-  const { start } = peekToken(scanner)
-  throw new StrictFailure('syntax', 'expected a single document, but found another', start)
+function parseDocument(text: string): StrictNode | undefined {
+  const scanner = new Scanner(text)
+  moveComment(scanner.take(), scanner.peek())
+  if (scanner.isAt('stream-end')) return undefined
+  const root = parseNode(scanner, 1)
+  if (scanner.isAt('document-end')) scanner.take()
+  if (scanner.isAt('stream-end')) return root
+  return fail('expected a single document, but found another', scanner.peek().start)
 }
 
-function endOfStream(scanner: StrictScanner): void {
-  if (nextIs(scanner, 'stream-end')) return
-  const { start } = peekToken(scanner)
-  throw new StrictFailure('syntax', "expected '<document start>' behind a directive", start)
+function fail(message: string, mark: Mark, kind: StrictFailure['kind'] = 'syntax'): never {
+  throw new StrictFailure(kind, message, mark)
 }
 
-function parseNode(
-  scanner: StrictScanner,
-  place: { indentless: boolean; depth: number },
-): StrictNode {
-  if (nextIs(scanner, 'alias')) {
-    throw new StrictFailure('anchor', 'found undefined alias', takeToken(scanner).start)
+function parseNode(scanner: Scanner, depth: number): StrictNode {
+  const { kind, start } = scanner.peek()
+  if (kind === 'scalar') {
+    const { text, plain } = scanner.take()
+    return { kind, text, plain, mark: start }
   }
-  nextIs(scanner, 'anchor', 'tag')
-  const { start } = peekToken(scanner)
-  const depth = place.depth + 1
-  if (place.indentless && nextIs(scanner, 'block-entry')) {
-    const token = peekToken(scanner)
-    if (token.comment !== undefined) token.comment.after = false
-    return parseIndentlessList(scanner, start, depth)
-  }
-  if (nextIs(scanner, 'scalar')) {
-    const token = takeToken(scanner)
-    return { kind: 'scalar', text: token.text, plain: token.plain, mark: token.start }
-  }
-  nextIs(scanner, 'flow-start')
-  if (depth > deepestNesting) {
-    throw new StrictFailure('crash', 'the collections are nested too deeply', start)
-  }
-  if (nextIs(scanner, 'sequence-start')) return parseList(scanner, start, depth)
-  if (nextIs(scanner, 'mapping-start')) return parseMap(scanner, start, depth)
-  const found = peekToken(scanner).kind
-  throw new StrictFailure('syntax', `expected the node content, but found '${found}'`, start)
+  if (depth > deepestNesting) fail('the collections are nested too deeply', start, 'crash')
+  if (kind === 'sequence-start') return parseList(scanner, start, depth)
+  if (kind === 'mapping-start') return parseMap(scanner, start, depth)
+  return fail(`expected the node content, but found '${kind}'`, start)
 }
 
-function parseList(scanner: StrictScanner, mark: Mark, depth: number): StrictList {
-  const opening = peekToken(scanner)
+/** A key or a value: a list below a key may be indented like the key itself. */
+function parsePart(scanner: Scanner, depth: number): StrictNode {
+  const token = scanner.peek()
+  if (token.kind !== 'block-entry') return parseNode(scanner, depth)
+  if (token.comment !== undefined) token.comment.after = false
+  const items = parseItems(scanner, depth, ['block-entry', 'key', 'value', 'block-end'])
+  scanner.peek()
+  return { kind: 'list', items, mark: token.start }
+}
+
+function parseList(scanner: Scanner, mark: Mark, depth: number): StrictNode {
+  const opening = scanner.peek()
   if (opening.comment?.before === false && opening.comment.after) opening.comment = undefined
-  takeToken(scanner)
-  const items: StrictNode[] = []
-  while (nextIs(scanner, 'block-entry')) {
-    const entry = takeToken(scanner)
-    moveComment(entry, peekToken(scanner))
-    const empty = nextIs(scanner, 'block-entry', 'block-end')
-    items.push(empty ? emptyScalar(entry.end) : parseNode(scanner, { indentless: false, depth }))
-  }
+  scanner.take()
+  const items = parseItems(scanner, depth, ['block-entry', 'block-end'])
   takeBlockEnd(scanner)
   return { kind: 'list', items, mark }
 }
 
-function parseIndentlessList(scanner: StrictScanner, mark: Mark, depth: number): StrictList {
+/** The items of a list; one is empty where a token of `ends` follows its hyphen. */
+function parseItems(scanner: Scanner, depth: number, ends: readonly Token['kind'][]): StrictNode[] {
   const items: StrictNode[] = []
-  while (nextIs(scanner, 'block-entry')) {
-    const entry = takeToken(scanner)
-    moveComment(entry, peekToken(scanner))
-    const empty = nextIs(scanner, 'block-entry', 'key', 'value', 'block-end')
-    items.push(empty ? emptyScalar(entry.end) : parseNode(scanner, { indentless: false, depth }))
+  while (scanner.isAt('block-entry')) {
+    const entry = scanner.take()
+    moveComment(entry, scanner.peek())
+    const isEmpty = scanner.isAt(...ends)
+    items.push(isEmpty ? emptyScalar(entry.end) : parseNode(scanner, depth + 1))
   }
-  peekToken(scanner)
-  return { kind: 'list', items, mark }
+  return items
 }
 
-function parseMap(scanner: StrictScanner, mark: Mark, depth: number): StrictMap {
-  takeToken(scanner)
+function parseMap(scanner: Scanner, mark: Mark, depth: number): StrictMap {
+  scanner.take()
   const entries: StrictMap['entries'] = []
-  while (nextIs(scanner, 'key') || nextIs(scanner, 'value')) {
-    const key = parseKey(scanner, depth)
-    entries.push({ key, value: parseValue(scanner, depth) })
+  while (scanner.isAt('key', 'value')) {
+    const key = parseKey(scanner, depth + 1)
+    entries.push({ key, value: parseValue(scanner, depth + 1) })
   }
-  moveComment(takeBlockEnd(scanner), peekToken(scanner))
+  moveComment(takeBlockEnd(scanner), scanner.peek())
   return { kind: 'map', entries, mark }
 }
 
-function parseKey(scanner: StrictScanner, depth: number): StrictNode {
-  if (!nextIs(scanner, 'key')) return emptyScalar(peekToken(scanner).start)
-  const token = takeToken(scanner)
-  moveComment(token, peekToken(scanner))
-  if (nextIs(scanner, 'key', 'value', 'block-end')) return emptyScalar(token.end)
-  return parseNode(scanner, { indentless: true, depth })
+function parseKey(scanner: Scanner, depth: number): StrictNode {
+  if (!scanner.isAt('key')) return emptyScalar(scanner.peek().start)
+  const token = scanner.take()
+  moveComment(token, scanner.peek())
+  const isEmpty = scanner.isAt('key', 'value', 'block-end')
+  return isEmpty ? emptyScalar(token.end) : parsePart(scanner, depth)
 }
 
-function parseValue(scanner: StrictScanner, depth: number): StrictNode {
-  if (!nextIs(scanner, 'value')) return emptyScalar(peekToken(scanner).start)
-  const token = takeToken(scanner)
-  if (nextIs(scanner, 'value') || !nextIs(scanner, 'key')) moveComment(token, peekToken(scanner))
-  if (!nextIs(scanner, 'key', 'value', 'block-end')) {
-    return parseNode(scanner, { indentless: true, depth })
-  }
-  if (token.comment === undefined) {
-    const next = peekToken(scanner)
-    if (next.comment !== undefined) next.comment = { ...next.comment, after: false }
-  }
+function parseValue(scanner: Scanner, depth: number): StrictNode {
+  if (!scanner.isAt('value')) return emptyScalar(scanner.peek().start)
+  const token = scanner.take()
+  if (!scanner.isAt('key')) moveComment(token, scanner.peek())
+  if (!scanner.isAt('key', 'value', 'block-end')) return parsePart(scanner, depth)
+  const next = scanner.peek()
+  if (token.comment === undefined && next.comment !== undefined) next.comment.after = false
   return emptyScalar(token.end)
 }
 
-function takeBlockEnd(scanner: StrictScanner): Token {
-  if (nextIs(scanner, 'block-end')) return takeToken(scanner)
-  const token = peekToken(scanner)
-  throw new StrictFailure('syntax', `expected <block end>, but found '${token.kind}'`, token.start)
+function takeBlockEnd(scanner: Scanner): Token {
+  if (scanner.isAt('block-end')) return scanner.take()
+  const { kind, start } = scanner.peek()
+  return fail(`expected <block end>, but found '${kind}'`, start)
 }
 
-function emptyScalar(mark: Mark): StrictScalar {
+function emptyScalar(mark: Mark): StrictNode {
   return { kind: 'scalar', text: '', plain: true, mark }
 }
 
@@ -168,14 +123,16 @@ export interface StrictField {
   mark: Mark
 }
 
-/** The fields of a root mapping; undefined where the root is something else. Throws as the parser does. */
-export function fieldsOf(root: StrictNode | undefined): StrictField[] | undefined {
+/**
+ * The fields of a frontmatter as the reference validator reads them; undefined where it is not a
+ * mapping. `raw` is what stands between the first two `---` of the file. Throws a
+ * {@link StrictFailure}, whose position counts from 0 and from the beginning of `raw`.
+ */
+export function readReferenceFields(raw: string): StrictField[] | undefined {
+  const root = parseDocument(raw)
   if (root === undefined) return undefined
   checkNode(root)
-  return root.kind === 'map' ? rootFields(root) : undefined
-}
-
-function rootFields(root: StrictMap): StrictField[] {
+  if (root.kind !== 'map') return undefined
   return root.entries.flatMap(({ key, value }) => {
     // A merge key brings nothing into the root that the rules could see.
     if (key.kind !== 'scalar' || isMergeKey(key)) return []
@@ -194,69 +151,50 @@ function isMergeKey(key: StrictNode): boolean {
 
 function checkNode(node: StrictNode): void {
   if (node.kind === 'list') node.items.forEach(checkNode)
-  if (node.kind === 'map') checkMap(node)
-}
-
-function checkMap(map: StrictMap): void {
-  checkMerges(map)
-  const entries = map.entries.filter(({ key }) => !isMergeKey(key))
+  if (node.kind !== 'map') return
+  checkMerges(node)
+  const entries = node.entries.filter(({ key }) => !isMergeKey(key))
   const seen = new Set<string>()
   for (const { key, value } of entries) {
     checkNode(key)
     const identity = keyIdentity(key)
     checkNode(value)
     if (seen.has(identity)) {
-      throw new StrictFailure(
-        'duplicate',
-        `Duplicate key '${textOf(key) ?? '[…]'}' found`,
-        key.mark,
-      )
+      fail(`Duplicate key '${textOf(key) ?? '[…]'}' found`, key.mark, 'duplicate')
     }
     seen.add(identity)
   }
-  checkIndentation(entries)
-  const list = entries.find(({ key }) => key.kind === 'list')
-  if (list !== undefined) {
-    throw new StrictFailure('crash', 'a list cannot be a key', list.key.mark)
+  const maps = entries.map(({ value }) => value).filter(({ kind }) => kind === 'map')
+  const odd = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
+  if (odd !== undefined) {
+    const message = 'Found mapping with indentation inconsistent with previous mapping'
+    fail(message, odd.mark, 'indentation')
   }
+  const list = entries.find(({ key }) => key.kind === 'list')
+  if (list !== undefined) fail('a list cannot be a key', list.key.mark, 'crash')
 }
 
 /** What makes two keys the same. Lists of texts count as keys until the mapping is complete. */
 function keyIdentity(key: StrictNode): string {
   if (key.kind === 'scalar') return `text ${key.text}`
-  if (key.kind === 'map') throw new StrictFailure('syntax', 'found unhashable key', key.mark)
+  if (key.kind === 'map') return fail('found unhashable key', key.mark)
   const texts = key.items.map((item) => (item.kind === 'scalar' ? item.text : undefined))
   if (texts.includes(undefined)) {
-    throw new StrictFailure('crash', 'a list with collections cannot be a key', key.mark)
+    fail('a list with collections cannot be a key', key.mark, 'crash')
   }
   return `list ${JSON.stringify(texts)}`
-}
-
-function checkIndentation(entries: StrictMap['entries']): void {
-  const maps = entries.flatMap(({ value }) => (value.kind === 'map' ? [value] : []))
-  const odd = maps.find(({ mark }) => mark.column !== maps[0]?.mark.column)
-  if (odd === undefined) return
-  const message = 'Found mapping with indentation inconsistent with previous mapping'
-  throw new StrictFailure('indentation', message, odd.mark)
 }
 
 /** A merge key must lead to a mapping or a list of mappings, and there may be only one. */
 function checkMerges(map: StrictMap): void {
   const merges = map.entries.filter(({ key }) => isMergeKey(key))
   for (const { key, value } of merges) {
-    const sources = value.kind === 'list' ? value.items : [value]
-    for (const source of sources) {
+    for (const source of value.kind === 'list' ? value.items : [value]) {
       if (source.kind !== 'map') {
-        throw new StrictFailure(
-          'syntax',
-          'expected a mapping or list of mappings for merging',
-          source.mark,
-        )
+        fail('expected a mapping or list of mappings for merging', source.mark)
       }
       checkNode(source)
     }
-    if (key !== merges[0]?.key) {
-      throw new StrictFailure('crash', 'found duplicate key "<<"', key.mark)
-    }
+    if (key !== merges[0]?.key) fail('found duplicate key "<<"', key.mark, 'crash')
   }
 }

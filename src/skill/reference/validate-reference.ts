@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { type RuleCode, referenceSource } from '../rules.ts'
+import type { Validation } from '../validate.ts'
 import { type Mark, StrictFailure, type StrictFailureKind } from './cursor.ts'
-import { fieldsOf, parseStrictDocument, type StrictField } from './parser.ts'
+import { readReferenceFields, type StrictField } from './parser.ts'
 
 interface ReferenceOptions {
   path: string
@@ -10,12 +11,68 @@ interface ReferenceOptions {
   directoryName: string | undefined
 }
 
-interface ReferenceVerdict {
-  name: string | undefined
-  diagnostics: Diagnostic[]
+/** One complaint of the reference validator. `mark` counts from 0, from behind the opening `---`. */
+interface Complaint {
+  code: RuleCode
+  message: string
+  mark?: Mark | undefined
 }
 
-const yamlCodes: Readonly<Record<StrictFailureKind, string>> = {
+/**
+ * The verdict of the reference validator `skills-ref`, which is the same on every input, in its own
+ * words. An input on which it ends with an exception is invalid.
+ */
+export function validateReference(
+  content: string | Uint8Array,
+  { path, directoryName }: ReferenceOptions,
+): Validation {
+  const { fields, complaints } = read(content, directoryName)
+  const diagnostics = complaints.map(({ code, message, mark }): Diagnostic => {
+    const line = mark && mark.line + 1
+    const column = mark && mark.column + (mark.line === 0 ? 4 : 1)
+    return { code, severity: 'error', message, path, line, column, source: referenceSource }
+  })
+  const name = fields.find((field) => field.name === 'name')?.text
+  return { name, valid: diagnostics.length === 0, diagnostics }
+}
+
+function read(
+  content: string | Uint8Array,
+  directoryName: string | undefined,
+): { fields: readonly StrictField[]; complaints: Complaint[] } {
+  const refused = (code: RuleCode, message: string, mark: Mark = { line: 0, column: -3 }) => ({
+    fields: [],
+    complaints: [{ code, message, mark }],
+  })
+  // The body is only checked: decoding it would cost more than everything else.
+  const isText = typeof content === 'string'
+  if (!isText && !isUtf8(content)) {
+    return refused('reference-crash', 'the reference validator fails: the file is not UTF-8 text')
+  }
+  const source = isText ? content : Buffer.from(content.buffer, content.byteOffset, content.length)
+  if (source.indexOf('---') !== 0) {
+    return refused('frontmatter-missing', 'SKILL.md must start with YAML frontmatter (---)')
+  }
+  const end = source.indexOf('---', 3)
+  if (end === -1) {
+    return refused('frontmatter-unclosed', 'SKILL.md frontmatter not properly closed with ---')
+  }
+  try {
+    const raw = typeof source === 'string' ? source.slice(3, end) : source.toString('utf8', 3, end)
+    const fields = readReferenceFields(raw.replaceAll(/\r\n?/g, '\n'))
+    if (fields !== undefined) return { fields, complaints: checkFields(fields, directoryName) }
+    const message = 'SKILL.md frontmatter must be a YAML mapping'
+    return refused('frontmatter-not-mapping', message, { line: 1, column: 0 })
+  } catch (error) {
+    if (!(error instanceof StrictFailure)) throw error
+    const { kind, mark } = error
+    const prefix =
+      kind === 'crash' ? 'the reference validator fails' : 'Invalid YAML in frontmatter'
+    return refused(yamlCodes[kind], `${prefix}: ${error.message}`, mark)
+  }
+}
+
+const yamlCodes: Readonly<Record<StrictFailureKind, RuleCode>> = {
   syntax: 'yaml-syntax',
   flow: 'yaml-flow-collection',
   tag: 'yaml-tag',
@@ -25,154 +82,34 @@ const yamlCodes: Readonly<Record<StrictFailureKind, string>> = {
   crash: 'reference-crash',
 }
 
-/**
- * The verdict of the reference validator `skills-ref`, which is the same on every input, in its own
- * words. An input on which it ends with an exception is invalid.
- */
-export function validateReference(
-  content: string | Uint8Array,
-  options: ReferenceOptions,
-): ReferenceVerdict {
-  const frontmatter = typeof content === 'string' ? sliceText(content) : sliceBytes(content)
-  if (!frontmatter.ok) {
-    const { code, message } = frontmatter
-    return { name: undefined, diagnostics: [diagnostic(options, code, message, origin)] }
-  }
-  const fields = readFields(frontmatter.raw)
-  if (!Array.isArray(fields)) {
-    const { code, message, mark } = fields
-    return { name: undefined, diagnostics: [diagnostic(options, code, message, mark)] }
-  }
-  return {
-    name: fields.find(({ name }) => name === 'name')?.text,
-    diagnostics: checkReferenceFields(fields, options.directoryName).map(
-      ({ code, message, mark }) => diagnostic(options, code, message, mark),
-    ),
-  }
-}
-
-const origin: Mark = { line: 0, column: -3 }
-
-interface Refusal {
-  code: string
-  message: string
-  mark: Mark
-}
-
-function readFields(raw: string): StrictField[] | Refusal {
-  try {
-    const fields = readReferenceFields(raw)
-    if (fields !== undefined) return fields
-    const message = 'SKILL.md frontmatter must be a YAML mapping'
-    return { code: 'frontmatter-not-mapping', message, mark: { line: 1, column: 0 } }
-  } catch (error) {
-    if (!(error instanceof StrictFailure)) throw error
-    const { kind, mark } = error
-    const prefix =
-      kind === 'crash' ? 'the reference validator fails' : 'Invalid YAML in frontmatter'
-    return { code: yamlCodes[kind], message: `${prefix}: ${error.message}`, mark }
-  }
-}
-
-/** What stands between the first two `---`, wherever they are; CRLF and CR are turned into LF. */
-type FrontmatterSlice = { ok: true; raw: string } | { ok: false; code: string; message: string }
-
-const missing: FrontmatterSlice = {
-  ok: false,
-  code: 'frontmatter-missing',
-  message: 'SKILL.md must start with YAML frontmatter (---)',
-}
-const unclosed: FrontmatterSlice = {
-  ok: false,
-  code: 'frontmatter-unclosed',
-  message: 'SKILL.md frontmatter not properly closed with ---',
-}
-const undecodable: FrontmatterSlice = {
-  ok: false,
-  code: 'reference-crash',
-  message: 'the reference validator fails: the file is not UTF-8 text',
-}
-
-function sliceText(text: string): FrontmatterSlice {
-  if (!text.startsWith('---')) return missing
-  const end = text.indexOf('---', 3)
-  return end === -1 ? unclosed : sliced(text.slice(3, end))
-}
-
-/** The body is not decoded, only checked: decoding it would cost more than everything else. */
-function sliceBytes(bytes: Uint8Array): FrontmatterSlice {
-  if (!isUtf8(bytes)) return undecodable
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  if (buffer.indexOf('---') !== 0) return missing
-  const end = buffer.indexOf('---', 3)
-  return end === -1 ? unclosed : sliced(buffer.toString('utf8', 3, end))
-}
-
-function sliced(raw: string): FrontmatterSlice {
-  return { ok: true, raw: raw.includes('\r') ? raw.replaceAll(/\r\n?/g, '\n') : raw }
-}
-
-/** `mark` counts from 0 and from behind the opening `---`. */
-function diagnostic(
-  { path }: ReferenceOptions,
-  code: string,
-  message: string,
-  mark: Mark | undefined,
-): Diagnostic {
-  const line = mark === undefined ? undefined : mark.line + 1
-  const column = mark === undefined ? undefined : mark.column + (mark.line === 0 ? 4 : 1)
-  return { code, severity: 'error', message, path, line, column, source: referenceSource }
-}
-
-/**
- * The fields of a frontmatter as the reference validator reads them; undefined where it is no
- * mapping. `raw` is what stands between the first two `---` of the file. Throws a
- * {@link StrictFailure}, whose position counts from 0 and from the beginning of `raw`.
- */
-export function readReferenceFields(raw: string): StrictField[] | undefined {
-  return fieldsOf(parseStrictDocument(raw))
-}
-
-/** One complaint of the reference validator, with the text it prints. */
-interface ReferenceFinding {
-  code: RuleCode
-  message: string
-  mark: Mark | undefined
-}
-
 const allowed = ['allowed-tools', 'compatibility', 'description', 'license', 'metadata', 'name']
 
 /** What the reference validator says about the fields, in its order. */
-function checkReferenceFields(
+function checkFields(
   fields: readonly StrictField[],
   directoryName: string | undefined,
-): ReferenceFinding[] {
+): Complaint[] {
+  const unknown = fields.filter(({ name }) => !allowed.includes(name))
+  const complaints: Complaint[] = []
+  if (unknown.length > 0) {
+    const names = unknown.map(({ name }) => name).toSorted(compareText)
+    const list = allowed.map((name) => `'${name}'`).join(', ')
+    const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
+    complaints.push({ code: 'unknown-field', message, mark: unknown[0]?.mark })
+  }
   const named = (name: string): StrictField | undefined =>
     fields.find((field) => field.name === name)
   return [
-    ...checkUnknown(fields),
+    ...complaints,
     ...checkName(named('name'), directoryName),
     ...checkDescription(named('description')),
     ...checkCompatibility(named('compatibility')),
   ]
 }
 
-function checkUnknown(fields: readonly StrictField[]): ReferenceFinding[] {
-  const unknown = fields.filter(({ name }) => !allowed.includes(name))
-  if (unknown.length === 0) return []
-  const names = unknown.map(({ name }) => name).toSorted(compareText)
-  const list = allowed.map((name) => `'${name}'`).join(', ')
-  const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
-  return [{ code: 'unknown-field', message, mark: unknown[0]?.mark }]
-}
-
-function checkName(
-  field: StrictField | undefined,
-  directoryName: string | undefined,
-): ReferenceFinding[] {
+function checkName(field: StrictField | undefined, directoryName: string | undefined): Complaint[] {
   if (field === undefined) {
-    const message = 'Missing required field in frontmatter: name'
-    return [{ code: 'name-missing', message, mark: undefined }]
+    return [{ code: 'name-missing', message: 'Missing required field in frontmatter: name' }]
   }
   const { mark } = field
   const stripped = pythonStrip(field.text ?? '')
@@ -180,69 +117,50 @@ function checkName(
     return [{ code: 'name-empty', message: "Field 'name' must be a non-empty string", mark }]
   }
   const name = pythonNfkc(stripped)
-  const found: ReferenceFinding[] = []
-  const report = (code: ReferenceFinding['code'], message: string): void => {
-    found.push({ code, message, mark })
+  const found: Complaint[] = []
+  const report = (isWrong: boolean, code: RuleCode, message: string): void => {
+    if (isWrong) found.push({ code, message, mark })
   }
-  const length = lengthAbove(name, 64)
-  if (length !== undefined) {
-    report('name-too-long', `Skill name '${name}' exceeds 64 character limit (${length} chars)`)
-  }
-  if (!isPythonLower(name)) report('name-uppercase', `Skill name '${name}' must be lowercase`)
-  if (name.startsWith('-') || name.endsWith('-')) {
-    report('name-hyphen-edge', 'Skill name cannot start or end with a hyphen')
-  }
-  if (name.includes('--')) {
-    report('name-hyphen-double', 'Skill name cannot contain consecutive hyphens')
-  }
-  if (!isPythonName(name)) {
-    report(
-      'name-characters',
-      `Skill name '${name}' contains invalid characters. Only letters, digits, and hyphens are allowed.`,
-    )
-  }
-  if (directoryName !== undefined && pythonNfkc(directoryName) !== name) {
-    report(
-      'name-directory-mismatch',
-      `Directory name '${directoryName}' must match skill name '${name}'`,
-    )
-  }
+  const length = pythonLength(name)
+  const tooLong = `Skill name '${name}' exceeds 64 character limit (${length} chars)`
+  report(length > 64, 'name-too-long', tooLong)
+  report(!isPythonLower(name), 'name-uppercase', `Skill name '${name}' must be lowercase`)
+  const atEdge = name.startsWith('-') || name.endsWith('-')
+  report(atEdge, 'name-hyphen-edge', 'Skill name cannot start or end with a hyphen')
+  const double = 'Skill name cannot contain consecutive hyphens'
+  report(name.includes('--'), 'name-hyphen-double', double)
+  const characters = `Skill name '${name}' contains invalid characters. Only letters, digits, and hyphens are allowed.`
+  report(!isPythonName(name), 'name-characters', characters)
+  const isElsewhere = directoryName !== undefined && pythonNfkc(directoryName) !== name
+  const mismatch = `Directory name '${directoryName}' must match skill name '${name}'`
+  report(isElsewhere, 'name-directory-mismatch', mismatch)
   return found
 }
 
-function checkDescription(field: StrictField | undefined): ReferenceFinding[] {
+function checkDescription(field: StrictField | undefined): Complaint[] {
   if (field === undefined) {
     const message = 'Missing required field in frontmatter: description'
-    return [{ code: 'description-missing', message, mark: undefined }]
+    return [{ code: 'description-missing', message }]
   }
   const { mark, text = '' } = field
   if (pythonStrip(text) === '') {
     const message = "Field 'description' must be a non-empty string"
     return [{ code: 'description-empty', message, mark }]
   }
-  const length = lengthAbove(text, 1024)
-  if (length === undefined) return []
+  const length = pythonLength(text)
   const message = `Description exceeds 1024 character limit (${length} chars)`
-  return [{ code: 'description-too-long', message, mark }]
+  return length > 1024 ? [{ code: 'description-too-long', message, mark }] : []
 }
 
-function checkCompatibility(field: StrictField | undefined): ReferenceFinding[] {
+function checkCompatibility(field: StrictField | undefined): Complaint[] {
   if (field === undefined) return []
   const { mark, text } = field
   if (text === undefined) {
     return [{ code: 'compatibility-type', message: "Field 'compatibility' must be a string", mark }]
   }
-  const length = lengthAbove(text, 500)
-  if (length === undefined) return []
-  const message = `Compatibility exceeds 500 character limit (${length} chars)`
-  return [{ code: 'compatibility-too-long', message, mark }]
-}
-
-/** The length in code points where it exceeds the limit. */
-function lengthAbove(text: string, limit: number): number | undefined {
-  if (text.length <= limit) return undefined
   const length = pythonLength(text)
-  return length > limit ? length : undefined
+  const message = `Compatibility exceeds 500 character limit (${length} chars)`
+  return length > 500 ? [{ code: 'compatibility-too-long', message, mark }] : []
 }
 
 /**
@@ -266,17 +184,9 @@ export function pythonStrip(text: string): string {
   return text.slice(start, end)
 }
 
-/** `len()` */
+/** `len()`: each surrogate that has no partner counts as one. */
 export function pythonLength(text: string): number {
-  let length = text.length
-  for (let at = 0; at < text.length; at++) {
-    if (text.charCodeAt(at) < 0xd800) continue
-    if ((text.codePointAt(at) ?? 0) > 0xffff) {
-      length--
-      at++
-    }
-  }
-  return length
+  return isAscii(text) ? text.length : Array.from(text).length
 }
 
 /** `unicodedata.normalize('NFKC', …)` */

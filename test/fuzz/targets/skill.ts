@@ -2,6 +2,7 @@ import { editFrontmatter } from '../../../src/skill/edit.ts'
 import { fixSkill } from '../../../src/skill/fix.ts'
 import { parseSkill } from '../../../src/skill/parse.ts'
 import { SkillParseError } from '../../../src/skill/errors.ts'
+import { validateReference } from '../../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../../src/skill/validate.ts'
 import { readTriggers } from '../../../src/trigger/read-triggers.ts'
 import { demand, same, textOf } from '../target.ts'
@@ -37,8 +38,8 @@ export function fuzz(data: Uint8Array): void {
   const errors = diagnostics.filter(({ severity }) => severity === 'error')
   demand(skill !== undefined || errors.length > 0, 'no skill and no error')
   const lines = text.split(/\r\n|\r|\n/).length
-  for (const profile of ['spec', 'reference'] as const) {
-    const validation = validateSkill(text, { path, directoryName: 'a-b', profile })
+  for (const validate of [validateSkill, validateReference]) {
+    const validation = validate(text, { path, directoryName: 'a-b' })
     const wrong = validation.diagnostics.some(({ severity }) => severity === 'error')
     demand(validation.valid === !wrong, 'valid with an error', validation)
     for (const { line = 1 } of validation.diagnostics) {
