@@ -6,13 +6,18 @@ import {
   openSync,
   readSync,
   realpathSync,
+  type Stats,
   statSync,
 } from 'node:fs'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { reasonOf, systemCode } from './errors.ts'
 
 export type FileReading =
-  | { ok: true; bytes: Buffer; text: string; size: number; mtimeMs: number }
+  | (Pick<Stats, 'size' | 'mtimeMs' | 'ctimeMs' | 'ino'> & {
+      ok: true
+      bytes: Buffer
+      text: string
+    })
   | { ok: false; code: FileReadingCode; message: string }
 
 export type FileReadingCode =
@@ -40,6 +45,9 @@ export function readRegularFile(path: string, options: ReadRegularFileOptions): 
   try {
     descriptor = openSync(path, openFlags(options.followSymlinks ?? true))
   } catch (error) {
+    if (options.followSymlinks !== false && systemCode(error) === 'ELOOP') {
+      return refusal('file-not-regular', `${path} is a symbolic link in a circle`)
+    }
     return openingFailed(path, error)
   }
   try {
@@ -88,6 +96,8 @@ function readOpened(
     text: bytes.toString('utf8'),
     size: bytes.length,
     mtimeMs: stats.mtimeMs,
+    ctimeMs: stats.ctimeMs,
+    ino: stats.ino,
   }
 }
 

@@ -1,5 +1,5 @@
 import { basename, dirname, sep } from 'node:path'
-import { compareDiagnostics, type Diagnostic } from '../core/diagnostic.ts'
+import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
@@ -12,7 +12,7 @@ import { fieldsOf } from './metadata.ts'
 import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'
 import { type Candidate, resolveNames } from './resolve-names.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
-import { type FoundSkillFile, orderOf } from './walk.ts'
+import type { FoundSkillFile } from './walk.ts'
 
 export interface DiscoverOptions extends LocationOptions {
   runtime: Runtime
@@ -83,7 +83,7 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
 }
 
 function byDirectory(a: Candidate, b: Candidate): number {
-  return orderOf(a.info.directory, b.info.directory)
+  return compareText(a.info.directory, b.info.directory)
 }
 
 /** The user's record of trust and the caller's wishes, for the workspace of the working directory. */

@@ -1,5 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { compareText } from '../core/diagnostic.ts'
 import {
   foldersOutsideSkill,
   isInside,
@@ -10,7 +11,6 @@ import {
 import type { SkillFile } from '../skill/model.ts'
 import { SkillLoadError } from '../skill/errors.ts'
 import type { ResourceTree, SkillInfo } from './model.ts'
-import { orderOf } from './walk.ts'
 
 /**
  * The files below a skill's directory with sizes and run bits, `SKILL.md` included, in code-point
@@ -19,7 +19,7 @@ import { orderOf } from './walk.ts'
  * a directory that cannot be read is empty.
  */
 export function listSkillFiles(directory: string): SkillFile[] {
-  return [...walkFiles(directory, true)].toSorted((a, b) => orderOf(a.path, b.path))
+  return [...walkFiles(directory, true)].toSorted((a, b) => compareText(a.path, b.path))
 }
 
 /**
@@ -37,7 +37,7 @@ export function listResources(directory: string, limit = 500): ResourceTree {
     }
     files.push(file)
   }
-  return { files: files.toSorted((a, b) => orderOf(a.path, b.path)), truncated }
+  return { files: files.toSorted((a, b) => compareText(a.path, b.path)), truncated }
 }
 
 /** Shallowest first, so that a bound cuts off the deepest files. */
@@ -71,7 +71,7 @@ function closed(parent: string, name: string): boolean {
 function entriesOf(directory: string): Dirent[] {
   try {
     return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
-      orderOf(a.name, b.name),
+      compareText(a.name, b.name),
     )
   } catch {
     return []

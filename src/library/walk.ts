@@ -1,5 +1,5 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs'
-import { basename, dirname, resolve, sep } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem, messageOf, systemCode } from '../core/errors.ts'
 import { realPathOf } from '../core/read-files.ts'
@@ -43,8 +43,8 @@ export interface FoundSkillFile {
 
 /**
  * The skill files below a directory, which may also be a skill itself or a `SKILL.md`: shallowest
- * first, then in code-point order, lazily. A skill may lie inside another one, though not in its
- * `scripts`, `references` or `assets`.
+ * first, then in code-point order. A skill may lie inside another one, though not in its `scripts`,
+ * `references` or `assets`.
  *
  * @example
  * for (const { path } of findSkillFiles('skills')) console.log(path)
@@ -53,48 +53,38 @@ export function* findSkillFiles(
   root: string,
   options: WalkOptions = {},
 ): Generator<FoundSkillFile, void> {
-  for (const { path, real, skillFile } of walkDirectories(directoryOf(root), options)) {
+  const isFile = /^skill\.md$/i.test(basename(root)) && !isDirectory(root)
+  for (const { path, real, skillFile } of walkDirectories(isFile ? dirname(root) : root, options)) {
     if (skillFile === undefined) continue
-    yield { path: below(path, skillFile), directory: path, realDirectory: real }
+    yield { path: join(path, skillFile), directory: path, realDirectory: real }
   }
 }
 
 /** Every directory of a search, each real one once, so that no circle of links is walked twice. */
 export function* walkDirectories(
   root: string,
-  options: WalkOptions = {},
+  { limits, report = () => undefined, list = readListing }: WalkOptions = {},
 ): Generator<WalkedDirectory, void> {
-  const { limits, report = ignore, list = readListing } = options
   const start = resolve(root)
-  // Only links lead to one directory twice: until the first one, a list is enough.
-  const visited: string[] = []
-  let seen: Set<string> | undefined
-  let level: Iterable<Visit>[] = [[{ path: start, real: realPathOf(start) ?? start, key: '' }]]
+  const seen = new Set<string>()
+  const waiting: Visit[] = [{ path: start, real: realPathOf(start) ?? start, key: '', depth: 0 }]
   let without = 0
-  for (let depth = 0; level.length > 0; depth++) {
-    const next: Iterable<Visit>[] = []
-    for (const visits of level) {
-      for (const visit of visits) {
-        const { path, real } = visit
-        if (seen?.has(real) === true) continue
-        if (seen === undefined) visited.push(real)
-        else seen.add(real)
-        const listing = list(path, visit.key)
-        if (listing.problem !== undefined) report(problemDiagnostic(path, listing.problem))
-        if (listing.skillFile === undefined && depth > 0) without++
-        if (limits !== undefined && without > limits.directories) {
-          report(limitDiagnostic(start, limits))
-          return
-        }
-        if (listing.links.length > 0) seen ??= new Set(visited)
-        yield { path, real, depth, skillFile: listing.skillFile }
-        if (limits !== undefined && depth >= limits.depth) continue
-        if (listing.directories.length + listing.links.length > 0) {
-          next.push(childrenOf(visit, listing, report))
-        }
-      }
+  for (const visit of waiting) {
+    const { path, real, depth } = visit
+    if (seen.has(real)) continue
+    seen.add(real)
+    const listing = list(path, visit.key)
+    const { problem, skillFile } = listing
+    if (problem !== undefined) report(problemDiagnostic(path, problem))
+    if (skillFile === undefined && depth > 0) without++
+    if (limits !== undefined && without > limits.directories) {
+      report(limitDiagnostic(start, limits))
+      return
     }
-    level = next
+    yield { path, real, depth, skillFile }
+    if (limits === undefined || depth < limits.depth) {
+      for (const child of childrenOf(visit, listing, report)) waiting.push(child)
+    }
   }
 }
 
@@ -103,37 +93,24 @@ interface Visit {
   key: string
   path: string
   real: string
+  depth: number
 }
 
-/** Made one by one: a place for skills may have ten thousand children. */
-function* childrenOf(
-  visit: Visit,
+function childrenOf(
+  { path, real, key, depth }: Visit,
   { directories, links }: Listing,
   report: (diagnostic: Diagnostic) => void,
-): Generator<Visit, void> {
-  const names = links.length === 0 ? directories : sortText([...directories, ...links])
-  const { path, real } = visit
-  const same = path === real
-  for (const name of names) {
-    const child = below(path, name)
-    const key = visit.key === '' ? name : visit.key + sep + name
-    if (links.length === 0 || !links.includes(name)) {
-      yield { path: child, real: same ? child : below(real, name), key }
-      continue
-    }
+): Visit[] {
+  const names = links.length === 0 ? directories : [...directories, ...links].toSorted(compareText)
+  const isLink = new Set(links)
+  return names.flatMap((name) => {
+    const child = join(path, name)
+    const below = { path: child, key: key === '' ? name : join(key, name), depth: depth + 1 }
+    if (!isLink.has(name)) return [{ ...below, real: join(real, name) }]
     const target = realPathOf(child)
     if (target === undefined) report(brokenLink(child))
-    else if (isDirectory(target)) yield { path: child, real: target, key }
-  }
-}
-
-/** `path.join` for one plain name, without its cost. */
-function below(directory: string, name: string): string {
-  return directory.endsWith(sep) ? directory + name : directory + sep + name
-}
-
-function directoryOf(path: string): string {
-  return /^skill\.md$/i.test(basename(path)) && !isDirectory(path) ? dirname(path) : path
+    return target !== undefined && isDirectory(target) ? [{ ...below, real: target }] : []
+  })
 }
 
 function isDirectory(path: string): boolean {
@@ -144,13 +121,9 @@ function isDirectory(path: string): boolean {
   }
 }
 
-function ignore(): void {
-  // Nobody asked what went wrong.
-}
-
 function problemDiagnostic(directory: string, { code, name, message }: ListingProblem): Diagnostic {
   const warning = code === 'skill-file-case' || code === 'directory-missing'
-  const path = name === '' ? directory : below(directory, name)
+  const path = name === '' ? directory : join(directory, name)
   return { code, severity: warning ? 'warning' : 'error', message, path, hint: hints[code] }
 }
 
@@ -209,54 +182,37 @@ export function readListing(directory: string): Listing {
   try {
     return listingOf(readdirSync(directory, { withFileTypes: true }))
   } catch (error) {
-    const missing = systemCode(error) === 'ENOENT'
-    return {
-      ...emptyListing,
-      problem: {
-        code: missing ? 'directory-missing' : 'directory-unreadable',
-        name: '',
-        message: missing
-          ? 'the directory does not exist'
-          : `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`,
-      },
-    }
+    const problem: ListingProblem =
+      systemCode(error) === 'ENOENT'
+        ? { code: 'directory-missing', name: '', message: 'the directory does not exist' }
+        : {
+            code: 'directory-unreadable',
+            name: '',
+            message: `the directory cannot be read: ${lookProblem(error) ?? messageOf(error)}`,
+          }
+    return { skillFile: undefined, directories: [], links: [], problem }
   }
-}
-
-const emptyListing: Listing = {
-  skillFile: undefined,
-  directories: [],
-  links: [],
-  problem: undefined,
 }
 
 function listingOf(entries: readonly Dirent[]): Listing {
-  const file = skillFileOf(entries)
+  const file =
+    entries.find(({ name }) => name === 'SKILL.md') ??
+    entries.find(({ name }) => name === 'skill.md')
   const usable = file !== undefined && (file.isFile() || file.isSymbolicLink())
-  const directories: string[] = []
-  const links: string[] = []
-  for (const entry of entries) {
-    const { name } = entry
-    if (entry === file || skippedEverywhere.has(name)) continue
-    if (usable && skippedInSkills.has(name)) continue
-    if (entry.isDirectory()) directories.push(name)
-    else if (entry.isSymbolicLink()) links.push(name)
-  }
+  const others = entries.filter(
+    (entry) =>
+      entry !== file &&
+      !skippedEverywhere.has(entry.name) &&
+      !(usable && skippedInSkills.has(entry.name)),
+  )
+  const sorted = (found: readonly Dirent[]): string[] =>
+    found.map(({ name }) => name).toSorted(compareText)
   return {
     skillFile: usable ? file.name : undefined,
-    directories: sortText(directories),
-    links: sortText(links),
+    directories: sorted(others.filter((entry) => entry.isDirectory())),
+    links: sorted(others.filter((entry) => entry.isSymbolicLink())),
     problem: usable ? undefined : problemOf(file, entries),
   }
-}
-
-function skillFileOf(entries: readonly Dirent[]): Dirent | undefined {
-  let lower: Dirent | undefined
-  for (const entry of entries) {
-    if (entry.name === 'SKILL.md') return entry
-    if (entry.name === 'skill.md') lower = entry
-  }
-  return lower
 }
 
 function problemOf(
@@ -273,18 +229,3 @@ function problemOf(
   const message = `${misspelt.name} is not read: the file must be called SKILL.md`
   return { code: 'skill-file-case', name: misspelt.name, message }
 }
-
-/** In code-point order; cheap for the usual case of many names that are in order already. */
-export function sortText(list: readonly string[]): string[] {
-  return list.toSorted(orderOf)
-}
-
-/** {@link compareText}, without taking apart what compares the same by code unit. */
-export function orderOf(a: string, b: string): number {
-  if (a === b) return 0
-  // Code-unit order differs from code-point order only where surrogates meet U+E000 to U+FFFF.
-  if (surrogate.test(a) || surrogate.test(b)) return compareText(a, b)
-  return a < b ? -1 : 1
-}
-
-const surrogate = /[\ud800-\udfff]/

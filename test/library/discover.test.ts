@@ -224,7 +224,7 @@ describe('a broken skill hides no other one', () => {
     const discovery = discover(place)
     expect(names(discovery)).toEqual(['good'])
     expect(discovery.diagnostics).toMatchObject([
-      { code: 'file-not-regular', message: 'the file is a named pipe, not a regular file' },
+      { code: 'file-not-regular', message: 'the file is no regular file' },
     ])
   })
 
@@ -235,7 +235,7 @@ describe('a broken skill hides no other one', () => {
     symlinkSync('SKILL.md', join(place.project, '.claude/skills/bad/SKILL.md'))
     const discovery = discover(place)
     expect(names(discovery)).toEqual(['good'])
-    expect(codes(discovery)).toEqual(['file-unreadable'])
+    expect(codes(discovery)).toEqual(['file-not-regular'])
   })
 
   it('reads a frontmatter that is longer than what is usually read', () => {

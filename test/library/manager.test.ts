@@ -92,7 +92,7 @@ describe('get', () => {
     await expect(skills.get('loop')).rejects.toThrow('the chain names its own skill, loop')
     await expect(skills.get('self')).rejects.toThrow('its body links to its own SKILL.md')
     await expect(skills.get('large')).rejects.toThrow(SkillLoadError)
-    expect(await skills.list()).toHaveLength(3)
+    expect(await skills.list()).toHaveLength(2)
   })
 
   it('says so when a skill is gone, or broken, since it was listed', async () => {
