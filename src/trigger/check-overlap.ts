@@ -42,9 +42,9 @@ export function checkOverlap(skills: readonly TriggerSkill[]): Diagnostic[] {
 
 /** A short line that a pattern matches, if one can be made from its parts; undefined otherwise. */
 function sampleLine(source: string): string | undefined {
-  const parsed = parsePattern(source)
-  if (!parsed.ok || parsed.tree === undefined) return undefined
-  const sample = sampleOf(parsed.tree)
+  const { tree } = parsePattern(source)
+  if (tree === undefined) return undefined
+  const sample = sampleOf(tree)
   return sample.length > 4000 ? undefined : sample
 }
 

@@ -125,13 +125,13 @@ function checkReach({ triggers, path }: CheckedSkill): Diagnostic[] {
 /** Whether every line that matches `narrow` provably matches `wide`. */
 function implies(narrow: string, wide: string): boolean {
   const plain = plainText(wide)
-  const parsed = parsePattern(narrow)
-  if (plain === undefined || plain.atEnd || !parsed.ok || parsed.tree === undefined) return false
+  const { tree } = parsePattern(narrow)
+  if (plain === undefined || plain.atEnd || tree === undefined) return false
   const { text } = plain
   if (!plain.atStart) {
-    return requiredText(parsed.tree).some((clause) => clause.every((part) => part.includes(text)))
+    return requiredText(tree).some((clause) => clause.every((part) => part.includes(text)))
   }
-  const [first, second] = sequenceOf(parsed.tree)
+  const [first, second] = sequenceOf(tree)
   return first?.kind === 'start' && second?.kind === 'literal' && second.text.startsWith(text)
 }
 

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
-import type { PatternProblem } from './parse-pattern.ts'
-import { compilePattern, hasRequired, type Pattern } from './pattern.ts'
+import { compilePattern, hasRequired, type Pattern, type PatternProblem } from './pattern.ts'
 
 export interface TriggerSkill {
   name: string

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
 import { withoutEnd } from '../core/text.ts'
-import { parsePattern, type PatternNode, type PatternProblem, sequenceOf } from './parse-pattern.ts'
+import { parsePattern, type PatternNode, sequenceOf } from './parse-pattern.ts'
 import type { PortabilityNote } from './portability.ts'
 
 export const longestPattern = 1000
@@ -25,6 +25,16 @@ interface PatternMatch {
 /** Clauses that all hold for every line that matches; one text of each clause is in the line. */
 type RequiredText = readonly (readonly string[])[]
 
+/** Why a pattern is not accepted, and where. */
+export interface PatternProblem {
+  code: 'pattern-invalid' | 'pattern-unsupported' | 'pattern-too-long' | 'pattern-too-large'
+  /** A sentence without the pattern itself. */
+  message: string
+  /** UTF-16 offset into the pattern. */
+  offset: number
+  hint?: string | undefined
+}
+
 type PatternReading = { ok: true; pattern: Pattern } | { ok: false; problem: PatternProblem }
 
 /**
@@ -42,9 +52,7 @@ export function compilePattern(written: string): PatternReading {
   if (source.length > longestPattern) return { ok: false, problem: tooLong(source) }
   const plain = plainText(source)
   if (plain !== undefined) return { ok: true, pattern: plainPattern(source, plain) }
-  const parsed = parsePattern(source)
-  if (!parsed.ok) return parsed
-  const { tree, notes } = parsed
+  const { tree, notes } = parsePattern(source)
   if (tree === undefined) return foreignPattern(source, notes)
   const size = programSize(tree)
   if (size > mostInstructions) return { ok: false, problem: tooLarge(size) }
@@ -108,10 +116,58 @@ function foreignPattern(source: string, notes: readonly PortabilityNote[]): Patt
     return { ok: true, pattern: re2Pattern(source, notes, [], () => compiled) }
   } catch (error) {
     if (!(error instanceof RE2JSSyntaxException)) throw error
-    const offset = Math.max(0, source.indexOf(error.getPattern() ?? ''))
-    const message = `RE2 refuses it: ${error.getDescription()}`
-    return { ok: false, problem: { code: 'pattern-invalid', message, offset } }
+    return { ok: false, problem: refusal(source, error.getDescription(), error.getPattern()) }
   }
+}
+
+/** @param part of the source that RE2 names; null for its end. */
+function refusal(source: string, description: string, part: string | null): PatternProblem {
+  const offset = part === null ? source.length - 1 : Math.max(0, source.indexOf(part))
+  const [looking] = /^\(\?<?[=!]/.exec(part ?? '') ?? []
+  if (looking !== undefined) {
+    const message = `a ${looking.length > 3 ? 'lookbehind' : 'lookahead'} \`${looking}\` is not supported`
+    const hint = 'Say in the pattern what the prompt has, not what surrounds it.'
+    return { code: 'pattern-unsupported', message, offset, hint }
+  }
+  if (/^\\[1-9]/.test(part ?? '')) {
+    const message = `a back-reference \`${part}\` is not supported`
+    const hint = 'Write the repeated text out, or use two triggers.'
+    return { code: 'pattern-unsupported', message, offset, hint }
+  }
+  const shown = part === null || part === source ? '' : ` \`${part.slice(0, 40)}\``
+  const [message = `RE2 refuses it: ${description}`, hint] = refusals[description] ?? []
+  return { code: 'pattern-invalid', message: message + shown, offset, hint }
+}
+
+/** In our words what RE2 describes, and what to do. */
+const refusals: Readonly<Record<string, [message: string, hint: string] | undefined>> = {
+  'missing closing )': ['a `(` is not closed', 'Write `\\(` for a parenthesis in the prompt.'],
+  'unexpected )': ['a `)` closes no group', 'Write `\\)` for a parenthesis in the prompt.'],
+  'missing closing ]': ['a `[` is not closed', 'Write `\\[` for a bracket in the prompt.'],
+  'trailing backslash at end of expression': [
+    'a backslash ends the pattern',
+    'Write `\\\\` for a backslash.',
+  ],
+  'missing argument to repetition operator': [
+    'nothing is repeated by',
+    'Write it in brackets, such as `[*]`, for a character in the prompt.',
+  ],
+  'invalid nested repetition operator': [
+    'a repetition is repeated',
+    'Put the first one in parentheses, or leave one out.',
+  ],
+  'invalid repeat count': [
+    'an interval is too large, or has its ends in the wrong order:',
+    'At most 1000 repetitions work, also of intervals inside one another.',
+  ],
+  'invalid escape sequence': [
+    'there is no escape',
+    'Leave the backslash out for the character itself.',
+  ],
+  'invalid character class range': [
+    'there is no such class, or a range runs backwards:',
+    'Write the lower character first, and the name of a class as in `[[:digit:]]`.',
+  ],
 }
 
 let loaded: typeof Re2 | undefined
