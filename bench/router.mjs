@@ -6,7 +6,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { indexDefinitions } from '../src/tools/cache/tool-index.ts'
-import { meaningOf } from '../src/tools/route/meaning.ts'
+import { meaningOf } from '../src/tools/route/embedding.ts'
 import { openLocalEmbedding } from '../src/tools/route/local-embedding.ts'
 import { prepareRouter } from '../src/tools/route/router.ts'
 import { definitionsOf, readSets } from './_router-sets.mjs'
@@ -43,16 +43,19 @@ const embedding =
 const compared = []
 const decided = []
 for (const set of sets) {
-  const router = prepareRouter(set.index.tools, set.index)
+  const router = prepareRouter(set.index.tools)
   const base = measure(set, build(set.tools.map(tunedFields), { stop: 1, stem: 1 }))
   compare(set, 'tuned BM25', base)
   const routes = set.queries.map(({ query }) => router.route(query, { limit: 10 }))
   compare(set, 'router', measureRoutes(set, routes), base)
   decided.push({ set, system: 'router', routes })
   if (set.queries.length >= queriesPerTool * set.tools.length) {
-    const learned = routesWithExamples(set)
-    compare(set, `router, ${mostExamples} examples`, measureRoutes(set, learned), base)
-    decided.push({ set, system: `${mostExamples} examples`, routes: learned })
+    for (const most of [mostExamples, Infinity]) {
+      const system = `${most === Infinity ? 'all' : most} examples`
+      const learned = routesWithExamples(set, most)
+      compare(set, `router, ${system}`, measureRoutes(set, learned), base)
+      decided.push({ set, system, routes: learned })
+    }
   }
   if (embedding !== undefined) {
     const meant = await routesWithMeaning(set, router)
@@ -88,8 +91,8 @@ function measureRoutes(set, routes) {
   })
 }
 
-/** Every fold is routed with what the other folds teach, at most ten requests a tool. */
-function routesWithExamples(set) {
+/** Every fold is routed with what the other folds teach, at most so many requests a tool. */
+function routesWithExamples(set, most) {
   const { folds: foldOf, order } = foldsOf(set.queries.length, folds)
   const routes = []
   for (let fold = 0; fold < folds; fold++) {
@@ -98,11 +101,11 @@ function routesWithExamples(set) {
     for (const at of order) {
       const { query, gold } = set.queries[at]
       const count = taught.get(gold[0]) ?? 0
-      if (foldOf[at] === fold || count >= mostExamples) continue
+      if (foldOf[at] === fold || count >= most) continue
       taught.set(gold[0], count + 1)
       examples.push({ request: query, tool: gold[0] })
     }
-    const router = prepareRouter(set.index.tools, { ...set.index, examples })
+    const router = prepareRouter(set.index.tools, { examples })
     set.queries.forEach(({ query }, at) => {
       if (foldOf[at] === fold) routes[at] = router.route(query, { limit: 10 })
     })
@@ -187,9 +190,8 @@ function printDecisions() {
 }
 
 /** The measure that decisions are made by. */
-function lead({ candidates: [first, second] }) {
-  if (first === undefined) return -1
-  return (first.score - (second?.score ?? 0)) / Math.sqrt(first.score)
+function lead({ probability }) {
+  return probability
 }
 
 function printTimes() {

@@ -157,7 +157,7 @@ function fold(word: string): string {
 }
 
 /** Optimal string alignment distance over code units. */
-function editDistance(a: string, b: string): number {
+export function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (let row = 1; row <= a.length; row++) {

@@ -177,7 +177,7 @@ it('teaches the router nothing by the words of a model', async () => {
     (await client.callTool({ name: 'find_tools', arguments: { request } })).structuredContent
   await json('call_tool', { tool: 'get_echo', params: { message: 'a' } })
   const before = await routed()
-  const done = await json('do_request', { request: `create thing: ${request} named "q"` })
+  const done = await json('do_request', { request: `create a thing named "q"` })
   expect(done).toMatchObject({ status: 'success' })
   expect(await routed()).toEqual(before)
 })

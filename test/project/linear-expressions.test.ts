@@ -16,32 +16,8 @@ const shortTexts: readonly { why: string; beginnings: readonly string[] }[] = [
     beginnings: ['/\\$\\{([A-Za-z_]', '/\\$(?:\\{([A', '/\\{(env|file)', '/\\$\\{([^}]+'],
   },
   {
-    why: 'only the last line of a request is searched',
-    beginnings: ['/\\s(?:with|to)\\s\\S'],
-  },
-  {
-    why: 'every run of letters ends at something that it asks for',
-    beginnings: ['/[a-z0-9]+|[\\p{Script=Han}'],
-  },
-  {
     why: 'a request is cut at 20,000 characters, and every run has a bound',
-    beginnings: ['/\\b((?:select\\s', '/“([^”'],
-  },
-  {
-    why: 'phrases are looked for in the first 2,000 characters',
-    beginnings: [
-      '/\\b(?:fill|set)\\b',
-      '/\\b(?:type|enter|write|input)',
-      '/\\b(?:type|enter)\\s',
-      '/\\bwait\\s+(?:for|until)',
-      '/\\b(?:saying|that says',
-      '/\\b(?:titled|called',
-      '/\\b(?:containing|matching',
-      '/\\b(?:search|look',
-      '/\\b(?:about|regarding',
-      '/\\bsearch\\s+(?!for',
-      '/\\b(?:to|:)\\s+',
-    ],
+    beginnings: ['/\\b((?:select\\s'],
   },
 ]
 const beginnings = shortTexts.flatMap((each) => each.beginnings)

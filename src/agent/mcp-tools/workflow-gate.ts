@@ -6,6 +6,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import { callTool, stepCaller } from '../../tools/call/call-tool.ts'
 import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
 import { ToolRefusedError } from '../../tools/call/errors.ts'
+import { canonicalCategory } from '../../tools/category/categorise.ts'
 import {
   gatedCall,
   type GoneWorkflows,

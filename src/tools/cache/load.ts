@@ -1,6 +1,5 @@
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
-import { canonicalCategory } from '../category/canonical.ts'
-import type { Category } from '../category/category.ts'
+import { canonicalCategory, type Category, contractCategoriesOf } from '../category/categorise.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import {
   type CachedTool,
@@ -115,13 +114,16 @@ function buildIndex(
       readOnly: readsOnly({ name, annotations: known?.annotations }, trusted),
     }
   }
-  const tools = [
+  const listed = [
     ...cache.categories.flatMap((category) => {
       const name = canonicalCategory(category.name)
       return category.tools.map((tool) => summarise(tool, name))
     }),
     ...cache.uncategorized.map((tool) => summarise(tool, undefined)),
   ].toSorted((a, b) => compareText(a.id, b.id))
+  // What the file says of these is a label that decides nothing.
+  const decided = contractCategoriesOf(listed)
+  const tools = listed.map((tool) => ({ ...tool, category: decided.get(tool.id) ?? tool.category }))
   return createToolIndex({
     refreshedAt: cache.refreshedAt,
     servers: indexedServers(names, tools, record),

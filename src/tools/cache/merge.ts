@@ -1,8 +1,10 @@
 import { compareText } from '../../core/diagnostic.ts'
-import { canonicalCategory } from '../category/canonical.ts'
-import { categorise } from '../category/categorise.ts'
-import { describeCategories } from '../category/describe.ts'
-import type { Category } from '../category/category.ts'
+import {
+  canonicalCategory,
+  categorise,
+  type Category,
+  describeCategories,
+} from '../category/categorise.ts'
 import type { JsonObject } from '../model.ts'
 import {
   type CachedCategory,

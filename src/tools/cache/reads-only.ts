@@ -1,28 +1,5 @@
+import { readingVerbs } from '../contract.ts'
 import type { ToolDefinition } from '../model.ts'
-
-/**
- * Verbs with which a tool's name says that it only reads. `query`, `run` and `execute` are not among
- * them: what they carry may write.
- */
-const readingVerbs: ReadonlySet<string> = new Set([
-  'check',
-  'count',
-  'describe',
-  'explain',
-  'fetch',
-  'filter',
-  'find',
-  'get',
-  'inspect',
-  'introspect',
-  'list',
-  'lookup',
-  'read',
-  'resolve',
-  'search',
-  'show',
-  'view',
-])
 
 /** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */
 const writingWords: ReadonlySet<string> = new Set(

@@ -15,6 +15,8 @@ export interface CallToAllow {
   tool: ToolDefinition
   params: JsonObject
   bindings?: ProposedCall['bindings'] | undefined
+  /** What the request says and no parameter takes. */
+  unplaced?: readonly string[] | undefined
 }
 
 /**
@@ -32,7 +34,7 @@ export async function requireYes(
   world: ConsentWorld,
 ): Promise<boolean> {
   const plan = calls.map((call) => proposed(call, request, world))
-  if (plan.every(({ readOnly }) => readOnly)) return false
+  if (plan.every(({ readOnly, unusual }) => readOnly && unusual === undefined)) return false
   if (world.yes && plan.every(({ unusual }) => unusual === undefined)) return true
   const answer = await world.person?.confirm(plan)
   if (answer === true) return true
@@ -40,14 +42,24 @@ export async function requireYes(
 }
 
 function proposed(
-  { tool, params, bindings = [] }: CallToAllow,
+  { tool, params, bindings = [], unplaced = [] }: CallToAllow,
   request: string,
   { context }: ConsentWorld,
 ): ProposedCall {
   const readOnly = readsOnly(tool, context.rules(tool.server).trusted)
   const path = readOnly ? undefined : unnamedPath(params, request)
-  const unusual = path === undefined ? undefined : `The request does not name the path ${path}.`
+  const reasons = [
+    ...(path === undefined ? [] : [`The request does not name the path ${path}.`]),
+    ...(unplaced.length === 0 ? [] : [unplacedText(unplaced)]),
+  ]
+  const unusual = reasons.length === 0 ? undefined : reasons.join(' ')
   return { tool, params, bindings, readOnly, unusual }
+}
+
+/** Says what a call would drop. */
+export function unplacedText(unplaced: readonly string[]): string {
+  const list = unplaced.map((text) => JSON.stringify(text)).join(', ')
+  return `The request says ${list}, which no parameter takes.`
 }
 
 /**

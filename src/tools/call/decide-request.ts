@@ -1,9 +1,14 @@
-import { splitClauses } from '../parameters/clauses.ts'
 import { wordsOf } from '../parameters/parameter.ts'
-import { type PlannedCall, planRequest, type PlanWorld } from '../parameters/plan-request.ts'
-import { findSlots } from '../parameters/slots.ts'
+import {
+  clausesOf,
+  isComplete,
+  type PlannedCall,
+  planRequest,
+  type PlanTools,
+  type RequestPlan,
+} from '../parameters/plan-request.ts'
+import { stemOf } from '../../rank/words.ts'
 import type { Route } from '../route/route.ts'
-import { stem } from '../route/stem.ts'
 import type { CallIndex } from './context.ts'
 
 /** What a request comes to, for whoever shows it and for whoever carries it out. */
@@ -14,97 +19,16 @@ export interface RequestDecision {
   proposal?: Proposal | undefined
 }
 
-/**
- * Decides a request of one clause or several: it is answered where every part of it is answered
- * without doubt. Pure.
- */
-export function decideRequest(
-  request: string,
-  routeOf: (text: string) => Route,
-  world: FitWorld,
-): RequestDecision {
-  const isOne = splitClauses(request).length < 2
-  const whole = routeOf(request)
-  const decided = decideTool(request, whole, world)
-  const sure = (text: string): { tool?: string | undefined } => {
-    // The name of one part must not swallow the other parts.
-    if (isOne || text === request) return sureTool(isOne ? decided : whole)
-    return sureTool(decideTool(text, routeOf(text), world))
-  }
-  const { steps } = planRequest(request, { ...world, router: { route: sure } })
-  const proposal = proposalOf(request, steps)
-  if (proposal !== undefined) {
-    return { route: { ...whole, decision: 'answer', tool: proposal.tool }, proposal }
-  }
-  const isOpen = whole.decision === 'shortlist'
-  return { route: isOne ? decided : { ...whole, tool: isOpen ? decided.tool : whole.tool } }
-}
-
-/** The one tool of a clause, by the words first and then by what the tools take. */
-function decideTool(request: string, route: Route, world: FitWorld): Route {
-  if (route.decision === 'answer') return route
-  const candidates = prepareFits(request, route, world)
-  const tool = namedInWords(request, candidates) ?? onlyFitting(route, candidates)
-  if (tool !== undefined) return { ...route, decision: 'answer', tool }
-  return { ...route, tool: firstFitting(route, candidates) ?? route.tool }
-}
-
-function sureTool({ decision, tool }: Route): { tool?: string | undefined } {
-  return decision === 'answer' ? { tool } : {}
-}
-
-/** How near to the best score a candidate must be, by the number of words of its name. */
-const shareWhenNamed = { several: 0.5, one: 0.8 }
-
-/**
- * The one candidate whose name the request says word for word, though not in one piece: `take a
- * screenshot` names `take_screenshot` and not `take_snapshot`. Of several the one with the most
- * words, if it is the only one. The seed puts a tool that is named before everything that is only
- * meant. Where others have a place for all that the request says, one without is not named: `read
- * the files a.md and b.md` is not `read_file`.
- */
-function namedInWords(
-  request: string,
-  candidates: readonly FittingCandidate[],
-): string | undefined {
-  const said = new Set(wordsOf(request).map(stem))
-  const named = candidates.flatMap((candidate) => {
-    const words = wordsOf(candidate.name).map(stem)
-    const share = words.length > 1 ? shareWhenNamed.several : shareWhenNamed.one
-    const isNamed = words.length > 0 && words.every((word) => said.has(word))
-    return isNamed && candidate.share >= share ? [{ candidate, words: words.length }] : []
-  })
-  const most = Math.max(...named.map(({ words }) => words))
-  const [fullest, ...others] = named.filter(({ words }) => words === most)
-  if (fullest === undefined || others.length > 0) return undefined
-  const { candidate } = fullest
-  const isOutdone =
-    !candidate.fit().hasPlace &&
-    candidates.some(({ share, fit }) => share >= shareWhenNamed.several && fit().hasPlace)
-  return isOutdone ? undefined : candidate.tool
-}
-
-type FitWorld = Omit<PlanWorld, 'router'>
-
-/** One of the best candidates of a route, and how it takes what the request says. */
-interface FittingCandidate {
+/** Something that could be called for a request. */
+export interface Proposal {
+  /** What the request asks for; the steps before it only give it what it needs. */
   tool: string
-  /** The name that its server gave it; empty where that is not known. */
-  name: string
-  /** Its part of the best score, 0 to 1. */
-  share: number
-  fit(): Fit
-}
-
-interface Fit {
-  /** Whether every typed piece of the request became a value. */
-  hasPlace: boolean
-  /** Whether nothing that is required stays open. */
-  isComplete: boolean
-  /** How many values were read from the request. */
-  values: number
-  /** How many come from an earlier call. */
-  given: number
+  steps: readonly PlannedCall[]
+  missing: readonly string[]
+  /** What the request says and nothing took: without an answer to it nothing is called. */
+  unplaced: readonly string[]
+  /** How many things the request asks for, one after the other. */
+  parts: number
 }
 
 /** At most this many of the best candidates may be meant, however many are shown. */
@@ -113,106 +37,121 @@ export const mostConsidered = 5
 /** From which part of the best score on a candidate is another reading, and one that is as good. */
 const nearEnough = { other: 0.5, asGood: 0.85 }
 
-/** The candidates of a route, ready to be compared. Pure. */
-export function prepareFits(
+/**
+ * Decides a request of one clause or several: it is answered where every part of it is answered
+ * without doubt. Pure.
+ */
+export function decideRequest(
   request: string,
-  { candidates }: Pick<Route, 'candidates'>,
-  world: FitWorld,
-): FittingCandidate[] {
-  const best = candidates[0]?.score ?? 0
-  return candidates.slice(0, mostConsidered).map(({ tool, score }) => {
-    let known: Fit | undefined
-    return {
-      tool,
-      name: world.definition(tool)?.name ?? '',
-      share: best === 0 ? 0 : score / best,
-      fit: () => (known ??= fitOf(request, tool, world)),
+  routeOf: (text: string) => Route,
+  tools: PlanTools,
+): RequestDecision {
+  const whole = routeOf(request)
+  const clauses = clausesOf(request, tools)
+  if (clauses.length > 1) {
+    const parts = clauses.map((text) => ({
+      text,
+      tool: sureTool(decideTool(text, routeOf(text), tools)),
+    }))
+    const proposal = proposalOf(planRequest(parts, tools), parts.length)
+    if (proposal !== undefined) {
+      return { route: { ...whole, decision: 'answer', tool: proposal.tool }, proposal }
     }
-  })
-}
-
-/**
- * The one candidate of a shortlist that can take what the request says: those near it have no place
- * for a URL, a path or a number of the request. `navigate to https://x` is not `navigate_back`. That
- * a tool needs something which the request does not say rules it out for nothing: `list open issues`
- * is not `list_pages`.
- */
-export function onlyFitting(
-  { decision }: Pick<Route, 'decision'>,
-  candidates: readonly FittingCandidate[],
-): string | undefined {
-  if (decision !== 'shortlist') return undefined
-  let found: FittingCandidate | undefined
-  for (const candidate of candidates) {
-    const { share, fit } = candidate
-    // None from here on could be meant instead.
-    if (found === undefined && share < nearEnough.asGood) return undefined
-    if (share < nearEnough.other || !fit().hasPlace || !fit().isComplete) continue
-    if (found !== undefined) return undefined
-    found = candidate
   }
-  if (found === undefined) return undefined
-  // A tool that takes nothing takes any request.
-  return found.fit().values + found.fit().given === 0 ? undefined : found.tool
-}
-
-/**
- * The first of a shortlist's best candidates that can take what the request says, else the first.
- * `PR 12` means the tool that has a place for the number, although another has the better words.
- */
-export function firstFitting(
-  { decision }: Pick<Route, 'decision'>,
-  candidates: readonly FittingCandidate[],
-): string | undefined {
-  if (decision !== 'shortlist') return undefined
-  const best = candidates.filter(({ share }) => share >= nearEnough.asGood)
-  const placing = best.filter((one) => one.fit().hasPlace)
-  const reading = placing.find((one) => one.fit().isComplete && one.fit().values > 0)
-  return (reading ?? placing[0] ?? best[0])?.tool
-}
-
-function fitOf(request: string, tool: string, world: FitWorld): Fit {
-  const { steps } = planRequest(request, { ...world, router: { route: () => ({ tool }) } }, tool)
-  const read = steps.flatMap(({ trace }) => trace.map(({ text }) => text))
-  const pieces = findSlots(request).filter(({ kind }) => kind !== 'identifier')
-  return {
-    hasPlace:
-      steps.length > 0 && pieces.every(({ value }) => read.some((text) => text.includes(value))),
-    isComplete: steps.every(({ missing }) => missing.length === 0),
-    values: read.length,
-    given: steps.flatMap(({ bindings }) => bindings).length,
-  }
-}
-
-/** Something that could be called for a request. */
-export interface Proposal {
-  /** What the request asks for; the steps before it only give it what it needs. */
-  tool: string
-  steps: readonly PlannedCall[]
-  missing: readonly string[]
-  /** How many things the request asks for, one after the other. */
-  parts: number
+  const decided = decideTool(request, whole, tools)
+  const tool = sureTool(decided)
+  if (tool === undefined) return { route: decided }
+  // One tool for a request of several parts does one of them; it must take all that is said.
+  const proposal = proposeTool(request, tool, tools)
+  if (clauses.length < 2 || proposal?.unplaced.length === 0) return { route: decided, proposal }
+  return { route: { ...decided, decision: 'shortlist' } }
 }
 
 /** The plan for a request whose tool has been chosen. */
-export function proposeTool(request: string, tool: string, index: CallIndex): Proposal | undefined {
-  const world = { router: { route: () => ({ tool }) }, ...planParts(index) }
-  return proposalOf(request, planRequest(request, world, tool).steps)
+export function proposeTool(request: string, tool: string, tools: PlanTools): Proposal | undefined {
+  return proposalOf(planRequest([{ text: request, tool }], tools), 1)
 }
 
 /** The tools of an index as plans are made from them. */
-export function planParts(index: CallIndex): FitWorld {
-  return { definition: (id) => index.definition(id), tools: index.tools.map(({ id }) => id) }
+export function planTools(
+  index: CallIndex,
+  learned?: (id: string) => readonly string[],
+): PlanTools {
+  const examples = new Map(index.tools.map(({ id, examples: own = [] }) => [id, own]))
+  return {
+    definition: (id) => index.definition(id),
+    tools: index.tools.map(({ id }) => id),
+    examples: (id) => [...(examples.get(id) ?? []), ...(learned?.(id) ?? [])],
+  }
 }
 
-/** The proposal that these steps are; undefined without any. */
-function proposalOf(request: string, steps: readonly PlannedCall[]): Proposal | undefined {
+/**
+ * The one tool of a clause: by its name, by the words, or as the only candidate that takes all that
+ * the request says. `list open issues` is not `list_pages`, which says nothing of issues.
+ */
+function decideTool(request: string, route: Route, tools: PlanTools): Route {
+  if (route.decision === 'ask' || route.named.length > 0) return route
+  const best = route.candidates[0]?.score ?? 0
+  const candidates = route.candidates.slice(0, mostConsidered).flatMap(({ tool, score }) => {
+    const plan = planRequest([{ text: request, tool }], tools)
+    return score < best * nearEnough.other
+      ? []
+      : [{ tool, plan, takesAll: takesAll(plan), share: score / best }]
+  })
+  const [first] = candidates
+  if (route.decision === 'answer' && first?.takesAll === true) return route
+  const only = onlyComplete(request, candidates, tools)
+  if (only !== undefined) return { ...route, decision: 'answer', tool: only }
+  if (route.decision === 'answer') return route
+  const fitting = candidates.find((one) => one.takesAll && one.share >= nearEnough.asGood)
+  return { ...route, tool: fitting?.tool ?? route.tool }
+}
+
+interface FittingCandidate {
+  tool: string
+  plan: RequestPlan
+  takesAll: boolean
+}
+
+function takesAll({ steps }: RequestPlan): boolean {
+  return steps.length > 0 && steps.every(({ unplaced }) => unplaced.length === 0)
+}
+
+/**
+ * The only candidate that can be called with all that is said, unless a better one only lacks a
+ * value. Of several, the one whose name the request says word for word.
+ */
+function onlyComplete(
+  request: string,
+  candidates: readonly FittingCandidate[],
+  tools: PlanTools,
+): string | undefined {
+  const complete = candidates.filter(({ plan }) => isComplete(plan))
+  const [only, ...others] = complete
+  const better = candidates.slice(0, only === undefined ? 0 : candidates.indexOf(only))
+  if (only === undefined || better.some((one) => one.takesAll)) return undefined
+  if (others.length === 0) return only.tool
+  const said = new Set(wordsOf(request).map(stemOf))
+  const named = complete
+    .map(({ tool }) => ({ tool, words: wordsOf(tools.definition(tool)?.name ?? '').map(stemOf) }))
+    .filter(({ words }) => words.length > 1 && words.every((word) => said.has(word)))
+  const most = Math.max(...named.map(({ words }) => words.length))
+  const [fullest, ...alike] = named.filter(({ words }) => words.length === most)
+  return alike.length === 0 ? fullest?.tool : undefined
+}
+
+function sureTool({ decision, tool }: Route): string | undefined {
+  return decision === 'answer' ? tool : undefined
+}
+
+function proposalOf({ steps }: RequestPlan, parts: number): Proposal | undefined {
   const last = steps.at(-1)
   if (last === undefined) return undefined
   return {
     tool: last.tool,
     steps,
     missing: steps.flatMap(({ missing }) => missing),
-    parts: splitClauses(request).length,
+    unplaced: steps.flatMap(({ unplaced }) => unplaced),
+    parts,
   }
 }

@@ -1,11 +1,11 @@
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import type { PlannedCall } from '../parameters/plan-request.ts'
+import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
 import type { Route } from '../route/route.ts'
 import type { CallContext, CallIndex, CallReport } from './context.ts'
-import { decideRequest, planParts, type Proposal, proposeTool } from './decide-request.ts'
+import { decideRequest, planTools, type Proposal, proposeTool } from './decide-request.ts'
 import { isOnlyJson, readDirective, type ToolStep } from './directive-text.ts'
 import { ToolRequestError } from './errors.ts'
-import { fillMissing, runPlan, unsaid } from './run-plan.ts'
+import { droppedIn, fillMissing, runPlan, unsaid } from './run-plan.ts'
 import {
   definitionOf,
   discoverOnce,
@@ -75,6 +75,8 @@ async function doNamed(
 ): Promise<RequestAnswer> {
   const { steps, open } = await fillMissing(proposal, world)
   if (open !== undefined) return { ...unsaid(open, world.context.index), tried: [] }
+  const dropped = droppedIn(steps, world)
+  if (dropped !== undefined) return { ...dropped, tried: [] }
   const outcome = await runPlan(steps, request, world)
   if (outcome.kind === 'called') return { ...outcome, tried: [] }
   if (outcome.error !== undefined) throw outcome.error
@@ -92,8 +94,8 @@ async function doRouted(
   const { context } = world
   const tried: { tool: string; why: string }[] = []
   for (const tool of readings(route, proposal, context.index)) {
-    const next = tool === proposal.tool ? proposal : proposeTool(request, tool, context.index)
-    if (next === undefined) continue
+    const next = tool === proposal.tool ? proposal : proposeTool(request, tool, toolsOf(world))
+    if (next === undefined || (tool !== proposal.tool && next.unplaced.length > 0)) continue
     const { steps, open } = await fillMissing(next, world)
     if (open !== undefined) {
       const names = [...new Set(open.missing)]
@@ -102,6 +104,8 @@ async function doRouted(
       if (tool === proposal.tool) return { ...unsaid(open, world.context.index), route, tried }
       break
     }
+    const dropped = droppedIn(steps, world)
+    if (dropped !== undefined) return { ...dropped, route, tried }
     const outcome = await runPlan(steps, request, world)
     if (outcome.kind === 'called') {
       const isConfirmed = chosen || outcome.confirmed
@@ -202,13 +206,19 @@ async function readNamed(
     }
     case 'tool': {
       const { tool, written, params } = found
-      const words = request.replace(written, ' ')
+      const words = withoutName(request, written)
       const fromWords =
-        params === undefined ? proposeTool(words, tool.id, context.index) : undefined
+        params === undefined ? proposeTool(words, tool.id, toolsOf(world)) : undefined
       const plain = plainCall(tool.id, tool.name, params ?? {})
       return {
         kind: 'named',
-        proposal: fromWords ?? { tool: tool.id, steps: [plain], missing: [], parts: 1 },
+        proposal: fromWords ?? {
+          tool: tool.id,
+          steps: [plain],
+          missing: [],
+          unplaced: [],
+          parts: 1,
+        },
       }
     }
   }
@@ -217,11 +227,11 @@ async function readNamed(
 async function readRouted(request: string, world: RequestWorld): Promise<RequestMeaning> {
   const { context, person } = world
   let routeOf = await world.router(context.index)
-  let decided = decideRequest(request, routeOf, planParts(context.index))
+  let decided = decideRequest(request, routeOf, toolsOf(world))
   const isKnown = decided.route.candidates.some(({ tool }) => hasDefinition(tool, world))
   if (!isKnown && (await discoverOnce(context))) {
     routeOf = await world.router(context.index)
-    decided = decideRequest(request, routeOf, planParts(context.index))
+    decided = decideRequest(request, routeOf, toolsOf(world))
   }
   const { route, proposal: answer } = decided
   if (answer !== undefined) return { kind: 'routed', proposal: answer, route, chosen: false }
@@ -229,9 +239,20 @@ async function readRouted(request: string, world: RequestWorld): Promise<Request
     return { kind: 'unsure', route, reason: 'No tool fits this request.' }
   }
   const chosen = await person?.choose(route.candidates)
-  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, context.index)
+  const proposal = chosen === undefined ? undefined : proposeTool(request, chosen, toolsOf(world))
   if (proposal !== undefined) return { kind: 'routed', proposal, route, chosen: true }
   return { kind: 'unsure', route, reason: 'It is not clear which tool is meant.' }
+}
+
+/** The words beside a tool's name, without the verb that only asks for its call. */
+function withoutName(request: string, written: string): string {
+  const [before = '', ...after] = request.split(written)
+  const asked = before.replace(/\b(?:use|call|run|execute|invoke)\b(?:\s+the\s+tool)?\W*$/i, ' ')
+  return `${asked} ${after.join(' ')}`
+}
+
+function toolsOf({ context, examples }: RequestWorld): PlanTools {
+  return planTools(context.index, examples)
 }
 
 /** Without the schema, as after a refresh by somebody else, no parameters can be read. */
@@ -240,7 +261,7 @@ function hasDefinition(tool: string, { context }: RequestWorld): boolean {
 }
 
 function plainCall(tool: string, name: string, params: PlannedCall['params']): PlannedCall {
-  const none = { bindings: [], missing: [], trace: [], after: [] }
+  const none = { bindings: [], missing: [], unplaced: [], trace: [], after: [] }
   return { name, tool, params, ...none, reason: 'asked for' }
 }
 
@@ -284,6 +305,8 @@ export interface RequestWorld {
     | undefined
   /** Keeps that a user confirmed this tool for this request. */
   learn?: ((request: string, tool: string) => Promise<void>) | undefined
+  /** Requests that were learned for a tool: their words are known to mean it. */
+  examples?: ((tool: string) => readonly string[]) | undefined
   onStep?: StepListener | undefined
   /** Makes the value of an answer in a batch or a chain. */
   toValue?: StepOptions['toValue']
@@ -311,6 +334,10 @@ export type RequestAnswer =
       route?: Route | undefined
       tool?: string | undefined
       missing?: readonly string[] | undefined
+      /** What the request says and no parameter of the tool takes. */
+      unplaced?: readonly string[] | undefined
+      /** What was understood. */
+      params?: JsonObject | undefined
       /** The command to complete, where parameters are missing. */
       complete?: string | undefined
       tried: readonly { tool: string; why: string }[]

@@ -14,7 +14,7 @@ import { planGate, type PlannedStep, type StepStatus } from '../workflow/plan.ts
 import { readWorkflows, workflowFiles, workflowsPath } from '../workflow/read-workflows.ts'
 import type { SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
-import { canonicalCategory } from '../category/canonical.ts'
+import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint, type FileTrust, fileTrust } from '../config/read-configuration.ts'
 import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'

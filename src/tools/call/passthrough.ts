@@ -45,7 +45,7 @@ export function parsePassthrough(
   })
   const { tool, written, reading, isBare } = call
   // What else such a request asks for is found by routing its clauses.
-  if (isBare && splitClauses(text).length > 1) return { kind: 'none' }
+  if (isBare && splitClauses(text, index.tools).length > 1) return { kind: 'none' }
   if (!reading.ok) return { kind: 'broken', written, message: reading.message }
   const other = named.find((one) => one.tool.id !== tool.id)
   if (other === undefined && again === undefined) {

@@ -12,7 +12,7 @@ import type { RequestAnswer, RequestWorld } from './do-request.ts'
 import { InvalidParametersError, ToolNotFoundError } from './errors.ts'
 import { definitionOf, findTool } from './find-tool.ts'
 import type { Proposal } from './decide-request.ts'
-import { type CallToAllow, requireNamedPaths, requireYes } from './consent.ts'
+import { type CallToAllow, requireNamedPaths, requireYes, unplacedText } from './consent.ts'
 
 type PlanOutcome =
   | {
@@ -90,11 +90,12 @@ async function callsOf(
   { context }: RequestWorld,
 ): Promise<CallToAllow[]> {
   const calls: CallToAllow[] = []
-  for (const { tool, params, bindings } of steps) {
+  for (const { tool, params, bindings, unplaced } of steps) {
     calls.push({
       tool: await definitionOf(await findTool(tool, context), context),
       params,
       bindings,
+      unplaced,
     })
   }
   return calls
@@ -172,9 +173,29 @@ function problemOf(
     : `${name} cannot be ${text.trim().slice(0, 80)}: ${kind} is needed.`
 }
 
+/** A value that was said is never dropped: nothing is called, unless a user sees it and says yes. */
+export function droppedIn(
+  steps: readonly PlannedCall[],
+  { context, person }: RequestWorld,
+): Omit<RequestAnswer & { kind: 'unsure' }, 'tried'> | undefined {
+  const step = person === undefined ? steps.find(({ unplaced }) => unplaced.length > 0) : undefined
+  if (step === undefined) return undefined
+  const { tool, params, unplaced, bindings } = step
+  const definition = context.index.definition(tool)
+  const open = bindings.map(({ parameter }) => [parameter])
+  return {
+    kind: 'unsure',
+    reason: unplacedText(unplaced),
+    tool,
+    unplaced,
+    params,
+    complete: definition && callToComplete(definition, params, open),
+  }
+}
+
 /** What is given back when something stays missing, with the command to complete. */
 export function unsaid(
-  { tool, params, missing, bindings }: PlannedCall,
+  { tool, params, missing, unplaced, bindings }: PlannedCall,
   index: CallIndex,
 ): Omit<RequestAnswer & { kind: 'unsure' }, 'tried'> {
   const definition = index.definition(tool)
@@ -184,7 +205,9 @@ export function unsaid(
     kind: 'unsure',
     reason: `The request does not say ${names.join(', ')}.`,
     tool,
+    params,
     missing: names,
+    unplaced,
     complete:
       definition &&
       callToComplete(

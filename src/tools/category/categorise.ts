@@ -1,64 +1,169 @@
 import { compareText } from '../../core/diagnostic.ts'
-import { clusterTools } from './_cluster.ts'
-import { catalogueCategory, type CategorisedTool, nameParts } from './_evidence.ts'
-import { canonicalCategory } from './canonical.ts'
+import { safeLine } from '../../core/text.ts'
+import { wordsOf } from '../../rank/words.ts'
+import { contractCategories } from '../contract.ts'
+import type { ToolDefinition } from '../model.ts'
+import { foldName, lastSegment, namesFor } from '../workflow/tool-names.ts'
 
-/** The share of a server's tools that must agree before the others follow them. */
-const majority = 0.5
+/** A group of tools: a label for people and a trigger of workflows; never a filter. */
+export interface Category {
+  /** Canonical, lowercase-hyphenated: `browser`. */
+  name: string
+  /** One sentence. */
+  description: string
+  keywords: readonly string[]
+  /** Ids of its tools, in code-point order. */
+  tools: readonly string[]
+}
+
+/** What a category is decided by. */
+export type CategorisedTool = Pick<ToolDefinition, 'id' | 'server' | 'name'>
+
+const aliases: ReadonlyMap<string, string> = new Map(
+  contractCategories.flatMap(({ name, aliases: others }) =>
+    [name, ...others].map((alias): [string, string] => [alias, name]),
+  ),
+)
+
+const names: ReadonlySet<string> = new Set(contractCategories.map(({ name }) => name))
+
+/** Folded name of a tool → the categories of the format that have it, under any of its names. */
+const members: ReadonlyMap<string, readonly string[]> = (() => {
+  const byName = new Map<string, string[]>()
+  for (const { name: category, tools } of contractCategories) {
+    for (const { name } of tools.split(' ').flatMap((tool) => namesFor(tool, category))) {
+      const known = byName.get(foldName(name)) ?? []
+      byName.set(foldName(name), [...new Set([...known, category])])
+    }
+  }
+  return byName
+})()
 
 /**
- * Tool id → canonical category, without a model: by the catalogue, by what most tools of the same
- * server are, and for servers that it is not known by server and shared words. A tool that stands alone
- * is in no category. The order of the tools changes nothing; of two with one id the first by
- * description counts.
+ * The one name of a category that has several: `browser` for `Browser Automation` and
+ * `browser-automation`. Any other name is only written as names are: `my-tools`.
  */
-export function categorise(tools: readonly CategorisedTool[]): Map<string, string> {
-  const unique = new Map<string, CategorisedTool>()
-  for (const tool of tools.toSorted(byIdentity)) {
-    if (!unique.has(tool.id)) unique.set(tool.id, tool)
+export function canonicalCategory(name: string): string {
+  const slug = categorySlug(name)
+  // `GitHub` is one word in spite of its capital.
+  return aliases.get(slug) ?? aliases.get(categorySlug(name.toLowerCase())) ?? slug
+}
+
+/** Lowercase letters and digits of any script, joined by single hyphens; at most 64 characters. */
+function categorySlug(name: string): string {
+  const words = name
+    .slice(0, 256)
+    .normalize('NFKC')
+    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1-$2')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu)
+  const slug = (words ?? []).join('-')
+  return Array.from(slug).slice(0, 64).join('').replace(/-$/, '')
+}
+
+/**
+ * Tool id → category of the format: by the tool's own name, else by the server's name in the
+ * configuration, else by most of the server's tools that the format names. Such a category decides about workflows, whatever a cache file says.
+ */
+export function contractCategoriesOf(tools: readonly CategorisedTool[]): Map<string, string> {
+  const votes = new Map<string, Map<string, number>>()
+  for (const tool of tools) {
+    const server = votes.get(serverOf(tool)) ?? new Map<string, number>()
+    votes.set(serverOf(tool), server)
+    const found = categoriesNaming(tool)
+    // A name that two categories have says half as much for each.
+    for (const name of found) server.set(name, (server.get(name) ?? 0) + 1 / found.length)
   }
-  const known = byCatalogue([...unique.values()])
-  const unknown = [...unique.values()].filter(({ id }) => !known.has(id))
   const assigned = new Map<string, string>()
-  for (const id of unique.keys()) {
-    const category = known.get(id)
-    if (category !== undefined) assigned.set(id, category)
+  for (const tool of tools) {
+    const [own, ...others] = categoriesNaming(tool)
+    const [most] = [...(votes.get(serverOf(tool)) ?? [])].toSorted(
+      ([a, left], [b, right]) => right - left || compareText(a, b),
+    )
+    const configured = canonicalCategory(serverName(tool))
+    const isOwn = own !== undefined && others.length === 0
+    const category = isOwn ? own : names.has(configured) ? configured : most?.[0]
+    if (category !== undefined) assigned.set(tool.id, category)
   }
-  for (const [id, name] of clusterTools(unknown)) assigned.set(id, canonicalCategory(name))
   return assigned
 }
 
-function byIdentity(a: CategorisedTool, b: CategorisedTool): number {
-  return (
-    compareText(a.id, b.id) ||
-    compareText(a.server, b.server) ||
-    compareText(a.name, b.name) ||
-    compareText(a.description, b.description) ||
-    compareText(a.title ?? '', b.title ?? '') ||
-    compareText(a.annotations?.title ?? '', b.annotations?.title ?? '')
+/**
+ * Tool id → category, without a model: that of the format, else the name of the server in the
+ * configuration. The order of the tools changes nothing.
+ */
+export function categorise(tools: readonly CategorisedTool[]): Map<string, string> {
+  const known = contractCategoriesOf(tools)
+  return new Map(
+    tools.flatMap((tool): [string, string][] => {
+      const category = known.get(tool.id) ?? canonicalCategory(serverName(tool))
+      return category === '' ? [] : [[tool.id, category]]
+    }),
   )
 }
 
-function byCatalogue(tools: readonly CategorisedTool[]): Map<string, string> {
-  const own = new Map<string, string>()
-  const votes = new Map<string, { tools: number; categories: Map<string, number> }>()
-  for (const tool of tools) {
-    const { server } = nameParts(tool)
-    const vote = votes.get(server) ?? { tools: 0, categories: new Map<string, number>() }
-    votes.set(server, vote)
-    vote.tools++
-    const category = catalogueCategory(tool)
-    if (category === undefined) continue
-    own.set(tool.id, category)
-    vote.categories.set(category, (vote.categories.get(category) ?? 0) + 1)
+/** The categories of tools with a text for people, in code-point order of their names. */
+export function describeCategories(
+  tools: readonly (CategorisedTool & { description: string })[],
+  assigned: ReadonlyMap<string, string>,
+): Category[] {
+  const sorted = tools
+    .toSorted((a, b) => compareText(a.id, b.id))
+    .filter(({ id }) => assigned.has(id))
+  return [...Map.groupBy(sorted, ({ id }) => assigned.get(id) ?? '')]
+    .toSorted(([a], [b]) => compareText(a, b))
+    .map(([name, list]) => {
+      const servers = [...new Set(list.map(serverOf))].toSorted(compareText)
+      const keywords = keywordsOf(name, list)
+      const shown = servers.slice(0, 3).map((server) => safeLine(server))
+      const others = servers.length > 3 ? ' and others' : ''
+      return {
+        name,
+        description: `Tools of ${shown.join(', ')}${others}: ${keywords.slice(0, 4).join(', ')}.`,
+        keywords,
+        tools: [...new Set(list.map(({ id }) => id))],
+      }
+    })
+}
+
+/** 5 to 10 words that the names and descriptions of the tools have most. */
+function keywordsOf(
+  category: string,
+  tools: readonly (CategorisedTool & { description: string })[],
+): string[] {
+  const counts = new Map<string, number>()
+  const count = (text: string, weight: number): void => {
+    for (const word of new Set(wordsOf(text).map(({ text: one }) => one))) {
+      if (!/^\d+$/.test(word)) counts.set(word, (counts.get(word) ?? 0) + weight)
+    }
   }
-  for (const tool of tools) {
-    const vote = votes.get(nameParts(tool).server)
-    if (own.has(tool.id) || vote === undefined) continue
-    const [winner] = [...vote.categories].toSorted(
-      ([a, left], [b, right]) => right - left || compareText(a, b),
-    )
-    if (winner !== undefined && winner[1] >= vote.tools * majority) own.set(tool.id, winner[0])
+  count(category, 3)
+  for (const { name, description } of tools) {
+    count(lastSegment(name), 3)
+    count(description.slice(0, 300), 1)
   }
-  return own
+  const words = [...counts]
+    .toSorted(([a, left], [b, right]) => right - left || compareText(a, b))
+    .map(([word]) => word)
+  return [...new Set([...words, 'tool', 'call', 'server', 'service', 'function'])].slice(
+    0,
+    Math.min(10, Math.max(5, words.length)),
+  )
+}
+
+function categoriesNaming({ name }: CategorisedTool): readonly string[] {
+  return members.get(foldName(lastSegment(name))) ?? members.get(foldName(name)) ?? []
+}
+
+/** The server that a tool came from: `chrome-devtools__click` of `MetaMCP` is from `chrome-devtools`. */
+function serverOf({ name, server }: CategorisedTool): string {
+  const at = name.lastIndexOf('__')
+  return at > 0 ? name.slice(0, at) : server
+}
+
+/** `ticker` for `ticker-mcp-server`. */
+function serverName(tool: CategorisedTool): string {
+  const server = serverOf(tool)
+  const plain = server.replaceAll(/(?<![\p{L}\p{N}])(?:mcp|server)(?![\p{L}\p{N}])/giu, ' ')
+  return categorySlug(plain) === '' ? server : plain
 }

@@ -4,7 +4,7 @@ import { matchWorkflows } from '../workflow/match.ts'
 import type { WorkflowDefinition } from '../workflow/model.ts'
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
-import { canonicalCategory } from '../category/canonical.ts'
+import { canonicalCategory } from '../category/categorise.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 
 /** Returns the workflow that guards a call of the tool, and those whose step the tool is. */

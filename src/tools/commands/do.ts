@@ -20,7 +20,7 @@ import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
 import { unsaid } from '../call/run-plan.ts'
 import type { BatchResult, ChainResult } from '../call/steps.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
-import { learnExample } from '../route/learned-store.ts'
+import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/route.ts'
 import { callNotes, callText, shownCall, type ShownCall, valueOfReport } from './call.ts'
 import { answerOf, sayUnasked } from './project-tools.ts'
@@ -70,6 +70,10 @@ interface UnclearResult extends RouteFacts {
   error: { code: 'request-unclear'; message: string; hint: string }
   tool?: string | undefined
   missing?: readonly string[] | undefined
+  /** What the request says and no parameter of the tool takes. */
+  unplaced?: readonly string[] | undefined
+  /** What was understood. */
+  params?: PlannedCall['params'] | undefined
   tried: readonly { tool: string; why: string }[]
   /** Where another code than "not found" applies, since servers were not asked. */
   exitCode?: ExitCode | undefined
@@ -83,6 +87,7 @@ interface PlanResult extends RouteFacts {
     notes: readonly string[]
   } & GuardResult)[]
   missing: readonly string[]
+  unplaced: readonly string[]
   complete?: string | undefined
   exitCode?: ExitCode | undefined
 }
@@ -119,14 +124,16 @@ export const command = defineCommand<Result, CallEvent>()({
       throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
     }
     return await withToolCalls(context, options, async ({ calls, index, place, project }) => {
+      const learnedIn = { project, runtime: context.runtime }
       const world: RequestWorld = {
         context: calls,
         router: async () => await requestRouter(request, index(), project, context),
         yes: options.yes,
         person: personAt(context),
         async learn(said, tool) {
-          await learnExample({ project, runtime: context.runtime }, { request: said, tool })
+          await learnExample(learnedIn, { request: said, tool })
         },
+        examples: confirmedRequests(readLearned(learnedIn).examples),
         onStep: stepListener(context),
         toValue: async (report) => await valueOfReport(report, place),
       }
@@ -155,7 +162,9 @@ function codeOf(result: Result): ExitCode {
   }
   if ('error' in result) return result.exitCode ?? exitCode.notFound
   if (!('missing' in result)) return dryRunCode(result)
-  if (result.missing.length > 0) return result.exitCode ?? exitCode.notFound
+  if (result.missing.length > 0 || result.unplaced.length > 0) {
+    return result.exitCode ?? exitCode.notFound
+  }
   const hasProblems = result.steps.some(({ problems }) => problems.length > 0)
   return hasProblems ? exitCode.usage : exitCode.done
 }
@@ -207,7 +216,9 @@ function unclear({
   reason,
   route,
   tool,
+  params,
   missing,
+  unplaced,
   complete,
   tried,
 }: RequestAnswer & { kind: 'unsure' }): UnclearResult {
@@ -217,13 +228,16 @@ function unclear({
       : `complete it: ${complete}`
   const error = { code: 'request-unclear', message: reason, hint } as const
   const facts = { ...routeFacts(route), candidates: route?.candidates ?? [] }
-  return { error, ...facts, tool, missing, tried }
+  return { error, ...facts, tool, params, missing, unplaced, tried }
 }
 
-function unclearNotes({ error, tool, candidates = [], tried }: UnclearResult): Note[] {
+function unclearNotes({ error, tool, params, candidates = [], tried }: UnclearResult): Note[] {
   return [
     error.message,
     ...(tool === undefined ? [] : [`Tool: ${safeLine(tool)}`]),
+    ...(Object.keys(params ?? {}).length === 0
+      ? []
+      : [`Params: ${safeLine(JSON.stringify(params))}`]),
     ...(candidates.length === 0
       ? []
       : [`Candidates: ${candidates.map((one) => one.tool).join(', ')}`]),
@@ -255,11 +269,14 @@ async function planOf(
   const { proposal } = meaning
   const steps: PlanResult['steps'][number][] = []
   for (const step of proposal.steps) steps.push(await foreseen(step, request, calls))
-  const lacking = proposal.steps.find((step) => step.missing.length > 0)
+  const lacking = proposal.steps.find(
+    ({ missing, unplaced }) => missing.length > 0 || unplaced.length > 0,
+  )
   return {
     ...routeFacts(meaning.kind === 'routed' ? meaning.route : undefined),
     steps,
     missing: proposal.missing,
+    unplaced: proposal.unplaced,
     complete: lacking && unsaid(lacking, calls.index).complete,
   }
 }
@@ -280,8 +297,11 @@ async function foreseen(
 
 function planText({ steps }: PlanResult): string {
   return steps
-    .map(({ missing, problems, notes, before, refused, ...step }, index) => {
-      const open = missing.map((name) => `${name} is missing`)
+    .map(({ missing, unplaced, problems, notes, before, refused, ...step }, index) => {
+      const open = [
+        ...missing.map((name) => `${name} is missing`),
+        ...unplaced.map((text) => `${JSON.stringify(text)} has no place`),
+      ]
       const line = planLine({ ...step, facts: [...open, ...problems, ...notes] })
       return `${safeLine(`${index + 1}. ${line}`)}\n${guardText({ before, refused })}`
     })

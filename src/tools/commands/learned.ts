@@ -3,8 +3,14 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, UsageError } from '../../core/errors.ts'
 import { amount, cell, safeLine } from '../../core/text.ts'
 import { ambiguousName, resolveName } from '../call/find-tool.ts'
-import { type LearnedExample, weightOf } from '../route/learned-example.ts'
-import { forgetExamples, learnedPath, learnExample, readLearned } from '../route/learned-store.ts'
+import {
+  forgetExamples,
+  learnedPath,
+  type LearnedExample,
+  learnExample,
+  readLearned,
+  weightOf,
+} from '../route/learned.ts'
 import {
   foundAmongAsked,
   hearing,

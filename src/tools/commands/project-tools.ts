@@ -11,8 +11,7 @@ import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
 import type { ToolSummary } from '../model.ts'
-import { configuredEmbedding } from '../route/configured-embedding.ts'
-import { meaningOf } from '../route/meaning.ts'
+import { configuredEmbedding, meaningOf } from '../route/embedding.ts'
 import { prepareRouter, type RouteOptions } from '../route/router.ts'
 import { openProjectServers, type ProjectServers } from '../server/project-servers.ts'
 import {
@@ -221,7 +220,7 @@ export async function toolNamed(
 function ranking(index: ToolIndex): ToolRanking {
   let router: ReturnType<typeof prepareRouter> | undefined
   return (text) => {
-    router ??= prepareRouter(index.tools, index)
+    router ??= prepareRouter(index.tools)
     return router.route(text, { limit: 5 }).candidates.map(({ tool }) => tool)
   }
 }

@@ -4,18 +4,16 @@ import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { cell, safeLine } from '../../core/text.ts'
 import type { ToolIndex } from '../cache/tool-index.ts'
-import { decideRequest, mostConsidered, type RequestDecision } from '../call/decide-request.ts'
-import { mapParameters } from '../parameters/map-parameters.ts'
-import type { PlannedCall } from '../parameters/plan-request.ts'
-import { projectRouter } from '../route/project-router.ts'
 import {
-  heldTools,
-  keepRouting,
-  type ProjectRouting,
-  readRouting,
-} from '../route/project-routing.ts'
+  decideRequest,
+  mostConsidered,
+  planTools,
+  proposeTool,
+  type RequestDecision,
+} from '../call/decide-request.ts'
+import type { PlannedCall, PlanTools } from '../parameters/plan-request.ts'
 import type { Route, RouteExplanation } from '../route/route.ts'
-import type { RouteOptions } from '../route/router.ts'
+import { isUnsure, projectRouter, type RouteOptions, type Router } from '../route/router.ts'
 import {
   sayUnasked,
   foundAmongAsked,
@@ -23,7 +21,6 @@ import {
   knownTools,
   meaningIn,
   type ToolContext,
-  toolProject,
 } from './project-tools.ts'
 
 /** A request with its route, and with what the tool would be called with. */
@@ -32,6 +29,8 @@ export interface RouteResult extends Omit<Route, 'category'> {
   /** Undefined where the tool's schema is not known. */
   params?: PlannedCall['params'] | undefined
   missing?: readonly string[] | undefined
+  /** What the request says and no parameter of the tool takes. */
+  unplaced?: readonly string[] | undefined
   /** Candidates that changed and were not accepted since: a call of them is refused. */
   heldBack?: readonly string[] | undefined
   explanation?: Pick<RouteExplanation, 'words' | 'candidates'> | undefined
@@ -58,8 +57,10 @@ export const command = defineCommand<RouteResult>()({
     const given = words.join(' ')
     const request = given === '-' ? await inputText(given, context) : given
     return await foundAmongAsked(context, async () => {
-      const routing = await routingFor(request, context)
-      const result = routeIn(routing, request, limit, explain)
+      const { found, diagnostics } = await hearing(context, knownTools)
+      const routing = await routingOf(request, found.index, found.project, context)
+      const heard = { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
+      const result = routeIn(heard, request, limit, explain)
       if (result.decision !== 'ask') return result
       const code = sayUnasked(context)
       return code === exitCode.notFound ? result : { ...result, exitCode: code }
@@ -72,15 +73,17 @@ export const command = defineCommand<RouteResult>()({
 })
 
 /** What routes the requests of a project. */
-export type Routing = Pick<
-  ProjectRouting,
-  'router' | 'tools' | 'definition' | 'held' | 'diagnostics'
-> &
-  Pick<RouteOptions, 'meaning'>
+export interface Routing extends Pick<RouteOptions, 'meaning'> {
+  router: Router
+  tools: PlanTools
+  /** Ids of tools that changed and were not accepted since: they are not called. */
+  held: ReadonlySet<string>
+  diagnostics: readonly Diagnostic[]
+}
 
 /** Routes a request with routing that was prepared already. */
 export function routeIn(
-  { router, tools, definition, held, meaning, diagnostics }: Routing,
+  { router, tools, held, meaning, diagnostics }: Routing,
   request: string,
   limit: number,
   explain = false,
@@ -88,24 +91,17 @@ export function routeIn(
   // How many are shown decides nothing.
   const most = { limit: Math.max(limit, mostConsidered), meaning }
   const routeOf = (text: string): Route => router.route(text, text === request ? most : {})
-  const decided = decideRequest(request, routeOf, { tools, definition })
-  const { category, decision, tool, margin, intent, slots, named } = decided.route
-  const candidates = decided.route.candidates.slice(0, limit)
-  const mapping = mappingOf(request, decided, definition)
+  const decided = decideRequest(request, routeOf, tools)
+  const { category, candidates: all, ...route } = decided.route
+  const candidates = all.slice(0, limit)
   const heldBack = candidates.flatMap((one) => (held.has(one.tool) ? [one.tool] : []))
   const explanation = explain ? router.explain(request, { limit, meaning }) : undefined
   return {
-    decision,
+    ...route,
     category: category ?? null,
-    tool,
-    params: mapping?.params,
-    missing: mapping?.missing,
-    margin,
     candidates,
+    ...mappingOf(request, decided, tools),
     heldBack: heldBack.length === 0 ? undefined : heldBack,
-    intent,
-    slots,
-    named,
     explanation: explanation && {
       words: explanation.words,
       candidates: explanation.candidates,
@@ -118,31 +114,18 @@ export function routeIn(
 function mappingOf(
   request: string,
   { route: { tool }, proposal }: RequestDecision,
-  definition: Routing['definition'],
-): Pick<PlannedCall, 'params' | 'missing'> | undefined {
-  const last = proposal?.steps.at(-1)
-  if (last !== undefined && proposal !== undefined && proposal.parts > 1) {
-    const given = last.bindings.map(({ parameter }) => parameter)
-    return { params: last.params, missing: [...given, ...last.missing] }
+  tools: PlanTools,
+): Pick<RouteResult, 'params' | 'missing' | 'unplaced'> {
+  const meant = proposal ?? (tool === undefined ? undefined : proposeTool(request, tool, tools))
+  const last = meant?.steps.at(-1)
+  if (meant === undefined || last === undefined) return {}
+  const given = last.bindings.map(({ parameter }) => parameter)
+  const { unplaced } = meant
+  return {
+    params: last.params,
+    missing: [...given, ...last.missing],
+    unplaced: unplaced.length === 0 ? undefined : unplaced,
   }
-  const defined = tool === undefined ? undefined : definition(tool)
-  return defined === undefined ? undefined : mapParameters(request, defined)
-}
-
-/** Routing as the last command kept it, else made from the project's tools and kept. */
-async function routingFor(request: string, context: ToolContext): Promise<Routing> {
-  const { runtime, settings } = context
-  const isPlain = settings.tools.embeddings === 'off'
-  const kept = isPlain ? readRouting({ project: toolProject(context), runtime }) : undefined
-  if (kept !== undefined) {
-    if (kept.message !== undefined) context.note(kept.message)
-    return kept
-  }
-  const { found, diagnostics } = await hearing(context, knownTools)
-  const { index, project } = found
-  const routing = await routingOf(request, index, project, context)
-  if (isPlain && diagnostics.length === 0) keepRouting({ project, runtime })
-  return { ...routing, diagnostics: [...diagnostics, ...routing.diagnostics] }
 }
 
 /** Routing over the tools of an index, with what was learned in the project. */
@@ -152,13 +135,15 @@ export async function routingOf(
   project: string,
   context: ToolContext,
 ): Promise<Routing> {
-  const { router, diagnostics } = projectRouter(index, { project, runtime: context.runtime })
+  const place = { project, runtime: context.runtime }
+  const { router, examples, diagnostics } = projectRouter(index, place)
+  const isChanged = ({ id }: { id: string }): boolean => index.caution(id)?.kind === 'changed'
   return {
     router,
-    tools: index.tools.map(({ id }) => id),
-    definition: (id) => index.definition(id),
-    held: new Set(heldTools(index)),
-    meaning: await meaningIn(request, index, context),
+    tools: planTools(index, examples),
+    held: new Set(index.tools.filter(isChanged).map(({ id }) => id)),
+    // The words decide alone where they are sure.
+    meaning: isUnsure(router.route(request)) ? await meaningIn(request, index, context) : undefined,
     diagnostics,
   }
 }
@@ -170,15 +155,15 @@ export async function requestRouter(
   project: string,
   context: ToolContext,
 ): Promise<(text: string) => Route> {
-  const { router, diagnostics } = projectRouter(index, { project, runtime: context.runtime })
+  const { router, meaning, diagnostics } = await routingOf(request, index, project, context)
   context.diagnose(diagnostics)
-  const meaning = await meaningIn(request, index, context)
   return (text) => router.route(text, text === request ? { meaning } : {})
 }
 
 /** The seed's routing trace, what it rests on, and the other candidates. */
 function routeText(result: RouteResult, screen: Screen): string {
-  const { decision, category, tool, margin, candidates, intent, params, missing = [] } = result
+  const { decision, category, tool, margin, candidates, intent, params } = result
+  const { missing = [], unplaced = [] } = result
   const rows = candidates.map((one) => [`  ${safeLine(one.tool)}`, one.score.toFixed(2)])
   return [
     `intent: ${safeLine(JSON.stringify(intent))}\n`,
@@ -186,6 +171,7 @@ function routeText(result: RouteResult, screen: Screen): string {
     `tool: ${screen.style('bold', safeLine(tool ?? '-'))}\n`,
     params === undefined ? '' : `params: ${safeLine(JSON.stringify(params))}\n`,
     missing.length === 0 ? '' : `missing: ${safeLine(missing.join(', '))}\n`,
+    unplaced.length === 0 ? '' : `not placed: ${safeLine(unplaced.join(', '))}\n`,
     `decision: ${decision}, margin ${margin.toFixed(2)}\n`,
     rows.length === 0 ? '' : `candidates:\n${screen.table(rows)}`,
     result.explanation === undefined ? '' : explanationText(result.explanation, screen),

@@ -5,7 +5,7 @@ import { safeLine, cell } from '../../core/text.ts'
 import type { ToolIndexLoading } from '../cache/load.ts'
 import type { ToolCaution } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
-import { projectRouter } from '../route/project-router.ts'
+import { projectRouter } from '../route/router.ts'
 import { cautionMark } from './describe-tool.ts'
 import { foundAmongAsked, hearing, knownTools, sayUnasked } from './project-tools.ts'
 

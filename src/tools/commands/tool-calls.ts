@@ -254,7 +254,7 @@ async function rankingOf(
   project: string,
   { runtime }: ToolContext,
 ): Promise<ToolRanking> {
-  const { projectRouter } = await import('../route/project-router.ts')
+  const { projectRouter } = await import('../route/router.ts')
   const { router } = projectRouter(index, { project, runtime })
   return (id) => router.route(id.replaceAll(/[_.-]+/g, ' ')).candidates.map(({ tool }) => tool)
 }

@@ -8,7 +8,7 @@ import { openSession, type SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
 import { loadToolIndex } from '../cache/load.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
-import { canonicalCategory } from '../category/canonical.ts'
+import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
 import type { ToolContext } from './project-tools.ts'
 

@@ -1,17 +1,12 @@
 import type { JsonValue } from '../../skill/model.ts'
 import { answerJson } from '../workflow/gate.ts'
-import { elementIn } from './_element.ts'
 
-/** How a value is taken from what an earlier call returned. */
-export type Extraction =
-  /** The page that is open: `1: about:blank [selected]`. */
-  | { kind: 'open-page' }
-  /** The element of a page snapshot that these words of the request describe. */
-  | { kind: 'element'; words: readonly string[] }
-  /** A library id such as `/vercel/next.js`. */
-  | { kind: 'library-id' }
-  /** The item of a list that the request mentions, or the only one. */
-  | { kind: 'item'; request: string }
+/** How a value is taken from what an earlier call returned, by the words of the request. */
+export interface Extraction {
+  /** An element or the open page of a browser, a library id such as `/a/b`, or an item of a list. */
+  kind: 'element' | 'library-id' | 'item' | 'open-page'
+  words: readonly string[]
+}
 
 export type Extracted =
   | { found: true; value: JsonValue }
@@ -19,73 +14,94 @@ export type Extracted =
   | { found: false; candidates: readonly string[] }
 
 /** Takes a value out of a tool's text. Pure; a text of another form gives no value. */
-export function extractValue(extraction: Extraction, text: string): Extracted {
-  switch (extraction.kind) {
+export function extractValue({ kind, words }: Extraction, text: string): Extracted {
+  switch (kind) {
+    case 'element':
+      return elementIn(text, words)
+    case 'item':
+      return itemIn(text, words)
     case 'open-page':
       return openPage(text)
-    case 'element':
-      return elementIn(text, extraction.words)
     case 'library-id': {
-      const id = /(?<![\w:/.])(\/[\w.-]{1,100}\/[\w.-]{1,100}(?:\/[\w.-]{1,100})?)(?![\w/])/.exec(
-        text,
-      )?.[1]
+      const pattern = /(?<![\w:/.])(\/[\w.-]{1,100}\/[\w.-]{1,100}(?:\/[\w.-]{1,100})?)(?![\w/])/
+      const id = pattern.exec(text)?.[1]
       return id === undefined ? { found: false, candidates: [] } : { found: true, value: id }
     }
-    case 'item':
-      return itemIn(text, extraction.request)
   }
 }
 
+/** The page that is open: `1: about:blank [selected]`. */
 function openPage(text: string): Extracted {
   const pages = [...text.matchAll(/^[^\S\n\r\u2028\u2029]*(\d{1,9}):\s(.*)$/gm)]
-  const open = pages.find((match) => match[2]?.includes('[selected]')) ?? pages[0]
-  return open === undefined || (pages.length > 1 && !/\[selected\]/.test(text))
+  const selected = pages.filter((match) => match[2]?.includes('[selected]'))
+  const [open, ...others] = selected.length > 0 ? selected : pages
+  return open === undefined || others.length > 0
     ? { found: false, candidates: pages.map((match) => match[0].trim()).slice(0, 10) }
     : { found: true, value: Number(open[1]) }
 }
 
-function itemIn(text: string, request: string): Extracted {
+interface PageElement {
+  id: string
+  role: string
+  label: string
+}
+
+/** The element of a page snapshot that the words describe: by its label, then by its role. */
+function elementIn(snapshot: string, words: readonly string[]): Extracted {
+  const elements = snapshot.split('\n').flatMap((line): PageElement[] => {
+    const match = /^\s*uid=(\S{1,40})\s+(\S{1,40})(?:\s+"([^"]{0,500})")?/.exec(line)
+    const [, id = '', role = '', label = ''] = match ?? []
+    return match === null ? [] : [{ id, role, label }]
+  })
+  const scored = elements
+    .map((element) => ({ element, score: scoreOf(element, words) }))
+    .filter(({ score }) => score > 0)
+    .toSorted((one, other) => other.score - one.score)
+  const [best, second] = scored
+  if (best !== undefined && best.score !== second?.score)
+    return { found: true, value: best.element.id }
+  const near = scored.length > 0 ? scored.map(({ element }) => element) : elements
+  const described = near.map(({ id, role, label }) => `${id} ${role}${label && ` "${label}"`}`)
+  return { found: false, candidates: described.slice(0, 10) }
+}
+
+function scoreOf({ role, label }: PageElement, words: readonly string[]): number {
+  const own = new Set(label.toLowerCase().match(/[\p{L}\p{N}]+/gu))
+  const named = words.filter((word) => own.has(word)).length
+  const isWhole = own.size > 0 && named === own.size
+  return named * 2 + (isWhole ? 0.5 : 0) + (words.includes(role.toLowerCase()) ? 1 : 0)
+}
+
+/** The item of a list that the words mention, or the only one. */
+function itemIn(text: string, words: readonly string[]): Extracted {
   const items = itemsOf(text)
-  const asked = items.filter((item) => mentions(request, item))
-  const [only] =
-    asked.length === 0 ? items : asked.toSorted((one, other) => other.length - one.length)
-  return only !== undefined && (asked.length > 0 || items.length === 1)
-    ? { found: true, value: only }
-    : { found: false, candidates: items.slice(0, 10) }
+  const said = ` ${words.join(' ')} `
+  const asked = items
+    .filter((item) =>
+      said.includes(` ${(item.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(' ')} `),
+    )
+    .toSorted((one, other) => other.length - one.length)
+  const value = asked[0] ?? (items.length === 1 ? items[0] : undefined)
+  return value === undefined
+    ? { found: false, candidates: items.slice(0, 10) }
+    : { found: true, value }
 }
 
 /** The names in a list: strings or `name` fields of JSON, else one a line. */
 function itemsOf(text: string): string[] {
-  const json = jsonNames(text)
+  const value = answerJson(text)
   const lines = text
     .split('\n')
-    .map((line) => /^\s*(?:(?:[-*•]|\d{1,4}[.)])\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1])
-  const names = json ?? lines.filter((name) => name !== undefined)
-  return [...new Set(names)].slice(0, 1000)
+    .flatMap((line) => /^\s*(?:[-*•]\s*)?["'`]?([\w.$-]{1,128})["'`]?/.exec(line)?.[1] ?? [])
+  return [...new Set(value === undefined ? lines : namesIn(value, 0))].slice(0, 1000)
 }
 
-function jsonNames(text: string): string[] | undefined {
-  const value = answerJson(text)
-  if (value === undefined) return undefined
-  const names: string[] = []
-  collect(value, names, 0)
-  return names
-}
-
-function collect(value: unknown, names: string[], depth: number): void {
-  if (depth > 6 || names.length >= 1000) return
-  if (typeof value === 'string') names.push(value)
-  else if (Array.isArray(value)) for (const item of value) collect(item, names, depth + 1)
-  else if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value)
-    const name = entries.find(([key]) => /^(?:name|id|.*_name|database|table)$/i.test(key))?.[1]
-    if (typeof name === 'string') names.push(name)
-    else
-      for (const [, part] of entries) if (typeof part === 'object') collect(part, names, depth + 1)
-  }
-}
-
-function mentions(request: string, item: string): boolean {
-  const name = item.replaceAll(/[^\w]/g, '\\$&')
-  return new RegExp(`(?<![\\w-])${name}(?![\\w-])`, 'i').test(request)
+function namesIn(value: unknown, depth: number): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null || depth > 6) return []
+  if (Array.isArray(value)) return value.flatMap((item) => namesIn(item, depth + 1))
+  const entries: [string, unknown][] = Object.entries(value)
+  const name = entries.find(([key]) => /^(?:name|id)$/i.test(key))?.[1]
+  if (typeof name === 'string') return [name]
+  return entries.flatMap(([, part]) => (typeof part === 'object' ? namesIn(part, depth + 1) : []))
 }

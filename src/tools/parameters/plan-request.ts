@@ -1,9 +1,11 @@
 import { withoutEnd } from '../../core/text.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
-import { type Extracted, type Extraction, extractValue } from './extract-value.ts'
-import { mapParameters, type MappedValue } from './map-parameters.ts'
+import { lastSegment } from '../workflow/tool-names.ts'
 import { splitClauses } from './clauses.ts'
-import { moves, playbooks, providers, visitor } from './provider-table.ts'
+import { contractOpener, contractProviders, contractSequences } from '../contract.ts'
+import { type Extraction, extractValue } from './extract-value.ts'
+import { mapParameters, type MappedValue, type ParameterMapping } from './map-parameters.ts'
+import { wordsOf } from './parameter.ts'
 import { findSlots } from './slots.ts'
 
 /** A parameter that is taken from what an earlier step returned. */
@@ -23,6 +25,8 @@ export interface PlannedCall {
   bindings: readonly Binding[]
   /** Required parameters that neither the request nor an earlier step has. */
   missing: readonly string[]
+  /** What the request says to this step and nothing took. */
+  unplaced: readonly string[]
   trace: readonly MappedValue[]
   /** Why the step is there: `asked for`, `gives uid to click`. */
   reason: string
@@ -35,42 +39,41 @@ export interface RequestPlan {
   steps: readonly PlannedCall[]
 }
 
-export interface PlanWorld {
-  router: { route: (request: string) => { tool?: string | undefined } }
+export interface PlanTools {
   /** The whole definition of a tool by its id. */
   definition: (id: string) => ToolDefinition | undefined
   /** Ids of every tool, in the registry's order. */
   tools: readonly string[]
-  /** Values known before, such as the page that is open. */
-  known?: JsonObject | undefined
+  /** Sentences that are known to mean a tool. */
+  examples?: ((id: string) => readonly string[]) | undefined
 }
 
 /**
  * Plans a request (seed 3, multi-tool orchestration): its clauses in their order, each with the
  * calls that give it what it needs, such as `take_snapshot` before a click on something that is
- * only described. Pure; calls nothing. No steps where the router finds no tool.
+ * only described. Pure; calls nothing. No steps where a clause has no tool.
  *
- * @param tool id of the tool for a request of one clause, where it has been chosen already.
+ * @param chosen the tool of each clause, or of the whole request.
  */
-export function planRequest(request: string, world: PlanWorld, tool?: string): RequestPlan {
-  const clauses = tool === undefined ? splitClauses(request) : [request]
-  const chosen = clauses.map((clause) => ({
-    clause,
-    tool: tool ?? world.router.route(clause).tool,
-  }))
-  const whole = tool ?? world.router.route(request).tool
-  const isSplit = chosen.length > 1 && chosen.every((part) => part.tool !== undefined)
-  const parts = isSplit ? chosen : [{ clause: request, tool: whole }]
-  const draft: Draft = { steps: [], world, known: { ...world.known } }
-  for (const part of parts) {
-    const definition = part.tool === undefined ? undefined : world.definition(part.tool)
+export function planRequest(
+  clauses: readonly { text: string; tool: string | undefined }[],
+  tools: PlanTools,
+): RequestPlan {
+  const draft: Draft = { steps: [], tools }
+  for (const { text, tool } of clauses) {
+    const definition = tool === undefined ? undefined : tools.definition(tool)
     if (definition === undefined) return { steps: [] }
-    for (const each of withPlaybook(part.clause, definition, world)) {
-      visitFirst(draft, part.clause, each)
-      addCall(draft, part.clause, each, 'asked for', 0)
-    }
+    for (const one of sequenceOf(text, definition, tools)) addAsked(draft, text, one)
   }
   return { steps: draft.steps }
+}
+
+/** The clauses of a request; the names of all tools say which words are verbs. */
+export function clausesOf(request: string, { tools }: PlanTools): string[] {
+  return splitClauses(
+    request,
+    tools.map((id) => ({ name: lastSegment(id) })),
+  )
 }
 
 export type BoundParams =
@@ -85,7 +88,7 @@ export function bindParams(
 ): BoundParams {
   const bound: Record<string, JsonObject[string]> = { ...params }
   for (const { parameter, from, extraction } of bindings) {
-    const extracted: Extracted = extractValue(extraction, texts.get(from) ?? '')
+    const extracted = extractValue(extraction, texts.get(from) ?? '')
     if (!extracted.found) return { ready: false, parameter, from, candidates: extracted.candidates }
     bound[parameter] = extracted.value
   }
@@ -94,100 +97,134 @@ export function bindParams(
 
 interface Draft {
   steps: PlannedCall[]
-  world: PlanWorld
-  known: JsonObject
+  tools: PlanTools
 }
 
-/** A provider may itself need a provider (a snapshot needs a page), but never without end. */
-const maxDepth = 3
+/** The tool of a clause, after the one that opens the address which it has no place for. */
+function addAsked(draft: Draft, clause: string, tool: ToolDefinition): void {
+  const mapping = mappingIn(draft, clause, tool)
+  const address = findSlots(clause).find(
+    ({ kind, value }) => kind === 'url' && mapping.unplaced.includes(value),
+  )
+  const opener = address && sibling(draft.tools, tool, contractOpener.tool)
+  if (address !== undefined && opener !== undefined && opener.id !== tool.id) {
+    const request = contractOpener.request(address.value)
+    addStep(
+      draft,
+      request,
+      opener,
+      mappingIn(draft, request, opener),
+      `opens the page for ${tool.name}`,
+    )
+    const rest = `${clause.slice(0, address.start)} ${clause.slice(address.end)}`
+    addStep(draft, rest, tool, mappingIn(draft, rest, tool), 'asked for')
+  } else addStep(draft, clause, tool, mapping, 'asked for')
+}
 
-function addCall(
+function mappingIn(draft: Draft, clause: string, tool: ToolDefinition): ParameterMapping {
+  return mapParameters(clause, tool, {
+    known: knownFor(tool, draft),
+    examples: draft.tools.examples?.(tool.id),
+  })
+}
+
+/** What earlier steps on the same server say counts for the next ones that require it too. */
+function knownFor({ server }: ToolDefinition, { steps, tools }: Draft): JsonObject {
+  const before = steps.filter(({ tool }) => tools.definition(tool)?.server === server)
+  return Object.assign({}, ...before.map(({ params }) => params))
+}
+
+function addStep(
   draft: Draft,
   clause: string,
   tool: ToolDefinition,
+  { params, missing, unplaced, trace }: ParameterMapping,
   reason: string,
-  depth: number,
 ): PlannedCall {
-  const mapping = mapParameters(clause, tool, { known: draft.known })
-  const bindings: Binding[] = []
-  const missing: string[] = []
-  for (const parameter of mapping.missing) {
-    const binding = provide(draft, clause, tool, parameter, depth)
-    if (binding === undefined) missing.push(parameter)
-    else bindings.push(binding)
-  }
+  const bindings = missing.flatMap((parameter) => bindingFor(draft, clause, tool, parameter) ?? [])
+  const bound = bindings.map(({ parameter }) => parameter)
+  const from = [...new Set(bindings.map((binding) => binding.from))]
   const previous = draft.steps.at(-1)
-  const after = bindings.map(({ from }) => from)
+  const words = new Set(bindings.flatMap(({ extraction }) => wordsOf(extraction.words.join(' '))))
   const step: PlannedCall = {
     name: freeName(draft, tool.name),
     tool: tool.id,
-    params: mapping.params,
+    params,
     bindings,
-    missing,
-    trace: mapping.trace,
+    missing: missing.filter((parameter) => !bound.includes(parameter)),
+    unplaced: unplaced.filter((text) => !wordsOf(text).every((word) => words.has(word))),
+    trace,
     reason,
-    after: after.length > 0 || previous === undefined ? [...new Set(after)] : [previous.name],
+    after: from.length > 0 || previous === undefined ? from : [previous.name],
   }
   draft.steps.push(step)
-  draft.known = { ...draft.known, ...sharedValues(mapping.params) }
   return step
 }
 
-function provide(
+function bindingFor(
   draft: Draft,
   clause: string,
   tool: ToolDefinition,
   parameter: string,
-  depth: number,
 ): Binding | undefined {
-  const row = providers.find((each) => each.parameter.test(parameter) && !each.tool.test(tool.name))
-  const provider = row === undefined ? undefined : sibling(draft.world, tool.server, row.tool)
-  if (row === undefined || provider === undefined || depth >= maxDepth) return undefined
-  const given = draft.steps.findLast((step) => step.tool === provider.id)
-  const step =
-    given ?? addCall(draft, clause, provider, `gives ${parameter} to ${tool.name}`, depth + 1)
-  return { parameter, from: step.name, extraction: row.extraction(clause) }
+  const found = providerOf(draft, tool, parameter)
+  if (found === undefined) return undefined
+  const { provider, kind } = found
+  const known = draft.steps.findLast((step) => step.tool === provider.id)
+  const mapping = mappingIn(draft, clause, provider)
+  // Needs something that only another question could give.
+  const isOpen = mapping.missing.some((name) => providerOf(draft, provider, name) === undefined)
+  if (known === undefined && isOpen) return undefined
+  const reason = `gives ${parameter} to ${tool.name}`
+  const from = known ?? addStep(draft, clause, provider, { ...mapping, unplaced: [] }, reason)
+  const own = new Set(wordsOf(tool.name))
+  const words = (clause.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).slice(0, 60)
+  const extraction = { kind, words: words.filter((word) => !own.has(word)) }
+  return { parameter, from: from.name, extraction }
 }
 
-/** A tool that takes no address works on the page that is open: the one of the request comes first. */
-function visitFirst(draft: Draft, clause: string, tool: ToolDefinition): void {
-  const [address] = findSlots(clause).filter(({ kind }) => kind === 'url')
-  if (address === undefined || moves.test(tool.name)) return
-  const opener = sibling(draft.world, tool.server, visitor)
-  if (opener === undefined) return
-  const { trace } = mapParameters(clause, tool)
-  if (trace.some(({ text }) => text.includes(address.value))) return
-  addCall(draft, clause, opener, `opens the page for ${tool.name}`, 0)
+function providerOf(
+  { tools }: Draft,
+  tool: ToolDefinition,
+  parameter: string,
+): { provider: ToolDefinition; kind: Extraction['kind'] } | undefined {
+  const row = contractProviders.find((one) => one.parameter === parameter)
+  const provider = row && sibling(tools, tool, row.tool)
+  return row === undefined || provider === undefined || provider.id === tool.id
+    ? undefined
+    : { provider, kind: row.kind }
 }
 
 /** The tool itself, or the tools that answer such a request together when it is one of them. */
-function withPlaybook(clause: string, tool: ToolDefinition, world: PlanWorld): ToolDefinition[] {
-  for (const { request, tools } of playbooks) {
-    if (!request.test(clause) || !tools.some((name) => name.test(tool.name))) continue
-    const all = tools.map((name) => sibling(world, tool.server, name))
-    const present = all.filter((each) => each !== undefined)
-    if (present.length === tools.length) return present
+function sequenceOf(clause: string, tool: ToolDefinition, tools: PlanTools): ToolDefinition[] {
+  for (const { phrase, tools: names } of contractSequences) {
+    const members = names.flatMap((name) => sibling(tools, tool, name) ?? [])
+    const isMember = members.some(({ id }) => id === tool.id)
+    if (phrase.test(clause) && isMember && members.length === names.length) return members
   }
   return [tool]
 }
 
-function sibling(world: PlanWorld, server: string, name: RegExp): ToolDefinition | undefined {
-  const prefix = `${server}__`
-  for (const id of world.tools) {
-    // Few definitions are worth reading.
-    if (!id.startsWith(prefix) || !name.test(id.slice(prefix.length))) continue
-    const definition = world.definition(id)
-    if (definition?.server === server && name.test(definition.name)) return definition
-  }
-  return undefined
+/** The tool of that name on the same server; `-` and `_` are the same. */
+function sibling(
+  { tools, definition }: PlanTools,
+  { server }: ToolDefinition,
+  name: string,
+): ToolDefinition | undefined {
+  const wanted = wordsOf(name).join()
+  const id = tools.find(
+    (one) =>
+      one.startsWith(`${server}__`) && wordsOf(one.slice(server.length + 2)).join() === wanted,
+  )
+  return id === undefined ? undefined : definition(id)
 }
 
-/** What one step says is meant for the next ones too, when they require it and say nothing else. */
-const sharedParameters =
-  /^(?:owner|repo|repository|pull_?number|issue_?number|database|page_?id|library_?id)$/i
-
-function sharedValues(params: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(params).filter(([name]) => sharedParameters.test(name)))
+/** Whether the tool has a place for everything, so that it can be called. */
+export function isComplete({ steps }: RequestPlan): boolean {
+  return (
+    steps.length > 0 &&
+    steps.every(({ missing, unplaced }) => missing.length === 0 && unplaced.length === 0)
+  )
 }
 
 function freeName({ steps }: Draft, tool: string): string {
@@ -195,5 +232,5 @@ function freeName({ steps }: Draft, tool: string): string {
   const count = steps.filter(
     ({ name }) => name === base || withoutEnd(name, '0123456789') === base,
   ).length
-  return count === 0 ? base : `${base}${String(count + 1)}`
+  return count === 0 ? base : `${base}${count + 1}`
 }

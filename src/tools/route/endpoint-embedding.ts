@@ -1,4 +1,5 @@
 import { messageOf } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
 import { safeLine } from '../../core/text.ts'
 import { ToolError } from '../errors.ts'
 import type { Embedding } from './embedding.ts'
@@ -66,82 +67,62 @@ async function ask(
   signal: AbortSignal | undefined,
 ): Promise<Float32Array[]> {
   const limit = AbortSignal.timeout(timeoutMs)
-  let status: number
-  let text: string
+  const authorization = key === undefined ? {} : { authorization: `Bearer ${key}` }
+  let response: Response
+  let text = ''
   try {
-    const response = await fetch(url, {
+    response = await fetch(url, {
       method: 'POST',
       redirect: 'error',
-      headers: {
-        'content-type': 'application/json',
-        ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
-      },
+      headers: { 'content-type': 'application/json', ...authorization },
       body: JSON.stringify({ model, input, encoding_format: 'float' }),
       signal: signal === undefined ? limit : AbortSignal.any([signal, limit]),
     })
-    status = response.status
     text = await readAnswer(response)
   } catch (error) {
     signal?.throwIfAborted()
-    throw failed(url, limit.aborted ? `no answer after ${timeoutMs} ms` : reasonOf(error), error)
+    // `fetch` says only that it failed; its cause says why.
+    const reason = messageOf((error instanceof Error ? error.cause : undefined) ?? error)
+    throw failed(url, limit.aborted ? `no answer after ${timeoutMs} ms` : reason, error)
   }
-  if (status < 200 || status > 299) {
-    throw failed(url, `status ${status}: ${safeLine(text.slice(0, 200))}`)
-  }
+  if (!response.ok) throw failed(url, `status ${response.status}: ${safeLine(text.slice(0, 200))}`)
   return readVectors(url, text, input.length)
 }
 
 async function readAnswer(response: Response): Promise<string> {
-  const decoder = new TextDecoder()
-  let text = ''
+  const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength
     if (size > largestAnswer) throw new Error(`the answer is larger than ${largestAnswer} bytes`)
-    text += decoder.decode(chunk, { stream: true })
+    chunks.push(chunk)
   }
-  return text + decoder.decode()
+  return Buffer.concat(chunks).toString()
 }
 
 /** `{ data: [{ index, embedding }] }`; the order is that of `index`. */
 function readVectors(url: URL, text: string, count: number): Float32Array[] {
-  const answer = parse(url, text)
-  const data = isRecord(answer) ? answer['data'] : undefined
-  if (!Array.isArray(data) || data.length !== count) {
-    throw failed(url, `the answer has no ${count} vectors`)
-  }
-  const vectors: (Float32Array | undefined)[] = []
-  data.forEach((item: unknown, place) => {
-    const index = isRecord(item) && typeof item['index'] === 'number' ? item['index'] : place
-    const embedding = isRecord(item) ? item['embedding'] : undefined
-    if (!Array.isArray(embedding) || !embedding.every((value) => Number.isFinite(value))) return
-    if (Number.isInteger(index) && index >= 0 && index < count)
-      vectors[index] = Float32Array.from(embedding)
-  })
-  const whole = Array.from(vectors).filter((vector) => vector !== undefined)
-  const lengths = new Set(whole.map(({ length }) => length))
-  if (whole.length !== count || lengths.size !== 1) {
-    throw failed(url, 'a vector is missing, or they differ in length')
-  }
-  return whole
-}
-
-function parse(url: URL, text: string): unknown {
+  let answer: unknown
   try {
-    return JSON.parse(text)
+    answer = JSON.parse(text)
   } catch (error) {
     throw failed(url, 'the answer is not JSON', error)
   }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** `fetch` says only that it failed; its cause says why. */
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined
-  return messageOf(cause ?? error)
+  const data = isObject(answer) ? answer['data'] : undefined
+  if (!Array.isArray(data) || data.length !== count) {
+    throw failed(url, `the answer has no ${count} vectors`)
+  }
+  const vectors = new Map<number, Float32Array>()
+  data.forEach((item: unknown, place) => {
+    const { index = place, embedding }: Record<string, unknown> = isObject(item) ? item : {}
+    if (!Array.isArray(embedding) || !embedding.every((value) => Number.isFinite(value))) return
+    if (typeof index === 'number') vectors.set(index, Float32Array.from(embedding))
+  })
+  const whole = data.flatMap((_, place) => vectors.get(place) ?? [])
+  if (whole.length !== count || new Set(whole.map(({ length }) => length)).size !== 1) {
+    throw failed(url, 'a vector is missing, or they differ in length')
+  }
+  return whole
 }
 
 function failed(url: URL, why: string, cause?: unknown): ToolError {

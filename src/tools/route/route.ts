@@ -7,12 +7,14 @@ export interface Route {
    * fits well enough to be offered without a question.
    */
   decision: 'answer' | 'shortlist' | 'ask'
-  /** Canonical category of the first candidate. */
+  /** Category of the first candidate. */
   category?: string | undefined
   /** Id of the first candidate; undefined with `ask`. */
   tool?: string | undefined
   /** How far the first candidate is ahead of the second, as a part of its score: 0 to 1. */
   margin: number
+  /** The probability that the first candidate is meant: 0 to 1. */
+  probability: number
   /** Best first; equal scores in code-point order of their ids. */
   candidates: readonly Candidate[]
   /** What the request is about: its words in phrases, without grammar and typed pieces. */
@@ -43,32 +45,16 @@ export interface CandidateExplanation {
 }
 
 export interface ScorePart {
-  kind: PartKind
+  /** The field of the tool that has the words, or `called by name`, `example`, `meaning`. */
+  kind: string
   /** The words of the request, and what they met. */
   text: string
   score: number
 }
 
-export type PartKind =
-  | FieldName
-  | 'category'
-  | 'similar word'
-  | 'synonym'
-  | 'subject'
-  | 'changes'
-  | 'takes'
-  | 'does not take'
-  | 'whole name'
-  | 'called by name'
-  | 'asked before'
-  | 'corrected before'
-  | 'meaning'
-
-export type FieldName = 'name' | 'description' | 'parameters' | 'server' | 'examples'
-
 export interface RouteExplanation {
   route: Route
-  /** Words of the request as they were compared, with their weight; 0 is grammar. */
+  /** Words of the request as they were compared, with their weight. */
   words: readonly { word: string; weight: number }[]
   candidates: readonly CandidateExplanation[]
 }

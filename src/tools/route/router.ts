@@ -1,23 +1,21 @@
-import { compareText } from '../../core/diagnostic.ts'
-import type { Category } from '../category/category.ts'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { plainWords, wordsOf } from '../../rank/words.ts'
+import { prepareRanker, type RankDocument, type Ranked, sureOfWords } from '../../rank/ranker.ts'
+import type { ProjectPlace } from '../cache/places.ts'
+import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
-import { decide } from './decide.ts'
-import { explainRoute } from './explain.ts'
+import { contractExamples } from '../contract.ts'
+import { findSlots, maxRequestLength, type Slot } from '../parameters/slots.ts'
+import { foldName, lastSegment } from '../workflow/tool-names.ts'
+import { confirmedRequests, readLearned, routeExamples } from './learned.ts'
 import { prepareNames } from './named-tools.ts'
-import { prepareRanking, type Question } from './ranking.ts'
-import { readWords } from './read-words.ts'
-import { type DefinitionOf, type RoutedTools, routedTools } from './routed-tool.ts'
-import type { Candidate, Route, RouteExample, RouteExplanation } from './route.ts'
+import type { CandidateExplanation, Route, RouteExample, RouteExplanation } from './route.ts'
 
 export interface RouterOptions {
-  /** Their names and keywords are a prior; no tool is left out for its category. */
-  categories?: readonly Pick<Category, 'name' | 'keywords'>[] | undefined
   /** What was learned in the project, besides the examples that the tools carry. */
   examples?: readonly RouteExample[] | undefined
   /** Why servers cannot be reached, by name. Their tools stay candidates and say so. */
   unavailable?: ReadonlyMap<string, string> | undefined
-  /** Finds a tool's input schema: what a request holds is then weighed by what a tool takes. */
-  definition?: DefinitionOf | undefined
 }
 
 export interface RouteOptions {
@@ -34,99 +32,191 @@ export interface Router {
   explain(request: string, options?: RouteOptions): RouteExplanation
 }
 
+/** From this probability on the first candidate is the answer. */
+const sureEnough = 0.7
+/** The lead over the second that an answer needs. */
+const leastLead = 0.2
+/** Below this score nothing fits. */
+const leastEvidence = 0.3
+
 /**
  * Makes tools ready for routing. Their order does not matter; of several with one id the first is
  * kept. No model, no network, no disk.
  *
  * @example
- * prepareRouter(index.tools, index).route('take a screenshot of the login page').tool
+ * prepareRouter(index.tools).route('take a screenshot of the login page').tool
  */
 export function prepareRouter(tools: readonly ToolSummary[], options: RouterOptions = {}): Router {
-  return routerOf(routedTools(inOneOrder(tools), options.definition), options)
-}
+  const ranker = prepareRanker(tools.map((tool) => documentOf(tool, options.examples)))
+  const byId = new Map(tools.toReversed().map((tool) => [tool.id, tool]))
+  const namesIn = prepareNames([...byId.values()])
 
-/** In code-point order of their ids; of several with one id the first. */
-export function inOneOrder(tools: readonly ToolSummary[]): ToolSummary[] {
-  const byId = new Map<string, ToolSummary>()
-  for (const tool of tools) if (!byId.has(tool.id)) byId.set(tool.id, tool)
-  return [...byId.values()].toSorted((a, b) => compareText(a.id, b.id))
-}
-
-/** A router of tools that are ready, in code-point order of their ids, each id once. */
-export function routerOf(routed: RoutedTools, options: RouterOptions = {}): Router {
-  const sorted = routed.tools
-  const ranking = prepareRanking(routed, options)
-  const namesIn = prepareNames(sorted)
-
-  const ask = (
-    request: string,
-    meaning: RouteOptions['meaning'],
-  ): Question & { ids: readonly string[] } => {
-    const ids = namesIn(request)
-    const named = ids.flatMap((id) => ranking.positions.get(id) ?? [])
-    return { request: readWords(request), ids, named, meaning }
-  }
-
-  const route = (request: string, { limit = 5, meaning }: RouteOptions = {}): Route => {
-    const question = ask(request, meaning)
-    const scores = ranking.score(question)
-    const best = leading(scores, Math.max(2, limit))
-    const [first, second] = best
-    const at = (position: number | undefined): number =>
-      position === undefined ? 0 : (scores[position] ?? 0) / ranking.unit
-    const decision = decide({
-      first: at(first),
-      second: at(second),
-      named: question.named.length,
-      hasExamples: first !== undefined && ranking.hasExamples(first),
-    })
-    const tool = first === undefined ? undefined : sorted[first]
-    return {
+  const rank = (request: string, { limit = 5, meaning }: RouteOptions): Read => {
+    const named = namesIn(request)
+    const slots = findSlots(request)
+    const ranking = ranker.rank(rankedText(request, slots), { meaning })
+    const ranked = withNamed(ranking.ranked, named)
+    const [first, second] = ranked
+    const tool = byId.get(first?.id ?? '')
+    const margin = first === undefined ? 0 : 1 - (second?.score ?? 0) / first.score
+    const decision = decide(named.length, ranking.probability, margin, first?.score ?? 0)
+    const shown = ranked.slice(0, limit)
+    const route: Route = {
       decision,
       category: tool?.category,
       tool: decision === 'ask' ? undefined : tool?.id,
-      margin: at(first) <= 0 ? 0 : rounded((at(first) - at(second)) / at(first)),
-      candidates: best.slice(0, limit).flatMap((position) => candidate(position, at(position))),
-      intent: question.request.intent,
-      slots: question.request.slots,
-      named: question.ids,
+      margin: Math.round(margin * 10_000) / 10_000,
+      probability: named.length === 1 ? 1 : ranking.probability,
+      candidates: shown.map(({ id, score }) => {
+        const unavailable = options.unavailable?.get(byId.get(id)?.server ?? '')
+        return { tool: id, score, ...(unavailable === undefined ? {} : { unavailable }) }
+      }),
+      intent: intentOf(request, slots),
+      slots,
+      named,
     }
-  }
-
-  const candidate = (position: number, score: number): Candidate[] => {
-    const tool = sorted[position]
-    if (tool === undefined) return []
-    const unavailable = options.unavailable?.get(tool.server)
-    return [
-      {
-        tool: tool.id,
-        score: rounded(score),
-        ...(unavailable === undefined ? {} : { unavailable }),
-      },
-    ]
+    return { route, shown, words: ranking.words }
   }
 
   return {
-    route,
-    explain: (request, routeOptions) =>
-      explainRoute(route(request, routeOptions), ask(request, routeOptions?.meaning), ranking),
+    route: (request, routeOptions = {}) => rank(request, routeOptions).route,
+    explain(request, routeOptions = {}) {
+      const { route, shown, words } = rank(request, routeOptions)
+      return { route, words, candidates: shown.map(explained) }
+    },
   }
 }
 
-/** Positions of the highest scores above 0, highest first; equal ones in order of position. */
-function leading(scores: Float64Array, count: number): number[] {
-  const best: number[] = []
-  scores.forEach((score, position) => {
-    if (score <= 0) return
-    let at = best.length
-    while (at > 0 && score > (scores[best[at - 1] ?? 0] ?? 0)) at -= 1
-    if (at >= count) return
-    best.splice(at, 0, position)
-    if (best.length > count) best.pop()
-  })
-  return best
+interface Read {
+  route: Route
+  shown: readonly Ranked[]
+  words: RouteExplanation['words']
 }
 
-function rounded(value: number): number {
-  return Math.round(value * 10_000) / 10_000
+/** The router of a project: its tools, what was learned in it, and which servers fail. */
+export function projectRouter(
+  index: Pick<ToolIndex, 'tools' | 'servers'>,
+  place: ProjectPlace,
+): {
+  router: Router
+  /** Requests that were confirmed for a tool. */
+  examples(tool: string): readonly string[]
+  /** What is wrong with the file of learned examples; routing continues without them. */
+  diagnostics: readonly Diagnostic[]
+} {
+  const { examples, diagnostics } = readLearned(place)
+  const unavailable = new Map(
+    index.servers.flatMap(({ name, unavailable: failure }) =>
+      failure === undefined ? [] : [[name, failure.message]],
+    ),
+  )
+  const router = prepareRouter(index.tools, {
+    examples: routeExamples(examples, place.runtime.now()),
+    unavailable,
+  })
+  return { router, examples: confirmedRequests(examples), diagnostics }
+}
+
+/** Whether the words alone leave a doubt that an embedding may settle. */
+export function isUnsure({ probability }: Route): boolean {
+  return probability < sureOfWords
+}
+
+function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): RankDocument {
+  const { id, server, name, description, parameters } = tool
+  const learned = examples.filter((example) => example.tool === id)
+  const texts = [...(tool.examples ?? []), ...(contractExamples[foldName(lastSegment(name))] ?? [])]
+  return {
+    id,
+    name,
+    fields: [
+      { kind: 'name', text: name, weight: 3 },
+      { kind: 'description', text: description, weight: 1 },
+      { kind: 'parameters', text: parameters.join(' '), weight: 0.5 },
+      { kind: 'server', text: server, weight: 1.5 },
+    ],
+    examples: [
+      ...texts.map((text) => ({ text: rankedText(text) })),
+      ...learned.map(({ request, weight, wrong }) => ({
+        text: rankedText(request),
+        weight,
+        wrong,
+      })),
+    ],
+  }
+}
+
+/** A request without its values: of a URL, a path or a date only its form says what is meant. */
+function rankedText(request: string, slots: readonly Slot[] = findSlots(request)): string {
+  let text = request.slice(0, maxRequestLength)
+  for (const { kind, start, end } of slots.toReversed()) {
+    if (kind === 'identifier') continue
+    const word = ['url', 'path', 'date', 'email', 'sql'].includes(kind) ? kind : ''
+    text = `${text.slice(0, start)}${word}${text.slice(end)}`
+  }
+  return text
+}
+
+function decide(
+  named: number,
+  probability: number,
+  margin: number,
+  score: number,
+): Route['decision'] {
+  if (named > 0) return named === 1 ? 'answer' : 'shortlist'
+  if (score < leastEvidence) return 'ask'
+  return probability >= sureEnough && margin >= leastLead ? 'answer' : 'shortlist'
+}
+
+/** A tool that is called by its name stands before all that are only meant. */
+function withNamed(ranked: readonly Ranked[], named: readonly string[]): readonly Ranked[] {
+  if (named.length === 0) return ranked
+  const most = ranked[0]?.score ?? 0
+  const first = named.map((id): Ranked => {
+    const known = ranked.find((one) => one.id === id) ?? { id, score: 0, parts: [] }
+    const score = most + 1
+    const part = { kind: 'called by name', text: id, score: score - known.score }
+    return { id, score, parts: [part, ...known.parts] }
+  })
+  return [...first, ...ranked.filter(({ id }) => !named.includes(id))]
+}
+
+/** The words in their order, in phrases that grammar and typed pieces divide. */
+function intentOf(request: string, slots: readonly Slot[]): string[] {
+  let text = request.slice(0, maxRequestLength)
+  for (const { start, end } of slots) {
+    text = `${text.slice(0, start)}${'\n'.repeat(end - start)}${text.slice(end)}`
+  }
+  const phrases: string[] = []
+  for (const line of text.split(/[\n,.;:!?()]+/)) {
+    let phrase: string[] = []
+    for (const word of plainWords(line)) {
+      if (wordsOf(word).length > 0) phrase.push(word)
+      else if (phrase.length > 0) phrases.push(phrase.splice(0).join(' '))
+    }
+    if (phrase.length > 0) phrases.push(phrase.join(' '))
+    phrase = []
+  }
+  return [...new Set(phrases)]
+}
+
+function explained(
+  { id, score, parts }: Ranked,
+  at: number,
+  shown: readonly Ranked[],
+): CandidateExplanation {
+  const next = shown[at + 1]
+  return { tool: id, score, parts, ...(next && { aheadOfNext: aheadOf(parts, next) }) }
+}
+
+/** The parts by which one candidate is ahead of the next, the three that count most. */
+function aheadOf(parts: Ranked['parts'], next: Ranked): string {
+  const theirs = new Map(next.parts.map(({ text, score }) => [text, score]))
+  return parts
+    .map(({ text, score }) => ({ text, lead: score - (theirs.get(text) ?? 0) }))
+    .toSorted((a, b) => b.lead - a.lead)
+    .slice(0, 3)
+    .filter(({ lead }) => lead > 0)
+    .map(({ text, lead }) => `${text} +${lead.toFixed(2)}`)
+    .join(', ')
 }

@@ -33,10 +33,10 @@ function decide(request: string, examples: readonly RouteExample[] = []): Reques
 }
 
 describe('what a request comes to', () => {
-  it('is the tool that its numbers can be given to', () => {
-    expect(decide('add 3 and 4')).toMatchObject({
-      route: { decision: 'answer', tool: 'everything__get-sum' },
-      proposal: { steps: [{ params: { a: 3, b: 4 } }] },
+  it('is the tool that has a place for all that is said', () => {
+    expect(decide('list the open issues of octo/hello')).toMatchObject({
+      route: { decision: 'answer', tool: 'github__list_issues' },
+      proposal: { unplaced: [], steps: [{ params: { owner: 'octo', state: 'open' } }] },
     })
   })
 
@@ -47,7 +47,7 @@ describe('what a request comes to', () => {
   })
 
   it('is not a tool that is named in words but takes only a part of what is said', () => {
-    expect(decide('read the files a.md and b.md together')).toMatchObject({
+    expect(decide('read the files a.md and b.md')).toMatchObject({
       route: { decision: 'answer', tool: 'files__read_multiple_files' },
       proposal: { steps: [{ params: { paths: ['a.md', 'b.md'] } }] },
     })

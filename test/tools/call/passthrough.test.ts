@@ -86,7 +86,7 @@ it.each([
   ['search {"q": "x"}'],
   ['look at {"tool": "db__execute_query"}'],
   ['execute_query {"query": "a"} and then explain {"of": 1}'],
-  ['execute_query {"query": "a"} and tell me the first row'],
+  ['execute_query {"query": "a"}, explain {"of": 1}'],
   ['execute_query [{"query": "a"}, {"query": "b"}]'],
 ])('%j is left to the routing', (text) => {
   expect(parsePassthrough(text, index)).toEqual({ kind: 'none' })
@@ -128,7 +128,6 @@ it.each([
   ['github__get_pull_request {"owner": ', 'never closed'],
   ["github__get_pull_request {'owner': 1}", 'not JSON'],
   ['github__get_pull_request and then my_server__do__it', 'names my_server__do__it too'],
-  ['execute_query {"query": "a"}, explain {"of": 1}', 'names explain too'],
   ['execute_query {"query": "a"} {"limit": 5}', 'two JSON objects'],
   ['{"limit": 5} db__execute_query {"query": "a"}', 'two JSON objects'],
   ['Use execute_query {"query": ', 'never closed'],

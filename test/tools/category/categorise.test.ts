@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
-import { canonicalCategory } from '../../../src/tools/category/canonical.ts'
-import { categorise } from '../../../src/tools/category/categorise.ts'
-import { categoryCatalogue } from '../../../src/tools/category/catalogue.ts'
-import { describeCategories } from '../../../src/tools/category/describe.ts'
+import {
+  canonicalCategory,
+  categorise,
+  contractCategoriesOf,
+  describeCategories,
+} from '../../../src/tools/category/categorise.ts'
 
 interface Named {
   id: string
@@ -34,14 +36,6 @@ describe('a category’s canonical name', () => {
     expect(canonicalCategory(written)).toBe(canonical)
     expect(canonicalCategory(canonical)).toBe(canonical)
   })
-
-  it('is one for each name and alias of the catalogue', () => {
-    const names = categoryCatalogue.flatMap(({ name, aliases }) => [name, ...aliases])
-    expect(new Set(names).size).toBe(names.length)
-    for (const { name, aliases } of categoryCatalogue) {
-      expect(aliases.map((alias) => canonicalCategory(alias))).toEqual(aliases.map(() => name))
-    }
-  })
 })
 
 describe('a tool', () => {
@@ -67,46 +61,15 @@ describe('a tool', () => {
     expect(categorise([named(id)]).get(id)).toBe(category)
   })
 
-  it('that nothing is known of and that stands alone is in no category', () => {
-    expect(categorise([named('odd__frobnicate')]).size).toBe(0)
+  it('that the format does not name has the name of its server', () => {
+    const tools = [named('odd-mcp-server__frobnicate'), named('Ticker__stock_price')]
+    expect([...categorise(tools).values()]).toEqual(['odd', 'ticker'])
+    expect(contractCategoriesOf(tools).size).toBe(0)
   })
 
   it('follows most tools of its server', () => {
     const tools = ['list_tables', 'inspect_table', 'vacuum'].map((name) => named(`mine__${name}`))
     expect([...new Set(categorise(tools).values())]).toEqual(['database'])
-  })
-})
-
-describe('servers that nobody knows', () => {
-  const sun = ['get_forecast', 'get_forecast_alerts', 'get_radar'].map((name) =>
-    named(`sun-mcp__${name}`, 'Weather forecast and storm radar of a city'),
-  )
-  const rain = ['forecast_hourly', 'radar_storm'].map((name) =>
-    named(`rain__${name}`, 'Weather forecast with storm radar'),
-  )
-  const stock = ['stock_price', 'stock_history'].map((name) =>
-    named(`ticker-server__${name}`, 'Price of a stock at the exchange'),
-  )
-
-  it('share a category where their words are alike, and else have their own name', () => {
-    const assigned = categorise([...sun, ...rain, ...stock])
-    const [first] = new Set([...sun, ...rain].map(({ id }) => assigned.get(id)))
-    expect(new Set([...sun, ...rain].map(({ id }) => assigned.get(id))).size).toBe(1)
-    expect(first).not.toBe('ticker')
-    expect(assigned.get('ticker-server__stock_price')).toBe('ticker')
-  })
-
-  it('are divided by shared words where there are very many tools', () => {
-    const tools = ['invoice', 'ledger', 'payroll'].flatMap((thing) =>
-      Array.from({ length: 20 }, (_, at) =>
-        named(`erp__${thing}_action${'abcdefghijklmnopqrst'[at]}`),
-      ),
-    )
-    expect([...new Set(categorise(tools).values())].toSorted()).toEqual([
-      'erp-invoice',
-      'erp-ledger',
-      'erp-payroll',
-    ])
   })
 })
 

@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
   bindParams,
-  planRequest,
+  clausesOf as splitRequest,
+  planRequest as planClauses,
   type RequestPlan,
 } from '../../../src/tools/parameters/plan-request.ts'
 import { catalogue } from './catalogue.ts'
@@ -16,20 +17,26 @@ const words: readonly [RegExp, string][] = [
   [/merge/i, 'github__merge_pull_request'],
   [/issues/i, 'github__list_issues'],
   [/PR|pull request/i, 'github__get_pull_request'],
-  [/columns/i, 'database__inspect_table'],
 ]
 
 const world = {
-  router: {
-    route: (request: string) => ({ tool: words.find(([pattern]) => pattern.test(request))?.[1] }),
-  },
   definition: (id: string) => Object.values(catalogue).find((tool) => tool.id === id),
   tools: Object.values(catalogue).map(({ id }) => id),
 }
 
+function planRequest(request: string, tool?: string): RequestPlan {
+  const clauses = tool === undefined ? splitRequest(request, world) : [request]
+  const routed = (text: string): string | undefined =>
+    words.find(([pattern]) => pattern.test(text))?.[1]
+  return planClauses(
+    clauses.map((text) => ({ text, tool: tool ?? routed(text) })),
+    world,
+  )
+}
+
 describe('the four orchestrations of the seed', () => {
   it('takes a snapshot before a click on something described, and reads the console after it', () => {
-    const plan = planRequest('Click the submit button and list console errors', world)
+    const plan = planRequest('Click the submit button and list console errors')
     expect(outline(plan)).toEqual([
       ['list_pages', {}, []],
       ['take_snapshot', {}, ['pageId from list_pages']],
@@ -40,14 +47,14 @@ describe('the four orchestrations of the seed', () => {
   })
 
   it('resolves a library before its documentation is read', () => {
-    expect(outline(planRequest('Docs for Next.js app router', world))).toEqual([
+    expect(outline(planRequest('Docs for Next.js app router'))).toEqual([
       ['resolve_library_id', { query: 'app router', libraryName: 'Next.js' }, []],
       ['query_docs', { query: 'app router' }, ['libraryId from resolve_library_id']],
     ])
   })
 
   it('lists the queries before one of them is inspected', () => {
-    expect(outline(planRequest('details of the user query', world))).toEqual([
+    expect(outline(planRequest('details of the user query'))).toEqual([
       ['filter_queries', {}, []],
       ['get_field_details', {}, ['field_name from filter_queries']],
     ])
@@ -55,7 +62,7 @@ describe('the four orchestrations of the seed', () => {
 
   it('reads a pull request, its files and its checks', () => {
     const pull = { owner: 'octo', repo: 'hello', pull_number: 7 }
-    expect(outline(planRequest('Review PR 7 in octo/hello', world))).toEqual([
+    expect(outline(planRequest('Review PR 7 in octo/hello'))).toEqual([
       ['get_pull_request', pull, []],
       ['get_pull_request_files', pull, []],
       ['get_pull_request_status', pull, []],
@@ -65,43 +72,29 @@ describe('the four orchestrations of the seed', () => {
 
 it('opens the page of an address before a tool that has no place for one', () => {
   const request = 'take a screenshot of https://x.test and save it to shot.png'
-  expect(outline(planRequest(request, world, 'browser__take_screenshot'))).toEqual([
+  expect(outline(planRequest(request, 'browser__take_screenshot'))).toEqual([
     ['navigate_page', { type: 'url', url: 'https://x.test' }, []],
     ['take_screenshot', { filePath: 'shot.png' }, []],
   ])
 })
 
 it('gives a later clause the repository of an earlier one', () => {
-  expect(
-    outline(planRequest('merge PR 7 of octo/hello; then show issues labeled bug', world)),
-  ).toEqual([
+  expect(outline(planRequest('merge PR 7 of octo/hello; then show issues labeled bug'))).toEqual([
     ['merge_pull_request', { owner: 'octo', repo: 'hello', pull_number: 7 }, []],
     ['list_issues', { owner: 'octo', repo: 'hello', labels: ['bug'], state: 'open' }, []],
   ])
 })
 
 it('opens an address before something is done with the page', () => {
-  const plan = planRequest(
-    'screenshot of http://127.0.0.1:8080/a',
-    world,
-    'browser__take_screenshot',
-  )
+  const plan = planRequest('screenshot of http://127.0.0.1:8080/a', 'browser__take_screenshot')
   expect(outline(plan)).toEqual([
     ['navigate_page', { type: 'url', url: 'http://127.0.0.1:8080/a' }, []],
     ['take_screenshot', {}, []],
   ])
 })
 
-it('asks each step that lacks something of the earlier ones only once', () => {
-  expect(outline(planRequest('columns of users', world)).map(([name]) => name)).toEqual([
-    'list_databases',
-    'list_tables',
-    'inspect_table',
-  ])
-})
-
 it('has no steps when no tool fits', () => {
-  expect(planRequest('sing a song', world).steps).toEqual([])
+  expect(planRequest('sing a song').steps).toEqual([])
 })
 
 describe('what an earlier answer gives', () => {
@@ -118,7 +111,7 @@ describe('what an earlier answer gives', () => {
     ['click cancel', '1_3'],
     ['click the e-mail field', '1_1'],
   ])('%s is element %s', (request, uid) => {
-    const click = planRequest(request, world, 'browser__click').steps.at(-1)
+    const click = planRequest(request, 'browser__click').steps.at(-1)
     const texts = new Map([
       ['list_pages', '1: about:blank\n2: https://x.test [selected]'],
       ['take_snapshot', snapshot],
@@ -127,7 +120,7 @@ describe('what an earlier answer gives', () => {
   })
 
   it('offers a choice when two elements fit equally', () => {
-    const click = planRequest('click the button', world, 'browser__click').steps.at(-1)
+    const click = planRequest('click the button', 'browser__click').steps.at(-1)
     const texts = new Map([
       ['list_pages', '1: about:blank [selected]'],
       ['take_snapshot', snapshot],
@@ -138,18 +131,6 @@ describe('what an earlier answer gives', () => {
       candidates: ['1_2 button "Submit order"', '1_3 button "Cancel"'],
     })
   })
-
-  it.each([
-    ['["shop", "postgres"]', 'columns of users in shop', 'shop'],
-    ['- main', 'columns of users', 'main'],
-    ['{"databases":[{"name":"a"},{"name":"b"}]}', 'columns of users in B', 'b'],
-  ])('of the list %s, %s means %s', (text, request, database) => {
-    const tables = planRequest(request, world, 'database__list_tables').steps.at(-1)
-    expect(tables && bindParams(tables, new Map([['list_databases', text]]))).toEqual({
-      ready: true,
-      params: { database },
-    })
-  })
 })
 
 it('plans any request without throwing, each step after those it needs', () => {
@@ -158,7 +139,7 @@ it('plans any request without throwing, each step after those it needs', () => {
       fc.oneof(fc.string(), clausesOf()),
       fc.constantFrom(undefined, ...world.tools),
       (request, tool) => {
-        const { steps } = planRequest(request, world, tool)
+        const { steps } = planRequest(request, tool)
         const names = steps.map(({ name }) => name)
         expect(new Set(names).size).toBe(names.length)
         for (const [index, { after }] of steps.entries()) {
@@ -176,7 +157,6 @@ function clausesOf(): fc.Arbitrary<string> {
     'review PR 3 in a/b',
     'show issues',
     'details of queries',
-    'columns of users',
   )
   return fc.array(clause, { minLength: 1, maxLength: 12 }).map((parts) => parts.join(' and then '))
 }

@@ -5,15 +5,9 @@ import { findSlots, type SlotKind } from '../../../src/tools/parameters/slots.ts
 const rows: readonly [request: string, slots: readonly [SlotKind, string][]][] = [
   ['open https://x.test/a?b=c.', [['url', 'https://x.test/a?b=c']]],
   ['open localhost:3000/login', [['url', 'localhost:3000/login']]],
-  ['visit example.com now', [['url', 'example.com']]],
+  ['visit example.com now', [['path', 'example.com']]],
   ['mail ann@example.com, please', [['email', 'ann@example.com']]],
-  [
-    'issues of octo/hello',
-    [
-      ['repository', 'octo/hello'],
-      ['path', 'octo/hello'],
-    ],
-  ],
+  ['issues of octo/hello', [['path', 'octo/hello']]],
   [
     'read ./src/a.ts and /etc/hosts',
     [
@@ -28,7 +22,7 @@ const rows: readonly [request: string, slots: readonly [SlotKind, string][]][] =
   ['since 2026-11-01', [['date', '2026-11-01']]],
   ['PR #12', [['number', '12']]],
   ['wait 5s', [['number', '5']]],
-  ['click 1_12', [['uid', '1_12']]],
+  ['click 1_12', [['identifier', '1_12']]],
   ['run SELECT a FROM b WHERE c = 3; then stop', [['sql', 'SELECT a FROM b WHERE c = 3']]],
   ['select the first option from the list below', []],
   ['explain useState', [['identifier', 'useState']]],

@@ -1,4 +1,3 @@
-import type { Category } from '../../../src/tools/category/category.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
 
 type Row = readonly [name: string, description: string, parameters?: string]
@@ -84,21 +83,3 @@ export const tools: readonly ToolSummary[] = Object.entries(servers).flatMap(
       category,
     })),
 )
-
-export const categories: readonly Category[] = [
-  category('browser', 'page browser screenshot click console network'),
-  category('github', 'pull request issue repository commit branch'),
-  category('graphql', 'graphql schema query mutation type'),
-  category('docs', 'docs documentation library api usage'),
-  category('memory', 'memory recall session decision codebase'),
-  category('filesystem', 'file directory path disk'),
-]
-
-function category(name: string, keywords: string): Category {
-  return {
-    name,
-    description: `Tools of ${name}.`,
-    keywords: keywords.split(' '),
-    tools: tools.filter((tool) => tool.category === name).map(({ id }) => id),
-  }
-}

@@ -5,10 +5,12 @@ import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadConfiguration } from '../../../src/core/configuration.ts'
 import { type Runtime, systemRuntime } from '../../../src/core/runtime.ts'
-import { cachedEmbedding } from '../../../src/tools/route/cached-embedding.ts'
-import { configuredEmbedding } from '../../../src/tools/route/configured-embedding.ts'
-import type { Embedding } from '../../../src/tools/route/embedding.ts'
-import { meaningOf } from '../../../src/tools/route/meaning.ts'
+import {
+  cachedEmbedding,
+  configuredEmbedding,
+  type Embedding,
+  meaningOf,
+} from '../../../src/tools/route/embedding.ts'
 import { openEndpointEmbedding } from '../../../src/tools/route/endpoint-embedding.ts'
 import { openLocalEmbedding } from '../../../src/tools/route/local-embedding.ts'
 import { prepareRouter } from '../../../src/tools/route/router.ts'

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
-import { categories, tools } from './_tools.ts'
+import { tools } from './_tools.ts'
 
-const router = prepareRouter(tools, { categories })
+const router = prepareRouter(tools)
 
 const vocabulary = tools.flatMap(({ name, description }) => [
   name,
@@ -34,7 +34,7 @@ describe('routing', () => {
         request,
         fc.shuffledSubarray([...tools], { minLength: tools.length }),
         (text, shuffled) => {
-          expect(prepareRouter(shuffled, { categories }).route(text)).toEqual(router.route(text))
+          expect(prepareRouter(shuffled).route(text)).toEqual(router.route(text))
         },
       ),
       { numRuns: 30 },

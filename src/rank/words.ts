@@ -1,0 +1,84 @@
+import { stemmer } from 'stemmer'
+
+/** Longer texts are cut here: nobody types more into one request. */
+const longestText = 100_000
+const longestWord = 60
+
+/** A word of a text, and its stem. */
+export interface Word {
+  text: string
+  stem: string
+}
+
+/**
+ * Returns the words of a text without grammar: lower case, names split at case and underscores,
+ * stemmed. A character of a script without spaces is a word of its own.
+ */
+export function wordsOf(text: string): Word[] {
+  return plainWords(text).flatMap((word) =>
+    word.length > longestWord || stopWords.has(word) ? [] : [{ text: word, stem: stemOf(word) }],
+  )
+}
+
+/** Returns every word of a text in lower case, grammar included. */
+export function plainWords(text: string): string[] {
+  const spaced = text
+    .slice(0, longestText)
+    .normalize('NFKC')
+    .replaceAll(/['’](?=\p{L})/gu, '')
+    .replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
+    .replaceAll(/(\p{Lu})(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .toLowerCase()
+  return spaced.match(wordPattern) ?? []
+}
+
+const wordPattern =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+/gu
+
+const stems = new Map<string, string>()
+
+export function stemOf(word: string): string {
+  const known = stems.get(word)
+  if (known !== undefined) return known
+  if (stems.size > 50_000) stems.clear()
+  const stem = /^[a-z]{3,}$/.test(word) ? stemmer(word) : word
+  stems.set(word, stem)
+  return stem
+}
+
+export function isStopWord(word: string): boolean {
+  return stopWords.has(word)
+}
+
+/** Returns the sentences of a text; a line break and a semicolon also end one. */
+export function sentencesOf(text: string): string[] {
+  return text
+    .slice(0, longestText)
+    .split(/(?<=[.!?])\s+|[\n;。]+/)
+    .filter((sentence) => /[\p{L}\p{N}]/u.test(sentence))
+}
+
+/** Grammar and the manners of asking, compared before stemming. */
+const stopWords: ReadonlySet<string> = new Set(
+  [
+    'a an the this that these those it its itself there here',
+    'i me my mine myself you your yours yourself we us our ours ourselves they them their theirs',
+    'he him his he she her hers who whom whose which what when where why how',
+    'is are was were be been being am do does did doing done has have had having',
+    'can could shall should will would may might must ought',
+    'to of in on for at by from with without into onto upon over under within between among',
+    'about around as than then so such very too also just only even still yet again ever',
+    'and or but if because while although though unless until since whether nor either neither both',
+    'not no any some all each every many much more most few less least other another same own',
+    'im ive id ill dont cant don doesn doesnt didn didnt isn isnt aren couldn wouldn won wont s t ve re ll d m',
+    'please kindly thanks thank hello hi hey dear ok okay yes well want need like looking help let lets',
+    'wondering give tell know make sure use using used get something anything',
+    'wanted wants needed needs likes looks helps helping able hoping trying try tell gave given take sure',
+    'gets getting got come coming everything someone anyone thing things way ways kind sort lot lots bit',
+    'really quite maybe perhaps possible possibly currently good best better great assist assistance',
+    'provide provides provided providing specific specifically particular certain various different',
+    'including regarding related relevant tool tools information',
+  ]
+    .join(' ')
+    .split(' '),
+)

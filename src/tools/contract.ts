@@ -1,0 +1,175 @@
+import type { JsonObject } from './model.ts'
+
+/**
+ * Verbs with which a tool's name says that it only reads. `query`, `run` and `execute` are not among
+ * them: what they carry may write.
+ */
+export const readingVerbs: ReadonlySet<string> = new Set(
+  (
+    'check count describe explain fetch filter find get inspect introspect list lookup read ' +
+    'resolve search show view'
+  ).split(' '),
+)
+
+/** Verbs that only ask for the call of a tool. */
+export const callingVerbs: ReadonlySet<string> = new Set('use call run execute invoke'.split(' '))
+
+/** A phrase of the format's parameter table. Its groups are parameters, its words count as said. */
+interface ContractPhrase {
+  /** Name of the tool; default: any that has all the parameters. */
+  tool?: string
+  phrase: RegExp
+  /** Fixed values, for fields of the schema that the request gives no other value. */
+  values?: JsonObject
+}
+
+/**
+ * The phrases of the seed (parameter mapping patterns and examples). They are data of the format:
+ * used only where a tool's schema has the fields, and never extended.
+ */
+export const contractPhrases: readonly ContractPhrase[] = [
+  { phrase: /(?<![\w./-])(?<owner>[A-Za-z0-9][\w-]{0,38})\/(?<repo>[\w.-]{0,99}[\w-])(?![\w/-])/ },
+  { phrase: /\bPR #?(?<pull_number>\d{1,15})\b/i },
+  { tool: 'select_page', phrase: /\buse page (?<pageId>\d{1,9})\b/i },
+  { tool: 'drag', phrase: /\bdrag (?<from_uid>\S{1,100}) to (?<to_uid>\S{1,100})/i },
+  {
+    tool: 'navigate_page',
+    phrase: /\bgo to (?<url>[a-z]{2,10}:\S{1,4000})/i,
+    values: { type: 'url' },
+  },
+  {
+    tool: 'navigate_page',
+    phrase: /\breload hard\b/i,
+    values: { type: 'reload', ignoreCache: true },
+  },
+  {
+    tool: 'take_screenshot',
+    phrase: /\bscreenshot of the [\w ]{1,60} page\b/i,
+    values: { fullPage: true },
+  },
+  { tool: 'list_network_requests', phrase: /\bshow last (?<resourceTypes>\w{1,40})\b/i },
+  {
+    tool: 'list_issues',
+    phrase: /\bissues labell?ed (?<labels>[\w:-]{1,60}(?:(?:, | and )[\w:-]{1,60}){0,9})/i,
+    values: { state: 'open' },
+  },
+  { tool: 'filter_mutations', phrase: /\bmutations containing (?<search>\S{1,100})/i },
+  { tool: 'get_type_details', phrase: /\btype (?<type_name>\w{1,100}) details\b/i },
+  {
+    tool: 'resolve-library-id',
+    phrase: /\bdocs for (?<libraryName>\S{1,100}) (?<query>\S[^\n]{0,500})$/i,
+  },
+  { tool: 'query-docs', phrase: /\bdocs for \S{1,100} (?<query>\S[^\n]{0,500})$/i },
+  {
+    tool: 'sequentialthinking',
+    phrase: /^(?<thought>[^\n]{0,2000}\b(?:break down|step by step)\b[^\n]{0,2000})$/i,
+    values: { thoughtNumber: 1, totalThoughts: 4, nextThoughtNeeded: true },
+  },
+]
+
+/** Requests of the seed, by the tool that it gives them to: examples for routing. */
+export const contractExamples: Readonly<Record<string, readonly string[]>> = {
+  select_page: ['use page 2'],
+  new_page: ['open new tab'],
+  click: ['click uid btn-1', 'click the submit button'],
+  drag: ['drag a to b'],
+  navigate_page: ['go to https://x', 'reload hard'],
+  take_screenshot: ['take a screenshot of the login page'],
+  list_network_requests: ['show last xhr'],
+  list_console_messages: ['console errors'],
+  get_pull_request: ['PR 123 in owner/repo'],
+  list_pull_requests: ['list open PRs for owner/repo'],
+  list_issues: ['issues labeled bug'],
+  filter_mutations: ['list mutations', 'show mutations containing auth'],
+  filter_queries: ['list graphql queries'],
+  get_type_details: ['type User details'],
+  resolve_library_id: ['docs for react useState', 'find docs for lodash'],
+  sequentialthinking: ['analyze step by step', 'break down this decision'],
+  memory_search: ['recall past decisions', 'search past sessions'],
+  code_context: ['what calls this function'],
+}
+
+/** What a call takes from the answer of another tool of its server (multi-tool orchestration). */
+export const contractProviders = [
+  { parameter: 'pageId', tool: 'list_pages', kind: 'open-page' },
+  { parameter: 'uid', tool: 'take_snapshot', kind: 'element' },
+  { parameter: 'libraryId', tool: 'resolve-library-id', kind: 'library-id' },
+  { parameter: 'field_name', tool: 'filter_queries', kind: 'item' },
+] as const
+
+/** Requests that several tools of one server answer together, in this order. */
+export const contractSequences: readonly { phrase: RegExp; tools: readonly string[] }[] = [
+  {
+    phrase: /\b(?:inspect|review)\b[^\n]{0,200}\b(?:PR|pull request)\b/i,
+    tools: ['get_pull_request', 'get_pull_request_files', 'get_pull_request_status'],
+  },
+  { phrase: /\bdocs for\b/i, tools: ['resolve-library-id', 'query-docs'] },
+]
+
+/** The tool that opens an address for another tool of its server, and how the seed asks for it. */
+export const contractOpener = { tool: 'navigate_page', request: (url: string) => `go to ${url}` }
+
+/** A category of the format, with the other names and the tools that the format gives it. */
+interface ContractCategory {
+  name: string
+  aliases: readonly string[]
+  /** Separated by spaces. */
+  tools: string
+}
+
+/**
+ * The categories of the format's catalogue and templates. A tool belongs to one by its own name, or
+ * by those of its server's other tools; nothing in a project's cache file moves it out.
+ */
+export const contractCategories: readonly ContractCategory[] = [
+  {
+    name: 'browser',
+    aliases: ['browser-automation'],
+    tools:
+      'take_screenshot take_snapshot click fill fill_form submit press_key hover drag upload_file ' +
+      'handle_dialog wait_for navigate_page new_page close_page list_pages select_page resize_page ' +
+      'emulate evaluate_script list_network_requests get_network_request list_console_messages ' +
+      'get_console_message performance_start_trace performance_stop_trace ' +
+      'performance_analyze_insight',
+  },
+  {
+    name: 'github',
+    aliases: ['github-operations', 'version-control'],
+    tools:
+      'search_repositories search_users search_code get_file_contents list_issues get_issue ' +
+      'search_issues list_commits create_branch get_pull_request list_pull_requests ' +
+      'get_pull_request_files get_pull_request_status get_pull_request_reviews ' +
+      'merge_pull_request create_pull_request_review',
+  },
+  {
+    name: 'graphql',
+    aliases: ['graphql-introspection'],
+    tools:
+      'get_graphql_schema get_schema filter_queries filter_mutations filter_types ' +
+      'get_type_details get_field_details execute_query execute_mutation',
+  },
+  {
+    name: 'docs',
+    aliases: ['documentation-lookup', 'documentation'],
+    tools: 'resolve_library_id query_docs',
+  },
+  {
+    name: 'database',
+    aliases: ['databases'],
+    tools: 'list_databases list_tables inspect_table get_indexes execute_query select_query',
+  },
+  {
+    name: 'memory',
+    aliases: ['memory-knowledge', 'memory-and-knowledge'],
+    tools:
+      'memory_search memory_vsearch memory_query memory_get memory_multi_get memory_write ' +
+      'memory_set memory_delete memory_keys memory_status code_context code_impact ' +
+      'code_detect_changes',
+  },
+  { name: 'reasoning', aliases: ['sequential-thinking'], tools: 'sequentialthinking' },
+  {
+    name: 'communication',
+    aliases: [],
+    tools: 'slack_post_message slack_list_channels',
+  },
+]
