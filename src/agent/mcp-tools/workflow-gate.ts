@@ -16,7 +16,6 @@ import {
   type WorkflowTrust,
   workflowTrust,
 } from '../../tools/call/gate.ts'
-import { canonicalCategory } from '../../tools/category/canonical.ts'
 import type { ToolDefinition, ToolSummary } from '../../tools/model.ts'
 import type { ServerListFailure } from '../../tools/server/pool.ts'
 import { afterCall, runGate } from '../../tools/workflow/gate.ts'
