@@ -78,24 +78,11 @@ export interface NewRun extends Pick<
 export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult> {
   const runId = setup.runtime.id()
   return await withJournal(runId, setup, async (writer) => {
-    const masked = redactedArguments(run.arguments)
-    const header: RunRecord = {
-      type: 'run',
-      version: journalVersion,
-      runId,
-      skill: run.plan.skill,
-      at: isoNow(setup),
-      mode: run.mode,
-      arguments: masked,
-      argumentsDigest: sha256(JSON.stringify(run.arguments)),
-      requireVerified: run.requireVerified,
-      request: run.request,
-      plan: run.plan,
-      ...(run.origin === undefined ? {} : { origin: run.origin }),
-      ...recordOf(setup.confinement),
-    }
     try {
-      writer.append(header, ...(run.reused ?? []))
+      writer.append(
+        { ...headerOf(runId, run, isoNow(setup)), ...recordOf(setup.confinement) },
+        ...(run.reused ?? []),
+      )
     } catch (error) {
       // Nothing has happened yet, so nothing has to be kept of it.
       setup.store.remove(runId)
@@ -104,6 +91,25 @@ export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult>
     const journal = readRunJournal(setup.store.pathOf(runId), runId)
     return await proceed(journal, run.arguments, setup, writer)
   })
+}
+
+/** The first record of a run, wherever it is executed. */
+export function headerOf(runId: string, run: NewRun, at: string): RunRecord {
+  const { plan, mode, requireVerified, request, origin } = run
+  return {
+    type: 'run',
+    version: journalVersion,
+    runId,
+    skill: plan.skill,
+    at,
+    mode,
+    arguments: redactedArguments(run.arguments),
+    argumentsDigest: sha256(JSON.stringify(run.arguments)),
+    requireVerified,
+    request,
+    plan,
+    ...(origin === undefined ? {} : { origin }),
+  }
 }
 
 export interface Resumption {
@@ -134,15 +140,11 @@ export async function resumeRun(resumption: Resumption, setup: RunSetup): Promis
   setup.store.read(runId)
   return await withJournal(runId, setup, async (writer) => {
     const journal = readRunJournal(path, runId)
-    refuseEnded(journal, setup.line)
-    const change = planChanged(journal, resumption.plan, resumption.command, setup.line)
-    if (change !== undefined && resumption.force !== true) throw change
-    const changed = change !== undefined
+    const plan = acceptedPlan(journal, resumption, setup.line)
     const executesNothing = resumption.executesNothing === true
     const given = executesNothing ? [] : argumentsOf(journal, resumption.arguments ?? [])
-    const plan = changed ? { plan: resumption.plan } : {}
     writer.append({ type: 'resumed', at: isoNow(setup), ...plan, ...recordOf(setup.confinement) })
-    if (changed) journal.plan = resumption.plan
+    journal.plan = resumption.plan
     await resumption.prepare?.(journal, writer.append)
     endOrphans(interruptedKeys(journal))
     return await proceed(journal, given, setup, writer, executesNothing)
@@ -231,15 +233,29 @@ async function proceed(
   }
 }
 
-function refuseEnded(journal: RunJournal, line: RunLine = runLine): void {
+/**
+ * The plan to record where a run continues with another one than it has.
+ *
+ * @throws {RunStateError} when it has ended, or its plan changed without `force`.
+ */
+export function acceptedPlan(
+  journal: RunJournal,
+  { plan, command, force }: Pick<Resumption, 'plan' | 'command' | 'force'>,
+  line: RunLine = runLine,
+): { plan?: Plan } {
   const { status } = journal
-  if (status !== 'success' && status !== 'failure' && status !== 'critical') return
   const { runId } = journal.run
-  throw new RunStateError({
-    code: 'run-ended',
-    message: `the run ${runId} has ended: ${status}`,
-    hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
-  })
+  if (status === 'success' || status === 'failure' || status === 'critical') {
+    throw new RunStateError({
+      code: 'run-ended',
+      message: `the run ${runId} has ended: ${status}`,
+      hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
+    })
+  }
+  const change = planChanged(journal, plan, command, line)
+  if (change === undefined) return {}
+  if (force !== true) throw change
+  return { plan }
 }
 
 /** Steps that began and have no result: they were running when the run was interrupted. */

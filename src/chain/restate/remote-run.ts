@@ -1,11 +1,15 @@
-import { sha256 } from '../../core/json.ts'
 import type { RunResult } from '../engine.ts'
 import { RunStateError } from '../errors.ts'
-import { type ChainRecord, journalVersion } from '../journal-records.ts'
-import { planChanged } from '../plan-changed.ts'
+import type { ChainRecord } from '../journal-records.ts'
 import { allSteps, type Plan } from '../plan-model.ts'
-import { argumentsOf, redactedArguments } from '../run-arguments.ts'
-import type { NewRun, Resumption, RunSetup } from '../run-chain.ts'
+import { argumentsOf } from '../run-arguments.ts'
+import {
+  acceptedPlan,
+  headerOf,
+  type NewRun,
+  type Resumption,
+  type RunSetup,
+} from '../run-chain.ts'
 import type { RunJournal } from '../run-journal.ts'
 import { runLine } from '../run-line.ts'
 import { requireVersion, RestateServerError, type ServerAddress } from './client.ts'
@@ -36,24 +40,8 @@ export async function startServerRun(
   const runId = runtime.id()
   return await alone(store.pathOf(runId), runId, async (append) => {
     const { url, adminUrl } = address
-    append(
-      {
-        type: 'run',
-        version: journalVersion,
-        runId,
-        skill: run.plan.skill,
-        at: new Date(runtime.now()).toISOString(),
-        mode: run.mode,
-        arguments: redactedArguments(run.arguments),
-        argumentsDigest: sha256(JSON.stringify(run.arguments)),
-        requireVerified: run.requireVerified,
-        request: run.request,
-        plan: run.plan,
-        ...(run.origin === undefined ? {} : { origin: run.origin }),
-        server: { engine: 'restate', url, adminUrl },
-      },
-      ...(run.reused ?? []),
-    )
+    const header = headerOf(runId, run, new Date(runtime.now()).toISOString())
+    append({ ...header, server: { engine: 'restate', url, adminUrl } }, ...(run.reused ?? []))
     const facts = factsOf(runId, run, run.plan, setup, knownResults(run.reused ?? []))
     const submitted = { runId, part: 1 }
     const id = await submitRun(address, { ...facts, plan: run.plan }, 1)
@@ -83,20 +71,11 @@ export async function resumeServerRun(
       hint: `${line('runs show', runId)} asks the server again; ${line('runs retry', runId)} makes a new run.`,
     })
   }
-  if (status !== 'cancelled' && status !== 'interrupted') {
-    throw new RunStateError({
-      code: 'run-ended',
-      message: `the run ${runId} cannot be resumed: ${status}`,
-      hint: `${line('runs show', runId)} shows it; ${line('runs retry', runId)} repeats what failed.`,
-    })
-  }
-  const change = planChanged(journal, plan, resumption.command, line)
-  if (change !== undefined && resumption.force !== true) throw change
-  const changed = change !== undefined
+  const changed = acceptedPlan(journal, resumption, line)
   const given = argumentsOf(journal, resumption.arguments ?? [])
   return await alone(journal.path, runId, async (append) => {
     const at = new Date(setup.runtime.now()).toISOString()
-    append({ type: 'resumed', at, ...(changed ? { plan } : {}) })
+    append({ type: 'resumed', at, ...changed })
     const run = { arguments: given, requireVerified: journal.run.requireVerified }
     const known = knownResults(journal.done.values())
     const approvals = [...journal.approvals.values()]
@@ -117,8 +96,7 @@ async function answerRun(
   const path = setup.store.pathOf(runId)
   return await alone(path, runId, async (append) => {
     const journal = setup.store.read(runId)
-    const change = planChanged(journal, plan, command, line)
-    if (change !== undefined) throw change
+    acceptedPlan(journal, { plan, command }, line)
     const run = submittedRun(journal)
     const waiting = await waitingRun(address, run)
     if (waiting === undefined) {
