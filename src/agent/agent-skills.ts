@@ -16,7 +16,7 @@ export class AgentSkills {
   readonly #given: AgentOptions
   readonly #environment: AgentEnvironment
   readonly #options: SkillPartOptions
-  readonly #registered: Promise<void>
+  readonly #registered: Promise<PromiseSettledResult<unknown>[]>
   #ready: Promise<void> | undefined
 
   /** Searches for nothing yet; what was given in code is registered at once. */
@@ -45,8 +45,9 @@ export class AgentSkills {
       resolveModel: (wanted) => environment.resolveModel(wanted),
     }
     this.part = new SkillPart(this.#options)
-    this.#registered = this.#register()
-    this.#registered.catch(() => undefined)
+    // In order and to the end, so that one that cannot be used hides none of the others.
+    const skills = (given.skills ?? []).filter((skill) => !isName(skill))
+    this.#registered = Promise.allSettled(skills.map((skill) => this.manager.register(skill)))
   }
 
   /**
@@ -66,15 +67,9 @@ export class AgentSkills {
     return active.tools()
   }
 
-  /** In order and to the end, so that one that cannot be used hides none of the others. */
-  async #register(): Promise<void> {
-    const skills = (this.#given.skills ?? []).filter((skill) => !isName(skill))
-    const results = await Promise.allSettled(skills.map((skill) => this.manager.register(skill)))
-    for (const result of results) if (result.status === 'rejected') throw result.reason
-  }
-
   async #prepare(): Promise<void> {
-    await this.#registered
+    const failed = (await this.#registered).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
     const { discover = true, skills = [], skillDirs = [] } = this.#given
     if (!discover && skillDirs.length > 0) {
       // Without a search, only what lies in the directories that were named.

@@ -118,7 +118,8 @@ function decide(
 ): Decision {
   const denial = listDenies(denied, tool, input, platform)
   if (denial === 'yes') return refuse('this agent may not use it')
-  const narrowed = isOfSkills(tool) ? [] : (rules?.narrowed() ?? [])
+  const isOfSkills = tool.origin.kind === 'agent' && skillTools.includes(tool.name)
+  const narrowed = isOfSkills ? [] : (rules?.narrowed() ?? [])
   const narrowing = narrowed.find(({ tools }) => !listAllows(tools, tool, input, platform))
   if (narrowing !== undefined) {
     return refuse(
@@ -158,6 +159,4 @@ function refuse(reason: string): Decision {
 }
 
 /** The tools by which a model finds and reads skills act on nothing, and no list of tools has them. */
-function isOfSkills({ name, origin }: AgentTool): boolean {
-  return origin.kind === 'agent' && ['skill', 'skill_resource', 'search_skills'].includes(name)
-}
+const skillTools: readonly string[] = ['skill', 'skill_resource', 'search_skills']

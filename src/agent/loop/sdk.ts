@@ -245,21 +245,7 @@ function unreached(error: unknown): string | undefined {
     return `${said}. Asked was ${address}: check the name of the model, and the address ${whereSet}.`
   }
   if (statusCode !== undefined || cause === undefined) return undefined
-  const code = systemCode(cause)
-  if (code === 'ECONNREFUSED') {
-    return `nothing listens at ${address}. Check that the server runs, and its address ${whereSet}.`
-  }
-  const why = code === undefined ? undefined : connectionFailures[code]
-  return why === undefined
-    ? `${address} cannot be reached: ${messageOf(cause)}. Check the address ${whereSet}.`
-    : `${why} ${address}. Check the network, and the address ${whereSet}.`
-}
-
-const connectionFailures: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'no machine has the name in',
-  EAI_AGAIN: 'no machine was found for the name in',
-  ETIMEDOUT: 'no answer came from',
-  EHOSTUNREACH: 'there is no way to',
-  ENETUNREACH: 'there is no way to',
-  UND_ERR_CONNECT_TIMEOUT: 'no answer came from',
+  return systemCode(cause) === 'ECONNREFUSED'
+    ? `nothing listens at ${address}. Check that the server runs, and its address ${whereSet}.`
+    : `${address} cannot be reached: ${messageOf(cause)}. Check the network, and the address ${whereSet}.`
 }

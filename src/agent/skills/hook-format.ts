@@ -121,26 +121,16 @@ interface HookEnd {
 
 export interface HookAnswer {
   /** PreToolUse only. */
-  decision: 'allow' | 'ask' | 'deny' | undefined
+  decision?: 'allow' | 'ask' | 'deny' | undefined
   /** Why; for `PostToolUse` and `Stop`, with `blocks`, what the model is told. */
-  reason: string
-  blocks: boolean
+  reason?: string | undefined
+  blocks?: boolean | undefined
   /** `continue: false`: nothing more is to be done in this turn. */
-  ends: boolean
-  input: JsonObject | undefined
-  context: string | undefined
+  ends?: boolean | undefined
+  input?: JsonObject | undefined
+  context?: string | undefined
   /** For the user: messages of the hook, and its failure. */
   notices: readonly string[]
-}
-
-const nothing: HookAnswer = {
-  decision: undefined,
-  reason: '',
-  blocks: false,
-  ends: false,
-  input: undefined,
-  context: undefined,
-  notices: [],
 }
 
 /**
@@ -152,20 +142,20 @@ export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEn
   const denial = event === 'PreToolUse' ? 'deny' : undefined
   if (end.kind === 'exit' && end.code === 2) {
     const reason = stderr.trim() || 'a hook of an active skill forbids it, and does not say why'
-    return { ...nothing, decision: denial, reason, blocks: true }
+    return { decision: denial, reason, blocks: true, notices: [] }
   }
-  if (end.kind !== 'exit' || end.code !== 0) return { ...nothing, notices: [failure(end, stderr)] }
-  if (!stdout.trim().startsWith('{')) return nothing
+  if (end.kind !== 'exit' || end.code !== 0) return { notices: [failure(end, stderr)] }
+  if (!stdout.trim().startsWith('{')) return { notices: [] }
   let answer: JsonObject
   try {
     answer = JSON.parse(stdout)
   } catch {
-    return { ...nothing, notices: ['it printed something that begins with { and is not JSON'] }
+    return { notices: ['it printed something that begins with { and is not JSON'] }
   }
   const notices = [textAt(answer, 'systemMessage') ?? []].flat()
   if (answer['continue'] === false) {
     const reason = textAt(answer, 'stopReason') ?? 'a hook of an active skill ends the turn'
-    return { ...nothing, decision: denial, reason, ends: true, notices }
+    return { decision: denial, reason, ends: true, notices }
   }
   const specific = answer['hookSpecificOutput']
   const own = isObject<JsonValue>(specific) && specific['hookEventName'] === event ? specific : {}
@@ -180,7 +170,6 @@ export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEn
       textAt(answer, 'reason') ??
       'a hook of an active skill says so',
     blocks: answer['decision'] === 'block',
-    ends: false,
     input: isBefore && isObject<JsonValue>(updatedInput) ? updatedInput : undefined,
     context: textAt(own, 'additionalContext'),
     notices,

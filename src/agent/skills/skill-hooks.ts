@@ -78,7 +78,7 @@ export class SkillHooks {
         const reason = `the hooks of the skill ${skill.name} may not run any more`
         return { decision: 'deny', reason, input: undefined }
       }
-      const { decision, reason, context } = answer
+      const { decision, reason = '', context } = answer
       if (context !== undefined) added.push(context)
       verdict.input = answer.input ?? verdict.input
       if (strictness(decision) > strictness(verdict.decision)) {
@@ -97,7 +97,7 @@ export class SkillHooks {
     for (const [skill, hook] of hooks) {
       const facts = { tool_name: hookName(tool), tool_input: input, tool_response: output }
       const answer = await this.#run(skill, hook, undefined, facts)
-      if (answer?.blocks === true || answer?.ends === true) texts.push(answer.reason)
+      if (answer?.blocks === true || answer?.ends === true) texts.push(answer.reason ?? '')
       if (answer?.context !== undefined) texts.push(answer.context)
     }
     return texts.length === 0 ? undefined : texts.join('\n')
@@ -110,7 +110,7 @@ export class SkillHooks {
       const facts = { stop_hook_active: this.#stops > 0, last_assistant_message: text }
       const answer = await this.#run(skill, hook, signal, facts)
       if (answer?.ends === true) return undefined
-      if (answer?.blocks === true) reasons.push(answer.reason)
+      if (answer?.blocks === true) reasons.push(answer.reason ?? '')
     }
     if (reasons.length === 0) return undefined
     this.#stops += 1

@@ -82,7 +82,16 @@ export class Child {
       delegation: id,
       model: () => modelOf(input),
       instructions: instructionsOf(config, skills.own),
-      parts: [this.#toolsPart(), ...(parent.partsOfChild?.() ?? []), this.#guard()],
+      parts: [
+        {
+          // The model is told of a name that selects nothing, so that it does not look for the tool.
+          instructions: async () =>
+            this.notices.length === 0 ? '' : ['Note:', ...this.notices].join('\n'),
+          tools: () => this.#selection.tools,
+        },
+        ...(parent.partsOfChild?.() ?? []),
+        this.#guard(),
+      ],
       maxTurns: options.maxTurns ?? config.maxTurns,
       usage: {
         record: (entry) => {
@@ -116,15 +125,6 @@ export class Child {
       disallowed: disallowedTools,
       readOnly: this.#permission.mode === 'plan',
     })
-  }
-
-  #toolsPart(): SessionPart {
-    return {
-      // The model is told of a name that selects nothing, so that it does not look for the tool.
-      instructions: async () =>
-        this.notices.length === 0 ? undefined : ['Note:', ...this.notices].join('\n'),
-      tools: () => this.#selection.tools,
-    }
   }
 
   /**

@@ -62,21 +62,18 @@ function missing(name: ToolSelector, ceiling: readonly AgentTool[], subagent: st
   if (name.text === '*' || ceiling.some((tool) => name.selects(tool))) return []
   const wanted = `The tool ${name.text}, which the subagent ${subagent} is to have, is not there`
   const builtIn = knownBuiltIns().find(name.selects)?.name
-  if (builtIn !== undefined) {
-    return [
-      `${wanted}: the agent that delegates does not have it. --tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`,
-    ]
-  }
   const hasServers = ceiling.some(({ origin }) => origin.kind === 'mcp')
   const server = hasServers ? undefined : readMcpName(name.text)?.server
-  if (server !== undefined) {
-    return [
-      `${wanted}: the agent that delegates has no MCP server ${server}. --mcp-server ${server}, or mcp in a program, gives it that.`,
-    ]
-  }
   const names = ceiling.flatMap((tool) => [tool.name, ...(tool.aliases ?? [])])
   const meant = nearest(name.text, names)
-  return [`${wanted}, or not allowed here.${meant === undefined ? '' : ` Did you mean ${meant}?`}`]
+  const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
+  const why =
+    builtIn !== undefined
+      ? `: the agent that delegates does not have it. --tools ${builtIn}, or builtIns in a program, gives it ${builtIn}.`
+      : server !== undefined
+        ? `: the agent that delegates has no MCP server ${server}. --mcp-server ${server}, or mcp in a program, gives it that.`
+        : `, or not allowed here.${guess}`
+  return [`${wanted}${why}`]
 }
 
 /**
