@@ -146,13 +146,12 @@ function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): 
   }
 }
 
-/** A request without its values: of a URL, a path or a date only its form says what is meant. */
+/** A request with a word for what only its form tells: of a URL only that it is one. */
 function rankedText(request: string, slots: readonly Slot[] = findSlots(request)): string {
   let text = request.slice(0, maxRequestLength)
   for (const { kind, start, end } of slots.toReversed()) {
-    if (kind === 'identifier') continue
-    const word = ['url', 'path', 'date', 'email', 'sql'].includes(kind) ? kind : ''
-    text = `${text.slice(0, start)}${word}${text.slice(end)}`
+    if (!['url', 'email', 'sql'].includes(kind)) continue
+    text = `${text.slice(0, start)}${kind}${text.slice(end)}`
   }
   return text
 }
