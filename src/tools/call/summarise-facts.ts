@@ -1,4 +1,5 @@
 import { isObject } from '../../core/json.ts'
+import { amount } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolOutcome } from '../model.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
@@ -8,7 +9,7 @@ import { isList } from './directive-text.ts'
 export interface CallFacts {
   /** The server's own name of the tool. */
   name: string
-  category: string | undefined
+  category?: string | undefined
   params: JsonObject
   outcome: ToolOutcome
   files: readonly SavedFile[]
@@ -19,29 +20,24 @@ export interface CallFacts {
   items: readonly JsonValue[] | undefined
 }
 
-export interface SummarisedTool {
-  name: string
-  category?: string | undefined
-}
-
 export function gatherFacts(
-  tool: SummarisedTool,
+  tool: Pick<CallFacts, 'name' | 'category'>,
   params: JsonObject,
   outcome: ToolOutcome,
   files: readonly SavedFile[],
 ): CallFacts {
-  const value = toldValue(outcome)
-  const written = [outcomeText(outcome), ...resourceTexts(outcome)]
-    .filter((part) => part !== '')
-    .join('\n')
-  const text =
-    written === '' && outcome.structured !== undefined ? JSON.stringify(value, null, 2) : written
-  const { name, category } = tool
-  return { name, category, params, outcome, files, text, value, items: listIn(value) }
+  const value = summarisedValue(outcome)
+  const resources = outcome.content.flatMap((block) =>
+    block.type === 'resource' ? (block.text ?? []) : [],
+  )
+  const written = [outcomeText(outcome), ...resources].filter((part) => part !== '').join('\n')
+  const isUnwritten = written === '' && outcome.structured !== undefined
+  const text = isUnwritten ? JSON.stringify(value, null, 2) : written
+  return { ...tool, params, outcome, files, text, value, items: listIn(value) }
 }
 
-/** The value that the summary tells: nothing of what is only a wrapper, or a row of blocks. */
-function toldValue(outcome: ToolOutcome): JsonValue {
+/** The value without what only wraps the text, and without a list of blocks. */
+function summarisedValue(outcome: ToolOutcome): JsonValue {
   const text = outcomeText(outcome)
   const { structured, content } = outcome
   const isMixed = structured === undefined && content.some(({ type }) => type !== 'text')
@@ -53,16 +49,9 @@ function toldValue(outcome: ToolOutcome): JsonValue {
   return isMixed || isWrapped ? text : outcomeValue(outcome)
 }
 
-function resourceTexts(outcome: ToolOutcome): string[] {
-  return outcome.content.flatMap((block) =>
-    block.type === 'resource' && block.text !== undefined ? [block.text] : [],
-  )
-}
-
 /**
- * The value itself, or the one list that an object is there to carry: beside it there is at most what
- * tells of the list, such as a count or a cursor. An object that has an identity, parts or several
- * lists of its own is an object.
+ * The value itself, or the only list of an object that has no identity and no parts of its own beside
+ * what describes the list, such as a count or a cursor.
  */
 function listIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (isList(value)) return value
@@ -77,47 +66,29 @@ function listIn(value: JsonValue): readonly JsonValue[] | undefined {
 const paging = /^(?:page_?info|pagination|paging|meta(?:data)?|_?links)$/i
 
 /** Keys by which people tell things apart, the most telling first. */
-const identifyingKeys = [
-  'id',
-  'number',
-  'uid',
-  'pageId',
-  'full_name',
-  'name',
-  'key',
-  'path',
-  'url',
-  'uri',
-  'title',
-  'login',
-  'sha',
-] as const
+const identifyingKeys =
+  'id number uid pageId full_name name key path url uri title login sha'.split(' ')
 
-interface KeyIds {
-  /** The key that all of them have; undefined where the items are plain values. */
-  key: string | undefined
-  ids: readonly string[]
-}
-
-/** The first identifiers of a list's items; empty where they have none. */
-export function keyIds(items: readonly JsonValue[], most: number): KeyIds {
-  const first = items.slice(0, most)
+/** The first five identifiers of a list's items, with the key that all of them have. */
+export function keyIds(items: readonly JsonValue[]): { key?: string | undefined; ids: string[] } {
+  const first = items.slice(0, 5)
   const key = identifyingKeys.find((candidate) =>
-    first.every((item) => member(item, candidate) !== undefined),
+    first.every((item) => isObject(item) && plain(item[candidate]) !== undefined),
   )
   const ids = first.flatMap((item) => {
-    const id = key === undefined ? plain(item) : member(item, key)
-    return id === undefined ? [] : [id]
+    return plain(key !== undefined && isObject(item) ? item[key] : item) ?? []
   })
-  return { key: first.length === 0 ? undefined : key, ids }
-}
-
-function member(item: JsonValue, key: string): string | undefined {
-  if (typeof item !== 'object' || item === null || isList(item)) return undefined
-  return Object.hasOwn(item, key) ? plain(item[key]) : undefined
+  return first.length === 0 ? { ids } : { key, ids }
 }
 
 function plain(value: JsonValue | undefined): string | undefined {
   if (typeof value === 'string') return value.slice(0, 80)
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}
+
+/** `4,892 chars (120 lines)`. */
+export function sizeOf(text: string): string {
+  let lines = text === '' || text.endsWith('\n') ? 0 : 1
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines++
+  return `${amount(text.length, 'char')} (${amount(lines, 'line')})`
 }
