@@ -1,5 +1,5 @@
 import { isObject } from '../../core/json.ts'
-import { nearest } from '../../core/text.ts'
+import { amount, nearest, shellWord } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { coerceText } from '../parameters/coerce.ts'
@@ -37,10 +37,8 @@ function adviceFor(
     problems.flatMap((problem) => (problem.kind === kind ? [problem.path] : []))
   const missing = pathsOf('missing')
   if (missing.length === 0) return undefined
-  const unknown = new Set(unknownNames(tool, params))
-  const lacking = missing.flatMap(([name, ...rest]) =>
-    name === undefined || rest.length > 0 ? [] : name,
-  )
+  const unknown = new Set(unknownIn(tool.inputSchema, params, '').map(({ name }) => name))
+  const lacking = missing.flatMap((path) => (path.length === 1 ? path : []))
   const known = new Map<string, JsonValue>()
   for (const [name, value] of Object.entries(params)) {
     const right = unknown.has(name) ? nearest(name, lacking) : name
@@ -66,50 +64,45 @@ export async function foreseenProblems(
 ): Promise<string[]> {
   const verdict = await schemas.check(tool.inputSchema, params)
   if (!verdict.checked) return []
-  const certain = verdict.problems.filter(
-    ({ path, kind }) => kind === 'unknown' || !later.some((one) => isOnOneWay(path, one)),
-  )
+  const isLater = (path: readonly string[]): boolean =>
+    later.some((one) => path.slice(0, one.length).every((part, index) => part === one[index]))
+  const certain = verdict.problems.filter(({ path, kind }) => kind === 'unknown' || !isLater(path))
   return problemLines(tool, certain)
-}
-
-function isOnOneWay(a: readonly string[], b: readonly string[]): boolean {
-  return a.slice(0, b.length).every((part, index) => part === b[index])
 }
 
 /** The seed's error text, with what is wrong besides what is missing. */
 function problemsText(tool: ToolDefinition, problems: readonly SchemaProblem[]): string {
-  const names = Object.keys(objectOf(tool.inputSchema['properties']))
+  const properties = objectOf(tool.inputSchema['properties'])
   const isAtTop = problems.some(({ path, kind }) => kind === 'unknown' || path.length === 0)
-  const concerned = isAtTop ? names : problems.map(({ path }) => path[0] ?? '')
+  const concerned = isAtTop ? Object.keys(properties) : problems.map(({ path }) => path[0] ?? '')
   const expected = [...new Set(concerned)]
-    .filter((name) => names.includes(name))
-    .map((name) => `${name}: ${typeText(propertyOf(tool, name))}`)
-  const lines = [`Error: invalid parameters for ${tool.id}`, ...problemLines(tool, problems)]
-  if (expected.length > 0) lines.push(`Expected: ${expected.join(', ')}`)
+    .filter((name) => Object.hasOwn(properties, name))
+    .map((name) => `${name}: ${typeText(objectOf(properties[name]))}`)
   const isWrong = problems.some(({ kind }) => kind !== 'missing')
-  lines.push(isWrong ? 'Next: correct the values' : 'Next: provide missing values')
-  return lines.join('\n')
+  return [
+    `Error: invalid parameters for ${tool.id}`,
+    ...problemLines(tool, problems),
+    ...(expected.length > 0 ? [`Expected: ${expected.join(', ')}`] : []),
+    isWrong ? 'Next: correct the values' : 'Next: provide missing values',
+  ].join('\n')
 }
 
 /** `Missing: …` and `Invalid: …`, as far as there is something to say. */
 function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]): string[] {
   const names = Object.keys(objectOf(tool.inputSchema['properties']))
-  const missing = problems.filter(({ kind }) => kind === 'missing').map(nameOf)
-  const wrong = problems.filter(({ kind }) => kind !== 'missing').map(sentence)
-  return [
-    ...(missing.length > 0 ? [`Missing: ${[...new Set(missing)].join(', ')}`] : []),
-    ...(wrong.length > 0 ? [`Invalid: ${[...new Set(wrong)].slice(0, 10).join('; ')}`] : []),
-  ]
-
-  function sentence({ path, kind, message }: SchemaProblem): string {
-    const name = path.length === 0 ? 'the whole' : path.join('.')
+  const missing = new Set<string>()
+  const wrong = new Set<string>()
+  for (const { path, kind, message } of problems) {
+    const name = path.join('.')
     const meant = kind === 'unknown' && path.length === 1 ? nearest(name, names) : undefined
-    return `${name} ${message}${meant === undefined ? '' : ` (did you mean ${meant}?)`}`
+    const hint = meant === undefined ? '' : ` (did you mean ${meant}?)`
+    if (kind === 'missing') missing.add(name)
+    else wrong.add(`${name || 'the whole'} ${message}${hint}`)
   }
-}
-
-function nameOf({ path }: SchemaProblem): string {
-  return path.join('.')
+  return [
+    ...(missing.size > 0 ? [`Missing: ${[...missing].join(', ')}`] : []),
+    ...(wrong.size > 0 ? [`Invalid: ${[...wrong].slice(0, 10).join('; ')}`] : []),
+  ]
 }
 
 /**
@@ -118,20 +111,22 @@ function nameOf({ path }: SchemaProblem): string {
  * it takes other names, only what looks misspelt.
  */
 export function unknownParameters(tool: ToolDefinition, params: JsonObject): string[] {
-  const found = unknownIn(tool.inputSchema, params, '').filter(({ isForbidden }) => !isForbidden)
-  return found.map((one) => sentence(one, tool.id))
+  return unknownSentences(tool, params, false)
 }
 
 /** The same for each parameter that the schema forbids: a call with it is refused. */
 export function forbiddenParameters(tool: ToolDefinition, params: JsonObject): string[] {
-  const found = unknownIn(tool.inputSchema, params, '').filter(({ isForbidden }) => isForbidden)
-  return found.map((one) => sentence(one, tool.id))
+  return unknownSentences(tool, params, true)
 }
 
-/** The names at the top that the schema does not know, whether it allows them or not. */
-function unknownNames(tool: ToolDefinition, params: JsonObject): string[] {
-  const names = new Set(unknownIn(tool.inputSchema, params, '').map(({ name }) => name))
-  return Object.keys(params).filter((name) => names.has(name))
+function unknownSentences(tool: ToolDefinition, params: JsonObject, forbidden: boolean): string[] {
+  return unknownIn(tool.inputSchema, params, '').flatMap(({ name, known, meant, isForbidden }) => {
+    if (isForbidden !== forbidden) return []
+    const head = `\`${name}\` is not a parameter of ${tool.id}`
+    if (meant !== undefined) return `${head}; did you mean \`${meant}\`?`
+    if (known.length === 0) return `${head}; it has none.`
+    return `${head}; it has ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}.`
+  })
 }
 
 interface Unknown {
@@ -143,25 +138,26 @@ interface Unknown {
 }
 
 function unknownIn(schema: JsonObject, params: JsonObject, prefix: string): Unknown[] {
-  const { properties } = schema
+  const { properties, additionalProperties, unevaluatedProperties, patternProperties } = schema
+  if (properties === undefined || !isObject(properties)) return []
   // Other keywords may know more names.
-  if (properties === undefined || !isObject(properties) || hasAlternatives(schema)) return []
-  const isForbidden =
-    schema['additionalProperties'] === false || schema['unevaluatedProperties'] === false
-  const isOpen = isOpenByItself(schema)
+  if (alternatives.some((keyword) => schema[keyword] !== undefined)) return []
+  const isForbidden = additionalProperties === false || unevaluatedProperties === false
+  const isOpen = (additionalProperties ?? false) !== false || patternProperties !== undefined
   const known = Object.keys(properties)
   const left = known.filter((name) => !Object.hasOwn(params, name))
   return Object.entries(params).flatMap(([name, value]) => {
     if (Object.hasOwn(properties, name)) {
       return within(objectOf(properties[name]), value, `${prefix}${name}`)
     }
-    const meant = nearest(name, left)
-    if (isOpen && meant === undefined) return []
-    const full = meant === undefined ? undefined : prefix + meant
-    const names = known.map((one) => prefix + one)
-    return [{ name: prefix + name, known: names, meant: full, isForbidden }]
+    const near = nearest(name, left)
+    if (isOpen && near === undefined) return []
+    const meant = near === undefined ? undefined : prefix + near
+    return [{ name: prefix + name, known: known.map((one) => prefix + one), meant, isForbidden }]
   })
 }
+
+const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
 
 function within(schema: JsonObject, value: JsonValue, path: string): Unknown[] {
   if (isObject(value)) return unknownIn(schema, value, `${path}.`)
@@ -170,86 +166,43 @@ function within(schema: JsonObject, value: JsonValue, path: string): Unknown[] {
   return value.flatMap((item, index) => within(items, item, `${path}[${index}]`))
 }
 
-const alternatives = ['$ref', 'allOf', 'anyOf', 'oneOf', 'if', 'dependentSchemas', 'dependencies']
+type Facts = Readonly<Record<string, unknown>>
 
-function hasAlternatives(schema: JsonObject): boolean {
-  return alternatives.some((keyword) => schema[keyword] !== undefined)
+/** What a value must be, by the keyword of its schema that refuses it. */
+const sentences: Readonly<Record<string, (facts: Facts) => string>> = {
+  type: ({ type }) => `must be ${[type].flat().map(withArticle).join(' or ')}`,
+  minItems: ({ limit }) => `must have ${amount(Number(limit), 'item')} or more`,
+  maxItems: ({ limit }) => `must have ${amount(Number(limit), 'item')} at most`,
+  minLength: ({ limit }) =>
+    limit === 1 ? 'must not be empty' : `must have ${amount(Number(limit), 'character')} or more`,
+  maxLength: ({ limit }) => `must have ${amount(Number(limit), 'character')} at most`,
+  minProperties: ({ limit }) => `must have ${amount(Number(limit), 'field')} or more`,
+  maxProperties: ({ limit }) => `must have ${amount(Number(limit), 'field')} at most`,
+  minimum: ({ limit }) => `must be ${String(limit)} or more`,
+  maximum: ({ limit }) => `must be ${String(limit)} or less`,
+  exclusiveMinimum: ({ limit }) => `must be more than ${String(limit)}`,
+  exclusiveMaximum: ({ limit }) => `must be less than ${String(limit)}`,
+  multipleOf: ({ multipleOf }) => `must be a multiple of ${String(multipleOf)}`,
+  uniqueItems: () => 'must have no item twice',
+  pattern: ({ pattern }) => `must match the pattern ${String(pattern)}`,
+  format: ({ format }) => `must have the format ${String(format)}`,
+  const: ({ allowedValue }) => `must be ${JSON.stringify(allowedValue)}`,
+  anyOf: () => 'must fit one of the shapes that its schema allows',
+  oneOf: () => 'must fit one of the shapes that its schema allows',
+  contains: () => 'lacks an item that its schema wants',
+  'false schema': () => 'is not allowed',
 }
 
-function isOpenByItself({ additionalProperties, patternProperties }: JsonObject): boolean {
-  const isSaid = additionalProperties !== undefined && additionalProperties !== false
-  return isSaid || patternProperties !== undefined
+/** A part of a sentence about a value that a keyword of its schema refuses. */
+export function schemaSentence(keyword: string, facts: Facts): string {
+  const sentence = Object.hasOwn(sentences, keyword) ? sentences[keyword] : undefined
+  return sentence?.(facts) ?? `breaks the rule "${keyword}" of its schema`
 }
 
-function sentence({ name, known, meant }: Unknown, tool: string): string {
-  const head = `\`${name}\` is not a parameter of ${tool}`
-  if (meant !== undefined) return `${head}; did you mean \`${meant}\`?`
-  if (known.length === 0) return `${head}; it has none.`
-  return `${head}; it has ${known.slice(0, 12).join(', ')}${known.length > 12 ? ', …' : ''}.`
-}
-
-/** What a value must be that a keyword of its schema refuses; a part of a sentence about it. */
-export function schemaSentence(keyword: string, params: Readonly<Record<string, unknown>>): string {
-  const { limit, type, pattern, format, multipleOf, allowedValue } = params
-  const amount = String(limit)
-  switch (keyword) {
-    case 'type':
-      return `must be ${[type].flat().map(named).join(' or ')}`
-    case 'minItems':
-      return `must have ${plural(limit, 'item')} or more`
-    case 'maxItems':
-      return `must have ${plural(limit, 'item')} at most`
-    case 'minLength':
-      return limit === 1 ? 'must not be empty' : `must have ${plural(limit, 'character')} or more`
-    case 'maxLength':
-      return `must have ${plural(limit, 'character')} at most`
-    case 'minProperties':
-      return `must have ${plural(limit, 'field')} or more`
-    case 'maxProperties':
-      return `must have ${plural(limit, 'field')} at most`
-    case 'minimum':
-      return `must be ${amount} or more`
-    case 'maximum':
-      return `must be ${amount} or less`
-    case 'exclusiveMinimum':
-      return `must be more than ${amount}`
-    case 'exclusiveMaximum':
-      return `must be less than ${amount}`
-    case 'multipleOf':
-      return `must be a multiple of ${String(multipleOf)}`
-    case 'uniqueItems':
-      return 'must have no item twice'
-    case 'pattern':
-      return `must match the pattern ${String(pattern)}`
-    case 'format':
-      return `must have the format ${String(format)}`
-    case 'const':
-      return `must be ${JSON.stringify(allowedValue)}`
-    case 'anyOf':
-    case 'oneOf':
-      return 'must fit one of the shapes that its schema allows'
-    case 'contains':
-      return 'lacks an item that its schema wants'
-    case 'false schema':
-      return 'is not allowed'
-    default:
-      return `breaks the rule "${keyword}" of its schema`
-  }
-}
-
-function named(type: unknown): string {
+function withArticle(type: unknown): string {
   if (type === 'null') return 'null'
   const word = String(type)
-  return /^[aio]/.test(word) ? `an ${word}` : `a ${word}`
-}
-
-function plural(count: unknown, noun: string): string {
-  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`
-}
-
-function propertyOf(tool: ToolDefinition, name: string): JsonObject {
-  const properties = objectOf(tool.inputSchema['properties'])
-  return Object.hasOwn(properties, name) ? objectOf(properties[name]) : {}
+  return `${/^[aio]/.test(word) ? 'an' : 'a'} ${word}`
 }
 
 /** `string`, `integer | null`, `"open" | "closed"`, `string[]`. */
@@ -282,14 +235,14 @@ export function callToComplete(
   params: JsonObject,
   missing: readonly (readonly string[])[],
 ): string {
-  const known = Object.entries(params).map(([name, value]) => [name, shortened(value)])
-  let whole: JsonValue = Object.fromEntries(known)
-  for (const path of missing) whole = withPlaceholder(whole, tool.inputSchema, path)
-  return `skillrail tools call ${tool.id} ${quoted(JSON.stringify(whole))}`
-}
-
-function shortened(value: JsonValue): JsonValue {
-  return JSON.stringify(value).length > longestValue ? '<as before>' : value
+  const known = Object.entries(params).map(([name, value]): [string, JsonValue] => {
+    return [name, JSON.stringify(value).length > longestValue ? '<as before>' : value]
+  })
+  const whole = missing.reduce<JsonValue>(
+    (value, path) => withPlaceholder(value, tool.inputSchema, path),
+    Object.fromEntries(known),
+  )
+  return `skillrail tools call ${tool.id} ${shellWord(JSON.stringify(whole))}`
 }
 
 function withPlaceholder(
@@ -309,11 +262,6 @@ function withPlaceholder(
   const member = objectOf(objectOf(schema['properties'])[name])
   members.set(name, withPlaceholder(members.get(name), member, rest))
   return Object.fromEntries(members)
-}
-
-/** One word for a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
 /**

@@ -40,7 +40,9 @@ export function namedTool(
   switch (resolution.kind) {
     case 'found': {
       const { tool } = resolution
-      return isRespelt(name, tool) ? { tool, note: looseNote(name, tool) } : { tool }
+      const isAsWritten =
+        isWrittenSo(tool, name.replace(clientPrefix, '')) || isWrittenSo(tool, name)
+      return isAsWritten ? { tool } : { tool, note: looseNote(name, tool) }
     }
     case 'ambiguous':
       throw ambiguousName(name, resolution.candidates)
@@ -89,7 +91,7 @@ export async function discoverOnce(context: CallContext): Promise<boolean> {
 /** What a tool is found by. */
 type Named = Pick<ToolSummary, 'id' | 'name'>
 
-export type ToolResolution<Tool extends Named = ToolSummary> =
+type ToolResolution<Tool extends Named> =
   | { kind: 'found'; tool: Tool }
   /** A bare name that several servers have. */
   | { kind: 'ambiguous'; candidates: readonly string[] }
@@ -105,35 +107,32 @@ const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
  */
 export function resolveTool<Tool extends Named>(
   id: string,
-  index: { readonly tools: readonly Tool[] },
+  { tools }: { readonly tools: readonly Tool[] },
 ): ToolResolution<Tool> {
-  const names = namesIn(index.tools)
   const short = id.replace(clientPrefix, '')
-  const joined = short.replace(':', '__')
-  const exact = names.exact.get(id) ?? names.exact.get(short) ?? names.exact.get(joined)
-  const itself = exact === undefined ? undefined : index.tools[exact]
-  if (itself !== undefined) return { kind: 'found', tool: itself }
-  const found =
-    names.folded.get(fold(id)) ?? names.folded.get(fold(short)) ?? names.folded.get(fold(joined))
-  const bare = found === undefined ? (names.bare.get(fold(short)) ?? []) : [found]
-  const fitting = bare.flatMap((position) => index.tools[position] ?? [])
+  const near = nearbyTools(id, tools)
+  const byId = (same: (a: string, b: string) => boolean): Tool | undefined =>
+    [id, short, short.replace(':', '__')]
+      .flatMap((text) => near.find((tool) => same(tool.id, text)) ?? [])
+      .at(0)
+  const exact = byId((a, b) => a === b)
+  if (exact !== undefined) return { kind: 'found', tool: exact }
+  const folded = byId((a, b) => fold(a) === fold(b))
+  const fitting = folded ? [folded] : near.filter(({ name }) => fold(name) === fold(short))
   const named = fitting.filter(({ name }) => name === short)
   const likely = named.length > 0 ? named : fitting.filter((tool) => isWrittenSo(tool, short))
   const [tool, ...others] = likely.length > 0 ? likely : fitting
   if (tool === undefined) return { kind: 'unknown' }
-  // Of several that differ in their spelling alone none is the one that was meant.
-  const isGuess = named.length === 0 && others.length === 0
-  const alike = isGuess ? speltLike(tool, index.tools) : []
-  if (alike.some((other) => likely.length === 0 || isWrittenSo(other, short))) {
-    return { kind: 'unknown' }
+  if (others.length > 0) {
+    return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
   }
-  if (others.length === 0) return { kind: 'found', tool }
-  return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
-}
-
-/** Whether a name is not as its server writes it: then the answer says which tool was taken. */
-export function isRespelt(written: string, tool: Named): boolean {
-  return !isWrittenSo(tool, written.replace(clientPrefix, '')) && !isWrittenSo(tool, written)
+  // Of several that differ in their spelling alone none is the one that was meant.
+  const isRival = (other: Tool): boolean =>
+    other !== tool &&
+    loosely(other.id) === loosely(tool.id) &&
+    (likely.length === 0 || isWrittenSo(other, short))
+  const hasRival = named.length === 0 && nearbyTools(tool.id, tools).some(isRival)
+  return hasRival ? { kind: 'unknown' } : { kind: 'found', tool }
 }
 
 /**
@@ -154,30 +153,13 @@ export function resolveName<Tool extends Named>(
 /** The one tool that an unknown id or bare name fits loosely. Undefined where several fit, or none. */
 export function resolveLoosely<Tool extends Named>(
   id: string,
-  index: { readonly tools: readonly Tool[] },
+  { tools }: { readonly tools: readonly Tool[] },
 ): Tool | undefined {
-  const loose = looseIn(index.tools)
-  const wanted = new Set([loosely(id), loosely(id.replace(clientPrefix, ''))])
-  const fitting = new Set([...wanted].flatMap((name) => loose.get(name) ?? []))
-  const [position, ...others] = fitting
-  return position === undefined || others.length > 0 ? undefined : index.tools[position]
-}
-
-function looseIn(tools: readonly Named[]): ReadonlyMap<string, readonly number[]> {
-  const names = namesIn(tools)
-  return (names.loose ??= looseNames(tools))
-}
-
-function looseNames(tools: readonly Named[]): Map<string, number[]> {
-  const loose = new Map<string, number[]>()
-  tools.forEach(({ id, name }, position) => {
-    for (const text of new Set([loosely(id), loosely(name)])) {
-      const same = loose.get(text)
-      if (same === undefined) loose.set(text, [position])
-      else same.push(position)
-    }
-  })
-  return loose
+  const wanted = [loosely(id), loosely(id.replace(clientPrefix, ''))]
+  const [tool, ...others] = nearbyTools(id, tools).filter(
+    (one) => wanted.includes(loosely(one.id)) || wanted.includes(loosely(one.name)),
+  )
+  return others.length > 0 ? undefined : tool
 }
 
 /** As its server writes it, but for the characters that clients replace. */
@@ -186,59 +168,8 @@ function isWrittenSo({ id, name }: Named, written: string): boolean {
   return plain.includes(replaced(id)) || plain.includes(replaced(name))
 }
 
-/** The others whose ids differ from that of a tool in their spelling alone. */
-function speltLike(tool: Named, tools: readonly Named[]): Named[] {
-  const spelling = loosely(tool.id)
-  const fitting = looseIn(tools).get(spelling) ?? []
-  return fitting
-    .flatMap((position) => tools[position] ?? [])
-    .filter((other) => other !== tool && loosely(other.id) === spelling)
-}
-
 function loosely(name: string): string {
   return name.toLowerCase().replaceAll(/[-_.:/]+/g, '-')
-}
-
-/** The server whose name begins the id, the longest where several do. */
-function serverOf(id: string, servers: Iterable<string>): string | undefined {
-  const short = id.replace(clientPrefix, '')
-  let longest: string | undefined
-  for (const server of servers) {
-    const begins = [id, short].some((text) => fold(text).startsWith(`${fold(server)}__`))
-    if (begins && server.length > (longest?.length ?? -1)) longest = server
-  }
-  return longest
-}
-
-/** Positions of tools. */
-interface Names {
-  exact: ReadonlyMap<string, number>
-  folded: ReadonlyMap<string, number>
-  bare: ReadonlyMap<string, readonly number[]>
-  /** Made when the first name is not known otherwise. */
-  loose?: ReadonlyMap<string, readonly number[]> | undefined
-}
-
-const known = new WeakMap<readonly Named[], Names>()
-
-function namesIn(tools: readonly Named[]): Names {
-  const before = known.get(tools)
-  if (before !== undefined) return before
-  const exact = new Map<string, number>()
-  const folded = new Map<string, number>()
-  const bare = new Map<string, number[]>()
-  tools.forEach((tool, position) => {
-    exact.set(tool.id, position)
-    const id = fold(tool.id)
-    if (!folded.has(id)) folded.set(id, position)
-    const name = fold(tool.name)
-    const same = bare.get(name)
-    if (same === undefined) bare.set(name, [position])
-    else same.push(position)
-  })
-  const names: Names = { exact, folded, bare }
-  known.set(tools, names)
-  return names
 }
 
 function fold(text: string): string {
@@ -247,6 +178,34 @@ function fold(text: string): string {
 
 function replaced(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9_-]/g, '_')
+}
+
+/** Positions of tools by the letters and digits of their ids and names. */
+const positions = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>()
+
+/** The tools whose id or name can be this one: every other comparison is stricter. */
+function nearbyTools<Tool extends Named>(id: string, tools: readonly Tool[]): Tool[] {
+  const known = positions.get(tools) ?? positionsOf(tools)
+  positions.set(tools, known)
+  const short = id.replace(clientPrefix, '')
+  const near = [...new Set([id, short])].flatMap((text) => known.get(letters(text)) ?? [])
+  return [...new Set(near)].flatMap((position) => tools[position] ?? [])
+}
+
+function positionsOf(tools: readonly Named[]): Map<string, number[]> {
+  const found = new Map<string, number[]>()
+  for (const [position, { id, name }] of tools.entries()) {
+    for (const key of new Set([letters(id), letters(name)])) {
+      const same = found.get(key)
+      if (same === undefined) found.set(key, [position])
+      else same.push(position)
+    }
+  }
+  return found
+}
+
+function letters(text: string): string {
+  return fold(text).replaceAll(/[-_]+/g, '-')
 }
 
 /** Ranks tools by what a text means; the router, where there is one. */
@@ -261,7 +220,7 @@ export function suggestTools(
   tools: readonly ToolSummary[],
   rank: ToolRanking = byWords(tools),
 ): readonly string[] {
-  const server = serverOf(id, new Set(tools.map((tool) => tool.server)))
+  const server = serverOf(id, tools)
   const own = tools.filter((tool) => tool.server === server)
   const name = id.slice(id.lastIndexOf('__') + 1).replace(/^_+/, '')
   const close = [
@@ -269,7 +228,7 @@ export function suggestTools(
     ...nearestSome(id, tools, (tool) => tool.id),
     ...nearestSome(name, tools, (tool) => tool.name),
   ]
-  const all = [...close.slice(0, 3), ...rank(id), ...own.map(idOf)]
+  const all = [...close.slice(0, 3), ...rank(id), ...own.map((tool) => tool.id)]
   return [...new Set(all)].slice(0, close.length > 2 ? 5 : 3)
 }
 
@@ -299,22 +258,26 @@ function notFound(
   rank: ToolRanking | undefined,
 ): ToolNotFoundError {
   const suggestions = suggestTools(id, tools, rank)
-  const servers = [...new Set(tools.map((tool) => tool.server))]
-  const isUnknownServer = id.includes('__') && serverOf(id, servers) === undefined
   const lines = [head]
   if (suggestions.length > 0) lines.push(`Suggestions: ${suggestions.join(', ')}`)
-  if (isUnknownServer && servers.length > 0) {
-    lines.push(
-      `Known prefixes: ${servers
-        .slice(0, 10)
-        .map((server) => `${server}__`)
-        .join(', ')}`,
-    )
+  if (id.includes('__') && tools.length > 0 && serverOf(id, tools) === undefined) {
+    const servers = [...new Set(tools.map(({ server }) => `${server}__`))]
+    lines.push(`Known prefixes: ${servers.slice(0, 10).join(', ')}`)
   }
-  if (suggestions.length === 0)
+  if (suggestions.length === 0) {
     lines.push('No name is near; skillrail tools search looks by meaning.')
+  }
   lines.push(`Next: ${advice} or run skillrail tools refresh.`)
   return new ToolNotFoundError(id, lines.join('\n'), suggestions)
+}
+
+/** The server whose name begins the id, the longest where several do. */
+function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined {
+  const texts = [id, id.replace(clientPrefix, '')].map(fold)
+  const beginning = tools
+    .map(({ server }) => server)
+    .filter((server) => texts.some((text) => text.startsWith(`${fold(server)}__`)))
+  return beginning.toSorted((a, b) => b.length - a.length)[0]
 }
 
 /** The nearest, then the nearest of the rest, at most three. */
@@ -357,8 +320,4 @@ function wordsOf(text: string): string[] {
     .toLowerCase()
     .split(/[^a-z0-9]+/)
     .filter((word) => word.length > 2)
-}
-
-function idOf(tool: ToolSummary): string {
-  return tool.id
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
 import { parsePassthrough } from '../../../src/tools/call/passthrough.ts'
-import { isRespelt, resolveTool } from '../../../src/tools/call/find-tool.ts'
+import { resolveTool } from '../../../src/tools/call/find-tool.ts'
 import { definitionOf } from './_fake.ts'
 
 const index = indexDefinitions(
@@ -171,7 +171,6 @@ it('takes a name with a colon in it as it is written', () => {
   const tools = [{ id: 'kv__get:all', name: 'get:all' }]
   for (const id of ['kv__get:all', 'get:all', 'kv:get:all']) {
     expect(resolveTool(id, { tools })).toMatchObject({ kind: 'found', tool: tools[0] })
-    expect(isRespelt(id, { id: 'kv__get:all', name: 'get:all' })).toBe(false)
   }
 })
 
