@@ -37,48 +37,41 @@ export function loadConfiguration(
   runtime: Runtime,
   options: LoadConfigurationOptions = {},
 ): ConfigurationReading {
+  const { cwd, home } = runtime
   const diagnostics: Diagnostic[] = []
   const values = new Map<string, SettingValue>()
   const sources: string[] = []
-  const files = [
-    { path: join(userDirectories(runtime).config, 'config.json'), base: runtime.home, own: true },
-    ...projectFile(runtime.cwd),
-  ]
-  for (const file of files) readFile(file.path, file.base, file.own)
-  readVariables()
+  const readFile = (file: Omit<ConfigurationFile, 'home'>): void => {
+    sources.push(file.path)
+    readConfigurationFile({ ...file, home }, values, diagnostics)
+  }
+  const own = join(userDirectories(runtime).config, 'config.json')
+  if (existsSync(own)) readFile({ path: own, base: home, isProject: false })
+  const project = projectDirectory(cwd)
+  if (project !== undefined) {
+    readFile({ path: projectFile(project), base: project, isProject: true })
+  }
+  for (const setting of settingTable) {
+    const text = runtime.env[variableOf(setting)]
+    if (text === undefined || text === '') continue
+    const { value, expected } = readSetting(setting, parseText(setting, text), { base: cwd, home })
+    if (value === undefined) diagnostics.push(wrongVariable(setting, expected))
+    else values.set(setting.key, value)
+  }
   if (options.file !== undefined) {
-    readFile(resolve(runtime.cwd, options.file), runtime.cwd, true, true)
+    readFile({ path: resolve(cwd, options.file), base: cwd, isProject: false })
   }
   return { settings: toSettings(values), diagnostics, sources }
-
-  function readFile(path: string, base: string, own: boolean, required = false): void {
-    if (!required && !existsSync(path)) return
-    const reading = readConfigurationFile(path, { base, home: runtime.home })
-    // One by one: a hostile file has more of them than a call has room for.
-    for (const each of reading.diagnostics) diagnostics.push(each)
-    sources.push(path)
-    for (const raw of reading.settings) {
-      if (own || raw.setting.userOnly !== true) values.set(raw.setting.key, raw.value)
-      else diagnostics.push(notForProjects(path, raw))
-    }
-  }
-
-  function readVariables(): void {
-    for (const setting of settingTable) {
-      const text = runtime.env[variableOf(setting)]
-      if (text === undefined || text === '') continue
-      const read = readSettingText(setting, text, { base: runtime.cwd, home: runtime.home })
-      if (read.ok) values.set(setting.key, read.value)
-      else diagnostics.push(wrongVariable(setting, read.expected))
-    }
-  }
 }
 
-function projectFile(cwd: string): { path: string; base: string; own: boolean }[] {
+function projectFile(directory: string): string {
+  return join(directory, '.skillrail', 'config.json')
+}
+
+function projectDirectory(cwd: string): string | undefined {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
-    const path = join(directory, '.skillrail', 'config.json')
-    if (existsSync(path)) return [{ path, base: directory, own: false }]
-    if (existsSync(join(directory, '.git')) || directory === dirname(directory)) return []
+    if (existsSync(projectFile(directory))) return directory
+    if (existsSync(join(directory, '.git')) || directory === dirname(directory)) return undefined
   }
 }
 
@@ -95,129 +88,11 @@ function toSettings(values: ReadonlyMap<string, SettingValue>): Settings {
   return Object.assign(Object.create(null), settings, groups)
 }
 
-function notForProjects(path: string, raw: RawSetting): Diagnostic {
-  return {
-    code: 'setting-not-for-projects',
-    severity: 'warning',
-    message: `${raw.setting.key} is ignored here: a project cannot raise its own rights`,
-    path,
-    line: raw.line,
-    column: raw.column,
-    hint: `Set it in your own configuration file or with ${variableOf(raw.setting)}.`,
-  }
-}
-
 function wrongVariable(setting: Setting, expected: string): Diagnostic {
-  return {
-    code: 'setting-wrong-value',
-    severity: 'error',
-    message: `the variable ${variableOf(setting)} must be ${expected}; it is ignored`,
-    path: variableOf(setting),
-  }
+  const path = variableOf(setting)
+  const message = `the variable ${path} must be ${expected}; it is ignored`
+  return { code: 'setting-wrong-value', severity: 'error', message, path }
 }
-
-interface RawSetting {
-  setting: Setting
-  value: SettingValue
-  line: number
-  column: number
-}
-
-/** Reads a configuration file: JSON with comments. Whatever is wrong is reported with its line. */
-function readConfigurationFile(
-  path: string,
-  paths: PathBase,
-): { settings: readonly RawSetting[]; diagnostics: readonly Diagnostic[] } {
-  const file = readRegularFile(path, { maxBytes: 1_048_576 })
-  if (!file.ok) {
-    return {
-      settings: [],
-      diagnostics: [{ code: file.code, severity: 'error', message: file.message, path }],
-    }
-  }
-  return readConfigurationText(file.text, path, paths)
-}
-
-function readConfigurationText(
-  text: string,
-  path: string,
-  paths: PathBase,
-): { settings: readonly RawSetting[]; diagnostics: readonly Diagnostic[] } {
-  const placeOf = placesIn(text)
-  const deep = tooDeepAt(text)
-  if (deep !== undefined) {
-    const message = `nested deeper than ${deepestJson} levels`
-    return { settings: [], diagnostics: [report('configuration-syntax', message, deep)] }
-  }
-  const jsonc = loadParser()
-  const errors: Jsonc.ParseError[] = []
-  const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
-  const settings: RawSetting[] = []
-  const diagnostics: Diagnostic[] = errors.map((error) =>
-    report('configuration-syntax', inWords(jsonc.printParseErrorCode(error.error)), error.offset),
-  )
-  if (diagnostics.length > 0) return { settings, diagnostics }
-  if (root?.type !== 'object') {
-    diagnostics.push(report('configuration-syntax', 'the file must be a JSON object', 0))
-    return { settings, diagnostics }
-  }
-  visit(root, '')
-  return { settings, diagnostics }
-
-  function visit(node: Jsonc.Node, prefix: string): void {
-    for (const property of node.children ?? []) {
-      const [name, value] = property.children ?? []
-      if (name === undefined || value === undefined) continue
-      const key = prefix + jsonc.getNodeValue(name)
-      const setting: Setting | undefined = settingTable.find((candidate) => candidate.key === key)
-      const isGroup = settingTable.some((candidate) => candidate.key.startsWith(`${key}.`))
-      if (setting !== undefined) readOne(setting, value)
-      else if (isGroup && value.type === 'object') visit(value, `${key}.`)
-      else if (isGroup)
-        diagnostics.push(report('setting-wrong-value', `${key} must be an object`, value.offset))
-      else if (key !== '$schema') diagnostics.push(unknownSetting(key, name.offset))
-    }
-  }
-
-  function readOne(setting: Setting, node: Jsonc.Node): void {
-    const read = readSettingValue(setting, jsonc.getNodeValue(node), paths)
-    if (read.ok) settings.push({ setting, value: read.value, ...placeOf(node.offset) })
-    else {
-      const message = `${setting.key} must be ${read.expected}; it is ignored`
-      diagnostics.push(report('setting-wrong-value', message, node.offset))
-    }
-  }
-
-  function unknownSetting(key: string, offset: number): Diagnostic {
-    const known = settingTable.map((setting): string => setting.key)
-    const meant = diagnostics.length < mostHints ? nearest(key, known) : undefined
-    return {
-      ...report('setting-unknown', `${key} is not a setting; it is ignored`, offset),
-      severity: 'warning',
-      hint: meant === undefined ? undefined : `Did you mean ${meant}?`,
-    }
-  }
-
-  function report(code: string, message: string, offset: number): Diagnostic {
-    return { code, severity: 'error', message, path, ...placeOf(offset) }
-  }
-}
-
-/** A file with more that is wrong is not a configuration; looking for what was meant costs time. */
-const mostHints = 50
-
-/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a user. */
-function inWords(name: string): string {
-  return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
-}
-
-/** Loaded only when there is a file to read: most commands find none. */
-function loadParser(): typeof Jsonc {
-  const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
-  return parser
-}
-
-type SettingReading = { ok: true; value: SettingValue } | { ok: false; expected: string }
 
 interface PathBase {
   /** Relative paths are resolved against it. */
@@ -226,77 +101,165 @@ interface PathBase {
   home: string
 }
 
-/** A value from an environment variable: lists are separated as the kind says. */
-function readSettingText(setting: Setting, text: string, paths: PathBase): SettingReading {
-  if (setting.kind === 'paths') return readSettingValue(setting, split(text, delimiter), paths)
-  if (setting.kind === 'names' || setting.kind === 'patterns' || setting.kind === 'words') {
-    return readSettingValue(setting, split(text, /[\s,]+/), paths)
-  }
-  if (setting.kind === 'numbers') {
-    return readSettingValue(setting, split(text, /[\s,]+/).map(numberIn), paths)
-  }
-  if (setting.kind !== 'integer') return readSettingValue(setting, text, paths)
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined
-  return readSettingValue(setting, number, paths)
+interface ConfigurationFile extends PathBase {
+  path: string
+  /** A project may not set what would raise its own rights. */
+  isProject: boolean
 }
 
-/** A value from a configuration file. */
-function readSettingValue(setting: Setting, value: unknown, paths: PathBase): SettingReading {
+/** Reads JSON with comments into `values`. Whatever is wrong is reported with its line. */
+function readConfigurationFile(
+  file: ConfigurationFile,
+  values: Map<string, SettingValue>,
+  diagnostics: Diagnostic[],
+): void {
+  const { path } = file
+  const reading = readRegularFile(path, { maxBytes: 1_048_576 })
+  if (!reading.ok) {
+    const { code, message } = reading
+    diagnostics.push({ code, severity: 'error', message, path })
+    return
+  }
+  const { text } = reading
+  const placeOf = placesIn(text)
+  const report = (code: string, message: string, offset: number, hint?: string): void => {
+    const isIgnored = code === 'setting-unknown' || code === 'setting-not-for-projects'
+    const severity = isIgnored ? 'warning' : 'error'
+    diagnostics.push({ code, severity, message, path, ...placeOf(offset), hint })
+  }
+  const deep = tooDeepAt(text)
+  if (deep !== undefined) {
+    return report('configuration-syntax', `nested deeper than ${deepestJson} levels`, deep)
+  }
+  // Loaded only when there is a file to read: most commands find none.
+  const jsonc: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
+  const errors: Jsonc.ParseError[] = []
+  const root = jsonc.parseTree(text, errors, { allowTrailingComma: true })
+  for (const { error, offset } of errors) {
+    report('configuration-syntax', inWords(jsonc.printParseErrorCode(error)), offset)
+  }
+  if (errors.length > 0) return
+  if (root?.type !== 'object') {
+    return report('configuration-syntax', 'the file must be a JSON object', 0)
+  }
+  const visit = (node: Jsonc.Node, prefix: string): void => {
+    for (const property of node.children ?? []) {
+      const [name, value] = property.children ?? []
+      if (name === undefined || value === undefined) continue
+      const key = prefix + jsonc.getNodeValue(name)
+      const setting: Setting | undefined = settingTable.find((candidate) => candidate.key === key)
+      const isGroup = settingTable.some((candidate) => candidate.key.startsWith(`${key}.`))
+      if (setting !== undefined) readOne(setting, value)
+      else if (isGroup && value.type === 'object') visit(value, `${key}.`)
+      else if (isGroup) report('setting-wrong-value', `${key} must be an object`, value.offset)
+      else if (key !== '$schema') {
+        const message = `${key} is not a setting; it is ignored`
+        const hint = diagnostics.length < mostHints ? meantSetting(key) : undefined
+        report('setting-unknown', message, name.offset, hint)
+      }
+    }
+  }
+  const readOne = (setting: Setting, node: Jsonc.Node): void => {
+    const { value, expected } = readSetting(setting, jsonc.getNodeValue(node), file)
+    const { key } = setting
+    const { offset } = node
+    if (value === undefined) {
+      report('setting-wrong-value', `${key} must be ${expected}; it is ignored`, offset)
+    } else if (file.isProject && setting.userOnly === true) {
+      const message = `${key} is ignored here: a project cannot raise its own rights`
+      const hint = `Set it in your own configuration file or with ${variableOf(setting)}.`
+      report('setting-not-for-projects', message, offset, hint)
+    } else values.set(key, value)
+  }
+  visit(root, '')
+}
+
+/** A file with more that is wrong is not a configuration; looking for what was meant costs time. */
+const mostHints = 50
+
+function meantSetting(key: string): string | undefined {
+  const known = settingTable.map((setting): string => setting.key)
+  const meant = nearest(key, known)
+  return meant === undefined ? undefined : `Did you mean ${meant}?`
+}
+
+/** `PropertyNameExpected`, as the parser calls it, is `property name expected` to a user. */
+function inWords(name: string): string {
+  return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
+}
+
+/** The value that the text of an environment variable stands for. */
+function parseText({ kind }: Setting, text: string): unknown {
+  const parts = text.split(kind === 'paths' ? delimiter : /[\s,]+/).filter((part) => part !== '')
+  if (kind === 'paths' || kind === 'names' || kind === 'patterns' || kind === 'words') return parts
+  const number = (part: string): unknown =>
+    /^\d{1,15}(?:\.\d{1,3})?$/.test(part) ? Number(part) : part
+  if (kind === 'numbers') return parts.map(number)
+  return kind === 'integer' ? number(text) : text
+}
+
+interface ValueReading {
+  /** Undefined for a wrong value. */
+  value: SettingValue | undefined
+  expected: string
+}
+
+/** Checks a value, and resolves the paths in it. */
+function readSetting(setting: Setting, given: unknown, paths: PathBase): ValueReading {
+  const list = (expected: string, pattern: RegExp): ValueReading => {
+    const isRight = isTexts(given) && given.every((text) => pattern.test(text))
+    return { value: isRight ? given : undefined, expected }
+  }
+  const text = (expected: string, isRight: (text: string) => boolean): ValueReading => ({
+    value: typeof given === 'string' && isRight(given) ? given : undefined,
+    expected,
+  })
   switch (setting.kind) {
-    case 'paths':
-      return isTexts(value)
-        ? { ok: true, value: value.map((path) => absolute(path, paths)) }
-        : { ok: false, expected: 'a list of paths' }
+    case 'paths': {
+      const expected = 'a list of paths'
+      const value = isTexts(given) ? given.map((path) => absolute(path, paths)) : undefined
+      return { value, expected }
+    }
     case 'names':
-      return isTexts(value) && value.every((name) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
-        ? { ok: true, value }
-        : { ok: false, expected: 'a list of names of environment variables' }
+      return list('a list of names of environment variables', /^[A-Za-z_][A-Za-z0-9_]*$/)
     case 'patterns':
-      return isTexts(value) && value.every((pattern) => /^[\w.*-]{1,200}$/.test(pattern))
-        ? { ok: true, value }
-        : { ok: false, expected: 'a list of names of tools, in which * stands for any characters' }
+      return list(
+        'a list of names of tools, in which * stands for any characters',
+        /^[\w.*-]{1,200}$/,
+      )
+    case 'words':
+      return list('a list of words', /^[^\s,]+$/)
+    case 'text':
+      return text('a text on one line', (line) => !/[\r\n]/.test(line))
+    case 'address':
+      return text('an address such as http://127.0.0.1:8080', isAddress)
+    case 'choice': {
+      const expected = setting.choices.map((choice) => `"${choice}"`).join(' or ')
+      return text(expected, (word) => setting.choices.includes(word))
+    }
     case 'numbers': {
       const { minimum, maximum, most } = setting
-      return isNumbers(value) &&
-        value.length <= most &&
-        value.every((item) => item >= minimum && item <= maximum)
-        ? { ok: true, value }
-        : { ok: false, expected: `a list of at most ${most} numbers from ${minimum} to ${maximum}` }
+      const expected = `a list of at most ${most} numbers from ${minimum} to ${maximum}`
+      const isRight =
+        isNumbers(given) &&
+        given.length <= most &&
+        given.every((item) => item >= minimum && item <= maximum)
+      return { value: isRight ? given : undefined, expected }
     }
-    case 'words':
-      return isTexts(value) && value.every((word) => !/[\s,]/.test(word))
-        ? { ok: true, value }
-        : { ok: false, expected: 'a list of words' }
-    case 'text':
-      return typeof value === 'string' && !/[\r\n]/.test(value)
-        ? { ok: true, value }
-        : { ok: false, expected: 'a text on one line' }
-    case 'address':
-      return typeof value === 'string' && (value === '' || isAddress(value))
-        ? { ok: true, value }
-        : { ok: false, expected: 'an address such as http://127.0.0.1:8080' }
-    case 'choice':
-      return typeof value === 'string' && setting.choices.includes(value)
-        ? { ok: true, value }
-        : { ok: false, expected: setting.choices.map((choice) => `"${choice}"`).join(' or ') }
     case 'integer': {
       const { minimum, maximum } = setting
-      return typeof value === 'number' &&
-        Number.isInteger(value) &&
-        value >= minimum &&
-        value <= maximum
-        ? { ok: true, value }
-        : { ok: false, expected: `a whole number from ${minimum} to ${maximum}` }
+      const expected = `a whole number from ${minimum} to ${maximum}`
+      const isWhole = typeof given === 'number' && Number.isInteger(given)
+      return {
+        value: isWhole && given >= minimum && given <= maximum ? given : undefined,
+        expected,
+      }
     }
   }
 }
 
 function isAddress(text: string): boolean {
-  return /^https?:$/.test(URL.parse(text)?.protocol ?? '')
-}
-
-function split(text: string, separator: string | RegExp): string[] {
-  return text.split(separator).filter((part) => part !== '')
+  return text === '' || /^https?:$/.test(URL.parse(text)?.protocol ?? '')
 }
 
 function isTexts(value: unknown): value is readonly string[] {
@@ -305,10 +268,6 @@ function isTexts(value: unknown): value is readonly string[] {
 
 function isNumbers(value: unknown): value is readonly number[] {
   return Array.isArray(value) && value.every((item) => Number.isFinite(item))
-}
-
-function numberIn(text: string): number | undefined {
-  return /^\d{1,9}(?:\.\d{1,3})?$/.test(text) ? Number(text) : undefined
 }
 
 function absolute(path: string, paths: PathBase): string {

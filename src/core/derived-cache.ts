@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from './json.ts'
-import { type Runtime, userDirectories } from './runtime.ts'
+import { packageVersion, type Runtime, userDirectories } from './runtime.ts'
 import { writeFileAtomicSync } from './write-files.ts'
 
 /**
@@ -49,16 +49,4 @@ export function writeCache(path: string, version: string, data: unknown): void {
 
 function headOf(version: string, body: Uint8Array): string {
   return JSON.stringify({ skillrail: packageVersion(), version, sum: sha256(body) })
-}
-
-let knownVersion: string | undefined
-
-/** Another version of this package may derive other data from the same files. */
-function packageVersion(): string {
-  try {
-    knownVersion ??= readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
-    return /"version":\s*"([^"]*)"/.exec(knownVersion)?.[1] ?? ''
-  } catch {
-    return '' // Bundled into a program without a manifest beside it.
-  }
 }

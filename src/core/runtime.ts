@@ -83,13 +83,18 @@ export function userDirectories(runtime: Pick<Runtime, 'env' | 'home'>): UserDir
   }
 }
 
+let knownVersion: string | undefined
+
 /** The version in this package's package.json. */
 export function packageVersion(): string {
-  const manifest: unknown = JSON.parse(
-    readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
-  )
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest
-  return hasVersion ? String(manifest.version) : 'unknown'
+  if (knownVersion !== undefined) return knownVersion
+  try {
+    const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+    knownVersion = /"version":\s*"([^"]*)"/.exec(manifest)?.[1] ?? 'unknown'
+  } catch {
+    knownVersion = 'unknown' // Bundled into a program without a manifest beside it.
+  }
+  return knownVersion
 }
 
 /** Waits for the work, but not longer than the signal lets it; leaves no listener behind. */

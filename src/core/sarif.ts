@@ -19,44 +19,6 @@ export interface SarifTool {
   rules: readonly SarifRule[]
 }
 
-/** The part of SARIF 2.1.0 that is written here. */
-export interface SarifLog {
-  $schema: string
-  version: '2.1.0'
-  runs: readonly SarifRun[]
-}
-
-interface SarifRun {
-  tool: {
-    driver: { name: string; semanticVersion: string; rules: readonly SarifReportingDescriptor[] }
-  }
-  columnKind: 'utf16CodeUnits'
-  results: readonly SarifResult[]
-}
-
-interface SarifReportingDescriptor {
-  id: string
-  shortDescription?: { text: string } | undefined
-  helpUri?: string | undefined
-  help?: { text: string } | undefined
-  defaultConfiguration?: { level: SarifLevel } | undefined
-}
-
-interface SarifResult {
-  ruleId: string
-  ruleIndex: number
-  level: SarifLevel
-  message: { text: string }
-  locations: readonly {
-    physicalLocation: {
-      artifactLocation: { uri: string }
-      region?: { startLine: number; startColumn?: number | undefined } | undefined
-    }
-  }[]
-}
-
-type SarifLevel = 'error' | 'warning' | 'note'
-
 const levels = { error: 'error', warning: 'warning', info: 'note' } as const
 
 /** The schema that the OASIS standard publishes for this version. */
@@ -68,29 +30,22 @@ const schema =
  * those that were hit, by code; paths below `directory` become relative, others `file:` addresses.
  * Every text is safe to print and carries no secret.
  */
-export function sarifLog(
-  tool: SarifTool,
-  diagnostics: readonly Diagnostic[],
-  directory: string,
-): SarifLog {
+export function sarifLog(tool: SarifTool, diagnostics: readonly Diagnostic[], directory: string) {
   const codes = [...new Set(diagnostics.map(({ code }) => code))].toSorted(compareText)
   const known = new Map(tool.rules.map((rule) => [rule.code, rule]))
-  const indexes = new Map(codes.map((code, index) => [code, index]))
   const rules = codes.map((code) => descriptor(code, known.get(code)))
+  const driver = { name: tool.name, semanticVersion: tool.version, rules }
+  const indexes = new Map(codes.map((code, index) => [code, index]))
   const results = diagnostics.map((diagnostic) => ({
     ruleId: diagnostic.code,
     ruleIndex: indexes.get(diagnostic.code) ?? -1,
     ...resultOf(diagnostic, directory),
   }))
-  const driver = { name: tool.name, semanticVersion: tool.version, rules }
-  return {
-    $schema: schema,
-    version: '2.1.0',
-    runs: [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }],
-  }
+  const run = { tool: { driver }, columnKind: 'utf16CodeUnits', results }
+  return { $schema: schema, version: '2.1.0', runs: [run] }
 }
 
-function descriptor(code: string, rule: SarifRule | undefined): SarifReportingDescriptor {
+function descriptor(code: string, rule: SarifRule | undefined) {
   if (rule === undefined) return { id: code }
   const { severity, sentence, source } = rule
   const isAddress = source?.startsWith('https://') === true
@@ -102,20 +57,15 @@ function descriptor(code: string, rule: SarifRule | undefined): SarifReportingDe
   }
 }
 
-function resultOf(
-  { severity, message, hint, path, line, column }: Diagnostic,
-  directory: string,
-): Pick<SarifResult, 'level' | 'message' | 'locations'> {
+function resultOf({ severity, message, hint, path, line, column }: Diagnostic, directory: string) {
   const text = hint === undefined ? message : `${message}\n${hint}`
-  const region =
-    line === undefined
-      ? {}
-      : { region: { startLine: line, ...(column === undefined ? {} : { startColumn: column }) } }
+  const region = { startLine: line, startColumn: column }
   const artifactLocation = { uri: uriOf(path, directory) }
+  const physicalLocation = { artifactLocation, ...(line === undefined ? {} : { region }) }
   return {
     level: levels[severity],
     message: { text: safeText(redactText(text)) },
-    locations: [{ physicalLocation: { artifactLocation, ...region } }],
+    locations: [{ physicalLocation }],
   }
 }
 

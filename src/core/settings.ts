@@ -25,269 +25,199 @@ export type Setting = SettingBase &
 
 /** Every setting. Files, variables, documentation and the type {@link Settings} come from this table. */
 export const settingTable = [
-  {
-    key: 'skills.paths',
-    kind: 'paths',
-    fallback: [],
-    description: 'Further directories to search for skills.',
-  },
-  {
-    key: 'skills.trustedPaths',
-    kind: 'paths',
-    fallback: [],
-    userOnly: true,
-    description: 'Directories whose skills are trusted besides the user’s own.',
-  },
-  {
-    key: 'skills.precedence',
-    kind: 'choice',
-    choices: ['project', 'user'],
-    fallback: 'project',
-    description:
-      'Which skill takes precedence when the project and the user have one of the same name.',
-  },
-  {
-    key: 'run.environment',
-    kind: 'names',
-    fallback: [],
-    description: 'Environment variables that scripts get besides PATH, HOME and the locale.',
-  },
-  {
-    key: 'run.timeout',
-    kind: 'integer',
-    minimum: 0,
-    maximum: 604_800,
-    fallback: 0,
-    description: 'Seconds for each skill whose chain sets no time-out; 0 means no limit.',
-  },
-  {
-    key: 'run.outputLimit',
-    kind: 'integer',
-    minimum: 1024,
-    maximum: 1_073_741_824,
-    fallback: 1_048_576,
-    description:
-      'Maximum bytes of output kept for each stream of a script; the rest is only counted.',
-  },
-  {
-    key: 'run.sandbox',
-    kind: 'choice',
-    choices: ['untrusted', 'all', 'refuse'],
-    fallback: 'untrusted',
-    userOnly: true,
-    description:
-      'Whose scripts run in a sandbox: those of skills that are not trusted, or all. `refuse`: what is not trusted does not run at all.',
-  },
-  {
-    key: 'tools.retryWaits',
-    kind: 'numbers',
-    minimum: 0,
-    maximum: 600,
-    most: 9,
-    fallback: [0, 1],
-    description:
-      'Seconds to wait before each retry of a tool call that may be repeated; an empty list in a file disables retries.',
-  },
-  {
-    key: 'tools.replaySafe',
-    kind: 'patterns',
-    fallback: [],
-    userOnly: true,
-    description: 'Tools that may be called again after a failure, such as `github__get_*`.',
-  },
-  {
-    key: 'tools.neverReplay',
-    kind: 'patterns',
-    fallback: [],
-    description: 'Tools that are never retried; takes precedence over every other rule.',
-  },
-  {
-    key: 'tools.sessionHours',
-    kind: 'integer',
-    minimum: 1,
-    maximum: 8760,
-    fallback: 24,
-    description: 'Hours after which a session is over and prerequisites of workflows run again.',
-  },
-  {
-    key: 'tools.idleExit',
-    kind: 'integer',
-    minimum: 0,
-    maximum: 604_800,
-    fallback: 1800,
-    description:
-      'Seconds without a request after which `skillrail tools serve` exits; 0 means never.',
-  },
-  {
-    key: 'tools.embeddings',
-    kind: 'choice',
-    choices: ['off', 'local', 'endpoint'],
-    fallback: 'off',
-    userOnly: true,
-    description:
-      'Also routes requests by meaning: `local` in this process (@energetic-ai/embeddings), `endpoint` through a server, which then gets the requests and the descriptions of tools.',
-  },
-  {
-    key: 'tools.embeddingsUrl',
-    kind: 'address',
-    fallback: '',
-    userOnly: true,
-    description:
-      'Base address of a server with an OpenAI-compatible `/embeddings`, such as http://127.0.0.1:11434/v1; its key comes from SKILLRAIL_TOOLS_EMBEDDINGS_KEY alone.',
-  },
-  {
-    key: 'tools.embeddingsModel',
-    kind: 'text',
-    fallback: '',
-    userOnly: true,
-    description: 'Name of the model on that server.',
-  },
-  {
-    key: 'agent.model',
-    kind: 'text',
-    fallback: '',
-    userOnly: true,
-    description:
-      'Default model of commands, as `provider:name`; empty: commands require `--model`.',
-  },
-  {
-    key: 'agent.baseUrl',
-    kind: 'address',
-    fallback: '',
-    userOnly: true,
-    description:
-      'Where the models of `openai-compatible:` are, such as http://127.0.0.1:11434/v1; a key for it comes from SKILLRAIL_AGENT_API_KEY alone.',
-  },
-  {
-    key: 'agent.maxTurns',
-    kind: 'integer',
-    minimum: 1,
-    maximum: 1000,
-    fallback: 50,
-    description: 'Maximum number of model calls in one task; then it ends with a summary.',
-  },
-  {
-    key: 'agent.contextTokens',
-    kind: 'integer',
-    minimum: 1000,
-    maximum: 10_000_000,
-    fallback: 100_000,
-    description:
-      'Tokens, estimated as characters / 4, above which older parts of a conversation are left out.',
-  },
-  {
-    key: 'agent.concurrency',
-    kind: 'integer',
-    minimum: 1,
-    maximum: 1000,
-    fallback: 10,
-    description: 'Subagents that work at once; the others wait in order.',
-  },
-  {
-    key: 'hooks.repeat',
-    kind: 'choice',
-    choices: ['prompt', 'session'],
-    fallback: 'prompt',
-    userOnly: true,
-    description:
-      '`session`: the hook gives a reference once a session while its text stays the same.',
-  },
-  {
-    key: 'restate.url',
-    kind: 'address',
-    fallback: 'http://127.0.0.1:8080',
-    userOnly: true,
-    description:
-      'Ingress address of the Restate server that executes runs with `--engine restate`.',
-  },
-  {
-    key: 'restate.adminUrl',
-    kind: 'address',
-    fallback: '',
-    userOnly: true,
-    description: 'Address of its admin interface; default: port 9070 on the host of the ingress.',
-  },
-  {
-    key: 'restate.token',
-    kind: 'text',
-    fallback: '',
-    userOnly: true,
-    description: 'Bearer token for the server and its admin interface; empty sends none.',
-  },
-  {
-    key: 'restate.workerHost',
-    kind: 'text',
-    fallback: '127.0.0.1',
-    userOnly: true,
-    description: 'The address that `skillrail worker` listens on.',
-  },
-  {
-    key: 'restate.workerPort',
-    kind: 'integer',
-    minimum: 0,
-    maximum: 65_535,
-    fallback: 9080,
-    userOnly: true,
-    description: 'The port that `skillrail worker` listens on; 0 selects a free port.',
-  },
-  {
-    key: 'restate.workerAddress',
-    kind: 'address',
-    fallback: '',
-    userOnly: true,
-    description:
-      'Address of the worker, or its load balancer, to register with the server; empty registers nothing.',
-  },
-  {
-    key: 'restate.identityKeys',
-    kind: 'words',
-    fallback: [],
-    userOnly: true,
-    description: 'Public keys of the server; a worker refuses requests that none of them signed.',
-  },
-  {
-    key: 'restate.via',
-    kind: 'words',
-    fallback: [],
-    userOnly: true,
-    description: 'Agent clients that can execute steps without a script for a worker.',
-  },
-  {
-    key: 'restate.models',
-    kind: 'words',
-    fallback: [],
-    userOnly: true,
-    description:
-      'Models, as `provider:name`, that can execute steps without a script for a worker; their address is `agent.baseUrl`.',
-  },
-  {
-    key: 'restate.patience',
-    kind: 'integer',
-    minimum: 0,
-    maximum: 86_400,
-    fallback: 60,
-    userOnly: true,
-    description: 'Seconds to look for another worker when a worker cannot execute a step.',
-  },
-  {
-    key: 'restate.resultLimit',
-    kind: 'integer',
-    minimum: 1024,
-    maximum: 16_777_216,
-    fallback: 4_194_304,
-    userOnly: true,
-    description: 'Maximum bytes of one step result, as JSON, that a worker sends to the server.',
-  },
-  {
-    key: 'workspaceTrust',
-    kind: 'choice',
-    choices: ['ask', 'trusted'],
-    fallback: 'ask',
-    userOnly: true,
-    description:
-      '`trusted` trusts every project that is opened, for example in continuous integration.',
-  },
+  setting('skills.paths', list('paths'), 'Further directories to search for skills.'),
+  userSetting(
+    'skills.trustedPaths',
+    list('paths'),
+    'Directories whose skills are trusted besides the user’s own.',
+  ),
+  setting(
+    'skills.precedence',
+    choice('project', 'user'),
+    'Which skill takes precedence when the project and the user have one of the same name.',
+  ),
+  setting(
+    'run.environment',
+    list('names'),
+    'Environment variables that scripts get besides PATH, HOME and the locale.',
+  ),
+  setting(
+    'run.timeout',
+    integer(0, 0, 604_800),
+    'Seconds for each skill whose chain sets no time-out; 0 means no limit.',
+  ),
+  setting(
+    'run.outputLimit',
+    integer(1_048_576, 1024, 1_073_741_824),
+    'Maximum bytes of output kept for each stream of a script; the rest is only counted.',
+  ),
+  userSetting(
+    'run.sandbox',
+    choice('untrusted', 'all', 'refuse'),
+    'Whose scripts run in a sandbox: those of skills that are not trusted, or all. `refuse`: what is not trusted does not run at all.',
+  ),
+  setting(
+    'tools.retryWaits',
+    { kind: 'numbers', fallback: [0, 1], minimum: 0, maximum: 600, most: 9 },
+    'Seconds to wait before each retry of a tool call that may be repeated; an empty list in a file disables retries.',
+  ),
+  userSetting(
+    'tools.replaySafe',
+    list('patterns'),
+    'Tools that may be called again after a failure, such as `github__get_*`.',
+  ),
+  setting(
+    'tools.neverReplay',
+    list('patterns'),
+    'Tools that are never retried; takes precedence over every other rule.',
+  ),
+  setting(
+    'tools.sessionHours',
+    integer(24, 1, 8760),
+    'Hours after which a session is over and prerequisites of workflows run again.',
+  ),
+  setting(
+    'tools.idleExit',
+    integer(1800, 0, 604_800),
+    'Seconds without a request after which `skillrail tools serve` exits; 0 means never.',
+  ),
+  userSetting(
+    'tools.embeddings',
+    choice('off', 'local', 'endpoint'),
+    'Also routes requests by meaning: `local` in this process (@energetic-ai/embeddings), `endpoint` through a server, which then gets the requests and the descriptions of tools.',
+  ),
+  userSetting(
+    'tools.embeddingsUrl',
+    text('address'),
+    'Base address of a server with an OpenAI-compatible `/embeddings`, such as http://127.0.0.1:11434/v1; its key comes from SKILLRAIL_TOOLS_EMBEDDINGS_KEY alone.',
+  ),
+  userSetting('tools.embeddingsModel', text('text'), 'Name of the model on that server.'),
+  userSetting(
+    'agent.model',
+    text('text'),
+    'Default model of commands, as `provider:name`; empty: commands require `--model`.',
+  ),
+  userSetting(
+    'agent.baseUrl',
+    text('address'),
+    'Where the models of `openai-compatible:` are, such as http://127.0.0.1:11434/v1; a key for it comes from SKILLRAIL_AGENT_API_KEY alone.',
+  ),
+  setting(
+    'agent.maxTurns',
+    integer(50, 1, 1000),
+    'Maximum number of model calls in one task; then it ends with a summary.',
+  ),
+  setting(
+    'agent.contextTokens',
+    integer(100_000, 1000, 10_000_000),
+    'Tokens, estimated as characters / 4, above which older parts of a conversation are left out.',
+  ),
+  setting(
+    'agent.concurrency',
+    integer(10, 1, 1000),
+    'Subagents that work at once; the others wait in order.',
+  ),
+  userSetting(
+    'hooks.repeat',
+    choice('prompt', 'session'),
+    '`session`: the hook gives a reference once a session while its text stays the same.',
+  ),
+  userSetting(
+    'restate.url',
+    text('address', 'http://127.0.0.1:8080'),
+    'Ingress address of the Restate server that executes runs with `--engine restate`.',
+  ),
+  userSetting(
+    'restate.adminUrl',
+    text('address'),
+    'Address of its admin interface; default: port 9070 on the host of the ingress.',
+  ),
+  userSetting(
+    'restate.token',
+    text('text'),
+    'Bearer token for the server and its admin interface; empty sends none.',
+  ),
+  userSetting(
+    'restate.workerHost',
+    text('text', '127.0.0.1'),
+    'The address that `skillrail worker` listens on.',
+  ),
+  userSetting(
+    'restate.workerPort',
+    integer(9080, 0, 65_535),
+    'The port that `skillrail worker` listens on; 0 selects a free port.',
+  ),
+  userSetting(
+    'restate.workerAddress',
+    text('address'),
+    'Address of the worker, or its load balancer, to register with the server; empty registers nothing.',
+  ),
+  userSetting(
+    'restate.identityKeys',
+    list('words'),
+    'Public keys of the server; a worker refuses requests that none of them signed.',
+  ),
+  userSetting(
+    'restate.via',
+    list('words'),
+    'Agent clients that can execute steps without a script for a worker.',
+  ),
+  userSetting(
+    'restate.models',
+    list('words'),
+    'Models, as `provider:name`, that can execute steps without a script for a worker; their address is `agent.baseUrl`.',
+  ),
+  userSetting(
+    'restate.patience',
+    integer(60, 0, 86_400),
+    'Seconds to look for another worker when a worker cannot execute a step.',
+  ),
+  userSetting(
+    'restate.resultLimit',
+    integer(4_194_304, 1024, 16_777_216),
+    'Maximum bytes of one step result, as JSON, that a worker sends to the server.',
+  ),
+  userSetting(
+    'workspaceTrust',
+    choice('ask', 'trusted'),
+    '`trusted` trusts every project that is opened, for example in continuous integration.',
+  ),
 ] as const satisfies readonly Setting[]
+
+function setting<const Key extends string, const Value extends object>(
+  key: Key,
+  value: Value,
+  description: string,
+): { key: Key; description: string; userOnly?: true } & Value {
+  return { key, description, ...value }
+}
+
+/** A setting that a project's file may not set. */
+function userSetting<const Key extends string, const Value extends object>(
+  key: Key,
+  value: Value,
+  description: string,
+): { key: Key; description: string; userOnly?: true } & Value {
+  return { key, description, userOnly: true, ...value }
+}
+
+function integer(fallback: number, minimum: number, maximum: number) {
+  return { kind: 'integer', fallback, minimum, maximum } as const
+}
+
+/** The first choice is the default. */
+function choice<const Choice extends string>(fallback: Choice, ...others: Choice[]) {
+  return { kind: 'choice', choices: [fallback, ...others], fallback } as const
+}
+
+function list<const Kind extends 'paths' | 'names' | 'patterns' | 'words'>(kind: Kind) {
+  const fallback: readonly string[] = []
+  return { kind, fallback } as const
+}
+
+function text<const Kind extends 'text' | 'address'>(kind: Kind, fallback = '') {
+  return { kind, fallback } as const
+}
 
 type Entry = (typeof settingTable)[number]
 
