@@ -87,7 +87,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       output: routed,
       annotations: asks,
-      run: (input, { signal }) => findTools(project, input, signal),
+      run: ({ request: words, limit }, { signal }) => findTools(project, words, limit, signal),
     }),
     defineTool({
       name: 'describe_tool',
@@ -104,7 +104,10 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       description: `Calls one tool of a server of this project. ${guarded}`,
       input: z.strictObject({ tool, params, request: typedRequest }),
       annotations: acts,
-      run: (input, call) => callOne(project, input, call),
+      run: (input, call) =>
+        ToolRequest.answer(project, call, input.request, (open) =>
+          open.callOne(input.tool, input.params),
+        ),
     }),
     defineTool({
       name: 'do_request',
@@ -112,7 +115,8 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       description: `Finds the right tool for a request in words, and calls it. ${guarded}`,
       input: z.strictObject({ request }),
       annotations: acts,
-      run: (input, call) => doInWords(project, input.request, call),
+      run: (input, call) =>
+        ToolRequest.answer(project, call, input.request, (open) => open.doInWords(input.request)),
     }),
     defineTool({
       name: 'batch_tools',
@@ -123,7 +127,8 @@ export function serverTools(project: ServedProject): OfferedTool[] {
         request: typedRequest,
       }),
       annotations: acts,
-      run: (input, call) => batchTools(project, input, call),
+      run: (input, call) =>
+        ToolRequest.answer(project, call, input.request, (open) => open.batch(input.tools)),
     }),
     defineTool({
       name: 'chain_tools',
@@ -134,21 +139,23 @@ export function serverTools(project: ServedProject): OfferedTool[] {
         request: typedRequest,
       }),
       annotations: acts,
-      run: (input, call) => chainTools(project, input, call),
+      run: (input, call) =>
+        ToolRequest.answer(project, call, input.request, (open) => open.chain(input.tools)),
     }),
   ]
 }
 
 async function findTools(
   project: ServedProject,
-  { request, limit }: { request: string; limit: number },
+  words: string,
+  limit: number,
   signal: AbortSignal,
 ): Promise<ToolAnswer> {
   const context = project.during(signal)
   return await foundAmongAsked(context, async () => {
     const index = await toolIndex(project, undefined, signal)
-    const routing = await routingOf(request, index, project.workspace, context)
-    const value = plainJson(routeIn(routing, request, limit))
+    const routing = await routingOf(words, index, project.workspace, context)
+    const value = plainJson(routeIn(routing, words, limit))
     return { text: JSON.stringify(value), value }
   })
 }
@@ -180,113 +187,171 @@ async function toolIndex(
   return index()
 }
 
-interface OneCall {
-  tool: string
+interface NamedCall {
+  tool: ToolDefinition
   params: JsonObject
-  request?: string | undefined
 }
 
-async function callOne(
-  project: ServedProject,
-  { tool: name, params: given, request: typed }: OneCall,
-  call: ClientCall,
-): Promise<ToolAnswer> {
-  return await withCalls(project, call, async ({ calls, place }, consent) => {
-    const definition = await definitionOf(await findTool(name, calls), calls)
-    const texts = `${typed ?? ''} ${textsIn(given)}`
-    await requireCall({ tool: definition, params: given }, { typed, texts }, consent)
-    const one = { tool: definition.id, params: given, requestText: typed }
+/** Everything that the calls of one request need. */
+class ToolRequest {
+  readonly #project: ServedProject
+  readonly #context: Context
+  readonly #tools: ToolCalls
+  readonly #consent: Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
+  /** What the user typed: workflows that go by keywords look at it. */
+  readonly #typed: string | undefined
+  readonly #notes: string[] = []
+  readonly #made: string[] = []
+
+  /**
+   * What workflows and attempts have to say comes with the answer, and with an error too: a model
+   * that is not told what ran first would do it again.
+   */
+  static async answer(
+    project: ServedProject,
+    call: ClientCall,
+    typed: string | undefined,
+    work: (request: ToolRequest) => Promise<ToolAnswer>,
+  ): Promise<ToolAnswer> {
+    const request = new ToolRequest(project, call, typed)
+    const notes = request.#notes
+    try {
+      return { ...(await work(request)), notes }
+    } catch (error) {
+      if (call.signal.aborted) throw error
+      const made = request.#made
+      if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
+      return { text: failureText(error), notes, isError: true }
+    }
+  }
+
+  private constructor(project: ServedProject, call: ClientCall, typed: string | undefined) {
+    const ask = askWithinBounds(call.ask)
+    const { workspace, servers, yes } = project
+    let count = 0
+    this.#project = project
+    this.#typed = typed?.trim() === '' ? undefined : typed
+    this.#context = project.during(call.signal, (line) => this.#notes.push(line))
+    const { session } = call.connection
+    this.#tools = openCalls(this.#context, { session }, workspace, servers, {
+      ask: askWhetherToRun(ask),
+      progress(id, { progress, total, message }) {
+        // Several tools may be called for one request, and progress must grow.
+        count = Math.max(count + 0.001, progress)
+        const said = message === undefined ? id : `${id}: ${message}`
+        call.progress({ progress: count, total, message: said })
+      },
+    })
+    // What is said of the project as a whole is not part of this answer.
+    this.#notes.length = 0
+    const { calls } = this.#tools
+    const { log } = calls
+    calls.log = async (record) => {
+      this.#made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
+      await log?.(record)
+    }
+    const toAllow = howToAllow(ask, yes, 'skillrail tools call')
+    this.#consent = { context: calls, yes, person: personBehind(ask), toAllow }
+  }
+
+  async callOne(name: string, params: JsonObject): Promise<ToolAnswer> {
+    const { calls, place } = this.#tools
+    const found = await this.#definition(name)
+    await this.#requireCall({ tool: found, params }, textsIn([this.#typed, params]))
+    const one = { tool: found.id, params, requestText: this.#typed }
     const report = await callTool(one, calls)
     if (report.status === 'error') return { text: callFailureText(report), isError: true }
     return { text: JSON.stringify(await callResult(report, place)) }
-  })
-}
+  }
 
-/** What a request says, and all texts in it: they name the paths that may be written to. */
-interface RequestTexts {
-  typed: string | undefined
-  texts: string
-}
-
-/** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
-async function requireCall(
-  call: { tool: ToolDefinition; params: JsonObject },
-  { typed, texts }: RequestTexts,
-  consent: Consent,
-): Promise<void> {
-  const { refused } = await foreseeGuard(call.tool, call.params, consent.context, typed)
-  if (refused !== undefined) throw refused
-  const { problems } = await foreseeCall(call.tool, call.params, [], consent.context)
-  if (problems.length === 0) await requireYes([call], texts, consent)
-}
-
-interface StepsInput {
-  tools: readonly object[]
-  request?: string | undefined
-}
-
-async function batchTools(
-  project: ServedProject,
-  { tools, request: typed }: StepsInput,
-  call: ClientCall,
-): Promise<ToolAnswer> {
-  const steps = stepsIn(tools, 'batch')
-  const texts = textsIn({ tools, typed: typed ?? '' })
-  return await withCalls(project, call, async ({ calls, place }, consent) => {
+  async batch(tools: readonly object[]): Promise<ToolAnswer> {
+    const steps = stepsIn(tools, 'batch')
+    const texts = textsIn([this.#typed, tools])
+    const { calls } = this.#tools
     await checkBatch(steps, calls)
-    const callable: { tool: ToolDefinition; params: JsonObject }[] = []
+    const callable: NamedCall[] = []
     for (const one of await foreseeSteps('batch', steps, calls)) {
-      const { refused } = await foreseeGuard(one.tool, one.params, calls, typed)
+      const { refused } = await foreseeGuard(one.tool, one.params, calls, this.#typed)
       // A call that is never made needs no yes.
       if (refused === undefined && one.problems.length === 0) callable.push(one)
     }
-    await requireYes(callable, texts, consent)
-    const allowed = new Set(callable.map((one) => callText(one.tool.id, one.params)))
+    await requireYes(callable, texts, this.#consent)
+    const textOfCall = ({ tool: { id }, params }: NamedCall): string =>
+      `${id} ${JSON.stringify(params)}`
+    const allowed = new Set(callable.map(textOfCall))
     const results = await runBatch(steps, calls, {
-      requestText: typed,
-      toValue: (report) => valueOfReport(report, place),
+      requestText: this.#typed,
+      toValue: this.#toValue,
       // A server that is asked meanwhile may make a call possible that was not when the yes was given.
-      async beforeCall({ tool: name, params: given }) {
-        const definition = await definitionOf(await findTool(name, calls), calls)
-        if (allowed.has(callText(definition.id, given))) return
-        await requireCall({ tool: definition, params: given }, { typed, texts }, consent)
+      beforeCall: async ({ tool: name, params }) => {
+        const one = { tool: await this.#definition(name), params }
+        if (!allowed.has(textOfCall(one))) await this.#requireCall(one, texts)
       },
     })
     return answerOfBatch(results)
-  })
-}
+  }
 
-function callText(id: string, given: JsonObject): string {
-  return `${id} ${JSON.stringify(given)}`
-}
-
-async function chainTools(
-  project: ServedProject,
-  { tools, request: typed }: StepsInput,
-  call: ClientCall,
-): Promise<ToolAnswer> {
-  const steps = stepsIn(tools, 'chain')
-  const texts = textsIn({ tools, typed: typed ?? '' })
-  return await withCalls(project, call, async ({ calls, place }, consent) => {
+  async chain(tools: readonly object[]): Promise<ToolAnswer> {
+    const steps = stepsIn(tools, 'chain')
+    const texts = textsIn([this.#typed, tools])
+    const { calls } = this.#tools
     await checkChain(steps, calls)
     const planned = await foreseeSteps('chain', steps, calls)
     for (const one of planned) {
-      const { refused } = await foreseeGuard(one.tool, one.params, calls, typed)
+      const { refused } = await foreseeGuard(one.tool, one.params, calls, this.#typed)
       if (refused !== undefined) throw refused
     }
     // With a wrong first call the chain ends before it calls anything.
-    if (planned[0]?.problems.length === 0) await requireYes(planned, texts, consent)
-    const chain = await runToolChain(steps, calls, {
-      requestText: typed,
-      toValue: (report) => valueOfReport(report, place),
+    if (planned[0]?.problems.length === 0) await requireYes(planned, texts, this.#consent)
+    const result = await runToolChain(steps, calls, {
+      requestText: this.#typed,
+      toValue: this.#toValue,
       // The yes was to the plan: a path that only an earlier answer names is asked for.
-      async beforeCall({ tool: name, params: given }) {
-        const definition = await definitionOf(await findTool(name, calls), calls)
-        await requireNamedPaths(definition, given, texts, consent)
-      },
+      beforeCall: async ({ tool: name, params }) =>
+        requireNamedPaths(await this.#definition(name), params, texts, this.#consent),
     })
-    return answerOfChain(chain)
-  })
+    return answerOfChain(result)
+  }
+
+  /** Words of a model teach the router nothing. */
+  async doInWords(words: string): Promise<ToolAnswer> {
+    if (words.trim() === '') {
+      throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
+    }
+    const { index, place } = this.#tools
+    const { workspace } = this.#project
+    const answer = await doRequest(words, {
+      ...this.#consent,
+      router: async () => await requestRouter(words, index(), workspace, this.#context),
+      toValue: this.#toValue,
+    })
+    return await answerOfRequest(answer, place)
+  }
+
+  readonly #toValue: StepOptions['toValue'] = (report) => valueOfReport(report, this.#tools.place)
+
+  async #definition(name: string): Promise<ToolDefinition> {
+    const { calls } = this.#tools
+    return await definitionOf(await findTool(name, calls), calls)
+  }
+
+  /** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
+  async #requireCall(call: NamedCall, texts: string): Promise<void> {
+    const { calls } = this.#tools
+    const { refused } = await foreseeGuard(call.tool, call.params, calls, this.#typed)
+    if (refused !== undefined) throw refused
+    const { problems } = await foreseeCall(call.tool, call.params, [], calls)
+    if (problems.length === 0) await requireYes([call], texts, this.#consent)
+  }
+}
+
+/** Every key and text in a value. What a model wrote itself names the paths in it. */
+function textsIn(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return ''
+  return Object.entries(value)
+    .map(([key, member]) => `${key} ${textsIn(member)}`)
+    .join(' ')
 }
 
 function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly ToolStep[] {
@@ -297,24 +362,7 @@ function stepsIn(tools: readonly object[], kind: 'batch' | 'chain'): readonly To
   throw new ToolRequestError({ code: `${kind}-syntax`, message })
 }
 
-/** Words of a model teach the router nothing. */
-async function doInWords(
-  project: ServedProject,
-  words: string,
-  call: ClientCall,
-): Promise<ToolAnswer> {
-  if (words.trim() === '') {
-    throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
-  }
-  return await withCalls(project, call, async ({ context, index, place }, consent) => {
-    const toValue: StepOptions['toValue'] = (report) => valueOfReport(report, place)
-    const router = async (): ReturnType<typeof requestRouter> =>
-      await requestRouter(words, index(), project.workspace, context)
-    return await answerRequest(await doRequest(words, { ...consent, router, toValue }), place)
-  })
-}
-
-async function answerRequest(
+async function answerOfRequest(
   answer: RequestAnswer,
   place: ToolCalls['place'],
 ): Promise<ToolAnswer> {
@@ -353,57 +401,4 @@ function answerOfBatch(results: Parameters<typeof partialText>[0]): ToolAnswer {
 function answerOfChain(chain: ChainResult): ToolAnswer {
   const isError = chain.failed !== undefined || chain.cancelled !== undefined
   return { text: JSON.stringify(chain), isError }
-}
-
-type Consent = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
-
-/**
- * Opens everything that the calls of one request need. What workflows and attempts have to say comes
- * with the answer, and with an error too: a model that is not told what ran first would do it again.
- */
-async function withCalls(
-  project: ServedProject,
-  { signal, connection, ask: askUser, progress: tell }: ClientCall,
-  work: (tools: ToolCalls & { context: Context }, consent: Consent) => Promise<ToolAnswer>,
-): Promise<ToolAnswer> {
-  const ask = askWithinBounds(askUser)
-  const notes: string[] = []
-  let count = 0
-  const context = project.during(signal, (line) => notes.push(line))
-  const { workspace, servers, yes } = project
-  const tools = openCalls(context, { session: connection.session }, workspace, servers, {
-    ask: askWhetherToRun(ask),
-    progress(id, { progress, total, message }) {
-      // Several tools may be called for one request, and progress must grow.
-      count = Math.max(count + 0.001, progress)
-      tell({ progress: count, total, message: message === undefined ? id : `${id}: ${message}` })
-    },
-  })
-  // What is said of the project as a whole is not part of this answer.
-  notes.length = 0
-  const { calls } = tools
-  const { log } = calls
-  const made: string[] = []
-  calls.log = async (record) => {
-    made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
-    await log?.(record)
-  }
-  const toAllow = howToAllow(ask, yes, 'skillrail tools call')
-  try {
-    const consent = { context: calls, yes, person: personBehind(ask), toAllow }
-    return { ...(await work({ ...tools, context }, consent)), notes }
-  } catch (error) {
-    if (signal.aborted) throw error
-    if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
-    return { text: failureText(error), notes, isError: true }
-  }
-}
-
-/** Every key and text in a value. What a model wrote itself names the paths in it. */
-function textsIn(value: unknown): string {
-  if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null) return ''
-  return Object.entries(value)
-    .map(([key, member]) => `${key} ${textsIn(member)}`)
-    .join(' ')
 }
