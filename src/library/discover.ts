@@ -53,37 +53,27 @@ export interface LocationSearch {
 
 export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): LocationSearch {
   const { runtime, useIndex = true } = options
-  const candidates: Candidate[][] = []
-  const broken: BrokenSkill[] = []
-  const directories: (readonly string[])[] = []
-  const diagnostics: Diagnostic[][] = []
-  for (const location of skillLocations(runtime, options)) {
+  const found = skillLocations(runtime, options).map((location) => {
+    const { skills, directories, diagnostics } = scanLocation(location, { runtime, useIndex })
     const trustOf = placeTrust(location, policy)
-    const here: Candidate[] = []
-    const findings: Diagnostic[] = []
-    const scan = scanLocation(location, { runtime, useIndex }, (skill) => {
-      const info = toInfo(skill, location, trustOf)
-      if (info !== undefined) here.push({ info, place: location.directory })
-      else {
-        broken.push(toBroken(skill, location))
-        findings.push(...skill.metadata.diagnostics)
-      }
-    })
-    directories.push(scan.directories)
-    diagnostics.push([...findings, ...scan.diagnostics].toSorted(compareDiagnostics))
-    // Directly below the location they are in order already.
-    candidates.push(scan.deepest > 1 ? here.toSorted(byDirectory) : here)
-  }
+    const broken = skills.filter(({ metadata }) => metadata.head === undefined)
+    const findings = broken.flatMap(({ metadata }) => metadata.diagnostics)
+    return {
+      candidates: skills
+        .flatMap((skill) => toInfo(skill, location, trustOf) ?? [])
+        .toSorted((a, b) => compareText(a.directory, b.directory))
+        .map((info) => ({ info, place: location.directory })),
+      broken: broken.map((skill) => toBroken(skill, location)),
+      directories,
+      diagnostics: [...findings, ...diagnostics].toSorted(compareDiagnostics),
+    }
+  })
   return {
-    candidates: candidates.flat(),
-    broken,
-    directories: directories.flat(),
-    diagnostics: diagnostics.flat(),
+    candidates: found.flatMap(({ candidates }) => candidates),
+    broken: found.flatMap(({ broken }) => broken),
+    directories: found.flatMap(({ directories }) => directories),
+    diagnostics: found.flatMap(({ diagnostics }) => diagnostics),
   }
-}
-
-function byDirectory(a: Candidate, b: Candidate): number {
-  return compareText(a.info.directory, b.info.directory)
 }
 
 /** The user's record of trust and the caller's wishes, for the workspace of the working directory. */
@@ -104,17 +94,15 @@ export function toInfo(
 ): SkillInfo | undefined {
   const { head, identity, bodyTokens, diagnostics } = metadata
   if (head === undefined || identity === undefined) return undefined
-  const { directory, realDirectory, path } = file
-  const { scope, source } = location
   const { name, description } = head
   return {
     name,
     description,
-    path,
-    directory,
-    realDirectory,
-    scope,
-    source,
+    path: file.path,
+    directory: file.directory,
+    realDirectory: file.realDirectory,
+    scope: location.scope,
+    source: location.source,
     trustLevel: trustOf(name, file),
     size: identity.size,
     mtimeMs: identity.mtimeMs,

@@ -1,5 +1,5 @@
 import { type Stats, statSync } from 'node:fs'
-import { sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { Runtime } from '../core/runtime.ts'
@@ -19,32 +19,28 @@ export interface ScannedSkill {
 }
 
 interface LocationScan {
+  skills: readonly ScannedSkill[]
   /** Every directory that was read, for whoever wants to watch them. */
   directories: readonly string[]
-  /** Levels below the location at which the deepest skill was found. */
-  deepest: number
   diagnostics: readonly Diagnostic[]
 }
 
 /**
- * Finds the skills of one location, reads their metadata and hands out one by one, shallowest first
- * and then in code-point order of their directories. Inside a skill more skills are looked
- * for only where it is a chain: its steps may lie there, and anywhere else a `SKILL.md` inside a
- * skill is a sample or a template. A location that does not exist is empty; that is reported only
- * where a user named it.
+ * Finds the skills of one location and reads their metadata, shallowest first and then in code-point
+ * order of their directories. Inside a skill more skills are looked for only where it is a chain: its
+ * steps may lie there, and anywhere else a `SKILL.md` inside a skill is a sample or a template. A
+ * location that does not exist is empty; that is reported only where a user named it.
  */
 export function scanLocation(
-  location: SkillLocation,
-  options: { runtime: Runtime; useIndex: boolean },
-  found: (skill: ScannedSkill) => void,
+  { directory: root, explicit }: SkillLocation,
+  { runtime, useIndex }: { runtime: Runtime; useIndex: boolean },
 ): LocationScan {
-  const { directory: root, explicit } = location
-  if (!explicit && isAbsent(root)) return { directories: [], deepest: 0, diagnostics: [] }
-  const reader = new DirectoryReader(options.useIndex ? options.runtime : undefined, root)
-  const diagnostics: Diagnostic[] = []
+  const skills: ScannedSkill[] = []
   const directories: string[] = []
+  const diagnostics: Diagnostic[] = []
+  if (!explicit && isAbsent(root)) return { skills, directories, diagnostics }
+  const reader = new DirectoryReader(useIndex ? runtime : undefined, root)
   const childless = new Set<string>()
-  let deepest = 0
   let reading: DirectoryReading | undefined
   const walk = walkDirectories(root, {
     limits: explicit ? undefined : walkLimits,
@@ -57,15 +53,14 @@ export function scanLocation(
   for (const { path, real, depth, skillFile } of walk) {
     directories.push(path)
     if (skillFile !== undefined && reading?.metadata !== undefined) {
-      const file = { path: path + sep + skillFile, directory: path, realDirectory: real }
-      found({ file, metadata: reading.metadata })
-      deepest = depth
+      const file = { path: join(path, skillFile), directory: path, realDirectory: real }
+      skills.push({ file, metadata: reading.metadata })
       if (childless.size > 0) childless.delete(childOf(root, path))
     } else if (depth === 1 && reading?.listing.problem === undefined) childless.add(path)
   }
   reader.save()
   const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
-  return { directories, deepest, diagnostics: [...diagnostics, ...missing] }
+  return { skills, directories, diagnostics: [...diagnostics, ...missing] }
 }
 
 /** What cannot be looked at is not absent: the walk says why. */
@@ -197,7 +192,7 @@ class DirectoryReader {
   }
 
   #metadata(path: string, name: string, known: CacheRow | undefined): Metadata {
-    const file = path + sep + name
+    const file = join(path, name)
     const knownName = known?.directory?.listing.skillFile ?? 'SKILL.md'
     const identity = knownName === name ? known?.metadata?.identity : undefined
     const same = identity && this.#unchanged(identity, statsOf(file))

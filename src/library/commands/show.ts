@@ -11,20 +11,7 @@ import { findSkill, loadSkill } from '../find-skill.ts'
 import { maxSkillBytes, type SkillInfo } from '../model.ts'
 
 /** What is known about one skill. */
-export interface ShownSkill extends Pick<
-  SkillInfo,
-  | 'name'
-  | 'description'
-  | 'path'
-  | 'directory'
-  | 'realDirectory'
-  | 'scope'
-  | 'source'
-  | 'tokens'
-  | 'fields'
-  | 'shadows'
-  | 'diagnostics'
-> {
+export interface ShownSkill extends Omit<SkillInfo, 'trustLevel' | 'size' | 'mtimeMs'> {
   trust: string
   trustReason: string
   digest: string
@@ -70,24 +57,15 @@ export const command = defineCommand<ShowResult>()({
 export function showSkill(known: SkillInfo, options: DiscoverOptions): ShownSkill {
   const { info, digest, resources } = loadSkill(known)
   const { level, reason } = currentTrust(info, options)
-  const { name, description, path, directory, realDirectory, scope, source, tokens, fields } = info
+  const { trustLevel: _trustLevel, size: _size, mtimeMs: _mtimeMs, fields, ...facts } = info
   return {
-    name,
-    description,
-    path,
-    directory,
-    scope,
-    source,
+    ...facts,
     trust: level,
     trustReason: reason,
-    tokens,
     digest,
     fields: { ...fields, metadata: { ...fields.metadata } },
     resources: resources.files,
     resourcesTruncated: resources.truncated,
-    shadows: info.shadows,
-    diagnostics: info.diagnostics,
-    realDirectory,
   }
 }
 
@@ -182,51 +160,38 @@ function chainFacts(chain: ChainDeclaration | undefined): SkillFact[] {
   ]
 }
 
-interface Branch {
-  directories: Map<string, Branch>
-  files: { name: string; note: string }[]
+interface TreeFile {
+  names: readonly string[]
+  note: string
 }
 
 /** Files as a tree, one line each, with sizes. */
 function fileTree(files: readonly SkillFile[], truncated: boolean): string[] {
-  const root = newBranch()
-  for (const { path, size, executable } of files) {
-    const names = path.split('/')
-    const name = names.pop() ?? path
-    let branch = root
-    for (const directory of names) branch = descend(branch, directory)
-    const run = executable && process.platform !== 'win32' ? ', executable' : ''
-    branch.files.push({ name, note: bytes(size) + run })
-  }
-  const lines = linesOf(root, '')
+  const lines = treeLines(
+    files.map(({ path, size, executable }) => {
+      const run = executable && process.platform !== 'win32' ? ', executable' : ''
+      return { names: path.split('/'), note: bytes(size) + run }
+    }),
+    '',
+  )
   return truncated ? [...lines, '… and more'] : lines
 }
 
-function newBranch(): Branch {
-  return { directories: new Map(), files: [] }
-}
-
-function descend(branch: Branch, name: string): Branch {
-  const known = branch.directories.get(name)
-  if (known !== undefined) return known
-  const made = newBranch()
-  branch.directories.set(name, made)
-  return made
-}
-
-function linesOf(branch: Branch, indent: string): string[] {
-  const directories = Array.from(branch.directories, ([name, below]) => ({
-    name: `${name}/`,
-    below,
-  }))
-  const entries: { name: string; note?: string; below?: Branch }[] = [
-    ...directories,
-    ...branch.files,
+function treeLines(files: readonly TreeFile[], indent: string): string[] {
+  const isBelow = ({ names }: TreeFile): boolean => names.length > 1
+  const folders = Map.groupBy(files.filter(isBelow), ({ names }) => names[0] ?? '')
+  const entries = [
+    ...Array.from(folders, ([name, below]) => ({ text: `${safeLine(name)}/`, below })),
+    ...files
+      .filter((file) => !isBelow(file))
+      .map(({ names, note }) => ({ text: `${safeLine(names[0] ?? '')}  ${note}`, below: [] })),
   ]
-  return entries.flatMap(({ name, note, below }, index) => {
-    const last = index === entries.length - 1
-    const line = `${indent}${last ? '└── ' : '├── '}${safeLine(name)}${note === undefined ? '' : `  ${note}`}`
-    if (below === undefined) return [line]
-    return [line, ...linesOf(below, `${indent}${last ? '    ' : '│   '}`)]
+  return entries.flatMap(({ text, below }, index) => {
+    const isLast = index === entries.length - 1
+    const rest = below.map(({ names, note }) => ({ names: names.slice(1), note }))
+    return [
+      `${indent}${isLast ? '└── ' : '├── '}${text}`,
+      ...treeLines(rest, `${indent}${isLast ? '    ' : '│   '}`),
+    ]
   })
 }
