@@ -1,4 +1,4 @@
-import { type Stats, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
@@ -39,29 +39,40 @@ export function scanLocation(
   const directories: string[] = []
   const diagnostics: Diagnostic[] = []
   if (!explicit && isAbsent(root)) return { skills, directories, diagnostics }
-  const reader = new DirectoryReader(useIndex ? runtime : undefined, root)
+  const cache = new MetadataCache(useIndex ? runtime : undefined, root)
   const childless = new Set<string>()
-  let reading: DirectoryReading | undefined
+  let metadata: Metadata | undefined
+  let isReadable = true
   const walk = walkDirectories(root, {
     limits: explicit ? undefined : walkLimits,
     report: (diagnostic) => diagnostics.push(diagnostic),
-    list: (directory, key) => {
-      reading = reader.read(directory, key)
-      return reading.listing
+    list(directory, key) {
+      metadata = cache.read(join(directory, 'SKILL.md'), key)
+      // Most directories are skills in which no others are looked for: they are not read themselves.
+      // A file that is broken may be a chain.
+      if (metadata.head !== undefined && metadata.head.fields.chain === undefined) return leaf
+      const listing = readListing(directory)
+      const { skillFile, problem } = listing
+      isReadable = problem === undefined
+      if (skillFile === undefined) metadata = undefined
+      else if (skillFile !== 'SKILL.md') metadata = readMetadata(join(directory, skillFile))
+      return listing
     },
   })
   for (const { path, real, depth, skillFile } of walk) {
     directories.push(path)
-    if (skillFile !== undefined && reading?.metadata !== undefined) {
+    if (skillFile !== undefined && metadata !== undefined) {
       const file = { path: join(path, skillFile), directory: path, realDirectory: real }
-      skills.push({ file, metadata: reading.metadata })
+      skills.push({ file, metadata })
       if (childless.size > 0) childless.delete(childOf(root, path))
-    } else if (depth === 1 && reading?.listing.problem === undefined) childless.add(path)
+    } else if (depth === 1 && isReadable) childless.add(path)
   }
-  reader.save()
+  cache.save()
   const missing = explicit ? [] : [...childless].filter(isExpected).map(withoutSkill)
   return { skills, directories, diagnostics: [...diagnostics, ...missing] }
 }
+
+const leaf: Listing = { skillFile: 'SKILL.md', directories: [], links: [], problem: undefined }
 
 /** What cannot be looked at is not absent: the walk says why. */
 function isAbsent(root: string): boolean {
@@ -93,138 +104,75 @@ function withoutSkill(path: string): Diagnostic {
   }
 }
 
-interface DirectoryReading {
-  listing: Listing
-  /** Of the skill file, if there is one. */
-  metadata: Metadata | undefined
-}
-
-/** What the cache of a location knows about one directory. */
-interface CacheRow {
-  /** The path below the location. */
-  key: string
-  /** Undefined where only the skill file was read. */
-  directory?: Pick<FileIdentity, 'ctimeMs' | 'ino'> & { listing: Listing }
-  metadata?: Metadata
-}
-
 interface LocationCache {
   /** When the scan began. What had changed shortly before may change again unnoticed. */
   scannedAtMs: number
-  rows: readonly CacheRow[]
+  /** By the path of the skill below the location. */
+  rows: readonly { key: string; metadata: Metadata }[]
 }
 
 const noCache: LocationCache = { scannedAtMs: 0, rows: [] }
 
 /** Raised when rows change, or when the same file is read differently. */
 const cacheVersion = '1'
-/** Below this number of directories reading them is as fast as reading a cache. */
+/** Below this number of skills reading them is as fast as reading a cache. */
 const worthwhile = 32
 /** The coarsest clock of a file system (FAT): a second change within it can look like none. */
 const clockGrainMs = 2000
 
-const leaf: Listing = { skillFile: 'SKILL.md', directories: [], links: [], problem: undefined }
-
 /**
- * Reads the directories of a location, and remembers them in the user's cache. A row is believed
- * only where size, times and inode on the disk are the same, so that the cache saves reading and
- * never changes an answer.
+ * The metadata of a location's skills in the user's cache. A row is believed only where size, times
+ * and inode on the disk are the same, so that the cache saves reading and never changes an answer.
  */
-class DirectoryReader {
+class MetadataCache {
   readonly #path: string | undefined
-  readonly #known: ReadonlyMap<string, CacheRow>
+  readonly #known: ReadonlyMap<string, Metadata>
   readonly #settledBefore: number
   readonly #scannedAtMs: number
-  readonly #rows: CacheRow[] = []
-  #learned = false
+  readonly #rows: { key: string; metadata: Metadata }[] = []
+  #isNew = false
 
   /** @param runtime undefined: without a cache. */
   constructor(runtime: Runtime | undefined, root: string) {
-    this.#path = runtime === undefined ? undefined : cachePath(runtime, 'library', root)
-    this.#scannedAtMs = runtime?.now() ?? 0
-    const path = this.#path
+    const path = runtime === undefined ? undefined : cachePath(runtime, 'library', root)
     const cache = path === undefined ? noCache : readCache(path, cacheVersion, noCache)
-    this.#known = new Map(cache.rows.map((row) => [row.key, row]))
+    this.#path = path
+    this.#scannedAtMs = runtime?.now() ?? 0
+    this.#known = new Map(cache.rows.map(({ key, metadata }) => [key, metadata]))
     this.#settledBefore = cache.scannedAtMs - clockGrainMs
   }
 
-  /**
-   * Reads one directory. Most of them are skills in which no others are looked for: there the
-   * `SKILL.md` answers everything, and the directory itself is not read at all.
-   */
-  read(path: string, key: string): DirectoryReading {
+  read(file: string, key: string): Metadata {
     const known = this.#known.get(key)
-    const usual = this.#metadata(path, 'SKILL.md', known)
-    // A file that is broken may be a chain: the directory is looked at as well.
-    if (usual.head !== undefined && usual.head.fields.chain === undefined) {
-      return this.#learn({ key, metadata: usual }, known, leaf)
-    }
-    const stats = statsOf(path)
-    const same = this.#unchanged(known?.directory, stats)
-    const listing = same?.listing ?? readListing(path)
-    const { skillFile } = listing
-    const metadata =
-      skillFile === undefined || (skillFile === 'SKILL.md' && !isMissing(usual))
-        ? usual
-        : this.#metadata(path, skillFile, known)
-    const directory = { ctimeMs: stats?.ctimeMs ?? 0, ino: stats?.ino ?? 0, listing }
-    const row = skillFile === undefined ? { key, directory } : { key, directory, metadata }
-    return this.#learn(row, same && known, listing)
+    const isSame = known?.identity !== undefined && this.#isUnchanged(file, known.identity)
+    const metadata = isSame ? known : readMetadata(file)
+    if (metadata.identity === undefined) return metadata
+    this.#rows.push({ key, metadata })
+    this.#isNew ||= !isSame
+    return metadata
   }
 
   /** Writes what was learned, if anything. */
   save(): void {
     const rows = this.#rows
-    const isSame = !this.#learned && rows.length === this.#known.size
+    const isSame = !this.#isNew && rows.length === this.#known.size
     if (this.#path === undefined || isSame || rows.length < worthwhile) return
     const cache: LocationCache = { scannedAtMs: this.#scannedAtMs, rows }
     writeCache(this.#path, cacheVersion, cache)
   }
 
-  #learn(row: CacheRow, known: CacheRow | undefined, listing: Listing): DirectoryReading {
-    const { metadata } = row
-    const isSure = metadata === undefined || metadata.identity !== undefined
-    if (listing.problem === undefined && isSure) {
-      this.#rows.push(row)
-      if (known === undefined || known.metadata !== metadata) this.#learned = true
+  #isUnchanged(file: string, { size, mtimeMs, ctimeMs, ino }: FileIdentity): boolean {
+    try {
+      const stats = statSync(file)
+      return (
+        stats.ctimeMs < this.#settledBefore &&
+        stats.ctimeMs === ctimeMs &&
+        stats.ino === ino &&
+        stats.size === size &&
+        stats.mtimeMs === mtimeMs
+      )
+    } catch {
+      return false
     }
-    return { listing, metadata }
   }
-
-  #metadata(path: string, name: string, known: CacheRow | undefined): Metadata {
-    const file = join(path, name)
-    const knownName = known?.directory?.listing.skillFile ?? 'SKILL.md'
-    const identity = knownName === name ? known?.metadata?.identity : undefined
-    const same = identity && this.#unchanged(identity, statsOf(file))
-    return (same && known?.metadata) ?? readMetadata(file)
-  }
-
-  /** What is known of a file or directory, if it holds for what is on the disk now. */
-  #unchanged<Known extends Partial<FileIdentity>>(
-    known: Known | undefined,
-    stats: Stats | undefined,
-  ): Known | undefined {
-    if (known === undefined || stats === undefined) return undefined
-    const { size = stats.size, mtimeMs = stats.mtimeMs, ctimeMs, ino } = known
-    const isSame =
-      stats.ctimeMs < this.#settledBefore &&
-      stats.ctimeMs === ctimeMs &&
-      stats.ino === ino &&
-      stats.size === size &&
-      stats.mtimeMs === mtimeMs
-    return isSame ? known : undefined
-  }
-}
-
-/** Undefined also where it cannot be looked at: reading it says why. */
-function statsOf(path: string): Stats | undefined {
-  try {
-    return statSync(path, { throwIfNoEntry: false })
-  } catch {
-    return undefined
-  }
-}
-
-function isMissing({ diagnostics }: Metadata): boolean {
-  return diagnostics.some(({ code }) => code === 'file-missing')
 }
