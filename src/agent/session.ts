@@ -158,8 +158,7 @@ export class AgentSession {
     const { agent, delegation, instructions, usage, maxTurns, callSettings } = this.#options
     const model = await this.#options.model()
     const context = { onEvent: run.onEvent ?? (() => undefined), signal: run.signal }
-    const texts = [instructions]
-    for (const part of this.#parts) texts.push(await part.instructions?.(context))
+    const texts = [instructions, ...(await this.#ask((part) => part.instructions?.(context)))]
     let content = prompt
     for (const part of this.#parts) content = (await part.prompt?.(content, context)) ?? content
     const before: readonly ModelMessage[] = [...this.#messages, { role: 'user', content }]
@@ -175,8 +174,11 @@ export class AgentSession {
       messages: before,
       offered: () => this.tools(),
       permit: (...call) => this.#permit(...call),
-      afterTool: (...call) => this.#afterTool(...call),
-      beforeStop: (text) => this.#beforeStop(text),
+      afterTool: async (...call) => {
+        const texts = await this.#ask((part) => part.afterTool?.(...call))
+        return texts.length === 0 ? undefined : texts.join('\n\n')
+      },
+      beforeStop: async (text) => (await this.#ask((part) => part.beforeStop?.(text), 1))[0],
       maxTurns: run.maxTurns ?? maxTurns ?? defaultMaxTurns,
       steering: () => this.#steered.splice(0),
       prepareMessages: (messages) => {
@@ -209,21 +211,17 @@ export class AgentSession {
     return { allowed: true, input: used }
   }
 
-  async #afterTool(...call: Parameters<AfterTool>): Promise<string | undefined> {
+  /** The texts that the parts have, asked one after the other until there are so many. */
+  async #ask(
+    question: (part: SessionPart) => Promise<string | undefined> | undefined,
+    most = Infinity,
+  ): Promise<string[]> {
     const texts: string[] = []
     for (const part of this.#parts) {
-      const text = await part.afterTool?.(...call)
-      if (text !== undefined) texts.push(text)
+      if (texts.length >= most) break
+      texts.push(...[(await question(part)) ?? []].flat())
     }
-    return texts.length === 0 ? undefined : texts.join('\n\n')
-  }
-
-  async #beforeStop(text: string): Promise<string | undefined> {
-    for (const part of this.#parts) {
-      const more = await part.beforeStop?.(text)
-      if (more !== undefined) return more
-    }
-    return undefined
+    return texts
   }
 }
 

@@ -137,28 +137,26 @@ export class McpPart implements SessionPart {
 
   #open(): { servers: AgentServers; gate: WorkflowGate } {
     this.#closing.signal.throwIfAborted()
-    return (this.#opened ??= this.#prepare())
-  }
-
-  #prepare(): { servers: AgentServers; gate: WorkflowGate } {
+    if (this.#opened !== undefined) return this.#opened
     const { runtime, note, choice } = this.#options
     const settings = this.#options.settings()
     const project = findWorkspace(this.#options.project, runtime)
     const lifetimeMs = settings.tools.sessionHours * 3_600_000
     const session = openSession({ project, runtime, lifetimeMs, note })
     const place = { project, runtime, settings, session, note }
+    const tools = (): readonly AgentTool[] => this.#session?.tools() ?? []
     const servers = new AgentServers({
       ...place,
       choice,
       gate: {
-        pass: (call) => gate.pass([call], this.#session?.tools() ?? []),
+        pass: (call) => gate.pass([call], tools()),
         after: (call, text) => gate.after([call], text),
       },
       requestText: () => this.#request,
       closing: this.#closing.signal,
     })
-    const ownTools = (): readonly AgentTool[] => this.#session?.tools() ?? []
-    const gate = new WorkflowGate({ ...place, servers, tools: ownTools })
-    return { servers, gate }
+    const gate = new WorkflowGate({ ...place, servers, tools })
+    this.#opened = { servers, gate }
+    return this.#opened
   }
 }

@@ -86,13 +86,11 @@ export class WorkflowGate {
     const known = [...servers.index.tools, ...ofAgent]
     const installed = known.map(workflowTool)
     const { failures } = servers
-    for (const call of calls) failClosed(call, { workflows: this.#binding, failures, installed })
+    for (const call of calls) failClosed(call, this.#binding, failures, installed)
     const call =
-      calls.length === 1
-        ? first
-        : (firstMatch(calls, this.#binding, installed) ??
-          firstMatch(calls, this.#binding, installed, 'or missing') ??
-          first)
+      firstMatch(calls, this.#binding, installed) ??
+      firstMatch(calls, this.#binding, installed, 'or missing') ??
+      first
     const callStep = stepCaller(servers.calls(first.signal), callTool)
     await this.#gateOf(known, trust).pass(call, serverStepsOnly(callStep, own, callers))
   }
@@ -189,20 +187,15 @@ function firstMatch(
   return undefined
 }
 
-interface FailClosedOptions {
-  /** Those that bind: none that only suggests. */
-  workflows: readonly WorkflowDefinition[]
-  failures: readonly Pick<ServerListFailure, 'server' | 'message'>[]
-  installed: readonly WorkflowTool[]
-}
-
 /**
  * A workflow whose tools are nowhere is reported and lets the call pass.
  * @throws {ToolRefusedError} where a server that may have them cannot be used.
  */
 export function failClosed(
   call: CallAtGate,
-  { workflows, failures, installed }: FailClosedOptions,
+  workflows: readonly WorkflowDefinition[],
+  failures: readonly Pick<ServerListFailure, 'server' | 'message'>[],
+  installed: readonly WorkflowTool[],
 ): void {
   const [first] = matchWorkflows(gatedCall(call), workflows, installed).notInstalled
   if (first === undefined || failures.length === 0) return

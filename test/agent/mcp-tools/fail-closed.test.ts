@@ -35,8 +35,8 @@ it.each([
   ['the category of its tool', { category: 'database' }],
 ])('a call that a workflow means by %s is refused while a server cannot be used', (_, triggers) => {
   const workflows = [workflow(triggers)]
-  expect(() => failClosed(call, { workflows, failures, installed: [] })).toThrow(
+  expect(() => failClosed(call, workflows, failures, [])).toThrow(
     "Workflow 'look' must run first and cannot: it needs inspect_schema, and schema cannot be used",
   )
-  expect(() => failClosed(call, { workflows, failures: [], installed: [] })).not.toThrow()
+  expect(() => failClosed(call, workflows, [], [])).not.toThrow()
 })
