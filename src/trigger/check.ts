@@ -10,8 +10,7 @@ import {
   triggerSource,
   type TriggerSkill,
 } from './match.ts'
-import { parsePattern, sequenceOf } from './parse-pattern.ts'
-import { compilePattern, type Pattern, plainText, requiredText } from './pattern.ts'
+import { compilePattern, type Pattern } from './pattern.ts'
 import { readPortableTriggers } from './read-triggers.ts'
 import { portableRewrite } from './rewrite-pattern.ts'
 
@@ -58,7 +57,7 @@ export function checkTriggers(skill: CheckedSkill): TriggerCheck {
     }
     return { ...trigger, risk, problems: errors.map(({ message }) => message) }
   })
-  diagnostics.push(...checkReach(skill), ...checkFormat(skill), ...checkSize(skill))
+  diagnostics.push(...checkTwins(skill), ...checkFormat(skill), ...checkSize(skill))
   return { skill: name, path, triggers, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
@@ -105,34 +104,16 @@ function moment(path: string, trigger: TriggerDeclaration): Diagnostic[] {
   return [finding('trigger-mid-execution', path, trigger, { message, hint })]
 }
 
-/** Triggers that add nothing: another one injects the same file whenever they fire. */
-function checkReach({ triggers, path }: CheckedSkill): Diagnostic[] {
+function checkTwins({ triggers, path }: CheckedSkill): Diagnostic[] {
   return triggers.flatMap((trigger, index) => {
     const { match, inject } = trigger
-    const alike = triggers.filter((other) => other !== trigger && other.inject === inject)
-    const twin = alike.find((other) => other.match === match && triggers.indexOf(other) < index)
-    if (twin !== undefined) {
-      const message = `The trigger \`${match}\` is the one of line ${twin.line} again.`
-      return [finding('trigger-duplicate', path, trigger, { message, hint: 'Remove one.' })]
-    }
-    const wider = alike.find((other) => other.match !== match && implies(match, other.match))
-    if (wider === undefined) return []
-    const message = `The trigger \`${match}\` adds nothing: \`${wider.match}\` in line ${wider.line} injects the same file whenever it fires.`
-    return [finding('trigger-unreachable', path, trigger, { message, hint: 'Remove it.' })]
+    const twin = triggers
+      .slice(0, index)
+      .find((other) => other.match === match && other.inject === inject)
+    if (twin === undefined) return []
+    const message = `The trigger \`${match}\` is the one of line ${twin.line} again.`
+    return [finding('trigger-duplicate', path, trigger, { message, hint: 'Remove one.' })]
   })
-}
-
-/** Whether every line that matches `narrow` provably matches `wide`. */
-function implies(narrow: string, wide: string): boolean {
-  const plain = plainText(wide)
-  const { tree } = parsePattern(narrow)
-  if (plain === undefined || plain.atEnd || tree === undefined) return false
-  const { text } = plain
-  if (!plain.atStart) {
-    return requiredText(tree).some((clause) => clause.every((part) => part.includes(text)))
-  }
-  const [first, second] = sequenceOf(tree)
-  return first?.kind === 'start' && second?.kind === 'literal' && second.text.startsWith(text)
 }
 
 /** Triggers that only a full YAML reader finds. */
@@ -179,9 +160,7 @@ const rules = {
   'trigger-duplicate': ['warning', 'A pattern stands once in a skill for one reference.'],
   'trigger-mid-execution': ['warning', 'A pattern waits for a prompt, not for what a run brings.'],
   'trigger-pattern-not-portable': ['warning', 'A pattern means the same in every engine.'],
-  'trigger-unreachable': ['warning', 'A trigger can fire where an earlier one does not.'],
   'trigger-format': ['info', 'Triggers stand in the format that simple readers see.'],
-  'trigger-overlap': ['info', 'One prompt fires triggers of several skills.'],
   'trigger-small-skill': ['info', 'A skill is large enough for triggers to save something.'],
 } as const satisfies Record<string, readonly [Severity, string]>
 

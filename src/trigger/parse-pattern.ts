@@ -8,12 +8,9 @@ export type PatternNode =
   | { kind: 'empty' }
   | { kind: 'literal'; text: string }
   | { kind: 'any' }
-  /** As it is written: `[a-z]`, `\d`. */
-  | { kind: 'class'; source: string }
   /** The beginning and the end of the line: patterns are tested on one line at a time. */
   | { kind: 'start' }
   | { kind: 'end' }
-  | { kind: 'boundary' }
   | { kind: 'concat'; items: readonly PatternNode[] }
   | { kind: 'alternate'; items: readonly PatternNode[] }
   /** `max` is Infinity for `*`, `+` and `{n,}`. */
@@ -193,14 +190,14 @@ class PatternParser {
   /** Reads a backslash outside brackets and what it makes of the characters after it. */
   private readEscape(): PatternNode {
     const start = this.at
-    const [written = '', letter = ''] = this.take(/\\([dswDSWbBAz])/y) ?? []
+    const [, letter = ''] = this.take(/\\([dswDSWbBAz])/y) ?? []
     switch (letter) {
       case '':
         return { kind: 'literal', text: this.readCharacterEscape('needless-escape') }
       case 'b':
       case 'B':
         this.note('word-boundary', start)
-        return { kind: 'boundary' }
+        return { kind: 'any' }
       case 'A':
         this.note('text-anchor', start, '^')
         return { kind: 'start' }
@@ -211,7 +208,7 @@ class PatternParser {
         const small = letter.toLowerCase()
         const portable = portableClasses[small]
         this.note('perl-class', start, portable && `[${letter === small ? '' : '^'}${portable}]`)
-        return { kind: 'class', source: written }
+        return { kind: 'any' }
       }
     }
   }
@@ -228,7 +225,7 @@ class PatternParser {
       if (!this.readNamedSet()) this.readRange()
     }
     this.at++
-    return { kind: 'class', source: this.source.slice(start, this.at) }
+    return { kind: 'any' }
   }
 
   /** Reads `[:digit:]` or `\d` inside brackets; false where there is none. */

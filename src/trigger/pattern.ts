@@ -187,10 +187,8 @@ function programSize(node: PatternNode): number {
     case 'literal':
       return node.text.length
     case 'any':
-    case 'class':
     case 'start':
     case 'end':
-    case 'boundary':
       return 1
     case 'concat':
       return node.items.reduce((sum, item) => sum + programSize(item), 0)
@@ -208,7 +206,7 @@ const mostClauses = 3
 const mostTexts = 16
 
 /** What a line must contain before it is worth looking at; empty where nothing is known. */
-export function requiredText(node: PatternNode): RequiredText {
+function requiredText(node: PatternNode): RequiredText {
   return clausesOf(node)
     .toSorted((a, b) => shortest(b) - shortest(a))
     .slice(0, mostClauses)
@@ -233,10 +231,8 @@ function clausesOf(node: PatternNode): string[][] {
     }
     case 'empty':
     case 'any':
-    case 'class':
     case 'start':
     case 'end':
-    case 'boundary':
       return []
   }
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type CheckedSkill, checkTriggers } from '../../src/trigger/check.ts'
-import { checkOverlap } from '../../src/trigger/check-overlap.ts'
 import { exportTriggers, withoutExport } from '../../src/trigger/export-triggers.ts'
 import { fixTriggers, portableRewrite } from '../../src/trigger/rewrite-pattern.ts'
 import { readPromptCases } from '../../src/trigger/prompt-cases.ts'
@@ -51,8 +50,6 @@ describe('triggers check', () => {
     ['pattern-invalid', 'error', trigger('^/saw ('), 5],
     ['trigger-pattern-not-portable', 'warning', trigger('^/saw \\d'), 5],
     ['trigger-duplicate', 'warning', trigger('^/saw') + trigger('^/saw'), 7],
-    ['trigger-unreachable', 'warning', trigger('^/saw') + trigger('^/saw (a|b)'), 7],
-    ['trigger-unreachable', 'warning', trigger('one two') + trigger('two'), 5],
     ['trigger-format', 'info', `  - inject: references/a.md\n    match: ^/saw\n`, 5],
     ['trigger-small-skill', 'info', trigger('^/saw', 'references/b.md'), 5],
   ])('finds %s', (code, severity, triggers, line) => {
@@ -69,25 +66,6 @@ describe('triggers check', () => {
       message: expect.stringContaining('grep and awk'),
       hint: 'Write `^/saw [0-9]`; `--fix` does it.',
     })
-  })
-
-  it('does not call a trigger unreachable that injects another file or fires alone', () => {
-    const triggers = trigger('^/saw') + trigger('^/saw a', 'references/b.md') + trigger('saw')
-    const codes = checkTriggers(skill(triggers, '\n')).diagnostics.map(
-      ({ code, line }) => `${code}:${line}`,
-    )
-    expect(codes).toEqual(['trigger-unreachable:5'])
-  })
-
-  it('finds prompts that fire triggers of two skills, once each', () => {
-    const other = { ...skill(trigger('saw pro')), name: 'other' }
-    const found = checkOverlap([skill(trigger('^/saw program')), other])
-    expect(found.map(({ message }) => message)).toEqual([
-      'The prompt `/saw program` fires `^/saw program` and also `saw pro` of other.',
-    ])
-    expect(
-      checkOverlap([skill(trigger('^/saw a')), { ...skill(trigger('^/saw b')), name: 'other' }]),
-    ).toEqual([])
   })
 })
 

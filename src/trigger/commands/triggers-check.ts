@@ -10,7 +10,6 @@ import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
 import { parseSkill, splitFrontmatter } from '../../skill/parse.ts'
 import { validationRules } from '../../skill/rules.ts'
-import { checkOverlap } from '../check-overlap.ts'
 import { checkTriggers, type TriggerCheck, triggerRules } from '../check.ts'
 import { planInjection } from '../inject.ts'
 import { matchPrompt, type TriggerSkill } from '../match.ts'
@@ -22,7 +21,7 @@ import { aboutTriggers, type InstalledSkill, readText, skillsFor } from './skill
 interface Result {
   skills: readonly CheckedFile[]
   prompts?: readonly CaseVerdict[] | undefined
-  /** Those that are about several skills or about the file of prompts. */
+  /** Those that are about the file of prompts. */
   diagnostics: readonly Diagnostic[]
   summary: { checked: number; risks: number; errors: number; warnings: number }
   directory: string
@@ -78,7 +77,7 @@ export const command = defineCommand<Result>()({
       file === undefined
         ? undefined
         : readPromptCases(readText(resolve(directory, file), mostPromptBytes), file)
-    const diagnostics = [...checkOverlap(triggerSkills), ...(prompts?.diagnostics ?? [])]
+    const diagnostics = prompts?.diagnostics ?? []
     const skills = checked.map((one) => one.file)
     const found = allDiagnostics({ skills, diagnostics })
     const triggers = skills.flatMap((skill) => skill.triggers)
