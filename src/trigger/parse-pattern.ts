@@ -1,27 +1,24 @@
 import { type Construct, portabilityNote, type PortabilityNote } from './portability.ts'
 
-/**
- * A pattern as a tree, for the constructs that we read ourselves. Groups have no node: nothing asks
- * what a group captured. Lazy or greedy makes no difference to a yes or no.
- */
-export type PatternNode =
-  | { kind: 'empty' }
-  | { kind: 'literal'; text: string }
-  | { kind: 'any' }
-  /** The beginning and the end of the line: patterns are tested on one line at a time. */
-  | { kind: 'start' }
-  | { kind: 'end' }
-  | { kind: 'concat'; items: readonly PatternNode[] }
-  | { kind: 'alternate'; items: readonly PatternNode[] }
-  /** `max` is Infinity for `*`, `+` and `{n,}`. */
-  | { kind: 'repeat'; child: PatternNode; min: number; max: number }
+/** Clauses that all hold for every line that matches; one text of each clause is in the line. */
+export type RequiredText = readonly (readonly string[])[]
+
+/** What is known of a part of a pattern. */
+interface Part {
+  /** About as many instructions as RE2 compiles it to. */
+  size: number
+  required: RequiredText
+  /** Of a part that matches this text alone. */
+  text?: string
+  anchor?: 'start' | 'end'
+}
 
 /**
- * What we read of a pattern. `tree` is undefined for one with a construct that only the RE2 library
+ * What we read of a pattern. `facts` is undefined for one with a construct that only the RE2 library
  * reads, `(?i)` say, and for one that may be invalid: RE2 tells which.
  */
 interface ParsedPattern {
-  tree: PatternNode | undefined
+  facts: Pick<Part, 'size' | 'required'> | undefined
   /** Up to that construct. */
   notes: readonly PortabilityNote[]
 }
@@ -30,9 +27,9 @@ interface ParsedPattern {
 export function parsePattern(source: string): ParsedPattern {
   const parser = new PatternParser(source)
   try {
-    return { tree: parser.readPattern(), notes: parser.notes }
+    return { facts: parser.readPattern(), notes: parser.notes }
   } catch (error) {
-    if (error instanceof ForRe2) return { tree: undefined, notes: parser.notes }
+    if (error instanceof ForRe2) return { facts: undefined, notes: parser.notes }
     throw error
   }
 }
@@ -82,7 +79,7 @@ class PatternParser {
     this.source = source
   }
 
-  readPattern(): PatternNode {
+  readPattern(): Part {
     const tree = this.readAlternation(0)
     if (this.at < this.source.length) throw new ForRe2()
     return tree
@@ -100,8 +97,8 @@ class PatternParser {
     return match
   }
 
-  private readAlternation(depth: number): PatternNode {
-    const branches: PatternNode[] = []
+  private readAlternation(depth: number): Part {
+    const branches: Part[] = []
     for (;;) {
       const start = this.at
       branches.push(this.readBranch(depth))
@@ -111,13 +108,13 @@ class PatternParser {
       if (sign !== '|') break
       this.at++
     }
-    const [only = { kind: 'empty' }] = branches
-    return branches.length === 1 ? only : { kind: 'alternate', items: branches }
+    const [only = oneCharacter] = branches
+    return branches.length === 1 ? only : alternative(branches)
   }
 
-  private readBranch(depth: number): PatternNode {
+  private readBranch(depth: number): Part {
     const first = this.at
-    const items: PatternNode[] = []
+    const items: Part[] = []
     while (this.at < this.source.length && !'|)'.includes(this.source.charAt(this.at))) {
       const start = this.at
       const { repetitions } = this
@@ -126,16 +123,16 @@ class PatternParser {
       const item = this.readRepetition(atom)
       this.repetitions = Math.max(this.repetitions, repetitions)
       items.push(item)
-      if (atom.kind !== 'start' && atom.kind !== 'end') continue
+      if (atom.anchor === undefined) continue
       const next = this.source[this.at]
       const isEnd = next === undefined || next === '|' || next === ')'
-      const isAtEdge = atom.kind === 'start' ? start === first : isEnd
+      const isAtEdge = atom.anchor === 'start' ? start === first : isEnd
       if (!isAtEdge || item !== atom) this.note('anchor-inside', start)
     }
-    return concat(items)
+    return sequence(items)
   }
 
-  private readAtom(depth: number): PatternNode {
+  private readAtom(depth: number): Part {
     const start = this.at
     const sign = this.source.charAt(start)
     if (sign === '(') return this.readGroup(depth)
@@ -145,14 +142,14 @@ class PatternParser {
     if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
     const text = String.fromCodePoint(this.source.codePointAt(start) ?? 0)
     this.at += text.length
-    if (sign === '.') return { kind: 'any' }
-    if (sign === '^') return { kind: 'start' }
-    if (sign === '$') return { kind: 'end' }
+    if (sign === '.') return oneCharacter
+    if (sign === '^') return { ...oneCharacter, anchor: 'start' }
+    if (sign === '$') return { ...oneCharacter, anchor: 'end' }
     if (sign === '{') this.note('literal-brace', start, '[{]')
-    return { kind: 'literal', text }
+    return literal(text)
   }
 
-  private readGroup(depth: number): PatternNode {
+  private readGroup(depth: number): Part {
     const start = this.at
     const [opening = ''] = this.take(/\((?:\?(?::|P?<|[a-zA-Z-]*[:)]?))?/y) ?? []
     if (opening === '(?:') this.note('group-syntax', start, '(')
@@ -165,7 +162,7 @@ class PatternParser {
     return child
   }
 
-  private readRepetition(child: PatternNode): PatternNode {
+  private readRepetition(child: Part): Part {
     const start = this.at
     const sign = this.take(/[*+?]/y)?.[0]
     // RE2 reads `{,5}` and `{05}` as text.
@@ -184,36 +181,36 @@ class PatternParser {
     }
     if (this.take(/\?/y) !== undefined) this.note('lazy', this.at - 1, '')
     if (this.take(/[*+?]|\{\d+(?:,\d*)?\}/y) !== undefined) throw new ForRe2()
-    return { kind: 'repeat', child, min, max }
+    return repetition(child, min, max)
   }
 
   /** Reads a backslash outside brackets and what it makes of the characters after it. */
-  private readEscape(): PatternNode {
+  private readEscape(): Part {
     const start = this.at
     const [, letter = ''] = this.take(/\\([dswDSWbBAz])/y) ?? []
     switch (letter) {
       case '':
-        return { kind: 'literal', text: this.readCharacterEscape('needless-escape') }
+        return literal(this.readCharacterEscape('needless-escape'))
       case 'b':
       case 'B':
         this.note('word-boundary', start)
-        return { kind: 'any' }
+        return oneCharacter
       case 'A':
         this.note('text-anchor', start, '^')
-        return { kind: 'start' }
+        return { ...oneCharacter, anchor: 'start' }
       case 'z':
         this.note('text-anchor', start, '$')
-        return { kind: 'end' }
+        return { ...oneCharacter, anchor: 'end' }
       default: {
         const small = letter.toLowerCase()
         const portable = portableClasses[small]
         this.note('perl-class', start, portable && `[${letter === small ? '' : '^'}${portable}]`)
-        return { kind: 'any' }
+        return oneCharacter
       }
     }
   }
 
-  private readClass(): PatternNode {
+  private readClass(): Part {
     const start = this.at
     const [opening = ''] = this.take(/\[\^?\]?/y) ?? []
     if (opening.endsWith(']')) {
@@ -225,7 +222,7 @@ class PatternParser {
       if (!this.readNamedSet()) this.readRange()
     }
     this.at++
-    return { kind: 'any' }
+    return oneCharacter
   }
 
   /** Reads `[:digit:]` or `\d` inside brackets; false where there is none. */
@@ -285,22 +282,49 @@ class PatternParser {
   }
 }
 
-function concat(items: readonly PatternNode[]): PatternNode {
-  const flat: PatternNode[] = []
-  for (const item of items) {
-    for (const part of sequenceOf(item)) {
-      const last = flat.at(-1)
-      if (part.kind === 'literal' && last?.kind === 'literal') {
-        flat[flat.length - 1] = { kind: 'literal', text: last.text + part.text }
-      } else flat.push(part)
-    }
-  }
-  const [only = { kind: 'empty' }] = flat
-  return flat.length > 1 ? { kind: 'concat', items: flat } : only
+/** A character of some kind, or a place between characters. */
+const oneCharacter: Part = { size: 1, required: [] }
+
+function literal(text: string): Part {
+  return { size: text.length, required: [[text]], text }
 }
 
-/** The parts of a sequence; a node that is none is a sequence of itself. */
-export function sequenceOf(node: PatternNode): readonly PatternNode[] {
-  if (node.kind === 'concat') return node.items
-  return node.kind === 'empty' ? [] : [node]
+function repetition({ size, required }: Part, min: number, max: number): Part {
+  const kept = min > 0 ? required : []
+  if (max === Infinity) return { size: size * Math.max(min, 1) + 1, required: kept }
+  return { size: size * max + (max - min), required: kept }
+}
+
+/** Texts that follow one another are one. */
+function sequence(parts: readonly Part[]): Part {
+  const required: (readonly string[])[] = []
+  let text = ''
+  for (const [index, part] of parts.entries()) {
+    if (part.text === undefined) required.push(...part.required)
+    else text += part.text
+    if (text !== '' && parts[index + 1]?.text === undefined) {
+      required.push([text])
+      text = ''
+    }
+  }
+  const size = parts.reduce((sum, part) => sum + part.size, 0)
+  const whole = parts.every((part) => part.text !== undefined)
+  return { size, required, ...(whole ? { text: parts.map((part) => part.text).join('') } : {}) }
+}
+
+const mostTexts = 16
+
+function alternative(parts: readonly Part[]): Part {
+  const size = parts.reduce((sum, part) => sum + part.size + 1, -1)
+  const best = parts.map(({ required }) => longestFirst(required)[0] ?? [])
+  const texts = best.flat()
+  const isKnown = best.every((clause) => clause.length > 0) && texts.length <= mostTexts
+  return { size, required: isKnown ? [texts] : [] }
+}
+
+/** The clauses in the order of their shortest text, the longest first. */
+export function longestFirst(required: RequiredText): RequiredText {
+  const shortest = (texts: readonly string[]): number =>
+    Math.min(...texts.map((text) => text.length))
+  return required.toSorted((a, b) => shortest(b) - shortest(a))
 }

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import type * as Re2 from 're2js'
 import { withoutEnd } from '../core/text.ts'
-import { parsePattern, type PatternNode, sequenceOf } from './parse-pattern.ts'
+import { longestFirst, parsePattern, type RequiredText } from './parse-pattern.ts'
 import type { PortabilityNote } from './portability.ts'
 
 export const longestPattern = 1000
@@ -21,9 +21,6 @@ interface PatternMatch {
   start: number
   end: number
 }
-
-/** Clauses that all hold for every line that matches; one text of each clause is in the line. */
-type RequiredText = readonly (readonly string[])[]
 
 /** Why a pattern is not accepted, and where. */
 export interface PatternProblem {
@@ -52,13 +49,13 @@ export function compilePattern(written: string): PatternReading {
   if (source.length > longestPattern) return { ok: false, problem: tooLong(source) }
   const plain = plainText(source)
   if (plain !== undefined) return { ok: true, pattern: plainPattern(source, plain) }
-  const { tree, notes } = parsePattern(source)
-  if (tree === undefined) return foreignPattern(source, notes)
-  const size = programSize(tree)
-  if (size > mostInstructions) return { ok: false, problem: tooLarge(size) }
+  const { facts, notes } = parsePattern(source)
+  if (facts === undefined) return foreignPattern(source, notes)
+  if (facts.size > mostInstructions) return { ok: false, problem: tooLarge(facts.size) }
+  const required = longestFirst(facts.required).slice(0, mostClauses)
   let compiled: Re2.RE2JS | undefined
   const engine = (): Re2.RE2JS => (compiled ??= loadRe2().RE2JS.compile(source))
-  return { ok: true, pattern: re2Pattern(source, notes, requiredText(tree), engine) }
+  return { ok: true, pattern: re2Pattern(source, notes, required, engine) }
 }
 
 /** Whether a text contains what every match needs; false only if no line of the text can match. */
@@ -179,67 +176,7 @@ function loadRe2(): typeof Re2 {
 /** The time for a line is its length times the size: 10 kB then take at most about 0.2 s. */
 const mostInstructions = 500
 
-/** About as many instructions as RE2 compiles the tree to. */
-function programSize(node: PatternNode): number {
-  switch (node.kind) {
-    case 'empty':
-      return 0
-    case 'literal':
-      return node.text.length
-    case 'any':
-    case 'start':
-    case 'end':
-      return 1
-    case 'concat':
-      return node.items.reduce((sum, item) => sum + programSize(item), 0)
-    case 'alternate':
-      return node.items.reduce((sum, item) => sum + programSize(item) + 1, -1)
-    case 'repeat': {
-      const once = programSize(node.child)
-      if (node.max === Infinity) return once * Math.max(node.min, 1) + 1
-      return once * node.max + (node.max - node.min)
-    }
-  }
-}
-
 const mostClauses = 3
-const mostTexts = 16
-
-/** What a line must contain before it is worth looking at; empty where nothing is known. */
-function requiredText(node: PatternNode): RequiredText {
-  return clausesOf(node)
-    .toSorted((a, b) => shortest(b) - shortest(a))
-    .slice(0, mostClauses)
-}
-
-function clausesOf(node: PatternNode): string[][] {
-  switch (node.kind) {
-    case 'literal':
-      return [[node.text]]
-    case 'concat':
-      return sequenceOf(node).flatMap(clausesOf)
-    case 'repeat':
-      return node.min > 0 ? clausesOf(node.child) : []
-    case 'alternate': {
-      const texts: string[] = []
-      for (const branch of node.items) {
-        const [best] = clausesOf(branch).toSorted((a, b) => shortest(b) - shortest(a))
-        if (best === undefined) return []
-        texts.push(...best)
-      }
-      return texts.length <= mostTexts ? [texts] : []
-    }
-    case 'empty':
-    case 'any':
-    case 'start':
-    case 'end':
-      return []
-  }
-}
-
-function shortest(texts: readonly string[]): number {
-  return Math.min(...texts.map((text) => text.length))
-}
 
 function tooLong(source: string): PatternProblem {
   return {

@@ -60,8 +60,8 @@ export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
   const folded = foldLetters(source)
   const from = folded ?? source
-  const { tree, notes } = parsePattern(from)
-  if (tree === undefined) return undefined
+  const { facts, notes } = parsePattern(from)
+  if (facts === undefined) return undefined
   if (notes.length === 0 && folded === undefined) return undefined
   let text = from
   for (const { start, end, rewrite } of notes.toSorted((a, b) => b.start - a.start)) {
@@ -75,8 +75,8 @@ export function portableRewrite(source: string): string | undefined {
 export function isPortable(source: string): boolean {
   if (plainText(source) !== undefined) return true
   if (source.length > longestPattern) return false
-  const { tree, notes } = parsePattern(source)
-  return tree !== undefined && notes.length === 0
+  const { facts, notes } = parsePattern(source)
+  return facts !== undefined && notes.length === 0
 }
 
 /** Letters that have a third form outside ASCII (the Kelvin sign, the long s) have no exact spelling. */
