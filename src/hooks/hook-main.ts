@@ -1,5 +1,7 @@
-import { readSync, writeSync } from 'node:fs'
+import { readSync } from 'node:fs'
+import { systemCode } from '../core/errors.ts'
 import { systemRuntime } from '../core/runtime.ts'
+import { writeAll } from '../core/write-files.ts'
 import { isPlatform, platforms } from './adapters.ts'
 import { runHook } from './run-hook.ts'
 
@@ -52,7 +54,7 @@ function readSome(buffer: Buffer): number {
     try {
       return readSync(0, buffer)
     } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return 0
+      if (systemCode(error) !== 'EAGAIN') return 0
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2)
     }
   }
@@ -73,14 +75,9 @@ function complain(message: string): void {
   write(2, `skillrail: ${message}\n`)
 }
 
-/** Writes everything, also into a full pipe. A client that has ended is not an error. */
+/** A client that has ended is not an error. */
 function write(descriptor: number, text: string): void {
-  const bytes = Buffer.from(text)
-  for (let at = 0; at < bytes.length;) {
-    try {
-      at += writeSync(descriptor, bytes, at)
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) return
-    }
-  }
+  try {
+    writeAll(descriptor, Buffer.from(text))
+  } catch {}
 }

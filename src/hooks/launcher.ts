@@ -4,11 +4,11 @@ import { fileURLToPath } from 'node:url'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { sha256 } from '../core/json.ts'
 import { SkillrailError } from '../core/errors.ts'
+import { shellWord } from '../core/text.ts'
 import { writeFileAtomic } from '../core/write-files.ts'
 
 /** The entry, below the directory of one version, which mirrors the package. */
 const entryFile = 'dist/hook/hook.cjs'
-const manifest = 'package.json'
 /** A version that was replaced stays as long as a process may still be starting from it. */
 const graceMs = 24 * 3600 * 1000
 
@@ -47,6 +47,7 @@ export function removeLauncher(runtime: Runtime): void {
   rmSync(launcherDirectory(runtime), { recursive: true, force: true })
 }
 
+/** The content of every file by its path in a directory that mirrors the package. */
 function packagedFiles(): ReadonlyMap<string, string> {
   const directory = packagedDirectory()
   const read = (folder: string, place: (name: string) => string): [string, string][] =>
@@ -54,9 +55,10 @@ function packagedFiles(): ReadonlyMap<string, string> {
       .filter((file) => file.endsWith('.cjs'))
       .toSorted()
       .map((file) => [place(file), readFileSync(join(folder, file), 'utf8')])
-  const { name, version } = packageFacts(directory)
+  const manifest = readFileSync(join(directory, '../../package.json'), 'utf8')
+  const { name, version }: { name?: unknown; version?: unknown } = JSON.parse(manifest)
   return new Map([
-    [manifest, `${JSON.stringify({ name, version })}\n`],
+    ['package.json', `${JSON.stringify({ name, version })}\n`],
     ...read(directory, (file) => `dist/hook/${file}`),
     ...read(join(directory, 'libraries'), (file) =>
       join('node_modules', file.replace(/\.cjs$/, ''), 'index.js'),
@@ -76,11 +78,6 @@ function packagedDirectory(): string {
     message: 'the hook is missing from this installation of skillrail',
     hint: 'Install the package again; in a checkout run: npm run build',
   })
-}
-
-function packageFacts(directory: string): { name: unknown; version: unknown } {
-  const value: unknown = JSON.parse(readFileSync(join(directory, '../..', manifest), 'utf8'))
-  return { name: undefined, version: undefined, ...Object(value) }
 }
 
 function versionOf(files: ReadonlyMap<string, string>): string {
@@ -116,8 +113,8 @@ function readIfThere(path: string): string | undefined {
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined
 }
 
+/** `node`: the one that installed it, tried first: clients started from a desktop have a poor PATH. */
 interface LauncherTarget {
-  /** The Node that installed it, tried first: clients started from a desktop have a poor PATH. */
   node: string
   entry: string
 }
@@ -130,7 +127,7 @@ interface LauncherTarget {
 function posixLauncher({ node, entry }: LauncherTarget): string {
   return `#!/bin/sh
 # Written by skillrail hooks install. Agent clients call it before every prompt.
-entry=${shellQuote(entry)}
+entry=${shellWord(entry)}
 unset NODE_OPTIONS NODE_EXTRA_CA_CERTS NODE_V8_COVERAGE
 try() {
   program=$1
@@ -138,7 +135,7 @@ try() {
   if [ -x "$program" ]; then exec "$program" --single-threaded "$entry" "$@"; fi
 }
 if [ -f "$entry" ]; then
-  try ${shellQuote(node)} "$@"
+  try ${shellWord(node)} "$@"
   found=$(command -v node 2>/dev/null) && try "$found" "$@"
   for found in "$HOME"/.volta/bin/node "$HOME"/.local/share/mise/shims/node "$HOME"/.asdf/shims/node \\
     "$HOME"/.nvm/versions/node/*/bin/node "$HOME"/.local/share/fnm/node-versions/*/installation/bin/node \\
@@ -195,10 +192,6 @@ export function windowsLauncher({ node, entry }: LauncherTarget): string {
 /** In a batch file a percent sign begins a variable, in quotes too. */
 function batchText(text: string): string {
   return text.replaceAll('%', '%%')
-}
-
-export function shellQuote(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /** In every command that we register: by this an entry is known to be ours. */

@@ -2,9 +2,10 @@ import { statSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { loadConfiguration } from '../core/configuration.ts'
 import type { Runtime } from '../core/runtime.ts'
+import { shellWord } from '../core/text.ts'
 import { discoverOptionsFrom, discoverSkills } from '../library/discover.ts'
 import { adapters, type HookAdapter, type Platform } from './adapters.ts'
-import { launcherName, launcherPath, shellQuote } from './launcher.ts'
+import { launcherName, launcherPath } from './launcher.ts'
 
 export type HookScope = 'user' | 'project'
 
@@ -33,10 +34,10 @@ function userStart(
   platform: Platform,
 ): string {
   const path = launcherPath(runtime)
-  if (runtime.platform !== 'win32') return shellQuote(path)
+  if (runtime.platform !== 'win32') return shellWord(path)
   const windowsPath = path.replaceAll('/', '\\')
   const { windowsShell } = adapters[platform]
-  if (windowsShell === 'bash') return shellQuote(path.replaceAll('\\', '/'))
+  if (windowsShell === 'bash') return shellWord(path.replaceAll('\\', '/'))
   return windowsShell === 'cmd' ? `"${windowsPath}"` : `& '${windowsPath.replaceAll("'", "''")}'`
 }
 
