@@ -69,189 +69,172 @@ function nestedAnswer(event: string): HookAdapter['answer'] {
   })
 }
 
-/** The registration of the clients that took over Gemini CLI's: a named command, in milliseconds. */
-function namedRegistration(event: string): HookAdapter['registration'] {
+/** A group of commands, as Claude Code has them and the clients that took over its hooks. */
+function group(
+  event: string,
+  { before = {}, timeout = timeLimitSeconds, after = {} },
+): HookAdapter['registration'] {
   return {
     kind: 'entry',
     list: ['hooks', event],
     entry: (commands) => ({
       hooks: commands.map((command) => ({
-        name: 'skillrail',
+        ...before,
         type: 'command',
         command,
-        timeout: timeLimitSeconds * 1000,
+        timeout,
+        ...after,
       })),
     }),
   }
 }
 
-/** Run with 2.1.197: the hook sees the prompt as typed, also for `/skill arguments`. */
-const claude: HookAdapter = {
-  title: 'Claude Code',
-  program: 'claude',
-  home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
-  files: { user: 'settings.json', project: '.claude/settings.json' },
-  looksUp: false,
-  registration: {
-    kind: 'entry',
-    list: ['hooks', 'UserPromptSubmit'],
-    entry: (commands) => ({
-      hooks: commands.map((command) => ({ type: 'command', command, timeout: timeLimitSeconds })),
-    }),
-  },
-  sigil: 'slash',
-  windowsShell: 'bash',
-  answer: nestedAnswer('UserPromptSubmit'),
-  // Of every hook on its own; a longer one becomes a file and a preview.
-  limit: { unit: 'characters', amount: 10_000, parts: 4 },
-  steps: { project: 'Open the project in Claude Code once and trust its folder.' },
+/** The registration of the clients that took over Gemini CLI's: a named command, in milliseconds. */
+function namedGroup(event: string): HookAdapter['registration'] {
+  return group(event, { before: { name: 'skillrail' }, timeout: timeLimitSeconds * 1000 })
 }
+
+function flatAnswer(context: string): object {
+  return { additionalContext: context }
+}
+
+const unlimited: ContextLimit = { unit: 'characters', amount: Infinity, parts: 1 }
 
 /** Tokens that one hook may add; Codex counts four bytes as one. Its own default is 2,500. */
 const contextTokens = 10_000
 
-/** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
-const codex: HookAdapter = {
-  title: 'Codex',
-  program: 'codex',
-  home: { path: '.codex', variable: 'CODEX_HOME' },
-  files: { user: 'hooks.json', project: '.codex/hooks.json' },
-  looksUp: true,
-  registration: {
-    kind: 'entry',
-    list: ['hooks', 'UserPromptSubmit'],
-    entry: (commands) => ({
-      hooks: commands.map((command) => ({
-        type: 'command',
-        command,
-        timeout: timeLimitSeconds,
-        additionalContextLimit: contextTokens,
-      })),
-    }),
+/** Every client. */
+export const adapters: Readonly<Record<Platform, HookAdapter>> = {
+  /** Run with 2.1.197: the hook sees the prompt as typed, also for `/skill arguments`. */
+  claude: {
+    title: 'Claude Code',
+    program: 'claude',
+    home: { path: '.claude', variable: 'CLAUDE_CONFIG_DIR' },
+    files: { user: 'settings.json', project: '.claude/settings.json' },
+    looksUp: false,
+    registration: group('UserPromptSubmit', {}),
+    sigil: 'slash',
+    windowsShell: 'bash',
+    answer: nestedAnswer('UserPromptSubmit'),
+    // Of every hook on its own; a longer one becomes a file and a preview.
+    limit: { unit: 'characters', amount: 10_000, parts: 4 },
+    steps: { project: 'Open the project in Claude Code once and trust its folder.' },
   },
-  sigil: 'dollar',
-  windowsShell: 'cmd',
-  answer: nestedAnswer('UserPromptSubmit'),
-  limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
-  steps: {
-    user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',
-    project:
-      'Trust the project in Codex, then type /hooks and trust the hook of skillrail; until then Codex skips it silently.',
+  /** Run with 0.169.0: skills are `$skill arguments`, and an unknown key in the answer fails the hook. */
+  codex: {
+    title: 'Codex',
+    program: 'codex',
+    home: { path: '.codex', variable: 'CODEX_HOME' },
+    files: { user: 'hooks.json', project: '.codex/hooks.json' },
+    looksUp: true,
+    registration: group('UserPromptSubmit', { after: { additionalContextLimit: contextTokens } }),
+    sigil: 'dollar',
+    windowsShell: 'cmd',
+    answer: nestedAnswer('UserPromptSubmit'),
+    limit: { unit: 'bytes', amount: 4 * contextTokens, parts: 1 },
+    steps: {
+      user: 'Type /hooks in Codex and trust the hook of skillrail; until then Codex skips it silently.',
+      project:
+        'Trust the project in Codex, then type /hooks and trust the hook of skillrail; until then Codex skips it silently.',
+    },
   },
-}
-
-/** Run with 1.0.102: only a flat answer counts, under either name of the event. */
-const copilot: HookAdapter = {
-  title: 'Copilot CLI',
-  program: 'copilot',
-  home: { path: '.copilot', variable: 'COPILOT_HOME' },
-  files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
-  looksUp: true,
-  registration: { kind: 'file', text: 'copilot-hooks' },
-  sigil: 'slash',
-  windowsShell: 'powershell',
-  answer: (context) => ({ additionalContext: context }),
-  limit: { unit: 'characters', amount: Infinity, parts: 1 },
-  steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
-  remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
-}
-
-/**
- * Not run here. The field for context is undocumented for this event, and is accepted by clients
- * since about July 2026; older ones ignore it. An empty answer adds nothing; other text is an error.
- */
-const cursor: HookAdapter = {
-  title: 'Cursor',
-  program: 'cursor-agent',
-  home: { path: '.cursor' },
-  files: { user: 'hooks.json', project: '.cursor/hooks.json' },
-  looksUp: true,
-  registration: {
-    kind: 'entry',
-    list: ['hooks', 'beforeSubmitPrompt'],
-    entry: ([command = '']) => ({ command, timeout: timeLimitSeconds }),
-    frame: { version: 1 },
+  /** Run with 1.0.102: only a flat answer counts, under either name of the event. */
+  copilot: {
+    title: 'Copilot CLI',
+    program: 'copilot',
+    home: { path: '.copilot', variable: 'COPILOT_HOME' },
+    files: { user: 'hooks/skillrail.json', project: '.github/hooks/skillrail.json' },
+    looksUp: true,
+    registration: { kind: 'file', text: 'copilot-hooks' },
+    sigil: 'slash',
+    windowsShell: 'powershell',
+    answer: flatAnswer,
+    limit: unlimited,
+    steps: { project: 'Open the project in Copilot CLI once and trust its folder.' },
+    remark: 'Of several hooks that add context Copilot CLI keeps only the last one’s.',
   },
-  sigil: 'slash',
-  windowsShell: 'cmd',
-  answer: (context) => ({ continue: true, additional_context: context }),
-  limit: { unit: 'characters', amount: 10_000, parts: 1 },
-  steps: {},
-  remark:
-    'Adding context to a prompt is undocumented in Cursor and needs a client of 2026-07 or later.',
-}
-
-/** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
-const gemini: HookAdapter = {
-  title: 'Gemini CLI',
-  program: 'gemini',
-  home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
-  files: { user: 'settings.json', project: '.gemini/settings.json' },
-  looksUp: false,
-  registration: namedRegistration('BeforeAgent'),
-  sigil: 'slash',
-  windowsShell: 'powershell',
-  answer: nestedAnswer('BeforeAgent'),
-  limit: { unit: 'characters', amount: Infinity, parts: 1 },
-  steps: {
-    project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
+  /**
+   * Not run here. The field for context is undocumented for this event, and is accepted by clients
+   * since about July 2026; older ones ignore it. An empty answer adds nothing; other text is an error.
+   */
+  cursor: {
+    title: 'Cursor',
+    program: 'cursor-agent',
+    home: { path: '.cursor' },
+    files: { user: 'hooks.json', project: '.cursor/hooks.json' },
+    looksUp: true,
+    registration: {
+      kind: 'entry',
+      list: ['hooks', 'beforeSubmitPrompt'],
+      entry: ([command = '']) => ({ command, timeout: timeLimitSeconds }),
+      frame: { version: 1 },
+    },
+    sigil: 'slash',
+    windowsShell: 'cmd',
+    answer: (context) => ({ continue: true, additional_context: context }),
+    limit: { unit: 'characters', amount: 10_000, parts: 1 },
+    steps: {},
+    remark:
+      'Adding context to a prompt is undocumented in Cursor and needs a client of 2026-07 or later.',
   },
-  remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
+  /** Run with 0.61.0: `<` and `>` of the context reach the model as `&lt;` and `&gt;`. */
+  gemini: {
+    title: 'Gemini CLI',
+    program: 'gemini',
+    home: { path: '.gemini', variable: 'GEMINI_CLI_HOME', moves: 'home' },
+    files: { user: 'settings.json', project: '.gemini/settings.json' },
+    looksUp: false,
+    registration: namedGroup('BeforeAgent'),
+    sigil: 'slash',
+    windowsShell: 'powershell',
+    answer: nestedAnswer('BeforeAgent'),
+    limit: unlimited,
+    steps: {
+      project: 'Trust the folder in Gemini CLI; --skip-trust does not run a project’s hooks.',
+    },
+    remark: 'In its terminal Gemini CLI drops the name of a skill that is called by /name.',
+  },
+  /** Run with 1.18.33: a plugin, because it has no hooks that are commands. */
+  opencode: {
+    title: 'OpenCode',
+    program: 'opencode',
+    home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
+    files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
+    looksUp: true,
+    registration: { kind: 'file', text: 'opencode-plugin' },
+    sigil: 'slash',
+    windowsShell: 'cmd',
+    answer: flatAnswer,
+    limit: unlimited,
+    steps: {},
+  },
+  /** Run with 0.73.1: an extension, because it has no hooks that are commands. */
+  pi: {
+    title: 'pi',
+    program: 'pi',
+    home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
+    files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
+    looksUp: false,
+    registration: { kind: 'file', text: 'pi-extension' },
+    sigil: 'skill-colon',
+    windowsShell: 'cmd',
+    answer: flatAnswer,
+    limit: unlimited,
+    steps: {},
+  },
+  /** Run with 0.15.10: the hook sees the text of a called skill, and what was typed as its last line. */
+  qwen: {
+    title: 'Qwen Code',
+    program: 'qwen',
+    home: { path: '.qwen', variable: 'QWEN_HOME' },
+    files: { user: 'settings.json', project: '.qwen/settings.json' },
+    looksUp: false,
+    registration: namedGroup('UserPromptSubmit'),
+    sigil: 'expanded',
+    windowsShell: 'cmd',
+    answer: nestedAnswer('UserPromptSubmit'),
+    limit: unlimited,
+    steps: {},
+  },
+  /** Every client; a forgotten one is a type error. */
 }
-
-/** Run with 1.18.33: a plugin, because it has no hooks that are commands. */
-const opencode: HookAdapter = {
-  title: 'OpenCode',
-  program: 'opencode',
-  home: { path: '.config/opencode', variable: 'OPENCODE_CONFIG_DIR' },
-  files: { user: 'plugin/skillrail.js', project: '.opencode/plugin/skillrail.js' },
-  looksUp: true,
-  registration: { kind: 'file', text: 'opencode-plugin' },
-  sigil: 'slash',
-  windowsShell: 'cmd',
-  answer: (context) => ({ additionalContext: context }),
-  limit: { unit: 'characters', amount: Infinity, parts: 1 },
-  steps: {},
-}
-
-/** Run with 0.73.1: an extension, because it has no hooks that are commands. */
-const pi: HookAdapter = {
-  title: 'pi',
-  program: 'pi',
-  home: { path: '.pi/agent', variable: 'PI_CODING_AGENT_DIR' },
-  files: { user: 'extensions/skillrail.ts', project: '.pi/extensions/skillrail.ts' },
-  looksUp: false,
-  registration: { kind: 'file', text: 'pi-extension' },
-  sigil: 'skill-colon',
-  windowsShell: 'cmd',
-  answer: (context) => ({ additionalContext: context }),
-  limit: { unit: 'characters', amount: Infinity, parts: 1 },
-  steps: {},
-}
-
-/** Run with 0.15.10: the hook sees the text of a called skill, and what was typed as its last line. */
-const qwen: HookAdapter = {
-  title: 'Qwen Code',
-  program: 'qwen',
-  home: { path: '.qwen', variable: 'QWEN_HOME' },
-  files: { user: 'settings.json', project: '.qwen/settings.json' },
-  looksUp: false,
-  registration: namedRegistration('UserPromptSubmit'),
-  sigil: 'expanded',
-  windowsShell: 'cmd',
-  answer: nestedAnswer('UserPromptSubmit'),
-  limit: { unit: 'characters', amount: Infinity, parts: 1 },
-  steps: {},
-}
-
-/** Every client; a forgotten one is a type error. */
-export const adapters = {
-  claude,
-  codex,
-  copilot,
-  cursor,
-  gemini,
-  opencode,
-  pi,
-  qwen,
-} as const satisfies Record<Platform, HookAdapter>
