@@ -26,52 +26,39 @@ export type AttemptsResult =
 /** Attempts a call until it succeeds, must not be repeated, or has been repeated often enough. */
 export async function attemptCall(
   call: () => Promise<ToolOutcome>,
-  rules: AttemptRules,
+  { replaySafe, waitsMs, signal, onRetry }: AttemptRules,
 ): Promise<AttemptsResult> {
   const failures: AttemptFailure[] = []
   for (;;) {
-    const { outcome, failure } = await attemptOnce(call, rules.signal)
-    if (failure === undefined) return { ok: true, outcome, failures }
+    if (signal.aborted) throw cancelled()
+    let outcome: ToolOutcome | undefined
+    let failure: AttemptFailure | undefined
+    try {
+      outcome = await call()
+      failure = classifyOutcome(outcome)
+      if (failure === undefined) return { ok: true, outcome, failures }
+    } catch (error) {
+      failure = classifyError(error)
+      if (failure.kind === 'cancelled' || signal.aborted) throw error
+    }
     failures.push(failure)
-    const { replaySafe, waitsMs } = rules
     const decision = decideRetry({ ...failure, attempt: failures.length, replaySafe, waitsMs })
     if (!decision.retry) {
       return { ok: false, outcome, failures, last: failure, because: decision.because }
     }
-    rules.onRetry(failures.length, failure, decision.waitMs)
-    if (decision.waitMs > 0) await pause(decision.waitMs, rules.signal)
+    const { waitMs } = decision
+    onRetry(failures.length, failure, waitMs)
+    if (waitMs > 0) {
+      await wait(waitMs, undefined, { signal }).catch(() => {
+        throw cancelled()
+      })
+    }
   }
 }
 
-type Attempt =
-  | { outcome: ToolOutcome; failure: undefined }
-  | { outcome?: ToolOutcome | undefined; failure: AttemptFailure }
-
-async function attemptOnce(
-  call: () => Promise<ToolOutcome>,
-  signal: AbortSignal,
-): Promise<Attempt> {
-  if (signal.aborted) throw cancelled('no')
-  try {
-    const outcome = await call()
-    return { outcome, failure: classifyOutcome(outcome) }
-  } catch (error) {
-    const failure = classifyError(error)
-    if (failure.kind === 'cancelled' || signal.aborted) throw error
-    return { failure }
-  }
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await wait(milliseconds, undefined, { signal })
-  } catch {
-    throw cancelled('no')
-  }
-}
-
-function cancelled(delivered: 'no'): ToolCallError {
-  return new ToolCallError({ kind: 'cancelled', message: 'the call was cancelled', delivered })
+function cancelled(): ToolCallError {
+  const message = 'the call was cancelled'
+  return new ToolCallError({ kind: 'cancelled', message, delivered: 'no' })
 }
 
 /** What went wrong, finer than what the connection can say: an answer may also be an error. */
@@ -95,9 +82,7 @@ export interface RetrySettings {
   neverReplay: readonly string[]
 }
 
-interface FailedAttempt {
-  kind: FailureKind
-  delivered: CallFailure['delivered']
+interface FailedAttempt extends Pick<AttemptFailure, 'kind' | 'delivered'> {
   /** 1 for the first. */
   attempt: number
   replaySafe: boolean

@@ -1,4 +1,4 @@
-import { closeSync, constants, fsyncSync, openSync, realpathSync, writeSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isInside } from '../../core/read-files.ts'
 import { makePrivateDirectory } from '../../core/write-files.ts'
@@ -88,22 +88,13 @@ function unsaved(message: string): ToolError {
 
 /** False where something has that name already, be it a dangling link. */
 function writeNew(path: string, data: Uint8Array): boolean {
-  let descriptor: number
   try {
-    descriptor = openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY, 0o600)
+    writeFileSync(path, data, { flag: 'wx', mode: 0o600, flush: true })
+    return true
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false
     throw error
   }
-  try {
-    for (let written = 0; written < data.byteLength;) {
-      written += writeSync(descriptor, data, written)
-    }
-    fsyncSync(descriptor)
-  } finally {
-    closeSync(descriptor)
-  }
-  return true
 }
 
 /** `take_screenshot-20261122-014500`. */
@@ -116,29 +107,24 @@ function fileStem(toolName: string, now: number): string {
   return `${name}-${time}`
 }
 
-const extensions: Readonly<Record<string, string>> = {
-  'application/gzip': '.gz',
-  'application/json': '.json',
-  'application/pdf': '.pdf',
-  'application/zip': '.zip',
-  'audio/mpeg': '.mp3',
-  'audio/ogg': '.ogg',
-  'audio/wav': '.wav',
-  'audio/x-wav': '.wav',
-  'image/gif': '.gif',
-  'image/jpeg': '.jpg',
-  'image/png': '.png',
-  'image/svg+xml': '.svg',
-  'image/webp': '.webp',
-  'text/html': '.html',
-  'text/plain': '.txt',
-  'video/mp4': '.mp4',
-  'video/webm': '.webm',
-}
+/** Subtypes that are the ending of a file too. */
+const endings: ReadonlySet<string> = new Set(
+  'gif html json mp4 ogg pdf png wav webm webp zip'.split(' '),
+)
+
+const extensions: ReadonlyMap<string, string> = new Map([
+  ['application/gzip', '.gz'],
+  ['audio/mpeg', '.mp3'],
+  ['audio/x-wav', '.wav'],
+  ['image/jpeg', '.jpg'],
+  ['image/svg+xml', '.svg'],
+  ['text/plain', '.txt'],
+])
 
 function extensionOf(mimeType: string): string {
-  const type = mimeType.split(';')[0] ?? ''
-  return Object.hasOwn(extensions, type) ? (extensions[type] ?? '.bin') : '.bin'
+  const [type = ''] = mimeType.split(';')
+  const [, subtype = ''] = type.split('/')
+  return endings.has(subtype) ? `.${subtype}` : (extensions.get(type) ?? '.bin')
 }
 
 /**

@@ -59,52 +59,40 @@ function parseText(text: string, wanted: DirectiveKind): DirectiveReading {
 function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
   const reading = readJson(json)
   if (!reading.ok) return broken(kind, `its list is ${reading.problem}`)
-  const list = reading.value
-  if (!isList(list)) return broken(kind, 'it must be a list')
+  if (!isList(reading.value)) return broken(kind, 'it must be a list')
   const steps: ToolStep[] = []
-  for (const [index, item] of list.entries()) {
-    const problem = problemOf(item, kind)
-    if (problem !== undefined) return broken(kind, `member ${index + 1} ${problem}`)
-    steps.push(stepOf(objectOf(item), kind))
+  for (const [index, item] of reading.value.entries()) {
+    const step = readStep(item, kind)
+    if (typeof step === 'string') return broken(kind, `member ${index + 1} ${step}`)
+    steps.push(step)
   }
   return { kind, steps }
 }
 
-function problemOf(item: JsonValue, kind: DirectiveKind): string | undefined {
+/** The step, or what is wrong with it. */
+function readStep(item: JsonValue, kind: DirectiveKind): ToolStep | string {
   if (!isObject(item)) return 'must be an object such as {"tool": "name", "params": {}}'
-  const { tool, params, output_as: outputAs } = item
+  const { tool, params = {}, output_as: outputAs } = item
   if (typeof tool !== 'string' || tool.trim() === '') return 'has no "tool"'
-  if (params !== undefined && !isObject(params)) return 'has "params" that are not an object'
-  if (outputAs === undefined) return undefined
+  if (!isObject(params)) return 'has "params" that are not an object'
+  const step = { tool: tool.trim(), params, outputAs: undefined, ...notesOn(item, kind) }
+  if (outputAs === undefined) return step
   if (kind === 'batch') return 'has "output_as", which only a chain can have'
-  return typeof outputAs === 'string' && variableName.test(outputAs)
-    ? undefined
+  return typeof outputAs === 'string' && /^[A-Za-z_][A-Za-z0-9_]{0,99}$/.test(outputAs)
+    ? { ...step, outputAs }
     : 'has an "output_as" that is not a name of letters, digits and _'
 }
 
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/
-
-function stepOf(item: JsonObject, kind: DirectiveKind): ToolStep {
-  const { tool, params, output_as: outputAs } = item
-  const name = typeof tool === 'string' ? tool.trim() : ''
-  const variable = typeof outputAs === 'string' ? outputAs : undefined
-  const notes = unknownKeys(item, kind)
-  const noted = notes.length === 0 ? {} : { notes }
-  return { tool: name, params: objectOf(params), outputAs: variable, ...noted }
-}
-
-const memberKeys = { batch: ['tool', 'params'], chain: ['tool', 'params', 'output_as'] } as const
-
 /** Misspelt `params` would call the tool without any. */
-function unknownKeys(item: JsonObject, kind: DirectiveKind): string[] {
-  const keys: readonly string[] = memberKeys[kind]
+function notesOn(item: JsonObject, kind: DirectiveKind): Pick<ToolStep, 'notes'> {
+  const keys = ['tool', 'params', ...(kind === 'chain' ? ['output_as'] : [])]
   const unknown = Object.keys(item).filter((key) => !keys.includes(key))
-  return unknown.map((key) => {
+  const notes = unknown.map((key) => {
     const meant = nearest(key, keys)
-    const advice =
-      meant === undefined ? `; it has ${keys.join(', ')}.` : `; did you mean \`${meant}\`?`
-    return `\`${key}\` is not a key of a ${kind} member${advice}`
+    const advice = meant === undefined ? `it has ${keys.join(', ')}.` : `did you mean \`${meant}\`?`
+    return `\`${key}\` is not a key of a ${kind} member; ${advice}`
   })
+  return notes.length === 0 ? {} : { notes }
 }
 
 function broken(kind: DirectiveKind, message: string): DirectiveReading {

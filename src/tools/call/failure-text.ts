@@ -1,4 +1,3 @@
-import type { JsonValue } from '../../skill/model.ts'
 import type { FailureKind } from './attempts.ts'
 import type { BatchResult } from './steps.ts'
 import type { CallReport } from './context.ts'
@@ -7,12 +6,17 @@ import type { CallReport } from './context.ts'
 export function callFailureText(report: CallReport & { status: 'error' }): string {
   const { tool, failure, attempts } = report
   if (failure.kind === 'timeout') return timeoutText(report)
-  const [first = '', ...others] = failure.suggestions
   const lines = [`Error: ${cut(bareMessage(failure.message), 1000)}`, `Tool: ${tool.id}`]
-  const params = keyParams(report)
+  // Short values whole, long ones cut.
+  const params = Object.entries(report.params)
+    .slice(0, 8)
+    .map(([name, value]) => {
+      return `${name}=${cut(typeof value === 'string' ? value : JSON.stringify(value), 80)}`
+    })
+    .join(', ')
   if (params !== '') lines.push(`Params: ${params}`)
   if (attempts > 1) lines.push(...report.report.errors.map((error) => cut(error, 300)))
-  lines.push('Suggestions:', ...[first, ...others].map((text, index) => `${index + 1}) ${text}`))
+  lines.push('Suggestions:', ...failure.suggestions.map((text, index) => `${index + 1}) ${text}`))
   lines.push(...report.notes, 'Next: confirm retry or provide new parameters.')
   return lines.join('\n')
 }
@@ -57,16 +61,6 @@ export function partialText(results: readonly BatchResult[]): string | undefined
   ].join('\n')
 }
 
-/** `uid=btn-1, force=true`: short values whole, long ones cut. */
-function keyParams({ params }: CallReport): string {
-  const shown = Object.entries(params).slice(0, 8)
-  return shown.map(([name, value]) => `${name}=${cut(plain(value), 80)}`).join(', ')
-}
-
-function plain(value: JsonValue): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
-}
-
 function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }
@@ -90,47 +84,29 @@ const byKind: Readonly<Record<FailureKind, readonly string[]>> = {
 }
 
 /** What to do instead, by the tool's category and what the message says. */
-const byCategory: readonly {
-  category: string
-  sign: RegExp
-  suggestions: readonly string[]
-}[] = [
-  {
-    category: 'browser',
-    sign: /\bnet::ERR_|\bNS_ERROR_/,
-    suggestions: ['Check that the address is right and that something answers there'],
-  },
-  {
-    category: 'browser',
-    sign: /element|snapshot|uid|click/i,
-    suggestions: ['Run take_snapshot to refresh the uids', 'Scroll to or hover the element first'],
-  },
-  {
-    category: 'github',
-    sign: /not found|404/i,
-    suggestions: ['Verify the spelling of owner and repo', 'Confirm the access rights'],
-  },
-  {
-    category: 'graphql',
-    sign: /type|field/i,
-    suggestions: ['List the available types and fields again'],
-  },
-  {
-    category: 'graphql',
-    sign: /fetch|connect|auth|40[13]/i,
-    suggestions: ['Verify the endpoint and its authentication'],
-  },
-  {
-    category: 'docs',
-    sign: /librar|resolve/i,
-    suggestions: ['Provide the full name of the package'],
-  },
-  { category: 'docs', sign: /no match|not found|no result/i, suggestions: ['Broaden the query'] },
-  {
-    category: 'database',
-    sign: /connect|refused/i,
-    suggestions: ['Check the connection settings of the database'],
-  },
+const byCategory: readonly (readonly [category: string, sign: RegExp, ...advice: string[]])[] = [
+  [
+    'browser',
+    /\bnet::ERR_|\bNS_ERROR_/,
+    'Check that the address is right and that something answers there',
+  ],
+  [
+    'browser',
+    /element|snapshot|uid|click/i,
+    'Run take_snapshot to refresh the uids',
+    'Scroll to or hover the element first',
+  ],
+  [
+    'github',
+    /not found|404/i,
+    'Verify the spelling of owner and repo',
+    'Confirm the access rights',
+  ],
+  ['graphql', /type|field/i, 'List the available types and fields again'],
+  ['graphql', /fetch|connect|auth|40[13]/i, 'Verify the endpoint and its authentication'],
+  ['docs', /librar|resolve/i, 'Provide the full name of the package'],
+  ['docs', /no match|not found|no result/i, 'Broaden the query'],
+  ['database', /connect|refused/i, 'Check the connection settings of the database'],
 ]
 
 /** At least one next step, the most specific first. */
@@ -139,11 +115,9 @@ export function suggestRecovery(
   message: string,
   category: string | undefined,
 ): readonly string[] {
-  const specific = byCategory.filter(
-    (entry) => entry.category === category && entry.sign.test(message.slice(0, 500)),
+  const beginning = message.slice(0, 500)
+  const specific = byCategory.flatMap(([name, sign, ...advice]) =>
+    name === category && sign.test(beginning) ? advice : [],
   )
-  return [...new Set([...specific.flatMap((entry) => entry.suggestions), ...byKind[kind]])].slice(
-    0,
-    3,
-  )
+  return [...new Set([...specific, ...byKind[kind]])].slice(0, 3)
 }

@@ -69,12 +69,12 @@ const costly =
   /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef|format)":/
 
 async function compile(schema: JsonObject, text: string, limitMs: number): Promise<CompiledSchema> {
-  const libraries = await loadLibraries()
+  const { draft7, draft2020 } = await (libraries ??= importLibraries())
   const { $schema: dialect, ...rest } = schema
   const isDraft7 = typeof dialect === 'string' && /draft-0[4-7]/.test(dialect)
   let reason = ''
   // A schema without a dialect, or with the wrong one, is often of the other.
-  for (const draft of isDraft7 ? libraries.draft7First : libraries.draft2020First) {
+  for (const draft of isDraft7 ? [draft7, draft2020] : [draft2020, draft7]) {
     try {
       const compiling = runWithin(limitMs, () => draft().compile(rest))
       if (!compiling.inTime) return { ok: false, reason: 'its schema takes too long to compile' }
@@ -129,23 +129,11 @@ function unescapePointer(part: string): string {
   return part.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
-interface Compiler {
-  compile(schema: object): ValidateFunction
-}
+type Compiler = () => { compile(schema: object): ValidateFunction }
 
-interface Libraries {
-  draft7First: readonly (() => Compiler)[]
-  draft2020First: readonly (() => Compiler)[]
-}
+let libraries: Promise<{ draft7: Compiler; draft2020: Compiler }> | undefined
 
-let libraries: Promise<Libraries> | undefined
-
-async function loadLibraries(): Promise<Libraries> {
-  libraries ??= importLibraries()
-  return await libraries
-}
-
-async function importLibraries(): Promise<Libraries> {
+async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compiler }> {
   const [{ Ajv }, { Ajv2020 }, { default: formats }] = await Promise.all([
     import('ajv'),
     import('ajv/dist/2020.js'),
@@ -160,9 +148,10 @@ async function importLibraries(): Promise<Libraries> {
     addUsedSchema: false,
     logger: false,
   } as const
-  const draft7 = (): Compiler => formats.default(new Ajv(options), { mode: 'fast' })
-  const draft2020 = (): Compiler => formats.default(new Ajv2020(options), { mode: 'fast' })
-  return { draft7First: [draft7, draft2020], draft2020First: [draft2020, draft7] }
+  return {
+    draft7: () => formats.default(new Ajv(options), { mode: 'fast' }),
+    draft2020: () => formats.default(new Ajv2020(options), { mode: 'fast' }),
+  }
 }
 
 type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
@@ -187,14 +176,9 @@ export function runWithin<T>(limitMs: number, work: () => T): BoundedAnswer<T> {
   return answer
 }
 
-interface Watchdog {
-  script: Vm.Script
-  context: Vm.Context
-}
+let watchdog: { script: Vm.Script; context: Vm.Context } | undefined
 
-let watchdog: Watchdog | undefined
-
-function createWatchdog(): Watchdog {
+function createWatchdog(): NonNullable<typeof watchdog> {
   const vm = process.getBuiltinModule('node:vm')
   return { script: new vm.Script('work()'), context: vm.createContext({ work: undefined }) }
 }
