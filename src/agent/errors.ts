@@ -5,16 +5,12 @@ export class AgentError extends SkillrailError {}
 
 /** No model or provider of that name, or its package is not installed. */
 export class ModelNotFoundError extends AgentError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 /** The agent was given something that cannot be used: an empty task, a value of a wrong kind. */
 export class AgentUsageError extends AgentError {
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
+  override readonly exitCode: ExitCode = exitCode.usage
 }
 
 export function usageError(code: string, message: string, hint?: string): AgentUsageError {
@@ -35,16 +31,13 @@ export class SubagentConfigError extends SubagentError {}
 
 /** No subagent of that name, or one that is withheld. The hint names those that there are. */
 export class SubagentNotFoundError extends SubagentError {
-  override get exitCode(): ExitCode {
-    return this.code === 'subagent-untrusted' ? exitCode.refused : exitCode.notFound
-  }
+  override readonly exitCode: ExitCode =
+    this.code === 'subagent-untrusted' ? exitCode.refused : exitCode.notFound
 }
 
 /** A subagent tried to delegate: subagents are one level deep, whatever way is tried. */
 export class SubagentNestingError extends SubagentError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** A delegation that cannot be started, steered or resumed as it was asked for. */
@@ -52,7 +45,5 @@ export class SubagentDelegationError extends SubagentError {}
 
 /** The turns of a subagent ran out before it was done; thrown only where a caller asks for a throw. */
 export class SubagentTimeoutError extends SubagentError {
-  override get exitCode(): ExitCode {
-    return exitCode.budget
-  }
+  override readonly exitCode: ExitCode = exitCode.budget
 }

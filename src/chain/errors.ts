@@ -4,15 +4,11 @@ export class ChainError extends SkillrailError {}
 
 /** The chain cannot run as it is declared; `diagnostics` lists everything that is wrong with it. */
 export class ChainPlanError extends ChainError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 export class RunNotFoundError extends ChainError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 export function runNotFound(runId: string): RunNotFoundError {
@@ -24,9 +20,7 @@ export function runNotFound(runId: string): RunNotFoundError {
 }
 
 export class StepNotFoundError extends ChainError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 /** The journal, or what a step is given, could not be written: the run stops, and can continue later. */
@@ -39,14 +33,10 @@ export class RunStateError extends ChainError {}
 
 /** The skills of the run are trusted otherwise than when it was planned. */
 export class RunTrustError extends ChainError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** A user has to decide, and only a user at a terminal may. */
 export class ApprovalRefusedError extends ChainError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }

@@ -141,7 +141,5 @@ class CancelledError extends SkillrailError {
     super({ code: 'cancelled', message: 'Cancelled.', cause })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.interrupted
-  }
+  override readonly exitCode: ExitCode = exitCode.interrupted
 }

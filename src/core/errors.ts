@@ -30,6 +30,7 @@ export class SkillrailError extends Error {
   readonly code: string
   readonly hint: string | undefined
   readonly diagnostics: readonly Diagnostic[]
+  readonly exitCode: ExitCode = exitCode.badAnswer
 
   constructor(facts: SkillrailErrorFacts) {
     super(facts.message, facts.cause === undefined ? undefined : { cause: facts.cause })
@@ -38,17 +39,11 @@ export class SkillrailError extends Error {
     this.hint = facts.hint
     this.diagnostics = facts.diagnostics ?? []
   }
-
-  get exitCode(): ExitCode {
-    return exitCode.badAnswer
-  }
 }
 
 /** The command or the call was used wrongly: an unknown option, a malformed value. */
 export class UsageError extends SkillrailError {
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
+  override readonly exitCode: ExitCode = exitCode.usage
 }
 
 /** A file of ours is broken, of a newer version, or could not be read or written. */

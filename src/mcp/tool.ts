@@ -103,9 +103,7 @@ export const acts: ToolAnnotations = {
 
 /** A request of a client that cannot be carried out; nothing was done. */
 export class McpRequestError extends SkillrailError {
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
+  override readonly exitCode: ExitCode = exitCode.usage
 }
 
 /** What a model reads of a call that was refused or failed. */

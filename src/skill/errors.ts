@@ -5,9 +5,7 @@ export class SkillError extends SkillrailError {}
 
 /** No skill of that name or at that path. */
 export class SkillNotFoundError extends SkillError {
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 /** The frontmatter is missing, not closed, or no YAML mapping. */
@@ -24,7 +22,5 @@ export class SkillConflictError extends SkillError {}
 
 /** The skill may not be invoked in this way (by the user, by the model). */
 export class SkillInvocationError extends SkillError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }

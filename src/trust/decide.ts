@@ -155,14 +155,10 @@ export class SkillNotTrustedError extends SkillError {
     this.reasonCode = facts.reasonCode
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */
 export class WorkspaceNotTrustedError extends SkillrailError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }

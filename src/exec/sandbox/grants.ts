@@ -170,7 +170,5 @@ function problem(message: string, hint: string): GrantReading {
 
 /** A script may run only in a sandbox, and none works here. Exit code 4; `hint` says what to do. */
 export class SandboxMissingError extends SkillrailError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }

@@ -13,9 +13,7 @@ export class ToolNotFoundError extends ToolError {
     this.suggestions = suggestions
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 /** The parameters are not what the tool's schema wants; nothing was called. */
@@ -27,20 +25,14 @@ export class InvalidParametersError extends ToolError {
     this.problems = problems
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
+  override readonly exitCode: ExitCode = exitCode.usage
 }
 
 /** The configuration, a caution or a missing yes forbids the call; nothing was called. */
 export class ToolRefusedError extends ToolError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 export class ToolRequestError extends ToolError {
-  override get exitCode(): ExitCode {
-    return exitCode.usage
-  }
+  override readonly exitCode: ExitCode = exitCode.usage
 }

@@ -156,7 +156,5 @@ class CategoryNotFoundError extends ToolError {
     })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }

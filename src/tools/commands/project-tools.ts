@@ -94,15 +94,11 @@ export function withUnasked(error: unknown, context: ToolContext): unknown {
 
 /** What was looked for, and why it may have been missed. */
 class UnaskedError extends ToolError {
-  readonly #exitCode: ExitCode
+  override readonly exitCode: ExitCode
 
   constructor(message: string, { code, hint, diagnostics, exitCode: status }: SkillrailError) {
     super({ code, message, hint, diagnostics })
-    this.#exitCode = status
-  }
-
-  override get exitCode(): ExitCode {
-    return this.#exitCode
+    this.exitCode = status
   }
 }
 

@@ -31,16 +31,12 @@ export class ServerStartError extends ToolCallError {
 
 /** The tool is kept from being called by the configuration of its server. Exit code 4. */
 export class ToolNotAllowedError extends ToolCallError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** A server of the project that may not start because the workspace is not trusted. Exit code 4. */
 export class ServerNotTrustedError extends ServerStartError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** Servers of the project were not asked, because the workspace is not trusted. Exit code 4. */
@@ -62,9 +58,7 @@ export class ServersNotTrustedError extends ToolError {
     })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /**
@@ -72,17 +66,13 @@ export class ServersNotTrustedError extends ToolError {
  * the configuration cannot be read (exit code 1).
  */
 export class NoServersError extends ToolError {
-  readonly #exitCode: ExitCode
+  override readonly exitCode: ExitCode
 
   /** `diagnostics`: the errors of the configuration. */
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
     const broken = diagnostics.find(isUnreadable)
     super(broken === undefined ? noServers(disabled, diagnostics) : unreadable(broken, diagnostics))
-    this.#exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
-  }
-
-  override get exitCode(): ExitCode {
-    return this.#exitCode
+    this.exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
   }
 }
 
@@ -132,9 +122,7 @@ export class ServerNotFoundError extends ToolError {
     })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 type Configured = Pick<ServerConfiguration, 'servers' | 'diagnostics'>

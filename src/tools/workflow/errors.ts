@@ -43,9 +43,7 @@ export class WorkflowNotFoundError extends WorkflowError {
     })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 export class WorkflowExistsError extends WorkflowError {
@@ -69,16 +67,12 @@ export class SessionNotFoundError extends WorkflowError {
     })
   }
 
-  override get exitCode(): ExitCode {
-    return exitCode.notFound
-  }
+  override readonly exitCode: ExitCode = exitCode.notFound
 }
 
 /** Something that cannot be taken back was not confirmed by a user or `--yes`. */
 export class WorkflowNotConfirmedError extends WorkflowError {
-  override get exitCode(): ExitCode {
-    return exitCode.refused
-  }
+  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** A definition that cannot be kept as it is; {@link SkillrailError.diagnostics} says where. */
