@@ -54,9 +54,7 @@ export function skillSource(project: ServedProject): SkillSource {
     async readDirectory(uri, { cursor }) {
       const named = readSkillUri(uri)
       const skill = named === undefined ? undefined : await servedSkill(project, named.skill)
-      if (named === undefined || skill === undefined) return undefined
-      const paths = skill.files.map(({ path }) => path)
-      const children = childrenOf(named.skill, named.path, paths)
+      const children = named && skill && childrenOf(skill, named.path)
       if (children === undefined) return undefined
       const { page, next } = pageOf(children, cursor)
       return { resources: page, ...next }
@@ -74,20 +72,16 @@ export function skillSource(project: ServedProject): SkillSource {
 }
 
 /** Undefined where no file lies in the directory. */
-function childrenOf(
-  skill: string,
-  directory: string,
-  paths: readonly string[],
-): ListedResource[] | undefined {
+function childrenOf({ info, files }: ServedSkill, directory: string): ListedResource[] | undefined {
   const prefix = directory === '' ? '' : `${directory}/`
-  const below = paths.filter((path) => path.startsWith(prefix))
-  if (below.length === 0) return undefined
   const children = new Map<string, ListedResource>()
-  for (const path of below) {
+  for (const { path } of files) {
+    if (!path.startsWith(prefix)) continue
     const [name = '', ...deeper] = path.slice(prefix.length).split('/')
     const mimeType = deeper.length > 0 ? 'inode/directory' : mimeTypeOf(name)
-    children.set(name, { uri: skillUri(skill, `${prefix}${name}`), name, mimeType })
+    children.set(name, { uri: skillUri(info.name, `${prefix}${name}`), name, mimeType })
   }
+  if (children.size === 0) return undefined
   return [...children.values()].toSorted((a, b) => compareText(a.name, b.name))
 }
 
@@ -228,20 +222,18 @@ function skillUri(skill: string, path = ''): string {
  */
 function readSkillUri(uri: string): { skill: string; path: string } | undefined {
   if (!uri.startsWith(scheme)) return undefined
-  const segments = uri.slice(scheme.length).split('/').map(decoded)
-  if (segments.some((segment) => segment === undefined || !isName(segment))) return undefined
-  const [skill = '', ...rest] = segments.map((segment) => segment ?? '')
+  const [skill, ...rest] = uri.slice(scheme.length).split('/').map(decoded)
+  if (skill === undefined || rest.includes(undefined)) return undefined
   return { skill, path: rest.join('/') }
 }
 
+/** Undefined for what is not the name of a file. */
 function decoded(segment: string): string | undefined {
   try {
-    return decodeURIComponent(segment)
+    const name = decodeURIComponent(segment)
+    const isName = name !== '' && name !== '.' && name !== '..' && !/[/\\\p{Cc}]/u.test(name)
+    return isName ? name : undefined
   } catch {
     return undefined
   }
-}
-
-function isName(segment: string): boolean {
-  return segment !== '' && segment !== '.' && segment !== '..' && !/[/\\\p{Cc}]/u.test(segment)
 }

@@ -147,13 +147,9 @@ function summary({ skills, broken, shadowed, heldBack }: ListResult, warnings: n
   ].join(', ')
 }
 
-interface Row {
-  name: string
-  scope: string
-  trust: string
-  tokens: string
-  note: string
-}
+type Row = readonly [name: string, scope: string, trust: string, tokens: string, note: string]
+
+const head: Row = ['NAME', 'SCOPE', 'TRUST', 'TOKENS', 'DESCRIPTION']
 
 /**
  * The table with its head. What is left of the width goes to the description; a narrow terminal loses
@@ -161,32 +157,24 @@ interface Row {
  */
 function tableRows(result: ListResult, { width, style }: Screen): string[][] {
   const rows = rowsOf(result)
-  const longestName = rows.reduce((most, { name }) => Math.max(most, name.length), 4)
-  const nameWidth = Math.min(longestName, Math.max(12, Math.floor(width / 3)))
-  const tokenWidth = rows.reduce((most, { tokens }) => Math.max(most, tokens.length), 6)
-  const fixed = nameWidth + 2 + 'project'.length + 2 + 'untrusted'.length + 2 + tokenWidth + 2
+  const longest = (column: 0 | 3): number =>
+    rows.reduce((most, row) => Math.max(most, row[column].length), head[column].length)
+  const nameWidth = Math.min(longest(0), Math.max(12, Math.floor(width / 3)))
+  const tokenWidth = longest(3)
+  const fixed = nameWidth + 'project'.length + 'untrusted'.length + tokenWidth + 8
   const noteWidth = width - fixed
-  const cellsOf = ({ name, scope, trust, tokens, note }: Row): string[] => [
+  const cellsOf = ([name, scope, trust, tokens, note]: Row): string[] => [
     cell(name, nameWidth),
     ...(width >= fixed ? [scope] : []),
     trust,
     tokens.padStart(tokenWidth),
     ...(noteWidth >= 16 ? [cell(note, noteWidth)] : []),
   ]
-  const head = cellsOf({
-    name: 'NAME',
-    scope: 'SCOPE',
-    trust: 'TRUST',
-    tokens: 'TOKENS',
-    note: 'DESCRIPTION',
+  const coloured = rows.map(([name, scope, trust, tokens, note]): Row => {
+    const colour = colours.get(trust)
+    return [name, scope, colour === undefined ? trust : style(colour, trust), tokens, note]
   })
-  return [
-    head.map((text) => style('dim', text)),
-    ...rows.map((row) => {
-      const colour = colours.get(row.trust)
-      return cellsOf(colour === undefined ? row : { ...row, trust: style(colour, row.trust) })
-    }),
-  ]
+  return [cellsOf(head).map((text) => style('dim', text)), ...coloured.map(cellsOf)]
 }
 
 const colours: ReadonlyMap<string, 'green' | 'yellow' | 'red'> = new Map([
@@ -200,31 +188,19 @@ const colours: ReadonlyMap<string, 'green' | 'yellow' | 'red'> = new Map([
 function rowsOf({ skills, broken }: ListResult): Row[] {
   const rowsWith = (wanted: ListedSkill['standing']): Row[] =>
     skills.filter(({ standing }) => standing === wanted).map(rowOf)
-  return [
-    ...rowsWith(undefined),
-    ...rowsWith('conflict'),
-    ...broken.map(({ name, scope, diagnostics }) => ({
-      name,
-      scope,
-      trust: 'broken',
-      tokens: '-',
-      note: diagnostics.find(({ severity }) => severity === 'error')?.message ?? '',
-    })),
-    ...rowsWith('shadowed'),
-  ]
+  const unusable = broken.map(({ name, scope, diagnostics }): Row => {
+    const why = diagnostics.find(({ severity }) => severity === 'error')?.message ?? ''
+    return [name, scope, 'broken', '-', why]
+  })
+  return [...rowsWith(undefined), ...rowsWith('conflict'), ...unusable, ...rowsWith('shadowed')]
 }
 
-function rowOf({ name, scope, trust, tokens, standing, source, ...skill }: ListedSkill): Row {
-  const hides = skill.shadows === undefined ? '' : `[hides ${skill.shadows.length}] `
+function rowOf({ standing, shadows, description, source, ...skill }: ListedSkill): Row {
+  const hides = shadows === undefined ? '' : `[hides ${shadows.length}] `
   const notes = {
     conflict: 'another skill here has this name',
-    shadowed: `${trust}, in ${source}`,
+    shadowed: `${skill.trust}, in ${source}`,
   }
-  return {
-    name,
-    scope,
-    trust: standing ?? trust,
-    tokens: count(tokens.body),
-    note: standing === undefined ? hides + skill.description : notes[standing],
-  }
+  const note = standing === undefined ? hides + description : notes[standing]
+  return [skill.name, skill.scope, standing ?? skill.trust, count(skill.tokens.body), note]
 }
