@@ -29,6 +29,11 @@ export class ServerStartError extends ToolCallError {
   }
 }
 
+export function startCancelled(server: string, cause?: unknown): ServerStartError {
+  const message = `The start of the server ${server} was cancelled`
+  return new ServerStartError({ server, message, kind: 'cancelled' }, { cause })
+}
+
 /** The tool is kept from being called by the configuration of its server. Exit code 4. */
 export class ToolNotAllowedError extends ToolCallError {
   override readonly exitCode: ExitCode = exitCode.refused

@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { Runtime } from '../../core/runtime.ts'
+import { type Runtime, untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import type { ToolDefinition, ToolServer } from '../model.ts'
 import { connect, type Connection, type ConnectOptions, type ListedServer } from './connection.ts'
@@ -8,6 +8,7 @@ import {
   ServerNotFoundError,
   ServerNotTrustedError,
   ServerStartError,
+  startCancelled,
   ToolNotAllowedError,
 } from './errors.ts'
 
@@ -124,13 +125,7 @@ export function openServers(
   function pooled(name: string): PooledServer {
     const known = servers.get(name)
     if (known !== undefined) return known.server
-    const definition = current.find((candidate) => candidate.name === name)
-    if (definition === undefined) {
-      throw new ServerNotFoundError(
-        name,
-        current.map((one) => one.name),
-      )
-    }
+    const definition = definitionOf(current, name)
     const server = poolServer(definition, {
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
@@ -141,6 +136,19 @@ export function openServers(
     servers.set(name, { definition, server })
     return server
   }
+}
+
+/** @throws {ServerNotFoundError} */
+export function definitionOf(
+  definitions: readonly ServerDefinition[],
+  name: string,
+): ServerDefinition {
+  const definition = definitions.find((candidate) => candidate.name === name)
+  if (definition !== undefined) return definition
+  throw new ServerNotFoundError(
+    name,
+    definitions.map((one) => one.name),
+  )
 }
 
 function stateOf(definition: ServerDefinition, server: PooledServer | undefined): ServerState {
@@ -155,56 +163,52 @@ function stateOf(definition: ServerDefinition, server: PooledServer | undefined)
 /** Lists servers side by side; one that fails is a failure of its own. */
 export async function listAll(
   definitions: readonly ServerDefinition[],
-  serverOf: (name: string) => Pick<PooledServer, 'listWithProblems'>,
+  serverOf: (name: string) => Pick<ListingServer, 'listWithProblems'>,
   signal: AbortSignal | undefined,
   patienceMs?: (server: string) => number,
 ): Promise<ToolListing> {
+  const tools: ToolDefinition[][] = []
+  const failures: ServerListFailure[] = []
+  const diagnostics: Diagnostic[][] = []
+  const ttlMs = new Map<string, number>()
   const enabled = definitions.filter(({ disabled }) => !disabled)
-  const results = await Promise.all(
-    enabled.map(async ({ name, source }) => {
-      try {
-        const { tools, problems, ttlMs } = await within(
-          serverOf(name).listWithProblems({ signal }),
-          patienceMs?.(name),
-          name,
-        )
-        const diagnostics = problems.map((message): Diagnostic => {
-          return {
-            code: 'tools-listed',
-            severity: 'warning',
-            message: `server "${name}": ${message}`,
-            path: source.path,
-          }
-        })
-        const kept: [string, number][] = ttlMs === undefined ? [] : [[name, ttlMs]]
-        return { tools, failures: [], diagnostics, kept }
-      } catch (error) {
-        signal?.throwIfAborted()
-        return { tools: [], failures: [failureOf(name, error)], diagnostics: [], kept: [] }
-      }
+  const listings = await Promise.allSettled(
+    enabled.map(async ({ name }) => {
+      const listing = serverOf(name).listWithProblems({ signal })
+      return await inTime(listing, patienceMs?.(name), name)
     }),
   )
-  return {
-    tools: results.flatMap(({ tools }) => tools),
-    failures: results.flatMap(({ failures }) => failures),
-    diagnostics: results.flatMap(({ diagnostics }) => diagnostics),
-    ttlMs: new Map(results.flatMap(({ kept }) => kept)),
+  signal?.throwIfAborted()
+  for (const [index, { name, source }] of enabled.entries()) {
+    const listing = listings[index]
+    if (listing?.status !== 'fulfilled') {
+      failures.push(failureOf(name, listing?.reason))
+      continue
+    }
+    const { value } = listing
+    tools.push([...value.tools])
+    if (value.ttlMs !== undefined) ttlMs.set(name, value.ttlMs)
+    diagnostics.push(
+      value.problems.map((problem) => ({
+        code: 'tools-listed',
+        severity: 'warning',
+        message: `server "${name}": ${problem}`,
+        path: source.path,
+      })),
+    )
   }
+  return { tools: tools.flat(), failures, diagnostics: diagnostics.flat(), ttlMs }
 }
 
 /** What comes in time, or a failure; the work continues until its pool is closed. */
-async function within<T>(work: Promise<T>, waitMs: number | undefined, name: string): Promise<T> {
+async function inTime<T>(work: Promise<T>, waitMs: number | undefined, server: string): Promise<T> {
   if (waitMs === undefined) return await work
-  work.catch(() => undefined)
-  let timer: NodeJS.Timeout | undefined
-  const over = new Promise<never>((_, reject) => {
-    const message = `The server ${name} gave no answer within ${waitMs / 1000} s and was not waited for`
-    const late = (): void =>
-      reject(new ServerStartError({ server: name, message, kind: 'timeout' }))
-    timer = setTimeout(late, waitMs)
-  })
+  const limit = new AbortController()
+  const message = `The server ${server} gave no answer within ${waitMs / 1000} s and was not waited for`
+  const late = new ServerStartError({ server, message, kind: 'timeout' })
+  const timer = setTimeout(() => limit.abort(late), waitMs)
   try {
-    return await Promise.race([work, over])
+    return await untilAborted(work, limit.signal)
   } finally {
     clearTimeout(timer)
   }
@@ -217,12 +221,16 @@ function failureOf(server: string, error: unknown): ServerListFailure {
   return { server, message, stderrTail, notTrusted: true }
 }
 
-interface PooledServer extends ToolServer {
+/** A server that says what is wrong with its list, too. */
+export interface ListingServer extends ToolServer {
   start(signal?: AbortSignal): Promise<void>
+  listWithProblems(options?: { signal?: AbortSignal | undefined }): Promise<ListedServer>
+}
+
+interface PooledServer extends ListingServer {
   isRunning(): boolean
   /** Why the last start or listing failed; undefined after one that did not. */
   lastError(): string | undefined
-  listWithProblems(options?: { signal?: AbortSignal | undefined }): Promise<ListedServer>
   close(): Promise<void>
 }
 
@@ -245,9 +253,7 @@ function poolServer(
     async start(signal) {
       await running(signal)
     },
-    async list(options) {
-      return (await server.listWithProblems(options)).tools
-    },
+    list: async (options) => (await server.listWithProblems(options)).tools,
     async listWithProblems({ signal } = {}) {
       const listed = await (await running(signal)).list(signal)
       return { ...listed, tools: listed.tools.filter((tool) => allowsTool(definition, tool.name)) }
@@ -268,7 +274,12 @@ function poolServer(
   async function running(signal: AbortSignal | undefined): Promise<Connection> {
     if (connection?.isClosed() === false) return connection
     starting ??= startAnew().finally(() => (starting = undefined))
-    return await abortable(starting, signal, name)
+    if (signal === undefined) return await starting
+    try {
+      return await untilAborted(starting, signal)
+    } catch (error) {
+      throw signal.aborted ? startCancelled(name) : error
+    }
   }
 
   async function startAnew(): Promise<Connection> {
@@ -278,7 +289,7 @@ function poolServer(
       await connection?.close()
       connection = await connect(definition, { ...context, signal: stopped.signal })
     } catch (error) {
-      lastError = error instanceof Error ? error.message : String(error)
+      lastError = messageOf(error)
       throw error
     }
     lastError = undefined
@@ -309,31 +320,6 @@ export function refuse(
       { server: name, message: `The server ${name} is disabled in ${source.path}` },
       { hint: 'Enable it there, or remove its entry.' },
     )
-  }
-}
-
-async function abortable<T>(
-  work: Promise<T>,
-  signal: AbortSignal | undefined,
-  name: string,
-): Promise<T> {
-  if (signal === undefined) return await work
-  const cancelled = (): ServerStartError =>
-    new ServerStartError({
-      server: name,
-      message: `The start of the server ${name} was cancelled`,
-      kind: 'cancelled',
-    })
-  if (signal.aborted) throw cancelled()
-  let onAbort = (): void => undefined
-  const aborted = new Promise<never>((_, reject) => {
-    onAbort = () => reject(cancelled())
-    signal.addEventListener('abort', onAbort, { once: true })
-  })
-  try {
-    return await Promise.race([work, aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 

@@ -6,13 +6,9 @@ import { findWorkspace } from '../../trust/decide.ts'
 import type { ServerConfiguration } from '../config/model.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { openServers, type OpenServersOptions, type ServerPool } from './pool.ts'
-import {
-  readServedRecord,
-  servedClient,
-  type ServedClient,
-  type ServedRecord,
-} from './served-process.ts'
+import { readServedRecord, servedClient, type ServedClient } from './served-process.ts'
 import { servedPool } from './served-pool.ts'
+import type { ServedRecord } from './served-protocol.ts'
 
 export interface ProjectServersOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
   project: string

@@ -9,19 +9,22 @@ import {
   type LocalServer,
   openLocalServer,
 } from '../../core/local-server.ts'
-import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
-import type { JsonValue } from '../../skill/model.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
-import type { JsonObject } from '../model.ts'
 import { type KeptServers, openServers, type ServerEvent } from './pool.ts'
-import { type ServedRecord, servedRecordPath } from './served-process.ts'
-import { encodeError, encodeOutcome, type ServedLine } from './served-protocol.ts'
+import { servedRecordPath } from './served-process.ts'
+import {
+  encodeError,
+  encodeOutcome,
+  type ServedLine,
+  type ServedRecord,
+  servedSchemas,
+} from './served-protocol.ts'
 
 export interface ServeProjectOptions {
   project: string
@@ -163,55 +166,58 @@ const largestRequest: number = 64 * 1024 * 1024
 
 /** What a request is answered with, besides the progress that is written on the way. */
 type Answer = (
-  body: JsonObject,
-  options: { signal: AbortSignal; write: (line: ServedLine) => void },
+  body: unknown,
+  signal: AbortSignal,
+  write: (line: ServedLine) => void,
 ) => Promise<unknown>
 
 /** What a local server answers for those who want to use the servers of a project. */
-function servedRoutes(parts: ServedParts): Readonly<Record<string, LocalRoute>> {
-  const { pool } = parts
+function servedRoutes({ pool, ...parts }: ServedParts): Readonly<Record<string, LocalRoute>> {
   return {
     '/status': route(async () => parts.status()),
     '/stop': route(async () => {
       setImmediate(() => parts.stop())
       return {}
     }),
-    '/list': route(async (body, { signal }) => {
+    '/list': route(async (body, signal) => {
+      const { server } = readRequest(body)
       await parts.refresh()
-      return await pool.listOne(text(body, 'server'), signal)
+      return await pool.listOne(server, signal)
     }),
-    '/start': route(async (body, { signal }) => {
+    '/start': route(async (body, signal) => {
+      const request = readRequest(body)
       await parts.refresh()
-      const server = await pool.get(text(body, 'server'), { signal })
+      const server = await pool.get(request.server, { signal })
       return { instance: server.instance() }
     }),
-    '/call': route(async (body, { signal, write }) => {
+    '/call': route(async (body, signal, write) => {
+      const { tool, parameters, timeoutMs, inputSchema, ...request } = readRequest(body)
       await parts.refresh()
-      const server = await pool.get(text(body, 'server'), { signal })
-      const { parameters, timeoutMs, progress, inputSchema } = body
-      const outcome = await server.call(
-        text(body, 'tool'),
-        isObject<JsonValue>(parameters) ? parameters : {},
-        {
-          signal,
-          timeoutMs: typeof timeoutMs === 'number' ? timeoutMs : undefined,
-          inputSchema: isObject<JsonValue>(inputSchema) ? inputSchema : undefined,
-          onProgress: progress === true ? (step) => write({ progress: step }) : undefined,
-        },
-      )
+      const server = await pool.get(request.server, { signal })
+      const outcome = await server.call(tool, parameters, {
+        signal,
+        timeoutMs,
+        inputSchema,
+        onProgress: request.progress ? (progress) => write({ progress }) : undefined,
+      })
       return { outcome: encodeOutcome(outcome), instance: server.instance() }
     }),
   }
 }
 
-function route(perform: Answer): LocalRoute {
-  return {
-    method: 'POST',
-    answer: (body, response) => answer(perform, isObject<JsonValue>(body) ? body : {}, response),
-  }
+function readRequest(body: unknown) {
+  const { data, error } = servedSchemas().request.safeParse(body)
+  if (data !== undefined) return data
+  const [issue] = error.issues
+  const message = `The request is invalid at ${issue?.path.join('.')}: ${issue?.message}`
+  throw new ToolError({ code: 'request-invalid', message })
 }
 
-async function answer(perform: Answer, body: JsonObject, response: ServerResponse): Promise<void> {
+function route(perform: Answer): LocalRoute {
+  return { method: 'POST', answer: (body, response) => answer(perform, body, response) }
+}
+
+async function answer(perform: Answer, body: unknown, response: ServerResponse): Promise<void> {
   const given = new AbortController()
   response.on('close', () => given.abort())
   const write = (line: ServedLine): void => {
@@ -219,15 +225,9 @@ async function answer(perform: Answer, body: JsonObject, response: ServerRespons
   }
   response.writeHead(200, { 'content-type': 'application/x-ndjson' })
   try {
-    write({ done: await perform(body, { signal: given.signal, write }) })
+    write({ done: await perform(body, given.signal, write) })
   } catch (error) {
     write({ error: encodeError(error) })
   }
   response.end()
-}
-
-function text(body: JsonObject, key: string): string {
-  const value = body[key]
-  if (typeof value === 'string') return value
-  throw new ToolError({ code: 'request-invalid', message: `The request has no ${key}` })
 }

@@ -1,24 +1,14 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import { join } from 'node:path'
-import { isAlive, type ProcessIdentity } from '../../core/file-lock.ts'
+import { isAlive } from '../../core/file-lock.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import type { ServerState } from './pool.ts'
-import { decodeError, type ServedError } from './served-protocol.ts'
-
-/** How the servers that are kept for a project are reached; in a file that only the user can read. */
-export interface ServedRecord {
-  version: 1
-  project: string
-  process: ProcessIdentity
-  /** On 127.0.0.1. */
-  port: number
-  token: string
-  startedAt: string
-}
+import { splitLines } from './stdio-transport.ts'
+import { decodeError, type ServedRecord, servedSchemas } from './served-protocol.ts'
 
 export function servedRecordPath(project: string, runtime: Pick<Runtime, 'env' | 'home'>): string {
   const key = sha256(project).slice('sha256:'.length, 'sha256:'.length + 24)
@@ -31,27 +21,18 @@ export function readServedRecord(
   runtime: Pick<Runtime, 'env' | 'home'>,
 ): ServedRecord | undefined {
   const file = readRegularFile(servedRecordPath(project, runtime), { maxBytes: 65_536 })
-  const record = file.ok ? parse(file.text) : undefined
+  if (!file.ok) return undefined
+  const { data: record } = servedSchemas().record.safeParse(parse(file.text))
   // Whoever has the port of a dead process must not be told the parameters of our calls.
   return record?.project === project && isAlive(record.process) ? record : undefined
 }
 
-function parse(text: string): ServedRecord | undefined {
-  let value: unknown
+function parse(text: string): unknown {
   try {
-    value = JSON.parse(text)
+    return JSON.parse(text)
   } catch {
     return undefined
   }
-  if (!isObject(value) || value['version'] !== 1 || !isObject(value['process'])) return undefined
-  const { project, port, token, startedAt } = value
-  const { pid, host, startedAt: ticks } = value['process']
-  if (typeof project !== 'string' || typeof port !== 'number' || typeof token !== 'string')
-    return undefined
-  if (typeof startedAt !== 'string' || typeof pid !== 'number' || typeof host !== 'string')
-    return undefined
-  const identity = { pid, host, startedAt: typeof ticks === 'string' ? ticks : undefined }
-  return { version: 1, project, port, token, startedAt, process: identity }
 }
 
 export interface ServedStatus {
@@ -75,16 +56,8 @@ export async function servedStatus(place: Place): Promise<ServedStatus | undefin
   const client = servedClient(record)
   try {
     const answer = await client.ask('/status', {}, { signal: AbortSignal.timeout(5000) })
-    const { project, startedAt } = record
-    const idleExitMs = isObject(answer) ? Number(answer['idleExitMs']) : 0
-    const servers = isObject(answer) && Array.isArray(answer['servers']) ? answer['servers'] : []
-    return {
-      project,
-      pid: record.process.pid,
-      startedAt,
-      idleExitMs,
-      servers: servers.filter(isState),
-    }
+    const { project, startedAt, process } = record
+    return { project, pid: process.pid, startedAt, ...servedSchemas().status.parse(answer) }
   } catch (error) {
     if (error instanceof ServedConnectionError) return undefined
     throw error
@@ -115,10 +88,6 @@ export async function stopServed(place: Place): Promise<StopResult> {
   return 'still-running'
 }
 
-function isState(value: unknown): value is ServerState {
-  return isObject(value) && typeof value['name'] === 'string' && typeof value['state'] === 'string'
-}
-
 /** The connection to the process that keeps the servers of a project broke, or never came about. */
 export class ServedConnectionError extends Error {
   /** Whether the request can have been read. */
@@ -144,87 +113,60 @@ export interface ServedClient {
 export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>): ServedClient {
   let agent: Agent | undefined
   return {
-    async ask(path, body, options = {}) {
+    async ask(path, body, { signal, onProgress } = {}) {
       // Most commands talk to nobody, and this takes them milliseconds to load.
       const http = await import('node:http')
       agent ??= new http.Agent({ keepAlive: true })
-      return await new Promise((resolve, reject) => {
-        const fail = (error: unknown): void => reject(new ServedConnectionError(error))
-        const request = http.request(
-          {
-            host: '127.0.0.1',
-            port,
-            path,
-            method: 'POST',
-            agent,
-            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-            ...(options.signal === undefined ? {} : { signal: options.signal }),
-          },
-          (response) => {
-            readAnswer(response, options.onProgress).then(resolve, (error: unknown) =>
-              reject(
-                error instanceof AnsweredError
-                  ? decodeError(error.answer)
-                  : new ServedConnectionError(error),
-              ),
-            )
-          },
-        )
-        request.on('error', fail)
-        request.end(JSON.stringify(body))
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      const limits = signal === undefined ? {} : { signal }
+      const request = http.request({
+        host: '127.0.0.1',
+        port,
+        path,
+        method: 'POST',
+        agent,
+        headers,
+        ...limits,
       })
+      const answered = new Promise<IncomingMessage>((resolve, reject) => {
+        request.on('response', resolve)
+        request.on('error', reject)
+      })
+      request.end(JSON.stringify(body))
+      let line: ServedAnswer
+      try {
+        line = await readAnswer(await answered, onProgress)
+      } catch (error) {
+        throw new ServedConnectionError(error)
+      }
+      if ('error' in line) throw decodeError(line['error'])
+      return line['done']
     },
     close: () => agent?.destroy(),
   }
 }
 
-class AnsweredError extends Error {
-  readonly answer: ServedError
+type ServedAnswer = Readonly<Record<string, unknown>>
 
-  constructor(answer: ServedError) {
-    super(answer.message)
-    this.answer = answer
-  }
-}
-
+/** The last line of an answer. */
 async function readAnswer(
   response: IncomingMessage,
   onProgress: ((progress: unknown) => void) | undefined,
-): Promise<unknown> {
+): Promise<ServedAnswer> {
   if (response.statusCode !== 200) {
     response.resume()
     throw new Error(`it answered with HTTP ${response.statusCode}`)
   }
-  const parts: Buffer[] = []
-  let answer: { done: unknown } | undefined
-  const read = (line: string): void => {
-    const value: unknown = JSON.parse(line)
-    if (!isObject(value)) return
-    if ('progress' in value) onProgress?.(value['progress'])
-    else if ('done' in value) answer = { done: value['done'] }
-    else throw new AnsweredError(errorOf(value['error']))
-  }
-  for await (const chunk of response) {
-    let rest = Buffer.from(chunk)
-    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
-      read(Buffer.concat([...parts, rest.subarray(0, end)]).toString('utf8'))
-      parts.length = 0
-      rest = rest.subarray(end + 1)
-    }
-    if (rest.length > 0) parts.push(rest)
-  }
-  if (answer === undefined) throw new Error('it broke off its answer')
-  return answer.done
-}
-
-function errorOf(value: unknown): ServedError {
-  return isServedError(value)
-    ? value
-    : { type: 'other', code: 'internal', message: 'it failed without a reason' }
-}
-
-function isServedError(value: unknown): value is ServedError {
-  return (
-    isObject(value) && typeof value['type'] === 'string' && typeof value['message'] === 'string'
-  )
+  let last: ServedAnswer | undefined
+  const read = splitLines(Infinity, {
+    line(text) {
+      const value: unknown = JSON.parse(text)
+      if (!isObject(value)) return
+      if ('progress' in value) onProgress?.(value['progress'])
+      else last = value
+    },
+  })
+  for await (const chunk of response) read(Buffer.from(chunk))
+  if (last === undefined) throw new Error('it broke off its answer')
+  return last
 }

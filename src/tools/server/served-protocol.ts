@@ -1,26 +1,119 @@
-import { isObject } from '../../core/json.ts'
+import { createRequire } from 'node:module'
+import type * as Zod from 'zod'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
-import type { AnswerProblem, CallFailure, JsonObject, ToolContent, ToolOutcome } from '../model.ts'
-import {
-  ServerNotFoundError,
-  ServerNotTrustedError,
-  ServerStartError,
-  ToolNotAllowedError,
-} from './errors.ts'
+import type { ToolOutcome } from '../model.ts'
+import { ServerNotTrustedError, ServerStartError, ToolNotAllowedError } from './errors.ts'
 
 /** What one line of an answer is. The last line of every answer is `done` or `error`. */
 export type ServedLine = { progress: unknown } | { done: unknown } | { error: ServedError }
 
-export interface ServedError {
-  type: 'not-found' | 'not-trusted' | 'start' | 'not-allowed' | 'call' | 'other'
-  code: string
-  message: string
-  hint?: string | undefined
-  failure?: CallFailure | undefined
-  server?: string | undefined
-  stderrTail?: string | undefined
+type Schemas = ReturnType<typeof schemasOf>
+type ServedError = Zod.infer<Schemas['error']>
+/** How the servers that are kept for a project are reached; in a file that only the user can read. */
+export type ServedRecord = Zod.infer<Schemas['record']>
+
+/** Loaded only by commands that find a process which keeps servers, and by that process. */
+export function servedSchemas(): Schemas {
+  const z: typeof Zod = createRequire(import.meta.url)('zod')
+  return (schemas ??= schemasOf(z))
+}
+
+let schemas: Schemas | undefined
+
+function schemasOf(z: typeof Zod) {
+  const text = z.string()
+  const maybe = text.optional()
+  const json = z.custom<JsonValue>()
+  const object = z.record(text, json)
+  const bytes = text.transform((data): Uint8Array => Buffer.from(data, 'base64'))
+  const failure = z.object({
+    kind: z.enum([
+      'tool-not-found',
+      'invalid-parameters',
+      'input-required',
+      'server-unavailable',
+      'timeout',
+      'connection-lost',
+      'protocol',
+      'cancelled',
+    ]),
+    message: text,
+    delivered: z.enum(['no', 'unknown', 'yes']),
+  })
+  const content = z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text }),
+    z.object({ type: z.enum(['image', 'audio']), mimeType: text, data: bytes }),
+    z.object({
+      type: z.literal('resource'),
+      uri: text,
+      mimeType: maybe,
+      text: maybe,
+      data: bytes.optional(),
+    }),
+    z.object({ type: z.literal('link'), uri: text, name: text, mimeType: maybe }),
+  ])
+  return {
+    record: z.object({
+      version: z.literal(1),
+      project: text,
+      process: z.object({ pid: z.number(), host: text, startedAt: maybe }),
+      /** On 127.0.0.1. */
+      port: z.number(),
+      token: text,
+      startedAt: text,
+    }),
+    request: z.object({
+      server: text,
+      tool: text.default(''),
+      parameters: object.default({}),
+      timeoutMs: z.number().optional(),
+      inputSchema: object.optional(),
+      progress: z.boolean().default(false),
+    }),
+    error: z.object({
+      type: z.enum(['not-trusted', 'start', 'not-allowed', 'call', 'other']),
+      code: text,
+      message: text,
+      hint: maybe,
+      failure: failure.optional(),
+      server: maybe,
+      stderrTail: maybe,
+    }),
+    started: z.object({ instance: text }),
+    listed: z.object({
+      instance: text,
+      tools: z.array(z.unknown()),
+      problems: z.array(text),
+      ttlMs: z.number().optional(),
+    }),
+    called: z.object({
+      instance: text,
+      outcome: z.object({
+        isError: z.boolean(),
+        content: z.array(content),
+        structured: json.optional(),
+        size: z.number(),
+        problems: z
+          .array(z.object({ code: z.enum(['answer-invalid', 'answer-too-deep']), message: text }))
+          .optional(),
+      }),
+    }),
+    progress: z.object({ progress: z.number(), total: z.number().optional(), message: maybe }),
+    status: z.object({
+      /** 0: it does not end by itself. */
+      idleExitMs: z.number(),
+      servers: z.array(
+        z.object({
+          name: text,
+          state: z.enum(['running', 'idle', 'failed', 'disabled', 'blocked']),
+          instance: maybe,
+          message: maybe,
+        }),
+      ),
+    }),
+  }
 }
 
 export function encodeError(error: unknown): ServedError {
@@ -28,24 +121,26 @@ export function encodeError(error: unknown): ServedError {
     return { type: 'other', code: 'internal', message: messageOf(error) }
   const { code, message, hint } = error
   const base = { code, message, hint }
-  if (error instanceof ServerNotFoundError) return { type: 'not-found', ...base }
-  if (error instanceof ServerStartError) {
-    const type = error instanceof ServerNotTrustedError ? 'not-trusted' : 'start'
-    return {
-      type,
-      ...base,
-      failure: error.failure,
-      server: error.server,
-      stderrTail: error.stderrTail,
-    }
-  }
   if (!(error instanceof ToolCallError)) return { type: 'other', ...base }
-  const type = error instanceof ToolNotAllowedError ? 'not-allowed' : 'call'
-  return { type, ...base, failure: error.failure }
+  const { failure } = error
+  if (error instanceof ServerStartError) {
+    const { server, stderrTail } = error
+    const type = error instanceof ServerNotTrustedError ? 'not-trusted' : 'start'
+    return { type, ...base, failure, server, stderrTail }
+  }
+  return { type: error instanceof ToolNotAllowedError ? 'not-allowed' : 'call', ...base, failure }
 }
 
-export function decodeError(error: ServedError): SkillrailError {
-  const { type, code, message, hint, failure, server = '', stderrTail } = error
+export function decodeError(value: unknown): SkillrailError {
+  const {
+    type,
+    code,
+    message,
+    hint,
+    failure,
+    server = '',
+    stderrTail,
+  } = servedSchemas().error.parse(value)
   if (type === 'not-trusted')
     return new ServerNotTrustedError({ server, message, stderrTail }, { hint })
   if (type === 'start')
@@ -56,7 +151,7 @@ export function decodeError(error: ServedError): SkillrailError {
     : new ToolCallError(failure, { code, hint })
 }
 
-/** Bytes as text, for JSON. */
+/** Bytes as text, for JSON; {@link servedSchemas} reads them back. */
 export function encodeOutcome(outcome: ToolOutcome): object {
   const content = outcome.content.map((block) =>
     'data' in block && block.data !== undefined
@@ -64,48 +159,4 @@ export function encodeOutcome(outcome: ToolOutcome): object {
       : block,
   )
   return { ...outcome, content }
-}
-
-export function decodeOutcome(value: unknown): ToolOutcome {
-  const outcome: JsonObject = isObject<JsonValue>(value) ? value : {}
-  const blocks = Array.isArray(outcome['content']) ? outcome['content'] : []
-  const problems = Array.isArray(outcome['problems']) ? outcome['problems'].flatMap(problem) : []
-  return {
-    isError: outcome['isError'] === true,
-    content: blocks.flatMap((block) => (isObject<JsonValue>(block) ? decodeBlock(block) : [])),
-    structured: outcome['structured'],
-    size: typeof outcome['size'] === 'number' ? outcome['size'] : 0,
-    ...(problems.length === 0 ? {} : { problems }),
-  }
-}
-
-export function problem(value: unknown): AnswerProblem[] {
-  if (!isObject<JsonValue>(value) || typeof value['message'] !== 'string') return []
-  const code = value['code'] === 'answer-too-deep' ? value['code'] : 'answer-invalid'
-  return [{ code, message: value['message'] }]
-}
-
-export function decodeBlock(block: JsonObject): ToolContent[] {
-  const text = (key: string): string | undefined => {
-    const value = block[key]
-    return typeof value === 'string' ? value : undefined
-  }
-  const type = text('type') ?? ''
-  const data = text('data')
-  const bytes = data === undefined ? undefined : Buffer.from(data, 'base64')
-  const mimeType = text('mimeType')
-  const uri = text('uri') ?? ''
-  switch (type) {
-    case 'text':
-      return [{ type, text: text('text') ?? '' }]
-    case 'image':
-    case 'audio':
-      return [{ type, mimeType: mimeType ?? '', data: bytes ?? Buffer.alloc(0) }]
-    case 'resource':
-      return [{ type, uri, mimeType, text: text('text'), data: bytes }]
-    case 'link':
-      return [{ type, uri, name: text('name') ?? uri, mimeType }]
-    default:
-      return []
-  }
 }

@@ -99,7 +99,7 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
 interface LineListener {
   line(text: string, bytes: number): void
   /** A line over the limit was dropped; head and tail are its first and last bytes. */
-  dropped(line: { head: string; tail: string; bytes: number }): void
+  dropped?(line: { head: string; tail: string; bytes: number }): void
 }
 
 const keptEnds = 512
@@ -128,7 +128,7 @@ export function splitLines(limit: number, listener: LineListener): (chunk: Buffe
 
   function finish(): void {
     if (overflow !== undefined) {
-      listener.dropped({ head: overflow.head, tail: overflow.tail.toString('utf8'), bytes })
+      listener.dropped?.({ head: overflow.head, tail: overflow.tail.toString('utf8'), bytes })
     } else {
       const [only] = parts
       const line = parts.length === 1 && only !== undefined ? only : Buffer.concat(parts)

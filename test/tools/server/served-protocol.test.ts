@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { ToolOutcome } from '../../../src/tools/model.ts'
-import { decodeOutcome, encodeOutcome } from '../../../src/tools/server/served-protocol.ts'
+import { encodeOutcome, servedSchemas } from '../../../src/tools/server/served-protocol.ts'
 
 it('an answer comes through the process that keeps a server as it was', () => {
   const outcome: ToolOutcome = {
@@ -17,5 +17,7 @@ it('an answer comes through the process that keeps a server as it was', () => {
       { code: 'answer-too-deep', message: 'its JSON is nested too deep; it stays text' },
     ],
   }
-  expect(decodeOutcome(JSON.parse(JSON.stringify(encodeOutcome(outcome))))).toEqual(outcome)
+  const answer = { instance: '1', outcome: encodeOutcome(outcome) }
+  const sent: unknown = JSON.parse(JSON.stringify(answer))
+  expect(servedSchemas().called.parse(sent).outcome).toEqual(outcome)
 })
