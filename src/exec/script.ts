@@ -204,41 +204,34 @@ export function childEnvironment(
   names: readonly string[],
   own: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const windows = runtime.platform === 'win32'
-  const wanted = new Set(
-    [...passedOn, ...(windows ? passedOnWindows : []), ...names].map((name) =>
-      windows ? name.toUpperCase() : name,
-    ),
-  )
-  const environment: Record<string, string> = {}
-  for (const [name, value] of Object.entries(runtime.env)) {
-    const key = windows ? name.toUpperCase() : name
-    if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
-  }
   // A run leaves no caches among the files of a skill, whose digest counts.
-  return { ...environment, PYTHONDONTWRITEBYTECODE: '1', ...own }
+  return { ...passedOn(runtime, names), PYTHONDONTWRITEBYTECODE: '1', ...own }
 }
 
-/** A shell that is not told these looks its user up at every start, a twentieth of its CPU. */
-const user = ['HOME', 'LOGNAME', 'SHELL', 'USER']
+/** The variables that every program needs, and `names`; without regard to case on Windows. */
+export function passedOn(
+  { env, platform }: Pick<Runtime, 'env' | 'platform'>,
+  names: readonly string[],
+): Record<string, string> {
+  const windows = platform === 'win32'
+  const keyOf = (name: string): string => (windows ? name.toUpperCase() : name)
+  const wanted = new Set([...everywhere, ...(windows ? onWindows : []), ...names].map(keyOf))
+  const environment: Record<string, string> = {}
+  for (const [name, value] of Object.entries(env)) {
+    const key = keyOf(name)
+    if (value !== undefined && (wanted.has(key) || key.startsWith('LC_'))) environment[name] = value
+  }
+  return environment
+}
 
-const passedOn = ['PATH', ...user, 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR']
+/** A shell that is not told its user looks them up at every start, a twentieth of its CPU. */
+const everywhere = 'PATH HOME LOGNAME SHELL USER LANG LANGUAGE TZ TMPDIR'.split(' ')
 
 /** Without these, programs on Windows do not start or do not find their directories. */
-const passedOnWindows = [
-  'SYSTEMROOT',
-  'WINDIR',
-  'COMSPEC',
-  'PATHEXT',
-  'TEMP',
-  'TMP',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'PROGRAMDATA',
-  'PROGRAMFILES',
-  'SYSTEMDRIVE',
-]
+const onWindows =
+  'SYSTEMROOT WINDIR COMSPEC PATHEXT TEMP TMP USERPROFILE APPDATA LOCALAPPDATA PROGRAMDATA PROGRAMFILES SYSTEMDRIVE'.split(
+    ' ',
+  )
 
 interface ScriptFile {
   path: string

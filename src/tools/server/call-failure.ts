@@ -58,11 +58,6 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   return { kind: 'connection-lost', message, delivered: unanswered }
 }
 
-/** The server has no session under the name we gave: it was started anew. */
-export function isSessionGone(error: unknown): boolean {
-  return httpStatus(error) === 404
-}
-
 /** A header of the request does not say what its body says, or is not there. */
 export function isHeaderMismatch(error: unknown): boolean {
   return codeOf(error) === headerMismatch

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Client, StandardSchemaV1, Transport } from '@modelcontextprotocol/client'
+import type { Client, RequestOptions, StandardSchemaV1 } from '@modelcontextprotocol/client'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -10,8 +10,8 @@ import {
   callFailure,
   type CallRecords,
   hasCode,
+  httpStatus,
   isHeaderMismatch,
-  isSessionGone,
 } from './call-failure.ts'
 import { inputRequiredText, readInputRequired, readOutcome, readTools } from './read-answers.ts'
 import { ServerStartError } from './errors.ts'
@@ -55,7 +55,6 @@ export interface OpenOptions extends ConnectOptions {
 
 export interface OpenedServer {
   client: Client
-  transport: Transport
   records: CallRecords
   instance: string
   /** What is known when the connection broke. */
@@ -69,13 +68,13 @@ export async function connect(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { transport } = definition
-  const mask = serverMask(transport)
+  const given = { ...options, mask: serverMask(transport) }
   const opened =
     transport.kind === 'stdio'
-      ? await openStdio(definition, transport, { ...options, mask })
-      : await openHttp(definition, transport, { ...options, mask })
+      ? await openStdio(definition, transport, given)
+      : await openHttp(definition, transport, given)
   await refuseOurselves(definition, opened)
-  return connectionOf(definition, opened, { ...options, mask })
+  return new OpenConnection(definition, opened, given)
 }
 
 /** Bounds of a listing: a server whose pages never end must not hold us for ever. */
@@ -85,184 +84,174 @@ const maxTools = 20_000
 const maxRounds = 10
 const pauseMs = 250
 
-function connectionOf(
-  definition: ServerDefinition,
-  opened: OpenedServer,
-  { note, mask }: OpenOptions,
-): Connection {
-  const { client, records, instance } = opened
+interface GivenCall extends ToolCallOptions {
+  tool: string
+  /** The object by which {@link CallRecords} know the call. */
+  given: JsonObject
+  timeoutMs: number
+}
+
+class OpenConnection implements Connection {
+  readonly #definition: ServerDefinition
+  readonly #opened: OpenedServer
+  readonly #mask: Mask
   /** By the tool's name, as they were last listed here. */
-  const schemas = new Map<string, JsonObject>()
-  const hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
-  let isClosed = false
-  client.setNotificationHandler('notifications/tools/list_changed', () => {
-    note({ code: 'tools-changed', message: 'its tools have changed' })
-  })
-  return {
-    instance,
-    // The client lets go of a transport that broke.
-    isClosed: () => isClosed || client.transport === undefined,
-    list,
-    call,
-    async close() {
-      isClosed = true
-      await opened.close()
-    },
+  readonly #schemas = new Map<string, JsonObject>()
+  readonly #hasHeaders: boolean
+  #isClosed = false
+
+  constructor(definition: ServerDefinition, opened: OpenedServer, { note, mask }: OpenOptions) {
+    const { client } = opened
+    this.#definition = definition
+    this.#opened = opened
+    this.#mask = mask
+    this.#hasHeaders = definition.transport.kind === 'http' && client.getProtocolEra() === 'modern'
+    client.setNotificationHandler('notifications/tools/list_changed', () => {
+      note({ code: 'tools-changed', message: 'its tools have changed' })
+    })
   }
 
-  async function list(signal?: AbortSignal): Promise<ListedServer> {
+  get instance(): string {
+    return this.#opened.instance
+  }
+
+  isClosed(): boolean {
+    // The client lets go of a transport that broke.
+    return this.#isClosed || this.#opened.client.transport === undefined
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#opened.close()
+  }
+
+  async list(signal?: AbortSignal): Promise<ListedServer> {
     // Without the capability the client would answer by itself, and print.
-    if (client.getServerCapabilities()?.tools === undefined) return { tools: [], problems: [] }
+    if (this.#opened.client.getServerCapabilities()?.tools === undefined)
+      return { tools: [], problems: [] }
     const listed: unknown[] = []
-    const seen = new Set<unknown>()
+    const seen = new Set<string>()
     let ttlMs: number | undefined
     let cursor: string | undefined
     for (let page = 0; page < maxPages && listed.length < maxTools; page++) {
-      const result = await listPage(cursor === undefined ? {} : { cursor }, signal)
+      const result = await this.#listPage(cursor === undefined ? {} : { cursor }, signal)
       const { tools, nextCursor, ttlMs: ttl } = result
       if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
-      if (typeof nextCursor !== 'string') return { ...readListed(listed), ttlMs }
+      if (typeof nextCursor !== 'string') return { ...this.#read(listed), ttlMs }
       // The same page again and again.
       if (seen.has(nextCursor)) break
       seen.add(nextCursor)
       cursor = nextCursor
     }
-    const { tools, problems } = readListed(listed)
+    const { tools, problems } = this.#read(listed)
     const endless = `its list of tools has no end; ${tools.length} were read`
     return { tools, problems: [...problems, endless] }
   }
 
-  async function listPage(parameters: JsonObject, signal?: AbortSignal): Promise<JsonObject> {
+  async #listPage(params: JsonObject, signal?: AbortSignal): Promise<JsonObject> {
+    const { name: server, callTimeoutMs: timeout } = this.#definition
     try {
-      return await request('tools/list', parameters, { signal })
+      return await this.#request('tools/list', params, { timeout, ...(signal && { signal }) })
     } catch (error) {
-      if (!hasCode(error, 'REQUEST_TIMEOUT')) {
-        if (error instanceof Error) error.message = mask(error.message)
-        throw error
+      if (hasCode(error, 'REQUEST_TIMEOUT')) {
+        const message = `The server ${server} runs and did not list its tools within ${timeout / 1000} s`
+        throw new ServerStartError({ server, message, kind: 'timeout' }, { cause: error })
       }
-      const { name: server, callTimeoutMs } = definition
-      const message = `The server ${server} runs and did not list its tools within ${callTimeoutMs / 1000} s`
-      throw new ServerStartError({ server, message, kind: 'timeout' }, { cause: error })
+      if (error instanceof Error) error.message = this.#mask(error.message)
+      throw error
     }
   }
 
-  function readListed(listed: readonly unknown[]): ListedServer {
-    const read = readTools(definition.name, listed)
-    const checked = hasHeaders ? checkMirrored(read.tools) : { tools: read.tools, problems: [] }
-    for (const { name, inputSchema } of checked.tools) schemas.set(name, inputSchema)
-    return { tools: checked.tools, problems: [...read.problems, ...checked.problems] }
+  #read(listed: readonly unknown[]): ListedServer {
+    const read = readTools(this.#definition.name, listed)
+    const { tools, problems } = this.#hasHeaders
+      ? checkMirrored(read.tools)
+      : { tools: read.tools, problems: [] }
+    for (const { name, inputSchema } of tools) this.#schemas.set(name, inputSchema)
+    return { tools, problems: [...read.problems, ...problems] }
   }
 
-  async function call(
+  async call(
     tool: string,
     parameters: JsonObject,
     options: ToolCallOptions = {},
   ): Promise<ToolOutcome> {
+    const { name: server, callTimeoutMs } = this.#definition
     const given = { ...parameters }
-    const record = records.open(given)
-    const { signal } = options
-    const timeoutMs = options.timeoutMs ?? definition.callTimeoutMs
+    const record = this.#opened.records.open(given)
+    const timeoutMs = options.timeoutMs ?? callTimeoutMs
     try {
-      const result = await callWithHeaders(tool, given, { ...options, timeoutMs })
-      return maskedError(readOutcome(result, record.size), mask)
+      const result = await this.#callWithHeaders({ ...options, tool, given, timeoutMs })
+      return maskedError(readOutcome(result, record.size), this.#mask)
     } catch (error) {
       if (error instanceof ToolCallError) throw error
-      const cancelled = signal?.aborted === true
-      if (isSessionGone(error)) isClosed = true
-      const ending = cancelled ? undefined : await opened.ending()
-      const failure = callFailure(error, {
-        server: definition.name,
-        tool,
-        timeoutMs,
-        sent: record.sent,
-        cancelled,
-        ending,
-      })
-      throw new ToolCallError({ ...failure, message: mask(failure.message) }, { cause: error })
+      const cancelled = options.signal?.aborted === true
+      if (httpStatus(error) === sessionGone) this.#isClosed = true
+      const ending = cancelled ? undefined : await this.#opened.ending()
+      const { sent } = record
+      const failure = callFailure(error, { server, tool, timeoutMs, sent, cancelled, ending })
+      const message = this.#mask(failure.message)
+      throw new ToolCallError({ ...failure, message }, { cause: error })
     }
   }
 
   /** The client itself adds such headers only where it reads the result, too. */
-  async function callWithHeaders(
-    tool: string,
-    given: JsonObject,
-    options: ToolCallOptions & { timeoutMs: number },
-  ): Promise<JsonObject> {
-    const attempt = (): Promise<JsonObject> => {
-      const schema = schemas.get(tool) ?? options.inputSchema
-      const headers =
-        hasHeaders && schema !== undefined ? parameterHeaders(schema, given) : undefined
-      return callInRounds(tool, given, options, headers)
-    }
+  async #callWithHeaders(call: GivenCall): Promise<JsonObject> {
     try {
-      return await attempt()
+      return await this.#callInRounds(call)
     } catch (error) {
       // The schema that we have is not that of the server any more (MCP, Server Validation).
-      if (!hasHeaders || !isHeaderMismatch(error)) throw error
-      await list(options.signal)
-      return await attempt()
+      if (!this.#hasHeaders || !isHeaderMismatch(error)) throw error
+      await this.list(call.signal)
+      return await this.#callInRounds(call)
     }
   }
 
   /** Asks again for a server that wants to be asked again; nobody answers its questions here. */
-  async function callInRounds(
-    tool: string,
-    given: JsonObject,
-    { signal, onProgress, timeoutMs, inputSchema }: ToolCallOptions & { timeoutMs: number },
-    headers: Record<string, string> | undefined,
-  ): Promise<JsonObject> {
+  async #callInRounds(call: GivenCall): Promise<JsonObject> {
+    const { tool, given, signal, onProgress, timeoutMs } = call
+    const schema = this.#schemas.get(tool) ?? call.inputSchema
+    const headers =
+      this.#hasHeaders && schema !== undefined ? parameterHeaders(schema, given) : undefined
+    const onprogress: typeof onProgress =
+      onProgress && ((step) => onProgress({ ...step, message: this.#mask(step.message) }))
+    const limits = {
+      ...(signal && { signal }),
+      ...(onprogress && { onprogress }),
+      ...(headers && { headers }),
+    }
     const began = performance.now()
     let state: { requestState?: string } = {}
     for (let round = 1; ; round++) {
       const timeout = Math.max(1, timeoutMs - Math.round(performance.now() - began))
-      const result = await request(
-        'tools/call',
-        { name: tool, arguments: given, ...state },
-        {
-          timeout,
-          signal,
-          onprogress:
-            onProgress && ((step) => onProgress({ ...step, message: mask(step.message) })),
-          headers,
-        },
-      )
+      const params = { name: tool, arguments: given, ...state }
+      const result = await this.#request('tools/call', params, { timeout, ...limits })
       const asked = readInputRequired(result)
       if (asked === undefined) return result
       const isQuestion = Object.keys(asked.requests).length > 0 || asked.state === undefined
       if (isQuestion || round === maxRounds) {
-        const schema = schemas.get(tool) ?? inputSchema
-        const message = inputRequiredText(tool, asked, schema, mask)
+        const message = inputRequiredText(tool, asked, schema, this.#mask)
         throw new ToolCallError({ kind: 'input-required', message, delivered: 'yes' })
       }
       state = { requestState: asked.state ?? '' }
-      await wait(pauseMs, undefined, signal === undefined ? {} : { signal })
+      await wait(pauseMs, undefined, signal && { signal })
     }
   }
 
   /** Past the client's own reading of the result, which drops a whole list for one bad tool. */
-  async function request(
+  #request(
     method: 'tools/list' | 'tools/call',
-    parameters: JsonObject,
-    { timeout = definition.callTimeoutMs, signal, onprogress, headers }: RequestLimits,
+    params: JsonObject,
+    limits: RequestOptions,
   ): Promise<JsonObject> {
-    const limits = {
-      timeout,
-      ...(signal === undefined ? {} : { signal }),
-      ...(onprogress === undefined ? {} : { onprogress }),
-      ...(headers === undefined ? {} : { headers }),
-      allowInputRequired: true,
-    }
-    return await client.request({ method, params: parameters }, anyObject, limits)
+    const options = { ...limits, allowInputRequired: true }
+    return this.#opened.client.request({ method, params }, anyObject, options)
   }
 }
 
-interface RequestLimits {
-  timeout?: number | undefined
-  signal?: AbortSignal | undefined
-  onprogress?: ToolCallOptions['onProgress']
-  headers?: Readonly<Record<string, string>> | undefined
-}
+/** HTTP status of a server that was started anew: it has no session under the name we gave. */
+const sessionGone = 404
 
 /** A schema (Standard Schema 1) that takes any object as it is. */
 const anyObject: StandardSchemaV1<unknown, JsonObject> = {

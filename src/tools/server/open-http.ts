@@ -57,7 +57,6 @@ export async function openHttp(
     }
     return {
       client,
-      transport: channel,
       records,
       instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
       ending: async () => undefined,

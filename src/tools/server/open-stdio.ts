@@ -1,25 +1,30 @@
 import { statSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { stripVTControlCharacters } from 'node:util'
 import type { Client } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { type KeptProcess, startKeptProcess } from '../../exec/kept-process.ts'
 import { type ProcessEnd, whatIsMissing } from '../../exec/process.ts'
+import { passedOn } from '../../exec/script.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import { createCallRecords, hasCode } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
-import { ServerStartError } from './errors.ts'
+import { ServerStartError, startCancelled } from './errors.ts'
 import type { Mask } from './mask-secrets.ts'
 import { loadSdk } from './sdk.ts'
 import { stdioTransport } from './stdio-transport.ts'
 
+type StdioServer = ServerTransport & { kind: 'stdio' }
+
 export async function openStdio(
   definition: ServerDefinition,
-  transport: ServerTransport & { kind: 'stdio' },
+  transport: StdioServer,
   options: OpenOptions,
 ): Promise<OpenedServer> {
-  const { runtime, project, note, signal, mask } = options
+  const { runtime, project, signal, mask } = options
   const [sdk, process] = await Promise.all([
     loadSdk(),
     startProcess(definition, transport, options),
@@ -35,55 +40,35 @@ export async function openStdio(
     parse: sdk.parseJSONRPCMessage,
     onGarbage(line) {
       const shown = mask(line.slice(0, longestGarbage)).slice(0, 200)
-      if (garbage.length === 0)
-        note({
-          code: 'server-garbage',
-          message: `it prints to stdout what is not a message: ${shown}`,
-        })
+      const message = `it prints to stdout what is not a message: ${shown}`
+      if (garbage.length === 0) options.note({ code: 'server-garbage', message })
       if (garbage.length < 5) garbage.push(shown)
     },
   })
-  let ended: ProcessEnd | undefined
-  void process.ended.then((end) => (ended = end))
-  const ending = async (): Promise<string | undefined> => {
-    // The end of the process is seen a moment after that of its pipes.
-    if (ended === undefined)
-      await Promise.race([process.ended, new Promise((resolve) => setTimeout(resolve, 100))])
-    return ended === undefined ? undefined : [endingText(ended), lastOutput(stderr.text())].join('')
-  }
-
   const client = new sdk.Client(options.clientInfo, { capabilities: rootsCapability })
   answerRoots(client, transport.args, transport.cwd ?? project)
   try {
     await client.connect(pipe, { timeout: definition.startupTimeoutMs, signal })
   } catch (error) {
     // First, because the end of the process is news only while it was not ours.
-    const said = await ending()
-    const end = (hasFailed(ended) ? missing(transport) : undefined) ?? said
+    const ended = await endOf(process)
     await process.end()
-    throw new ServerStartError(
-      {
-        server: definition.name,
-        message: mask(
-          startFailure(definition, error, {
-            end,
-            garbage,
-            stderr: stderr.text(),
-            aborted: signal.aborted,
-          }),
-        ),
-        stderrTail: stderr.text() || garbage.join('\n'),
-        kind: signal.aborted ? 'cancelled' : undefined,
-      },
-      { cause: error },
-    )
+    if (signal.aborted) throw startCancelled(definition.name, error)
+    const failed = ended?.kind === 'exit' && ended.code !== 0
+    const missing = failed ? missingFor(transport, project) : undefined
+    const end = missing ?? (ended && endingText(ended, stderr.text()))
+    const message = mask(startFailure(definition, error, end, garbage, stderr.text()))
+    const stderrTail = stderr.text() || garbage.join('\n')
+    throw new ServerStartError({ server: definition.name, message, stderrTail }, { cause: error })
   }
   return {
     client,
-    transport: pipe,
     records,
     instance: `${process.pid}-${runtime.id()}`,
-    ending,
+    async ending() {
+      const ended = await endOf(process)
+      return ended && endingText(ended, stderr.text())
+    },
     async close() {
       try {
         await client.close()
@@ -93,37 +78,38 @@ export async function openStdio(
       }
     },
   }
+}
 
-  /** What the system says nothing of, in the words that scripts get. */
-  function missing({
-    command,
-    cwd,
-  }: Pick<typeof transport, 'command' | 'cwd'>): string | undefined {
-    return whatIsMissing({ file: command, cwd: cwd ?? project })
-  }
-
-  function startProcess(
-    server: ServerDefinition,
-    { command, args, env, cwd }: ServerTransport & { kind: 'stdio' },
-    { runtime: world }: OpenOptions,
-  ): Promise<KeptProcess> {
-    return startKeptProcess({
+async function startProcess(
+  { name, source }: ServerDefinition,
+  transport: StdioServer,
+  { runtime, project, mask }: OpenOptions,
+): Promise<KeptProcess> {
+  const { command, args, env, cwd } = transport
+  try {
+    return await startKeptProcess({
       file: command,
       args,
       cwd: cwd ?? project,
-      env: serverEnvironment(world, env),
-      key: `server-${world.id()}`,
-    }).catch((error: unknown) => {
-      const reason = missing({ command, cwd }) ?? notStarted(command, error)
-      throw new ServerStartError(
-        {
-          server: server.name,
-          message: mask(`The server ${server.name} could not be started: ${reason}`),
-        },
-        { hint: `Its configuration is in ${server.source.path}.`, cause: error },
-      )
+      env: serverEnvironment(runtime, env),
+      key: `server-${runtime.id()}`,
     })
+  } catch (error) {
+    const reason = missingFor(transport, project) ?? notStarted(command, error)
+    const message = mask(`The server ${name} could not be started: ${reason}`)
+    const hint = `Its configuration is in ${source.path}.`
+    throw new ServerStartError({ server: name, message }, { hint, cause: error })
   }
+}
+
+/** What the system says nothing of, in the words that scripts get. */
+function missingFor({ command, cwd }: StdioServer, project: string): string | undefined {
+  return whatIsMissing({ file: command, cwd: cwd ?? project })
+}
+
+/** The end of the process is seen a moment after that of its pipes. */
+async function endOf(process: KeptProcess): Promise<ProcessEnd | undefined> {
+  return await Promise.race([process.ended, wait(100, undefined)])
 }
 
 function notStarted(command: string, error: unknown): string {
@@ -137,33 +123,30 @@ function notStarted(command: string, error: unknown): string {
   return code === 'EACCES' ? `permission to execute ${command} is denied` : messageOf(error)
 }
 
-function hasFailed(end: ProcessEnd | undefined): boolean {
-  return end?.kind === 'exit' && end.code !== 0
-}
-
 /** Characters of a line that is not a message, of which the first are shown. */
 const longestGarbage = 8192
 
 function startFailure(
   { name, startupTimeoutMs }: ServerDefinition,
   error: unknown,
-  seen: { end: string | undefined; garbage: readonly string[]; stderr: string; aborted: boolean },
+  end: string | undefined,
+  [garbage]: readonly string[],
+  stderr: string,
 ): string {
-  if (seen.aborted) return `The start of the server ${name} was cancelled`
   // Otherwise it was ended by us, because of the error.
   const hasEnded = hasCode(error, 'CONNECTION_CLOSED') || hasCode(error, 'EPIPE')
-  if (hasEnded && seen.end !== undefined) return `The server ${name} did not start: ${seen.end}`
+  if (hasEnded && end !== undefined) return `The server ${name} did not start: ${end}`
   const reason = hasCode(error, 'REQUEST_TIMEOUT')
     ? `it gave no answer within ${startupTimeoutMs} ms`
     : messageOf(error)
-  const printed =
-    seen.garbage.length > 0 ? `; it printed ${JSON.stringify(seen.garbage[0])} to stdout` : ''
-  return `The server ${name} did not start: ${reason}${printed}${lastOutput(seen.stderr)}`
+  const printed = garbage === undefined ? '' : `; it printed ${JSON.stringify(garbage)} to stdout`
+  return `The server ${name} did not start: ${reason}${printed}${lastOutput(stderr)}`
 }
 
-function endingText(end: ProcessEnd): string {
-  if (end.kind === 'exit') return `it ended with exit code ${end.code}`
-  return end.kind === 'signal' ? `it was ended by ${end.signal}` : 'it ended'
+function endingText(end: ProcessEnd, stderr: string): string {
+  const output = lastOutput(stderr)
+  if (end.kind === 'exit') return `it ended with exit code ${end.code}${output}`
+  return end.kind === 'signal' ? `it was ended by ${end.signal}${output}` : `it ended${output}`
 }
 
 function lastOutput(stderr: string): string {
@@ -202,80 +185,36 @@ function serverEnvironment(
   runtime: Pick<Runtime, 'env' | 'platform'>,
   configured: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const names = runtime.platform === 'win32' ? passedOnWindows : passedOn
-  const wanted = new Set<string>(names)
-  const environment: Record<string, string> = {}
-  for (const [name, value] of Object.entries(runtime.env)) {
-    const key = runtime.platform === 'win32' ? name.toUpperCase() : name
-    // A value that begins so is a function that a shell exported.
-    if (value === undefined || value.startsWith('()')) continue
-    if (wanted.has(key) || key.startsWith('LC_')) environment[name] = value
-  }
-  return { ...environment, ...configured }
+  const names = runtime.platform === 'win32' ? onWindows : onScreens
+  // A value that begins so is a function that a shell exported.
+  const inherited = Object.entries(passedOn(runtime, names)).filter(
+    ([, value]) => !value.startsWith('()'),
+  )
+  return { ...Object.fromEntries(inherited), ...configured }
 }
 
-/** Whose home it is, where programs are, the locale, and the screen that a browser opens on. */
-const passedOn = [
-  'HOME',
-  'LOGNAME',
-  'USER',
-  'PATH',
-  'SHELL',
-  'TERM',
-  'LANG',
-  'LANGUAGE',
-  'TZ',
-  'TMPDIR',
-  'DISPLAY',
-  'WAYLAND_DISPLAY',
-  'XAUTHORITY',
-  'XDG_RUNTIME_DIR',
-  'DBUS_SESSION_BUS_ADDRESS',
-] as const
+/** The screen that a browser opens on. */
+const onScreens =
+  'TERM DISPLAY WAYLAND_DISPLAY XAUTHORITY XDG_RUNTIME_DIR DBUS_SESSION_BUS_ADDRESS'.split(' ')
 
-const passedOnWindows = [
-  'APPDATA',
-  'COMSPEC',
-  'HOMEDRIVE',
-  'HOMEPATH',
-  'LOCALAPPDATA',
-  'PATH',
-  'PATHEXT',
-  'PROCESSOR_ARCHITECTURE',
-  'PROGRAMDATA',
-  'PROGRAMFILES',
-  'PROGRAMFILES(X86)',
-  'PROGRAMW6432',
-  'SYSTEMDRIVE',
-  'SYSTEMROOT',
-  'TEMP',
-  'TMP',
-  'USERNAME',
-  'USERPROFILE',
-  'WINDIR',
-] as const
-
-/** Keeps the end of a stream of text. */
-interface TextTail {
-  add(chunk: Buffer): void
-  /** The last lines, masked, without the escapes that colour a terminal. */
-  text(): string
-}
+const onWindows =
+  'HOMEDRIVE HOMEPATH PROCESSOR_ARCHITECTURE PROGRAMFILES(X86) PROGRAMW6432 USERNAME'.split(' ')
 
 const keptBytes = 16_384
 const keptLines = 20
 
-function createTextTail(mask: Mask): TextTail {
+/** Keeps the end of a stream; `text` is its last lines, masked, without what colours a terminal. */
+function createTextTail(mask: Mask): { add(chunk: Buffer): void; text(): string } {
   let kept = Buffer.alloc(0)
   let isCut = false
   return {
     add(chunk) {
-      const all = Buffer.concat([kept, chunk.subarray(-keptBytes)])
-      isCut ||= all.length > keptBytes || chunk.length > keptBytes
-      kept = all.length > keptBytes ? all.subarray(all.length - keptBytes) : all
+      const all = Buffer.concat([kept, chunk])
+      isCut ||= all.length > keptBytes
+      kept = all.subarray(-keptBytes)
     },
     text() {
-      const whole = mask(kept.toString('utf8').replace(escapes, ''))
+      const whole = mask(stripVTControlCharacters(kept.toString('utf8')))
       const lines = (isCut ? withoutBeginning(whole) : whole).trim().split('\n')
       return lines.slice(-keptLines).join('\n')
     },
@@ -287,5 +226,3 @@ function withoutBeginning(text: string): string {
   const half = text.trimEnd().slice(text.length / 2)
   return half.slice(half.indexOf('\n') + 1)
 }
-
-const escapes = /\u001b\[[0-9;]*[A-Za-z]/g

@@ -1,11 +1,11 @@
 import { deepestJson, isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { isDeepJson, isDeepValue } from '../workflow/gate.ts'
+import { parameterNames, readDefinition } from '../cache/sidecar.ts'
 import { ToolCallError } from '../errors.ts'
 import type {
   AnswerProblem,
   JsonObject,
-  ToolAnnotations,
   ToolContent,
   ToolDefinition,
   ToolOutcome,
@@ -141,8 +141,10 @@ export function readTools(
   const tools = new Map<string, ToolDefinition>()
   const problems: string[] = []
   for (const value of listed) {
-    const tool = isObject<JsonValue>(value) ? readTool(server, value) : undefined
-    if (tool === undefined) problems.push('a tool without a name is left out')
+    // Some servers leave out the schema of a tool without parameters.
+    const read = isObject(value) && !isObject(value['inputSchema']) ? anyInput(value) : value
+    const tool = readDefinition(read, server)
+    if (tool === undefined || tool.name === '') problems.push('a tool without a name is left out')
     else if (tools.has(tool.name))
       problems.push(`the tool ${tool.name} is listed twice; the first one counts`)
     else tools.set(tool.name, tool)
@@ -150,41 +152,8 @@ export function readTools(
   return { tools: [...tools.values()], problems }
 }
 
-function readTool(server: string, value: JsonObject): ToolDefinition | undefined {
-  const name = text(value['name'])
-  if (name === undefined || name === '') return undefined
-  const input = value['inputSchema']
-  const output = value['outputSchema']
-  return {
-    id: `${server}__${name}`,
-    server,
-    name,
-    title: text(value['title']),
-    description: text(value['description']) ?? '',
-    inputSchema: isObject<JsonValue>(input) ? input : { type: 'object' },
-    outputSchema: isObject<JsonValue>(output) ? output : undefined,
-    annotations: isObject<JsonValue>(value['annotations'])
-      ? readAnnotations(value['annotations'])
-      : undefined,
-  }
-}
-
-function readAnnotations(value: JsonObject): ToolAnnotations {
-  const flag = (key: string): boolean | undefined => {
-    const found = value[key]
-    return typeof found === 'boolean' ? found : undefined
-  }
-  return {
-    title: text(value['title']),
-    readOnlyHint: flag('readOnlyHint'),
-    destructiveHint: flag('destructiveHint'),
-    idempotentHint: flag('idempotentHint'),
-    openWorldHint: flag('openWorldHint'),
-  }
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined
+function anyInput(value: object): object {
+  return { ...value, inputSchema: { type: 'object' } }
 }
 
 interface InputRequired {
@@ -217,49 +186,43 @@ export function inputRequiredText(
 ): string {
   // A secret that was cut is none that a mask knows.
   const shown = (text: string): string => cut(mask(text))
-  const wanted = Object.values(requests).map((request) => describe(request, shown))
-  const asks = wanted.map(({ text }) => text).join('; ')
-  const names = wanted.flatMap(({ fields }) => fields)
-  const properties = inputSchema?.['properties']
-  const known = isObject(properties) ? Object.keys(properties) : []
-  const given = names.filter((name) => known.includes(name))
+  const asks = Object.values(requests).map((request) => question(request, shown))
+  const names = Object.values(requests).flatMap((request) => Object.keys(formOf(request)))
+  const known = parameterNames({ inputSchema: inputSchema ?? {} })
   const advice =
-    names.length > 0 && given.length === names.length
-      ? `Give ${given.join(' and ')} as a parameter of the call`
+    names.length > 0 && names.every((name) => known.includes(name))
+      ? `Give ${names.join(' and ')} as a parameter of the call`
       : 'The tool has no parameter for it, and Skillrail answers no questions during a call'
-  return `${tool} was not finished, because its server needs an answer first: ${asks || 'it does not say which'}. ${advice}`
+  return `${tool} was not finished, because its server needs an answer first: ${asks.join('; ') || 'it does not say which'}. ${advice}`
 }
 
-interface Wanted {
-  text: string
-  /** Names of what a form asks for. */
-  fields: readonly string[]
-}
-
-function describe(request: unknown, shown: (text: string) => string): Wanted {
-  const named = isObject(request) ? request['method'] : undefined
-  const method = typeof named === 'string' ? named : 'none'
-  const given = isObject(request) ? request['params'] : undefined
-  const params = isObject(given) ? given : {}
-  const { message, url, requestedSchema } = params
-  const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
-  switch (method) {
-    case 'elicitation/create': {
-      if (typeof url === 'string')
-        return { text: `${said}, to be answered at ${shown(url)}`, fields: [] }
-      const fields = isObject(requestedSchema) ? requestedSchema['properties'] : undefined
-      if (!isObject(fields)) return { text: said, fields: [] }
-      const names = Object.keys(fields)
-      const list = names.map((name) => `${shown(name)}: ${shown(kindOf(fields[name]))}`).join('; ')
-      return { text: names.length === 0 ? said : `${said} (${cut(list)})`, fields: names }
-    }
-    case 'sampling/createMessage':
-      return { text: 'an answer of a model', fields: [] }
-    case 'roots/list':
-      return { text: 'the directories that it may work in', fields: [] }
-    default:
-      return { text: `something of a kind that is not known (${shown(method)})`, fields: [] }
+function question(request: unknown, shown: (text: string) => string): string {
+  const method = isObject(request) ? request['method'] : undefined
+  if (method === 'sampling/createMessage') return 'an answer of a model'
+  if (method === 'roots/list') return 'the directories that it may work in'
+  if (method !== 'elicitation/create') {
+    const name = typeof method === 'string' ? method : 'none'
+    return `something of a kind that is not known (${shown(name)})`
   }
+  const { message, url } = parametersOf(request)
+  const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
+  if (typeof url === 'string') return `${said}, to be answered at ${shown(url)}`
+  const fields = Object.entries(formOf(request))
+  const list = fields.map(([name, schema]) => `${shown(name)}: ${shown(kindOf(schema))}`).join('; ')
+  return list === '' ? said : `${said} (${cut(list)})`
+}
+
+function parametersOf(request: unknown): Readonly<Record<string, unknown>> {
+  const parameters = isObject(request) ? request['params'] : undefined
+  return isObject(parameters) ? parameters : {}
+}
+
+/** The fields of the form that a request wants filled in, by their names. */
+function formOf(request: unknown): Readonly<Record<string, unknown>> {
+  const { url, requestedSchema } = parametersOf(request)
+  const fields =
+    typeof url !== 'string' && isObject(requestedSchema) ? requestedSchema['properties'] : undefined
+  return isObject(fields) ? fields : {}
 }
 
 function kindOf(schema: unknown): string {
