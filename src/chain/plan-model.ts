@@ -1,6 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { ChainPolicy } from '../skill/model.ts'
-import { defaultChainPolicy, policyKeys } from '../skill/declarations.ts'
+import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import type { TrustLevel } from '../trust/model.ts'
 
 /**
@@ -106,10 +106,9 @@ export function executionWords(step: PlannedStep): string[] {
 
 /** Only what differs from the defaults, in the spelling of the metadata. */
 export function policyWords(policy: ChainPolicy): string[] {
-  const spelled: Record<string, unknown> = { ...policy }
   const defaults: Record<string, unknown> = { ...defaultChainPolicy }
-  return Object.entries(policyKeys).flatMap(([key, name]) =>
-    spelled[key] === defaults[key] ? [] : [`${name}=${String(spelled[key])}`],
+  return Object.entries(policy).flatMap(([field, value]) =>
+    value === defaults[field] ? [] : [`${policyKey(field)}=${String(value)}`],
   )
 }
 

@@ -13,6 +13,10 @@ type FieldKind =
   | 'hooks'
   | 'any'
 
+/** The words of `early_exit_on` and of `retry_until`; the first is the default. */
+export const earlyExits = ['none', 'failure', 'success', 'critical'] as const
+export const retryEnds = ['none', 'stable', 'success'] as const
+
 /** One field of the frontmatter: who defined it, who acts on it, where it may stand. */
 export interface FieldDefinition {
   name: string
@@ -144,7 +148,7 @@ export const fieldTable: readonly FieldDefinition[] = [
   policy('validate_on_load', 'boolean', 'Check that every step exists. Default true.'),
   policy('cleanup_after', 'boolean', 'Remove state when the chain is done. Default false.'),
   policy('early_exit_on', 'choice', 'Stop at the first such result. Default none.', {
-    choices: ['none', 'failure', 'success', 'critical'],
+    choices: earlyExits,
   }),
   policy('continue_on_success', 'boolean', 'Skip after a step that failed. Default false.'),
   policy('pass_state', 'boolean', 'Give each step the results before it. Default true.'),
@@ -152,7 +156,7 @@ export const fieldTable: readonly FieldDefinition[] = [
     minimum: 1,
   }),
   policy('retry_until', 'choice', 'Repeat until this is reached. Default none.', {
-    choices: ['none', 'stable', 'success'],
+    choices: retryEnds,
   }),
   policy(
     'race_mode',

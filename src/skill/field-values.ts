@@ -1,99 +1,110 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { nearest } from '../core/text.ts'
-import type { FieldDefinition } from './field-table.ts'
 import type { YamlNode } from './read-yaml.ts'
 import { finding, type RuleCode } from './rules.ts'
 
-/** Where the readers of one file report to. */
-export interface FieldContext {
-  path: string
-  report(code: RuleCode, at: YamlNode, message: string, hint?: string): void
-}
+/**
+ * Reads the values of one file's fields. A value that is absent, empty or wrong is undefined; what
+ * is wrong is appended to `diagnostics`.
+ */
+export class FieldReader {
+  readonly #path: string
+  readonly #diagnostics: Diagnostic[]
 
-/** A context that appends to `diagnostics`. */
-export function fieldContext(path: string, diagnostics: Diagnostic[]): FieldContext {
-  return {
-    path,
-    report: (code, at, message, hint) => {
-      diagnostics.push(finding(code, path, at, message, hint))
-    },
+  constructor(path: string, diagnostics: Diagnostic[]) {
+    this.#path = path
+    this.#diagnostics = diagnostics
   }
-}
 
-/** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
-export function readText(context: FieldContext, field: string, node: YamlNode): string | undefined {
-  if (node.kind !== 'scalar') {
-    context.report(
-      'field-type',
-      node,
-      `\`${field}\` is ${describe(node)}, and a text is required.`,
-      `Write it on one line: \`${field}: …\`.`,
-    )
-    return undefined
+  report(code: RuleCode, at: YamlNode, message: string, hint?: string): undefined {
+    this.#diagnostics.push(finding(code, this.#path, at, message, hint))
   }
-  return isNull(node) ? undefined : node.text.trim()
-}
 
-/** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
-export function readBoolean(
-  context: FieldContext,
-  field: string,
-  node: YamlNode,
-): boolean | undefined {
-  if (node.kind === 'scalar') {
-    if (isNull(node)) return undefined
-    const word = node.text.trim().toLowerCase()
+  /** The text of a scalar. An empty plain value or `null` is undefined, `null` in quotes is a text. */
+  text(field: string, node: YamlNode | undefined): string | undefined {
+    if (node === undefined || isNull(node)) return undefined
+    if (node.kind === 'scalar') return node.text.trim() || undefined
+    const message = `\`${field}\` is ${describe(node)}, and a text is required.`
+    return this.report('field-type', node, message, `Write it on one line: \`${field}: …\`.`)
+  }
+
+  /** `true`, `false`, and the words that YAML 1.1 and Claude Code take for them. */
+  boolean(field: string, node: YamlNode | undefined): boolean | undefined {
+    if (node === undefined || isNull(node)) return undefined
+    const word = node.kind === 'scalar' ? node.text.trim().toLowerCase() : ''
     if (['true', 'yes', 'on', '1'].includes(word)) return true
     if (['false', 'no', 'off', '0'].includes(word)) return false
+    const message = `\`${field}\` is ${shown(node)}; it must be true or false.`
+    return this.report('field-type', node, message)
   }
-  const found = node.kind === 'scalar' ? `\`${node.text.trim()}\`` : describe(node)
-  context.report('field-type', node, `\`${field}\` is ${found}; it must be true or false.`)
-  return undefined
-}
 
-/** A whole number, also written as a string. */
-export function readInteger(
-  context: FieldContext,
-  field: string,
-  node: YamlNode,
-  minimum: number,
-): number | undefined {
-  if (node.kind === 'scalar' && isNull(node)) return undefined
-  const text = node.kind === 'scalar' ? node.text.trim() : ''
-  const number = node.kind === 'scalar' ? wholeNumber(text, node.value) : undefined
-  if (number === undefined && /^[+-]?\d+$/.test(text)) {
+  /** A whole number, also written as a string. */
+  integer(field: string, node: YamlNode | undefined, minimum: number): number | undefined {
+    if (node === undefined || isNull(node)) return undefined
+    const text = node.kind === 'scalar' ? node.text.trim() : ''
+    const isNumber = node.kind === 'scalar' && typeof node.value === 'number'
+    const isDigits = /^[+-]?\d+$/.test(text)
+    const number = isNumber ? Number(node.value) : isDigits ? Number(text) : Number.NaN
+    if (Number.isSafeInteger(number)) {
+      if (number >= minimum) return number
+      const message = `\`${field}\` is ${number}; the least is ${minimum}.`
+      return this.report('field-value', node, message)
+    }
+    if (!isDigits) {
+      const message = `\`${field}\` is ${shown(node)}; it must be a whole number.`
+      return this.report('field-type', node, message)
+    }
     const range = `from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
-    context.report('field-value', node, `\`${field}\` is ${text}; it must be a number ${range}.`)
-    return undefined
+    const message = `\`${field}\` is ${text}; it must be a number ${range}.`
+    return this.report('field-value', node, message)
   }
-  if (number === undefined) {
-    const found = node.kind === 'scalar' ? `\`${node.text.trim()}\`` : describe(node)
-    context.report('field-type', node, `\`${field}\` is ${found}; it must be a whole number.`)
-    return undefined
-  }
-  if (number >= minimum) return number
-  context.report('field-value', node, `\`${field}\` is ${number}; the least is ${minimum}.`)
-  return undefined
-}
 
-/** One of the words that the table allows. */
-export function readChoice(
-  context: FieldContext,
-  definition: FieldDefinition,
-  node: YamlNode,
-): string | undefined {
-  const text = readText(context, definition.name, node)
-  if (text === undefined || text === '') return undefined
-  const choices = definition.choices ?? []
-  if (choices.includes(text)) return text
-  const meant = nearest(text, choices)
-  context.report(
-    'field-value',
-    node,
-    `\`${definition.name}\` is \`${text}\`; it must be ${choices.map((word) => `\`${word}\``).join(', ')}.`,
-    meant === undefined ? undefined : `Did you mean \`${meant}\`?`,
-  )
-  return undefined
+  /** One of the words that are allowed. */
+  choice<Word extends string>(
+    field: string,
+    node: YamlNode | undefined,
+    choices: readonly Word[],
+  ): Word | undefined {
+    const text = this.text(field, node)
+    const word = choices.find((choice) => choice === text)
+    if (word !== undefined || text === undefined || node === undefined) return word
+    const listed = choices.map((choice) => `\`${choice}\``).join(', ')
+    const message = `\`${field}\` is \`${text}\`; it must be ${listed}.`
+    return this.report('field-value', node, message, didYouMean(text, choices))
+  }
+
+  /** Words from a list, or from one string separated by spaces or commas. */
+  words(field: string, node: YamlNode | undefined): readonly Word[] | undefined {
+    if (node === undefined || isNull(node)) return []
+    if (node.kind === 'scalar') {
+      const words = node.text.split(/[\s,]+/).filter((word) => word !== '')
+      return words.map((text) => ({ text, node }))
+    }
+    if (node.kind === 'map') {
+      const message = `\`${field}\` is a map, and a list of names is required.`
+      return this.report('field-type', node, message)
+    }
+    const words: Word[] = []
+    for (const item of node.items) {
+      const text = item.kind === 'scalar' ? item.text.trim() : ''
+      if (text !== '') words.push({ text, node: item })
+      else {
+        const found = item.kind === 'scalar' ? 'empty' : describe(item)
+        const message = `An entry of \`${field}\` is ${found}; it must be a name.`
+        this.report('field-type', item, message)
+      }
+    }
+    return words.length === node.items.length ? words : undefined
+  }
+
+  /** A path below the skill's directory, checked by its letters only. */
+  path(field: string, node: YamlNode | undefined): string | undefined {
+    const text = this.text(field, node)
+    if (text === undefined || node === undefined || staysInside(text)) return text
+    const message = `\`${field}\` is \`${text}\`, which is not a relative path inside the skill.`
+    const hint = 'Write it from the directory of the skill, with `/` and without `..`.'
+    return this.report('path-outside', node, message, hint)
+  }
 }
 
 /** One word of a list, with the place it stands at. */
@@ -102,50 +113,15 @@ interface Word {
   node: YamlNode
 }
 
-/** Words from a list, or from one string separated by spaces or commas. */
-export function readWords(
-  context: FieldContext,
-  field: string,
-  node: YamlNode,
-): readonly Word[] | undefined {
-  if (node.kind === 'scalar') {
-    if (isNull(node)) return []
-    const words = node.text.split(/[\s,]+/).filter((word) => word !== '')
-    return words.map((text) => ({ text, node }))
-  }
-  if (node.kind === 'map') {
-    context.report('field-type', node, `\`${field}\` is a map, and a list of names is required.`)
-    return undefined
-  }
-  const broken = node.items.filter((item) => item.kind !== 'scalar' || item.text.trim() === '')
-  for (const item of broken) {
-    const found = item.kind === 'scalar' ? 'empty' : describe(item)
-    context.report('field-type', item, `An entry of \`${field}\` is ${found}; it must be a name.`)
-  }
-  if (broken.length > 0) return undefined
-  return node.items.flatMap((item) =>
-    item.kind === 'scalar' ? [{ text: item.text.trim(), node: item }] : [],
-  )
-}
-
-/** A path below the skill's directory, checked by its letters only. */
-export function readPath(context: FieldContext, field: string, node: YamlNode): string | undefined {
-  const text = readText(context, field, node)
-  if (text === undefined || text === '') return undefined
-  if (staysInside(text)) return text
-  context.report(
-    'path-outside',
-    node,
-    `\`${field}\` is \`${text}\`, which is not a relative path inside the skill.`,
-    'Write it from the directory of the skill, with `/` and without `..`.',
-  )
-  return undefined
+/** The hint for a word that is not one of those known. */
+export function didYouMean(word: string, known: Iterable<string>): string | undefined {
+  const meant = nearest(word, known)
+  return meant === undefined ? undefined : `Did you mean \`${meant}\`?`
 }
 
 /** Whether a relative path has only forward steps, by its letters. */
 export function staysInside(path: string): boolean {
-  if (path === '' || path.startsWith('/') || /[\\\0]/.test(path) || /^[a-z]:/i.test(path))
-    return false
+  if (path === '' || /^\/|[\\\0]|^[a-z]:/i.test(path)) return false
   return !path.split('/').includes('..')
 }
 
@@ -158,8 +134,6 @@ export function describe(node: YamlNode): string {
   return node.kind === 'list' ? 'a list' : 'a text'
 }
 
-function wholeNumber(text: string, value: unknown): number | undefined {
-  if (typeof value !== 'number' && !/^[+-]?\d+$/.test(text)) return undefined
-  const number = typeof value === 'number' ? value : Number(text)
-  return Number.isSafeInteger(number) ? number : undefined
+function shown(node: YamlNode): string {
+  return node.kind === 'scalar' ? `\`${node.text.trim()}\`` : describe(node)
 }

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
+import type { earlyExits, retryEnds } from './field-table.ts'
 import type { YamlMap } from './read-yaml.ts'
 
 /** One entry of `allowed-tools`: `Bash(git:*)` is `{ tool: 'Bash', pattern: 'git:*' }`. */
@@ -14,11 +15,6 @@ export interface TriggerDeclaration {
   line: number
 }
 
-/** `early_exit_on` of a chain. */
-export type EarlyExit = 'none' | 'failure' | 'success' | 'critical'
-/** `retry_until` of a chain. */
-export type RetryUntil = 'none' | 'stable' | 'success'
-
 /** The policy fields beside `chain`, with the defaults of the chaining proposal. Times in seconds. */
 export interface ChainPolicy {
   async: boolean
@@ -28,11 +24,11 @@ export interface ChainPolicy {
   parallelLimit: number
   validateOnLoad: boolean
   cleanupAfter: boolean
-  earlyExitOn: EarlyExit
+  earlyExitOn: (typeof earlyExits)[number]
   continueOnSuccess: boolean
   passState: boolean
   retryCount: number
-  retryUntil: RetryUntil
+  retryUntil: (typeof retryEnds)[number]
   raceMode: boolean
 }
 

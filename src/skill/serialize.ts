@@ -1,5 +1,5 @@
 import { formatAllowedTools } from './allowed-tools.ts'
-import { besideChain, defaultChainPolicy, policyKeys } from './declarations.ts'
+import { besideChain, defaultChainPolicy, policyKey } from './declarations.ts'
 import { metadataFields } from './field-table.ts'
 import type { ChainDeclaration, SkillFields, TriggerDeclaration } from './model.ts'
 
@@ -68,20 +68,15 @@ function metadataLines({ metadata = {}, chain }: SkillSource['fields']): string[
 
 function chainLines({ steps, policy, gates }: ChainDeclaration): string[] {
   const names = steps.map((step) => step.name)
+  const defaults: Readonly<Record<string, unknown>> = { ...defaultChainPolicy }
   const differing = Object.entries(policy).flatMap(([field, value]) =>
-    isPolicyField(field) && defaultChainPolicy[field] !== value
-      ? [`  ${policyKeys[field]}: ${quoteText(String(value))}`]
-      : [],
+    defaults[field] === value ? [] : [`  ${policyKey(field)}: ${quoteText(String(value))}`],
   )
   return [
     ...wordLines('chain', names),
     ...differing,
     ...(gates.length === 0 ? [] : wordLines('gates', gates)),
   ]
-}
-
-function isPolicyField(field: string): field is keyof typeof policyKeys {
-  return Object.hasOwn(policyKeys, field)
 }
 
 /** Words on one line, as the specification has it; as a list where a word has a separator in it. */

@@ -1,10 +1,9 @@
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../core/diagnostic.ts'
-import { nearest } from '../core/text.ts'
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
 import { besideChain } from './declarations.ts'
 import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
-import { describe, isNull } from './field-values.ts'
+import { describe, didYouMean, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
 import { readFrontmatter } from './parse.ts'
@@ -118,13 +117,11 @@ export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[
 }
 
 function unknownField(path: string, { key }: YamlEntry): Diagnostic {
-  const meant = metadataFields.has(key.text) ? undefined : nearest(key.text, topFields.keys())
   const message = `\`${key.text}\` is not a field of the specification, of Skillrail or of a known client.`
-  const policyHint = besideChain.has(key.text)
+  const meant = metadataFields.has(key.text) ? undefined : didYouMean(key.text, topFields.keys())
+  const hint = besideChain.has(key.text)
     ? 'Indent it, with its chain, below `metadata:`.'
-    : undefined
-  const meantHint = meant === undefined ? undefined : `Did you mean \`${meant}\`?`
-  const hint = policyHint ?? meantHint ?? 'Move it below `metadata:`, where clients keep their own.'
+    : (meant ?? 'Move it below `metadata:`, where clients keep their own.')
   return finding('unknown-field', path, key, message, hint)
 }
 
