@@ -19,14 +19,7 @@ import {
 } from './subagents/delegation.ts'
 import { DelegationPart } from './subagents/delegation-tools.ts'
 import { requireConcurrency, SubagentManager } from './subagents/manager.ts'
-import type {
-  AgentEvent,
-  AgentTool,
-  LoopOutcome,
-  ModelObject,
-  RunOptions,
-  TokenUsage,
-} from './types.ts'
+import type { AgentEvent, AgentTool, LoopOutcome, RunOptions, TokenUsage } from './types.ts'
 import { subtractUsage, UsageLedger, type UsageReport } from './usage.ts'
 
 /** How one prompt was answered. `messages` are those that were added to the conversation. */
@@ -99,11 +92,6 @@ export class Agent {
   /** The tools that the model would be offered now. */
   get tools(): readonly AgentTool[] {
     return this.#session.tools()
-  }
-
-  /** The model object; a name is resolved when it is first needed. */
-  async model(): Promise<ModelObject> {
-    return await this.#environment.model()
   }
 
   /**

@@ -1,7 +1,7 @@
 import { isObject, sha256 } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
-import { AgentUsageError, ToolNameError } from './errors.ts'
+import { ToolNameError, usageError } from './errors.ts'
 import type { AgentTool, ToolContext } from './types.ts'
 
 /** A type of zod 4, or of any library that follows Standard Schema and can write JSON Schema. */
@@ -63,8 +63,12 @@ export function tool(definition: ToolDefinition<unknown> & { input?: AnySchema }
     inputSchema: jsonSchemaOf(name, input),
     origin: { kind: 'program' },
     async execute(given, context) {
-      const value = isSchemaType(input) ? await readInput(name, input, given) : given
-      return jsonValue(await execute(value, context))
+      const result = isSchemaType(input)
+        ? await input['~standard'].validate(given)
+        : { value: given }
+      if (result.issues === undefined) return jsonValue(await execute(result.value, context))
+      const problems = result.issues.map(({ message }) => message).join('; ')
+      throw usageError('tool-input', `The input of ${name} is not what it takes: ${problems}.`)
     },
   }
 }
@@ -79,25 +83,11 @@ export function jsonSchemaOf(owner: string, input: AnySchema): JsonObject {
   if (!isSchemaType(input)) return input
   const value = jsonValue(input['~standard'].jsonSchema?.input({ target: 'draft-2020-12' }))
   if (isObject<JsonValue>(value)) return value
-  throw new AgentUsageError({
-    code: 'schema-unusable',
-    message: `The schema of ${owner} cannot be written as JSON Schema.`,
-    hint: 'Use a type of zod 4.2 or later, or give the JSON Schema itself.',
-  })
-}
-
-async function readInput(
-  name: string,
-  type: SchemaType<unknown>,
-  given: JsonObject,
-): Promise<unknown> {
-  const result = await type['~standard'].validate(given)
-  if (result.issues === undefined) return result.value
-  const problems = result.issues.map(({ message }) => message).join('; ')
-  throw new AgentUsageError({
-    code: 'tool-input',
-    message: `The input of ${name} is not what it takes: ${problems}.`,
-  })
+  throw usageError(
+    'schema-unusable',
+    `The schema of ${owner} cannot be written as JSON Schema.`,
+    'Use a type of zod 4.2 or later, or give the JSON Schema itself.',
+  )
 }
 
 /** What a model can read of anything: as JSON would have it, and `null` for nothing. */

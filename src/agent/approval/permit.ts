@@ -2,6 +2,7 @@ import { untilAborted } from '../../core/runtime.ts'
 import type { AllowedTool } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import type { SessionPart } from '../session.ts'
+import type { HookAnswer } from '../skills/hook-format.ts'
 import type { PermissionMode } from '../subagents/config.ts'
 import type {
   AgentTool,
@@ -14,11 +15,7 @@ import type {
 import { listAllows, listDenies, listNames } from './tool-patterns.ts'
 
 /** What the PreToolUse hooks of the active skills say about a call. */
-export interface HookVerdict {
-  decision: 'allow' | 'ask' | 'deny' | undefined
-  reason: string
-  input: JsonObject | undefined
-}
+export type HookVerdict = Pick<HookAnswer, 'decision' | 'reason' | 'input'>
 
 /** What active skills do to calls; the skills of a conversation implement it. */
 export interface CallRules {
@@ -62,7 +59,7 @@ export function createPermit(options: PermitOptions): Permit {
     let verdict: HookVerdict | undefined
     if (rules?.beforeTool !== undefined) {
       // No hook runs for what no hook could allow.
-      const best = decide(tool, input, allowing, options)
+      const best = decide(tool, input, { decision: 'allow' }, options)
       if (best.kind === 'refuse') return { allowed: false, reason: best.reason }
       verdict = await rules.beforeTool(tool, input, context)
     }
@@ -98,8 +95,6 @@ function oneByOne(approver: Approver, request: ApprovalRequest): Promise<Approva
   return answer
 }
 
-const allowing: HookVerdict = { decision: 'allow', reason: '', input: undefined }
-
 type Decision =
   | { kind: 'allow' }
   | { kind: 'ask'; reason: string }
@@ -129,7 +124,7 @@ function decide(
   if (mode === 'plan' && !tool.readOnly) {
     return refuse('only tools that change nothing may be used in permission mode plan')
   }
-  if (hook?.decision === 'deny') return refuse(hook.reason)
+  if (hook?.decision === 'deny') return refuse(hook.reason ?? '')
   const reason = reasonToAsk()
   if (reason === undefined) return { kind: 'allow' }
   if (mode === 'dont-ask') {
@@ -143,7 +138,7 @@ function decide(
   function reasonToAsk(): string | undefined {
     // Asked of every call: a tool for paths remembers where an approved path led.
     const outside = tool.alwaysAsk?.(input)
-    if (hook?.decision === 'ask') return hook.reason
+    if (hook?.decision === 'ask') return hook.reason ?? 'asked by a hook'
     if (denial === 'unclear') return 'it cannot be told whether the deny list has it'
     if (hook?.decision === 'allow') return undefined
     if (outside !== undefined) return outside

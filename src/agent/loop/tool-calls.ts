@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import { nearest } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import type { SchemaChecker } from '../../tools/call/schema-checker.ts'
+import { createSchemaChecker } from '../../tools/call/schema-checker.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { skillToolName } from '../conversation/compact.ts'
 import { wireName, type WireNames } from '../tool.ts'
@@ -58,7 +58,11 @@ export async function answerCall(
   async function attempt(): Promise<Answer> {
     signal.throwIfAborted()
     if (tool === undefined) return failure(unknownTool(name, names))
-    const problem = isUnreadable ? 'the arguments are not JSON' : await inputProblem(tool, input)
+    let problem: string | undefined
+    if (isUnreadable) problem = 'the arguments are not JSON'
+    else if (!isObject(input)) problem = 'its arguments must be one JSON object'
+    // What goes to a server is checked by its own rules before the call.
+    else if (tool.origin.kind !== 'mcp') problem = await schemaProblem(tool.inputSchema, given)
     if (problem !== undefined) {
       return failure(`${tool.name} was not called: ${problem}. Call it again with right arguments.`)
     }
@@ -101,12 +105,6 @@ function answerOf(tool: AgentTool, output: JsonValue): Answer {
   if (isSkillContent || text.length <= longestResult) return { output, text, isError: false }
   const cut = cutText(text)
   return { output: cut, text: cut, isError: false }
-}
-
-async function inputProblem(tool: AgentTool, input: unknown): Promise<string | undefined> {
-  if (!isObject<JsonValue>(input)) return 'its arguments must be one JSON object'
-  // What goes to a server is checked by its own rules before the call.
-  return tool.origin.kind === 'mcp' ? undefined : await schemaProblem(tool.inputSchema, input)
 }
 
 function unknownTool(name: string, names: WireNames): string {
@@ -170,14 +168,11 @@ function parsed(text: string): JsonValue | undefined {
   }
 }
 
-let checker: Promise<SchemaChecker> | undefined
+const checker = createSchemaChecker()
 
 /** What is wrong with a value by its JSON Schema, as one line, or undefined. */
 async function schemaProblem(schema: JsonObject, value: JsonValue): Promise<string | undefined> {
-  checker ??= import('../../tools/call/schema-checker.ts').then((schemas) =>
-    schemas.createSchemaChecker(),
-  )
-  const verdict = await (await checker).check(schema, value)
+  const verdict = await checker.check(schema, value)
   // An unusable schema is its tool's fault: the tool has the last word then.
   if (!verdict.checked || verdict.problems.length === 0) return undefined
   const problems = verdict.problems.slice(0, 10)

@@ -66,7 +66,7 @@ export class SkillHooks {
     input: JsonObject,
     { toolCallId, signal }: ToolContext,
   ): Promise<HookVerdict> {
-    const verdict: HookVerdict = { decision: undefined, reason: '', input: undefined }
+    const verdict: HookVerdict = {}
     const added: string[] = []
     for (const [skill, hook] of await this.#hooksFor('PreToolUse', tool)) {
       const answer = await this.#run(skill, hook, signal, {
@@ -76,9 +76,9 @@ export class SkillHooks {
       })
       if (answer === undefined) {
         const reason = `the hooks of the skill ${skill.name} may not run any more`
-        return { decision: 'deny', reason, input: undefined }
+        return { decision: 'deny', reason }
       }
-      const { decision, reason = '', context } = answer
+      const { decision, reason, context } = answer
       if (context !== undefined) added.push(context)
       verdict.input = answer.input ?? verdict.input
       if (strictness(decision) > strictness(verdict.decision)) {

@@ -10,7 +10,7 @@ import { readHooks } from '../skills/hook-format.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
 import { resourceTool } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
-import type { AgentTool, ModelObject, TokenUsage, UsageEntry } from '../types.ts'
+import type { AgentTool, TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import type { DelegateOptions, PermissionMode, SubagentConfig, SubagentParent } from './config.ts'
 import { selectTools, type ToolSelection } from './select-tools.ts'
@@ -77,10 +77,14 @@ export class Child {
     this.#selection = this.#select()
     const schema = options.outputSchema ?? config.outputSchema
     this.outputSchema = schema === undefined ? undefined : jsonSchemaOf(config.name, schema)
+    const model = options.model ?? config.model
     this.session = new AgentSession({
       agent: config.name,
       delegation: id,
-      model: () => modelOf(input),
+      model: () => {
+        if (model === undefined) return parent.model()
+        return typeof model === 'string' ? parent.resolveModel(model) : model
+      },
       instructions: instructionsOf(config, skills.own),
       parts: [
         {
@@ -187,12 +191,6 @@ export class Child {
       notice: (message) => parent.onEvent({ type: 'notice', agent: this.config.name, message }),
     })
   }
-}
-
-function modelOf({ config, options, parent }: ChildInput): ModelObject | Promise<ModelObject> {
-  const wanted = options.model ?? config.model
-  if (wanted === undefined) return parent.model()
-  return typeof wanted === 'string' ? parent.resolveModel(wanted) : wanted
 }
 
 /** Combines two modes: what one of them rules out is ruled out. `asks` is false for `dont-ask`. */

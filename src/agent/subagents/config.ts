@@ -127,7 +127,7 @@ export function requireConfig(config: SubagentConfig): SubagentConfig {
     message: `The subagent${named} cannot be used: ${problems.map(({ message }) => message).join('; ')}.`,
     hint: problems.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
     diagnostics: problems.map(({ field, message, hint }): Diagnostic => ({
-      code: `subagent-${kebab(field)}`,
+      code: `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
       severity: 'error',
       message,
       path: field,
@@ -211,10 +211,6 @@ function isText(value: unknown): value is string {
 
 function isTexts(value: unknown): boolean {
   return Array.isArray(value) && value.every(isText)
-}
-
-function kebab(field: string): string {
-  return field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
 /**

@@ -1,4 +1,3 @@
-import type { Diagnostic } from '../../core/diagnostic.ts'
 import type { Activation } from '../../library/activation.ts'
 import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '../errors.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
@@ -18,11 +17,10 @@ import {
   type SubagentResult,
 } from './delegation.ts'
 import {
-  type AgentInfo,
+  type AgentDiscovery,
   type DiscoverAgentsOptions,
   subagentNotFound,
   SubagentRegistry,
-  type WithheldAgent,
 } from './discover-agents.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
@@ -290,13 +288,9 @@ export class SubagentManager {
   }
 }
 
-/** What a search for definitions found. */
-export interface SubagentListing {
+/** What a search for definitions found; `agents` are those of `configs` that come from files. */
+export interface SubagentListing extends Omit<AgentDiscovery, 'broken'> {
   configs: readonly SubagentConfig[]
-  /** Those of `configs` that come from files, with where they come from. */
-  agents: readonly AgentInfo[]
-  withheld: readonly WithheldAgent[]
-  diagnostics: readonly Diagnostic[]
 }
 
 /** A subagent that was made for a task and does not work on it yet. */

@@ -8,7 +8,7 @@ import { echoTool } from '../mock-replies.ts'
 interface CallFacts {
   denied: 'yes' | 'no' | 'unclear'
   narrowedBy: string | undefined
-  hook: Omit<HookVerdict, 'input'> | undefined
+  hook: HookVerdict | undefined
   preApproved: boolean
   readOnly: boolean
   needsApproval: boolean | undefined
@@ -54,7 +54,7 @@ async function decideCall(facts: CallFacts): Promise<Decided> {
     rules: {
       preApproved: () => (facts.preApproved ? [{ tool: 'shell' }] : []),
       narrowed: () => (narrowedBy === undefined ? [] : [{ skill: narrowedBy, tools: [] }]),
-      beforeTool: async () => hook && { ...hook, input: undefined },
+      beforeTool: async () => hook,
     },
     approver: facts.approver
       ? async (request) => {
