@@ -28,12 +28,6 @@ const enoughExamples = 4
 
 type Vector = ReadonlyMap<string, number>
 
-interface Taught {
-  text: string
-  weight: number
-  vector: Vector
-}
-
 /**
  * Prepares the likeness of sentences to documents, by their place. A document's own sentences take
  * part in its centre, so that one example does not stand for all that it does; the fewer documents
@@ -55,9 +49,9 @@ export function prepareLikeness(
   texts.forEach(({ own, examples }, at) => {
     const terms = new Set([...own, ...examples.flatMap((example) => [...example.terms])])
     for (const term of terms) {
-      const list = holders.get(term)
-      if (list === undefined) holders.set(term, [at])
-      else list.push(at)
+      const list = holders.get(term) ?? []
+      holders.set(term, list)
+      list.push(at)
     }
   })
   const vectorOf = (terms: ReadonlySet<string>): Vector =>
@@ -77,8 +71,11 @@ export function prepareLikeness(
       vector: vectorOf(terms),
     }))
     const right = given.filter(({ wrong }) => !wrong)
-    const centre = centreOf([{ vector: vectorOf(own), weight: 1 }, ...right])
-    return { centre, right, wrong: given.filter(({ wrong }) => wrong) }
+    const centre = new Map<string, number>()
+    for (const { vector, weight } of [{ vector: vectorOf(own), weight: 1 }, ...right]) {
+      for (const [term, value] of vector) centre.set(term, (centre.get(term) ?? 0) + value * weight)
+    }
+    return { centre: unit(centre), right, wrong: given.filter(({ wrong }) => wrong) }
   })
   const centreWeight = (weights.centre * taught) / documents.length
   return (sentence) => {
@@ -104,17 +101,9 @@ export function prepareLikeness(
   }
 }
 
-function centreOf(parts: readonly { vector: Vector; weight: number }[]): Vector {
-  const centre = new Map<string, number>()
-  for (const { vector, weight } of parts) {
-    for (const [term, value] of vector) centre.set(term, (centre.get(term) ?? 0) + value * weight)
-  }
-  return unit(centre)
-}
-
 function nearestOf(
   query: Vector,
-  examples: readonly Taught[],
+  examples: readonly { text: string; weight: number; vector: Vector }[],
 ): { example: string; closest: number; mean: number } {
   const near = examples
     .map(({ text, weight, vector }) => ({ text, value: cosine(query, vector) * weight }))
@@ -138,9 +127,7 @@ function termsOf(text: string): Set<string> {
 }
 
 function unit(vector: Vector): Vector {
-  let square = 0
-  for (const value of vector.values()) square += value * value
-  const length = Math.sqrt(square)
+  const length = Math.sqrt(cosine(vector, vector))
   return length === 0 ? vector : new Map([...vector].map(([term, value]) => [term, value / length]))
 }
 

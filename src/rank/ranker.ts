@@ -1,6 +1,5 @@
 import { editDistance } from '../core/text.ts'
 import { type Likeness, prepareLikeness } from './likeness.ts'
-import { type Evidence, sureness } from './sureness.ts'
 import { plainWords, sentencesOf, stemOf, type Word, wordsOf } from './words.ts'
 
 /** Something that a sentence may mean: fields of text, and sentences that are known to mean it. */
@@ -27,11 +26,6 @@ export interface RankExample {
   wrong?: boolean | undefined
 }
 
-export interface RankOptions {
-  /** Likeness of meaning by the document's id, -1 to 1; counts only where the words are not sure. */
-  meaning?: ReadonlyMap<string, number> | undefined
-}
-
 export interface Ranked {
   id: string
   /** 1 is one word that no other document has. */
@@ -48,7 +42,7 @@ export interface RankPart {
 }
 
 export interface Ranking {
-  /** Documents with any evidence, best first; equal ones in the order of their ids. */
+  /** Best first; equal ones in the order of their ids. */
   ranked: readonly Ranked[]
   /** The probability that the first is meant, 0 to 1. */
   probability: number
@@ -57,8 +51,11 @@ export interface Ranking {
 }
 
 export interface Ranker {
-  /** Ranks the documents for a sentence. Pure: the same sentence gives the same ranking. */
-  rank(sentence: string, options?: RankOptions): Ranking
+  /**
+   * Ranks the documents for a sentence. Pure: the same sentence gives the same ranking. `meaning` is
+   * likeness by the document's id, -1 to 1; it counts only where the words are not sure.
+   */
+  rank(sentence: string, options?: { meaning?: ReadonlyMap<string, number> | undefined }): Ranking
 }
 
 /** Chosen by cross-validation on MetaTool and on prompts for 25 skills; all lie on plateaus. */
@@ -96,11 +93,15 @@ export function prepareRanker(documents: readonly RankDocument[]): Ranker {
       const found = wordParts(query, index)
       addLikeness(found, likeness, query.reach)
       let ranked = inOrder(found, all, index.rarest)
-      let probability = sureness(evidenceOf(ranked, query, index, likeness))
+      let probability = sureness(ranked, query, index, likeness)
       if (meaning !== undefined && probability < sureOfWords) {
-        addMeaning(found, all, meaning, Math.max(query.reach, index.rarest))
+        const reach = weights.meaning * Math.max(query.reach, index.rarest)
+        all.forEach(({ id }, at) => {
+          const likely = Math.max(0, meaning.get(id) ?? 0)
+          addPart(found, at, { kind: 'meaning', text: likely.toFixed(2), score: likely * reach })
+        })
         ranked = inOrder(found, all, index.rarest)
-        probability = sureness(evidenceOf(ranked, query, index, likeness))
+        probability = sureness(ranked, query, index, likeness)
       }
       const words = query.words.map(({ text, weight }) => ({
         word: text,
@@ -129,17 +130,15 @@ function withMentions(documents: readonly RankDocument[]): readonly RankDocument
     }
     return others.length === 0
   }
-  const own = documents.map(({ fields, ...document }) => ({
-    ...document,
-    fields: fields.map((field) => {
-      const sentences = sentencesOf(field.text)
-      const kept = sentences.filter((sentence) => isOwn(sentence, document.name, field))
-      return kept.length === sentences.length ? field : { ...field, text: kept.join('\n') }
+  const own = documents.map(({ name, fields }) =>
+    fields.map((field) => {
+      const kept = sentencesOf(field.text).filter((sentence) => isOwn(sentence, name, field))
+      return { ...field, text: kept.join('\n') }
     }),
-  }))
-  return own.map((document) => ({
+  )
+  return documents.map((document, at) => ({
     ...document,
-    fields: [...document.fields, ...(mentions.get(document.name) ?? [])],
+    fields: [...(own[at] ?? []), ...(mentions.get(document.name) ?? [])],
   }))
 }
 
@@ -165,32 +164,43 @@ interface Index {
 
 function indexOf(documents: readonly RankDocument[]): Index {
   const counted = documents.map(({ fields }) =>
-    fields.map(({ kind, text, weight }) => {
-      const words = wordsOf(text)
-      return { kind, weight, terms: countTerms(words), length: words.length }
+    fields.map((field) => {
+      const words = wordsOf(field.text)
+      return { ...field, terms: countTerms(words), length: words.length }
     }),
   )
-  const average = averageLengths(counted.flat())
+  const byKind = Map.groupBy(counted.flat(), ({ kind }) => kind)
+  const lengths = new Map(
+    [...byKind].map(([kind, fields]) => {
+      const filled = fields.filter(({ length }) => length > 0)
+      const sum = filled.reduce((total, { length }) => total + length, 0)
+      return [kind, sum / Math.max(1, filled.length)]
+    }),
+  )
+  const average = (kind: string): number => lengths.get(kind) || 1
   const postings = new Map<string, Posting[]>()
   counted.forEach((fields, at) => {
     for (const [term, { weight, kind }] of termWeights(fields, average)) {
-      const list = postings.get(term)
-      if (list === undefined) postings.set(term, [{ at, weight, kind }])
-      else list.push({ at, weight, kind })
+      const list = postings.get(term) ?? []
+      postings.set(term, list)
+      list.push({ at, weight, kind })
     }
   })
-  const { holders, total } =
-    documents.length > smallCatalogue
-      ? { holders: undefined, total: documents.length }
-      : sentenceSpread(documents)
-  const rarityOf = (count: number): number => Math.log(1 + (total - count + 0.5) / (count + 0.5))
+  // In a small catalogue documents are too few to count.
+  const texts = documents.map(({ fields }) => fields.map(({ text }) => text).join('\n'))
+  const counts = documents.length > smallCatalogue ? texts : texts.flatMap(sentencesOf)
+  const holders = new Map<string, number>()
+  for (const term of counts.flatMap((text) => [...countTerms(wordsOf(text)).keys()])) {
+    holders.set(term, (holders.get(term) ?? 0) + 1)
+  }
+  const rarityOf = (held: number): number =>
+    Math.log(1 + (counts.length - held + 0.5) / (held + 0.5))
   const rarest = Math.max(rarityOf(1), 0.1)
   const single = [...postings.keys()].filter((term) => !term.includes(' '))
   return {
     postings,
     rarity(term) {
-      const count = (holders ?? postings).get(term)
-      const held = typeof count === 'number' ? count : (count?.length ?? 0)
+      const held = holders.get(term) ?? 0
       return held === 0 ? rarest : Math.max(rarityOf(held), 0.05)
     },
     rarest,
@@ -204,63 +214,22 @@ function indexOf(documents: readonly RankDocument[]): Index {
   }
 }
 
-interface CountedField {
-  kind: string
-  weight: number
-  terms: ReadonlyMap<string, number>
-  length: number
-}
-
-function averageLengths(fields: readonly CountedField[]): Map<string, number> {
-  const filled = Map.groupBy(
-    fields.filter(({ length }) => length > 0),
-    ({ kind }) => kind,
-  )
-  return new Map(
-    [...filled].map(([kind, some]) => [
-      kind,
-      some.reduce((sum, { length }) => sum + length, 0) / some.length,
-    ]),
-  )
-}
-
 /** BM25F: a term's occurrences in all fields of a document, by the fields' weights and lengths. */
 function termWeights(
-  fields: readonly CountedField[],
-  average: ReadonlyMap<string, number>,
+  fields: readonly (RankField & { terms: ReadonlyMap<string, number>; length: number })[],
+  average: (kind: string) => number,
 ): Map<string, { weight: number; kind: string; most: number }> {
   const weighted = new Map<string, { weight: number; kind: string; most: number }>()
   for (const { kind, weight, terms, length } of fields) {
-    const share = length / (average.get(kind) ?? 1)
-    const dilution = 1 - weights.dilution + weights.dilution * share
+    const dilution = 1 + weights.dilution * (length / average(kind) - 1)
     for (const [term, times] of terms) {
       const value = (weight * times) / dilution
-      const known = weighted.get(term)
-      if (known === undefined) weighted.set(term, { weight: value, kind, most: value })
-      else {
-        known.weight += value
-        if (value > known.most) Object.assign(known, { kind, most: value })
-      }
+      const known = weighted.get(term) ?? { weight: 0, kind, most: 0 }
+      const top = value > known.most ? { kind, most: value } : {}
+      weighted.set(term, { ...known, ...top, weight: known.weight + value })
     }
   }
   return weighted
-}
-
-/** In how many sentences each term is: in a small catalogue documents are too few to count. */
-function sentenceSpread(documents: readonly RankDocument[]): {
-  holders: ReadonlyMap<string, number>
-  total: number
-} {
-  const sentences = documents.flatMap(({ fields }) =>
-    fields.flatMap(({ text }) => sentencesOf(text)),
-  )
-  const holders = new Map<string, number>()
-  for (const sentence of sentences) {
-    for (const term of countTerms(wordsOf(sentence)).keys()) {
-      holders.set(term, (holders.get(term) ?? 0) + 1)
-    }
-  }
-  return { holders, total: sentences.length }
 }
 
 /** The stems of words, and the pairs of neighbours. */
@@ -306,11 +275,10 @@ function readQuery(sentence: string, index: Index): Query {
 }
 
 function queryWord(text: string, stem: string, index: Index): QueryTerm {
-  const term = index.postings.has(stem) ? stem : similarWord(stem, index)
-  if (term === undefined) return { term: stem, text, weight: index.rarest }
-  return term === stem
-    ? { term, text, weight: index.rarity(term) }
-    : { term, text: `${text} (${term})`, weight: weights.similar * index.rarity(term) }
+  const similar = index.postings.has(stem) ? undefined : similarWord(stem, index)
+  if (similar === undefined) return { term: stem, text, weight: index.rarity(stem) }
+  const weight = weights.similar * index.rarity(similar)
+  return { term: similar, text: `${text} (${similar})`, weight }
 }
 
 /** The word of the documents that was probably meant: one that continues it, or a misspelling. */
@@ -355,23 +323,8 @@ function addLikeness(found: Found, likeness: ReadonlyMap<number, Likeness>, reac
   }
 }
 
-function addMeaning(
-  found: Found,
-  documents: readonly RankDocument[],
-  meaning: ReadonlyMap<string, number>,
-  reach: number,
-): void {
-  documents.forEach(({ id }, at) => {
-    const likeness = meaning.get(id) ?? 0
-    const score = likeness * weights.meaning * reach
-    if (score > 0) addPart(found, at, { kind: 'meaning', text: likeness.toFixed(2), score })
-  })
-}
-
 function addPart(found: Found, at: number, part: RankPart): void {
-  const parts = found.get(at)
-  if (parts === undefined) found.set(at, [part])
-  else parts.push(part)
+  found.set(at, [...(found.get(at) ?? []), part])
 }
 
 function inOrder(found: Found, documents: readonly RankDocument[], rarest: number): Ranked[] {
@@ -391,28 +344,36 @@ function inOrder(found: Found, documents: readonly RankDocument[], rarest: numbe
     }))
 }
 
-/** What says whether the first is meant, whatever the size of the catalogue. */
-function evidenceOf(
+/**
+ * The probability that the first is meant, whatever the size of the catalogue: a logistic regression,
+ * fitted on MetaTool without and with examples, and on single steps over large and small catalogues.
+ */
+function sureness(
   [first, second, ...others]: readonly Ranked[],
   { words, reach }: Query,
   { documents, postings, rarest }: Index,
   likeness: ReadonlyMap<number, Likeness>,
-): Evidence {
-  const { at = -1, name = [] } = documents.get(first?.id ?? '') ?? {}
+): number {
+  if (first === undefined || reach === 0) return 0
+  const { at = -1, name = [] } = documents.get(first.id) ?? {}
   const said = new Set(words.map(({ term }) => term))
-  const score = first?.score ?? 0
-  const covered = words
-    .filter(({ term }) => postings.get(term)?.some((posting) => posting.at === at))
-    .reduce((sum, { weight }) => sum + weight, 0)
-  return {
-    reached: reach === 0 ? 0 : (score * rarest) / reach,
-    lead: score === 0 ? 0 : (score - (second?.score ?? 0)) / score,
-    covered: reach === 0 ? 0 : covered / reach,
-    name: name.filter((word) => said.has(word)).length / Math.max(1, name.length),
-    example: likeness.get(at)?.closest ?? 0,
-    words: words.length,
-    rivals: others.filter((one) => one.score > 0.8 * score).length,
-  }
+  const held = words.filter(({ term }) => postings.get(term)?.some((one) => one.at === at))
+  const lead = 1 - (second?.score ?? 0) / first.score
+  const reached = (first.score * rarest) / reach
+  const example = likeness.get(at)?.closest ?? 0
+  const rivals = others.filter((one) => one.score > 0.8 * first.score).length
+  const sum =
+    -4.2 +
+    Math.log(1 + reached) +
+    1.4 * lead +
+    1.3 * Math.sqrt(lead * Math.min(1, reached)) +
+    (2 * held.reduce((total, { weight }) => total + weight, 0)) / reach +
+    (0.6 * name.filter((word) => said.has(word)).length) / Math.max(1, name.length) -
+    0.5 * example +
+    0.9 * Math.log(1 + words.length) -
+    0.4 * Math.log(1 + rivals)
+  const probability = 1 / (1 + Math.exp(-sum))
+  return example > 0.95 && lead > 0.1 ? Math.max(probability, 0.95) : probability
 }
 
 function sumOf(parts: readonly RankPart[]): number {

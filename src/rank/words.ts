@@ -2,9 +2,7 @@ import { stemmer } from 'stemmer'
 
 /** Longer texts are cut here: nobody types more into one request. */
 const longestText = 100_000
-const longestWord = 60
 
-/** A word of a text, and its stem. */
 export interface Word {
   text: string
   stem: string
@@ -16,7 +14,7 @@ export interface Word {
  */
 export function wordsOf(text: string): Word[] {
   return plainWords(text).flatMap((word) =>
-    word.length > longestWord || stopWords.has(word) ? [] : [{ text: word, stem: stemOf(word) }],
+    word.length > 60 || stopWords.has(word) ? [] : [{ text: word, stem: stemOf(word) }],
   )
 }
 
@@ -46,10 +44,6 @@ export function stemOf(word: string): string {
   return stem
 }
 
-export function isStopWord(word: string): boolean {
-  return stopWords.has(word)
-}
-
 /** Returns the sentences of a text; a line break and a semicolon also end one. */
 export function sentencesOf(text: string): string[] {
   return text
@@ -59,7 +53,7 @@ export function sentencesOf(text: string): string[] {
 }
 
 /** Grammar and the manners of asking, compared before stemming. */
-const stopWords: ReadonlySet<string> = new Set(
+export const stopWords: ReadonlySet<string> = new Set(
   [
     'a an the this that these those it its itself there here',
     'i me my mine myself you your yours yourself we us our ours ourselves they them their theirs',

@@ -18,7 +18,6 @@ import { bareMessage } from '../call/failure-text.ts'
 import { definitionOf, findTool } from '../call/find-tool.ts'
 import { foreseeCall, foreseeGuard } from '../call/foresee.ts'
 import { unsaid } from '../call/run-plan.ts'
-import type { BatchResult, ChainResult } from '../call/steps.ts'
 import type { PlannedCall } from '../parameters/plan-request.ts'
 import { confirmedRequests, learnExample, readLearned } from '../route/learned.ts'
 import type { Route } from '../route/route.ts'
@@ -26,28 +25,22 @@ import { callNotes, callText, shownCall, type ShownCall, valueOfReport } from '.
 import { answerOf, sayUnasked } from './project-tools.ts'
 import { requestRouter } from './route.ts'
 import {
-  batchCode,
-  batchNotes,
-  batchText,
   boundedBatch,
   boundedChain,
-  chainCode,
-  chainText,
-  type DryRun,
   dryRun,
-  dryRunCode,
-  dryRunNotes,
-  dryRunText,
   type GuardResult,
   guardResult,
   guardText,
   isBatch,
+  stepsCode,
+  stepsNotes,
+  type StepsResult,
+  stepsText,
 } from './steps.ts'
 import {
   type CallEvent,
   callOptions,
   callProgress,
-  type Cancelled,
   dryRunOption,
   isCancelled,
   rawOption,
@@ -92,14 +85,8 @@ interface PlanResult extends RouteFacts {
   exitCode?: ExitCode | undefined
 }
 
-type Result =
-  | readonly BatchResult[]
-  | ChainResult
-  | DryRun
-  | PlanResult
-  | CalledResult
-  | UnclearResult
-  | Cancelled
+type RequestResult = PlanResult | CalledResult | UnclearResult
+type Result = StepsResult | RequestResult
 
 export const command = defineCommand<Result, CallEvent>()({
   arguments: { '<request...>': 'what to do, in words; - for stdin' },
@@ -152,16 +139,22 @@ export const command = defineCommand<Result, CallEvent>()({
   progress: callProgress,
 })
 
+function isRequest(result: Result): result is RequestResult {
+  if (isBatch(result) || isCancelled(result)) return false
+  return 'status' in result || 'error' in result || 'missing' in result
+}
+
 function codeOf(result: Result): ExitCode {
-  if (isBatch(result)) return batchCode(result)
-  if (isCancelled(result)) return exitCode.interrupted
-  if ('completed' in result) return chainCode(result)
+  if (!isRequest(result)) return stepsCode(result)
   if ('status' in result) {
-    const codes = { success: exitCode.done, error: exitCode.badAnswer } as const
-    return result.status === 'cancelled' ? exitCode.interrupted : codes[result.status]
+    const codes = {
+      success: exitCode.done,
+      error: exitCode.badAnswer,
+      cancelled: exitCode.interrupted,
+    } as const
+    return codes[result.status]
   }
   if ('error' in result) return result.exitCode ?? exitCode.notFound
-  if (!('missing' in result)) return dryRunCode(result)
   if (result.missing.length > 0 || result.unplaced.length > 0) {
     return result.exitCode ?? exitCode.notFound
   }
@@ -170,24 +163,19 @@ function codeOf(result: Result): ExitCode {
 }
 
 function textOf(result: Result): string {
-  if (isBatch(result)) return batchText(result)
-  if (isCancelled(result) || 'error' in result) return ''
-  if ('completed' in result) return chainText(result)
-  if ('status' in result) return shown(result).map(callText).join('')
-  return 'missing' in result ? planText(result) : dryRunText(result)
+  if (!isRequest(result)) return stepsText(result)
+  if ('error' in result) return ''
+  return 'status' in result ? shown(result).map(callText).join('') : planText(result)
 }
 
 function notesOf(result: Result): readonly Note[] {
-  if (isBatch(result)) return batchNotes(result)
-  if (isCancelled(result)) return ['Cancelled.']
-  if ('completed' in result) return []
+  if (!isRequest(result)) return stepsNotes(result)
+  if ('error' in result) return unclearNotes(result)
   if ('status' in result) {
     const { cancelled } = result
     const stopped = cancelled === undefined ? [] : [`Cancelled: [${cancelled.join(', ')}]`]
     return [...shown(result).flatMap(callNotes), ...stopped.map((failure) => ({ failure }))]
   }
-  if ('error' in result) return unclearNotes(result)
-  if (!('missing' in result)) return dryRunNotes(result)
   const { complete } = result
   const next = complete === undefined ? [] : [`Next: complete it: ${complete}`]
   return ['Nothing was called.', ...next]

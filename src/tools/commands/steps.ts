@@ -1,11 +1,11 @@
-import { defineCommand, type Note } from '../../core/command.ts'
+import { type AnyCommand, defineCommand, type Note } from '../../core/command.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { inputText } from '../../core/input-text.ts'
 import { amount, safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { planLine } from '../call/consent.ts'
 import type { SavePlace } from '../call/content.ts'
-import type { CallContext } from '../call/context.ts'
+import type { CallContext, CallReport } from '../call/context.ts'
 import {
   type DirectiveReading,
   parseBatchText,
@@ -48,75 +48,66 @@ export interface DryRun {
   steps: readonly PlannedStep[]
 }
 
-export const batch = defineCommand<readonly BatchResult[] | DryRun | Cancelled, CallEvent>()({
-  arguments: {
-    '[batch]': 'BATCH: […] or the list alone, @FILE, or - for stdin (default: "-")',
-  },
-  options: { ...callOptions, dryRun: dryRunOption },
-  examples: [
-    'tools batch \'BATCH: [{"tool": "get_issue", "params": {"issue_number": 1}}, {"tool": "list_pages"}]\'',
-  ],
-  async run(context, { arguments: [given = '-'], ...options }) {
-    const steps = stepsIn(parseBatchText(await inputText(given, context)), 'batch')
-    return await withToolCalls(context, options, async ({ calls, place }) => {
-      await checkBatch(steps, calls)
-      if (options.dryRun) return await dryRun('batch', steps, calls)
-      const results = await runBatch(steps, calls, {
-        onStep: stepListener(context, steps.length),
-        toValue: (report) => valueOfReport(report, place),
-      })
-      return await boundedBatch(results, place)
-    })
-  },
-  exitCode: (result) =>
-    isBatch(result)
-      ? batchCode(result)
-      : isCancelled(result)
-        ? exitCode.interrupted
-        : dryRunCode(result),
-  render: (result) =>
-    isBatch(result) ? batchText(result) : isCancelled(result) ? '' : dryRunText(result),
-  notes: (result) =>
-    isBatch(result)
-      ? batchNotes(result)
-      : isCancelled(result)
-        ? ['Cancelled.']
-        : dryRunNotes(result),
-  progress: callProgress,
-})
+/** What batches and chains come to, also within a request. */
+export type StepsResult = readonly BatchResult[] | ChainResult | DryRun | Cancelled
 
-export const chain = defineCommand<ChainResult | DryRun | Cancelled, CallEvent>()({
-  arguments: {
-    '[chain]': 'CHAIN: […] or the list alone, @FILE, or - for stdin (default: "-")',
-  },
-  options: { ...callOptions, dryRun: dryRunOption },
-  examples: [
-    'tools chain \'CHAIN: [{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "element"}, {"tool": "click", "params": {"target": "$element"}}]\'',
-  ],
-  async run(context, { arguments: [given = '-'], ...options }) {
-    const steps = stepsIn(parseChainText(await inputText(given, context)), 'chain')
-    return await withToolCalls(context, options, async ({ calls, place }) => {
-      await checkChain(steps, calls)
-      if (options.dryRun) return await dryRun('chain', steps, calls)
-      const result = await runToolChain(steps, calls, {
-        onStep: stepListener(context, steps.length),
-        toValue: (report) => valueOfReport(report, place),
+export const batch = stepsCommand(
+  'batch',
+  '[{"tool": "get_issue", "params": {"issue_number": 1}}, {"tool": "list_pages"}]',
+)
+
+export const chain = stepsCommand(
+  'chain',
+  '[{"tool": "get_element", "params": {"selector": "#btn"}, "output_as": "element"}, {"tool": "click", "params": {"target": "$element"}}]',
+)
+
+function stepsCommand(kind: 'batch' | 'chain', example: string): AnyCommand {
+  const word = kind.toUpperCase()
+  return defineCommand<StepsResult, CallEvent>()({
+    arguments: {
+      [`[${kind}]`]: `${word}: […] or the list alone, @FILE, or - for stdin (default: "-")`,
+    },
+    options: { ...callOptions, dryRun: dryRunOption },
+    examples: [`tools ${kind} '${word}: ${example}'`],
+    async run(context, { arguments: [given = '-'], ...options }) {
+      const parse = kind === 'batch' ? parseBatchText : parseChainText
+      const steps = stepsIn(parse(await inputText(given, context)), kind)
+      return await withToolCalls(context, options, async ({ calls, place }) => {
+        await (kind === 'batch' ? checkBatch : checkChain)(steps, calls)
+        if (options.dryRun) return await dryRun(kind, steps, calls)
+        const listened = {
+          onStep: stepListener(context, steps.length),
+          toValue: (report: CallReport & { status: 'success' }) => valueOfReport(report, place),
+        }
+        return kind === 'batch'
+          ? await boundedBatch(await runBatch(steps, calls, listened), place)
+          : await boundedChain(await runToolChain(steps, calls, listened), place)
       })
-      return await boundedChain(result, place)
-    })
-  },
-  exitCode: (result) =>
-    isCancelled(result)
-      ? exitCode.interrupted
-      : 'steps' in result
-        ? dryRunCode(result)
-        : chainCode(result),
-  render: (result) =>
-    isCancelled(result) ? '' : 'steps' in result ? dryRunText(result) : chainText(result),
-  notes: (result) =>
-    isCancelled(result) ? ['Cancelled.'] : 'steps' in result ? dryRunNotes(result) : [],
-  progress: callProgress,
-})
+    },
+    exitCode: stepsCode,
+    render: stepsText,
+    notes: stepsNotes,
+    progress: callProgress,
+  })
+}
+
+export function stepsCode(result: StepsResult): ExitCode {
+  if (isBatch(result)) return batchCode(result)
+  if (isCancelled(result)) return exitCode.interrupted
+  return 'steps' in result ? dryRunCode(result) : chainCode(result)
+}
+
+export function stepsText(result: StepsResult): string {
+  if (isBatch(result)) return result.map(resultText).join('')
+  if (isCancelled(result)) return ''
+  return 'steps' in result ? dryRunText(result) : chainText(result)
+}
+
+export function stepsNotes(result: StepsResult): readonly Note[] {
+  if (isBatch(result)) return [partialText(result)].filter((line) => line !== undefined)
+  if (isCancelled(result)) return ['Cancelled.']
+  return 'steps' in result ? dryRunNotes(result) : []
+}
 
 /** @throws {ToolRequestError} for a text that cannot be read */
 function stepsIn(reading: DirectiveReading, what: 'batch' | 'chain'): readonly ToolStep[] {
@@ -155,21 +146,12 @@ async function boundedResult<T extends { tool: string; result?: JsonValue }>(
   return { ...entry, result: await boundedValue(entry.result, entry.tool, place) }
 }
 
-export function batchText(results: readonly BatchResult[]): string {
-  return results.map(resultText).join('')
-}
-
-export function batchNotes(results: readonly BatchResult[]): Note[] {
-  const partial = partialText(results)
-  return partial === undefined ? [] : [partial]
-}
-
-export function batchCode(results: readonly BatchResult[]): ExitCode {
+function batchCode(results: readonly BatchResult[]): ExitCode {
   if (results.some(({ status }) => status === 'cancelled')) return exitCode.interrupted
   return results.every(({ status }) => status === 'success') ? exitCode.done : exitCode.badAnswer
 }
 
-export function chainText({ completed, failed, cancelled, skipped }: ChainResult): string {
+function chainText({ completed, failed, cancelled, skipped }: ChainResult): string {
   const results: BatchResult[] = [
     ...completed.map((result) => ({ ...result, status: 'success' as const })),
     ...(failed === undefined ? [] : [{ ...failed, status: 'error' as const }]),
@@ -179,7 +161,7 @@ export function chainText({ completed, failed, cancelled, skipped }: ChainResult
   return results.map(resultText).join('') + rest
 }
 
-export function chainCode({ failed, cancelled }: ChainResult): ExitCode {
+function chainCode({ failed, cancelled }: ChainResult): ExitCode {
   if (cancelled !== undefined) return exitCode.interrupted
   return failed === undefined ? exitCode.done : exitCode.badAnswer
 }
@@ -219,7 +201,7 @@ export async function dryRun(
   return { steps: planned }
 }
 
-export function dryRunText({ steps }: DryRun): string {
+function dryRunText({ steps }: DryRun): string {
   return steps
     .map(({ unknown, problems, notes, before, refused, ...call }, index) => {
       const fails = unknown.map((name) => `$${name} is unknown here`)
@@ -229,13 +211,13 @@ export function dryRunText({ steps }: DryRun): string {
     .join('')
 }
 
-export function dryRunNotes({ steps }: DryRun): Note[] {
+function dryRunNotes({ steps }: DryRun): Note[] {
   const wrong = steps.filter((step) => isWrong(step) || step.refused !== undefined).length
   const faulty = wrong === 0 ? '' : ` ${amount(wrong, 'call')} cannot be made so.`
   return [`${amount(steps.length, 'call')} planned; nothing was called.${faulty}`]
 }
 
-export function dryRunCode({ steps }: DryRun): ExitCode {
+function dryRunCode({ steps }: DryRun): ExitCode {
   if (steps.some(({ refused }) => refused !== undefined)) return exitCode.refused
   return steps.some(isWrong) ? exitCode.usage : exitCode.done
 }

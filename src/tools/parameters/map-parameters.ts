@@ -1,5 +1,5 @@
 import { nearest } from '../../core/text.ts'
-import { isStopWord, stemOf } from '../../rank/words.ts'
+import { stopWords, stemOf } from '../../rank/words.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { blankObjects, jsonObjectsIn } from '../call/directive-text.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
@@ -237,7 +237,7 @@ function accepts(parameter: Parameter, text: string): boolean {
 
 /** Stems of a parameter's name that may stand before its value: `pull_number` is `pull`, `number`. */
 function labels({ words }: Parameter): string[] {
-  return words.filter((word) => !isStopWord(word) && word !== 'id').map(stemOf)
+  return words.filter((word) => !stopWords.has(word) && word !== 'id').map(stemOf)
 }
 
 function valueBeside({ reading }: Placing, at: number): Token | undefined {
@@ -269,7 +269,7 @@ function listFrom({ reading: { tokens, used, isKnown, text } }: Placing, first: 
 /** The one parameter that has a word of the request among its choices. */
 function placeChoices({ reading, open, take }: Placing, { name }: ToolDefinition): void {
   const own = wordsOf(name).map(stemOf)
-  const first = reading.tokens.find(({ text }) => !isStopWord(text.toLowerCase()))
+  const first = reading.tokens.find(({ text }) => !stopWords.has(text.toLowerCase()))
   const said = new Map<Parameter, { choice: string; token: Token }[]>()
   for (const token of reading.tokens) {
     if (reading.used.has(token) || token.slot?.kind === 'quoted') continue
@@ -298,7 +298,7 @@ function placeChoices({ reading, open, take }: Placing, { name }: ToolDefinition
 /** Whether grammar follows a word, or nothing. */
 function isGrammar({ tokens }: Reading, token: Token): boolean {
   const next = tokens[tokens.indexOf(token) + 1]
-  return next === undefined || next.slot !== undefined || isStopWord(next.text.toLowerCase())
+  return next === undefined || next.slot !== undefined || stopWords.has(next.text.toLowerCase())
 }
 
 function chosen({ text, stem }: Token, choices: Parameter['choices']): string | undefined {

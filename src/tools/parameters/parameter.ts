@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
@@ -97,15 +98,11 @@ function choicesOf(schema: JsonObject): readonly JsonValue[] {
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {
-  return typeof value === 'object' && value !== null && !isList(value) ? value : {}
+  return isObject<JsonValue>(value) ? value : {}
 }
 
 function arrayOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return value !== undefined && isList(value) ? value : []
-}
-
-function isList(value: JsonValue): value is readonly JsonValue[] {
-  return Array.isArray(value)
+  return Array.isArray(value) ? value : []
 }
 
 function textOf(value: JsonValue | undefined): string | undefined {

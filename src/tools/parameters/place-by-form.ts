@@ -1,4 +1,4 @@
-import { isStopWord, stemOf } from '../../rank/words.ts'
+import { stopWords, stemOf } from '../../rank/words.ts'
 import { coerceText } from './coerce.ts'
 import type { Placing } from './map-parameters.ts'
 import type { Parameter } from './parameter.ts'
@@ -68,7 +68,7 @@ function placeSearch({ reading, open, take }: Placing): void {
   const parameter = onlyOne(texts)
   if (from < 0 || first === undefined || last === undefined || parameter === undefined) return
   const isWhole = words.every(
-    (token) => token.slot === undefined && (isLeft(token) || isStopWord(token.text)),
+    (token) => token.slot === undefined && (isLeft(token) || stopWords.has(token.text)),
   )
   const before = /\b(?:for|about|on)\s+(?:an?\s+|the\s+)?$/i.test(text.slice(0, first.start))
   if (isWhole && before)

@@ -1,4 +1,4 @@
-import { isStopWord, plainWords, stemOf } from '../../rank/words.ts'
+import { stopWords, plainWords, stemOf } from '../../rank/words.ts'
 import type { ToolDefinition } from '../model.ts'
 import { callingVerbs, readingVerbs } from '../contract.ts'
 import { type Parameter, parametersOf, wordsOf } from './parameter.ts'
@@ -41,9 +41,9 @@ export function readRequest(
   const reads = readingVerbs.has(name[0] ?? '')
   const isVerb = (word: string): boolean =>
     callingVerbs.has(word) || (reads && readingVerbs.has(word))
-  const first = tokens.find(({ text: word }) => !isStopWord(word.toLowerCase()))
+  const first = tokens.find(({ text: word }) => !stopWords.has(word.toLowerCase()))
   const isKnown = ({ stem, text: word, ...token }: Token): boolean =>
-    isStopWord(word.toLowerCase()) ||
+    stopWords.has(word.toLowerCase()) ||
     vocabulary.has(stem) ||
     [...vocabulary].some((known) => isSameWord(known, stem)) ||
     isInitials(word.toLowerCase(), name) ||
