@@ -72,7 +72,7 @@ export class LockStore {
       this.texts.keep([], [])
       rmSync(this.mark, { force: true })
       const isThere = entryStats(this.path).kind !== 'missing'
-      rmSync(this.path, { force: true })
+      if (isThere) rmSync(this.path)
       return isThere
     })
   }
