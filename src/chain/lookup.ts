@@ -3,7 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { isInside, readRegularFile } from '../core/read-files.ts'
 import { sha256 } from '../core/json.ts'
-import { findScripts, type ScriptSearch } from '../exec/find-script.ts'
+import { findScript, findVerifyScript, type ScriptSearch } from '../exec/find-script.ts'
 import { type SkillRequest, skillRequests } from '../exec/agent-clients.ts'
 import { besideChain } from '../skill/declarations.ts'
 import type { ChainDeclaration, SkillDocument, SkillFields } from '../skill/model.ts'
@@ -87,9 +87,9 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
   const { skill, diagnostics } = parseSkill(reading.text, { path })
   if (skill === undefined) return { facts: undefined, diagnostics }
   const { fields } = skill
-  const found = findScripts(directory, fields.run)
-  const verify = found.verify
-  const run = fields.chain === undefined ? found.run : none
+  const script = findScript(directory, fields.run)
+  const verify = findVerifyScript(directory)
+  const run = fields.chain === undefined ? script : none
   const files = [file, pathOf(run), pathOf(verify)]
   const isBroken = run.kind === 'broken' || isRefused(skill)
   return {
@@ -98,19 +98,15 @@ function loadSkill(directory: string, options: DiskLookupOptions): SkillReport {
       directory,
       path,
       chain: fields.chain,
-      warnings: unheeded(skill, diagnostics, pathOf(found.run)),
+      warnings: unheeded(skill, diagnostics, pathOf(script)),
       script: pathOf(run),
       verify: pathOf(verify),
       broken: isBroken || undefined,
       refusedNames: diagnostics.some(({ code }) => code === 'chain-step-name') || undefined,
       sandbox: fields.sandbox,
       personOnly: fields.disableModelInvocation || undefined,
-      digest: skillDigest(directory, files, {
-        ...contentOf(run),
-        ...contentOf(verify),
-        // Last: what was parsed counts, also where it is its own script and differs by now.
-        [file]: reading.bytes,
-      }),
+      // What was parsed counts, also where it is its own script and differs by now.
+      digest: skillDigest(directory, files, { [file]: reading.bytes }),
       tokens: estimateTokens(skill.body),
       requests: requestsOf(fields),
       trust: options.trustOf(skill, directory),
@@ -147,11 +143,6 @@ const none: ScriptSearch = { kind: 'none' }
 
 function pathOf(search: ScriptSearch): string | undefined {
   return search.kind === 'found' ? search.script.relative : undefined
-}
-
-function contentOf(search: ScriptSearch): Record<string, Buffer> {
-  if (search.kind !== 'found' || search.content === undefined) return {}
-  return { [search.script.relative]: search.content }
 }
 
 /** Where `scripts` as a whole is what is wrong, both searches say so. */

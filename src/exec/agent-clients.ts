@@ -91,20 +91,10 @@ export function isAgentCli(name: string): name is AgentCliName {
 }
 
 /** Variables that any program with a network connection needs to find its way. */
-export const networkVariables: readonly string[] = [
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'XDG_CONFIG_HOME',
-  'XDG_DATA_HOME',
-  'XDG_CACHE_HOME',
-  'XDG_STATE_HOME',
-]
+export const networkVariables: readonly string[] =
+  'HTTP_PROXY HTTPS_PROXY NO_PROXY http_proxy https_proxy no_proxy NODE_EXTRA_CA_CERTS SSL_CERT_FILE XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_STATE_HOME'.split(
+    ' ',
+  )
 
 function toolText({ tool, pattern }: AllowedTool): string {
   return pattern === undefined ? tool : `${tool}(${pattern})`

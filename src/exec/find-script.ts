@@ -1,12 +1,4 @@
-import {
-  closeSync,
-  type Dirent,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, type Dirent, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { lookProblem } from '../core/errors.ts'
@@ -21,8 +13,7 @@ export interface Script {
 }
 
 export type ScriptSearch =
-  /** `content` is all of a small file, where it was read to find out what executes it. */
-  | { kind: 'found'; script: Script; content?: Buffer | undefined }
+  | { kind: 'found'; script: Script }
   | { kind: 'none' }
   | { kind: 'broken'; diagnostic: Diagnostic }
 
@@ -32,24 +23,11 @@ export type ScriptSearch =
  */
 export function findScript(directory: string, run: string | undefined): ScriptSearch {
   if (run !== undefined) return openScript(directory, run)
-  return conventionalScript(directory, entriesOf(directory), 'run')
+  return conventionalScript(directory, 'run')
 }
 
 export function findVerifyScript(directory: string): ScriptSearch {
-  return conventionalScript(directory, entriesOf(directory), 'verify')
-}
-
-/** {@link findScript} and {@link findVerifyScript} with one look at the directory. */
-export function findScripts(
-  directory: string,
-  run: string | undefined,
-): { run: ScriptSearch; verify: ScriptSearch } {
-  const entries = entriesOf(directory)
-  const named = run === undefined ? undefined : openScript(directory, run)
-  return {
-    run: named ?? conventionalScript(directory, entries, 'run'),
-    verify: conventionalScript(directory, entries, 'verify'),
-  }
+  return conventionalScript(directory, 'verify')
 }
 
 const hints = {
@@ -57,11 +35,8 @@ const hints = {
   verify: 'Keep one of them.',
 } as const
 
-function conventionalScript(
-  directory: string,
-  entries: Entries,
-  stem: keyof typeof hints,
-): ScriptSearch {
+function conventionalScript(directory: string, stem: keyof typeof hints): ScriptSearch {
+  const entries = entriesOf(directory)
   if (!Array.isArray(entries)) return entries
   const present = scriptsNamed(directory, entries, stem)
   const [only, second] = present
@@ -108,7 +83,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
       'Name a file below the directory of the skill.',
     )
   }
-  const { head, executable, content, problem } = lookInto(inside.path)
+  const { head, executable, problem } = lookInto(inside.path)
   const { platform } = process
   const interpreter = interpreterFor({ path: inside.path, head, executable, platform })
   // A program may be executed by whom it cannot be read; an interpreter has to read its script.
@@ -123,7 +98,7 @@ function openScript(directory: string, relative: string): ScriptSearch {
       'Begin it with a line such as #!/bin/sh, give it a known extension (.sh .mjs .js .ts .py), or set its run bit.',
     )
   }
-  return { kind: 'found', script: { path: inside.path, relative, ...interpreter }, content }
+  return { kind: 'found', script: { path: inside.path, relative, ...interpreter } }
 }
 
 /** A link that leads nowhere is meant too: whoever opens it says what is wrong with it. */
@@ -150,22 +125,18 @@ interface Look {
   /** The first bytes, of which each is a character. */
   head: string
   executable: boolean
-  content?: Buffer | undefined
   problem?: string | undefined
 }
+
+const headBytes = 256
 
 function lookInto(path: string): Look {
   try {
     const descriptor = openSync(path, 'r')
     try {
-      const { mode, size } = fstatSync(descriptor)
-      const bytes = Buffer.allocUnsafe(size <= maxSmallBytes ? size + 1 : headBytes)
-      const count = readSync(descriptor, bytes)
-      return {
-        head: bytes.toString('latin1', 0, Math.min(count, headBytes)),
-        executable: (mode & 0o111) !== 0,
-        content: count === size ? bytes.subarray(0, count) : undefined,
-      }
+      const bytes = Buffer.alloc(headBytes)
+      const head = bytes.toString('latin1', 0, readSync(descriptor, bytes))
+      return { head, executable: isExecutable(path) }
     } finally {
       closeSync(descriptor)
     }
@@ -174,10 +145,6 @@ function lookInto(path: string): Look {
   }
 }
 
-const headBytes = 256
-const maxSmallBytes = 16_384
-
-/** For a program that may be executed but not read. */
 function isExecutable(path: string): boolean {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0
   return (mode & 0o111) !== 0

@@ -85,42 +85,30 @@ interface ScriptFiles {
 }
 
 function start(request: ScriptRequest, files: ScriptFiles): Promise<ProcessResult> {
-  const { script, timeoutMs, outputLimit, signal, onOutput, confinement } = request
-  if (confinement !== undefined) return startConfined(request, confinement, files)
-  const { skillDirectory, scratch } = request
+  const { script, skillDirectory, scratch, confinement, environment } = request
+  const { timeoutMs, outputLimit, signal, onOutput } = request
+  const limits = { timeoutMs, outputLimit, signal, onOutput }
+  if (confinement !== undefined) {
+    return runConfined(confinement, {
+      ...limits,
+      script,
+      skillDirectory,
+      arguments: request.arguments,
+      ambient: environment,
+      ...files,
+      // Through a pipe: a file could be opened again for writing by its descriptor.
+      stdin: request.input,
+      own: (places) => ownVariables(request, places),
+    })
+  }
   const places = { skill: skillDirectory, scratch, ...files }
   return (request.run ?? runProcess)({
+    ...limits,
     file: script.file,
     args: [...script.args, ...request.arguments],
     cwd: request.cwd,
-    env: { ...request.environment, ...ownVariables(request, places) },
+    env: { ...environment, ...ownVariables(request, places) },
     stdin: { file: files.state },
-    timeoutMs,
-    outputLimit,
-    signal,
-    onOutput,
-  })
-}
-
-/** Its input comes through a pipe: a file could be opened again for writing by its descriptor. */
-async function startConfined(
-  request: ScriptRequest,
-  confinement: Confinement,
-  files: ScriptFiles,
-): Promise<ProcessResult> {
-  const { script, skillDirectory, timeoutMs, outputLimit, signal, onOutput } = request
-  return await runConfined(confinement, {
-    script,
-    skillDirectory,
-    timeoutMs,
-    outputLimit,
-    signal,
-    onOutput,
-    arguments: request.arguments,
-    ambient: request.environment,
-    ...files,
-    stdin: request.input,
-    own: (places) => ownVariables(request, places),
   })
 }
 

@@ -21,32 +21,32 @@ interface Bubblewrap {
 
 /** Linux: namespaces, a filter of system calls, and limits. */
 export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
-  const filter = seccompFilter(bubblewrap.processor)
+  const { program: file, processor, lastUserNamespace } = bubblewrap
+  const filter = seccompFilter(processor)
   return {
     name: 'bubblewrap',
     run: async (request) =>
       await superviseLimits(request, async (supervised, stop) => {
-        const box = boxOf(request, bubblewrap.lastUserNamespace)
+        const box = boxOf(request, lastUserNamespace)
         const options = bubblewrapOptions(box)
         // It separates them: one inside a value would be the beginning of another option.
-        if (options.some((option) => option.includes('\0'))) {
+        if (options.some((option) => option.includes('\0')))
           return notStarted('a path or a value holds a NUL character')
-        }
         let first = 0
         let stopWatching = (): void => undefined
-        const descriptors = new Map<number, ChildDescriptor>()
-        for (const number of inheritedDescriptors()) descriptors.set(number, 'nothing')
-        descriptors.set(bubblewrapDescriptors.filter, { holds: filter })
-        descriptors.set(bubblewrapDescriptors.options, { holds: listOf(options) })
-        descriptors.set(bubblewrapDescriptors.information, {
-          tells(text) {
-            stopWatching()
-            first = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1] ?? 0)
-            if (first > 0) stopWatching = watchInhabitants(first, request.limits, stop)
-          },
-        })
+        const tells = (text: string): void => {
+          stopWatching()
+          first = Number(/"child-pid":\s*(\d+)/.exec(text)?.[1] ?? 0)
+          if (first > 0) stopWatching = watchInhabitants(first, request.limits, stop)
+        }
+        const listed = Buffer.from(options.map((option) => `${option}\0`).join(''))
+        const descriptors = new Map<number, ChildDescriptor>([
+          ...inheritedDescriptors().map((number) => [number, 'nothing'] as const),
+          [bubblewrapDescriptors.filter, { holds: filter }],
+          [bubblewrapDescriptors.options, { holds: listed }],
+          [bubblewrapDescriptors.information, { tells }],
+        ])
         const args = bubblewrapArguments(box)
-        const file = bubblewrap.program
         const result = await runProcess({
           file,
           args,
@@ -60,10 +60,6 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
         return result
       }),
   }
-}
-
-function listOf(options: readonly string[]): Buffer {
-  return Buffer.from(options.map((option) => `${option}\0`).join(''))
 }
 
 function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapBox {
@@ -215,15 +211,12 @@ function isPassedOn(descriptor: number): boolean {
 
 function systemPaths(network: boolean): SystemPath[] {
   const wanted = network ? [...everywhere, ...forNetwork] : everywhere
-  return wanted.flatMap((path) => {
+  return wanted.flatMap((path): SystemPath[] => {
     try {
-      if (!lstatSync(path).isSymbolicLink()) return [{ kind: 'bind', path } as const]
-      const target = readlinkSync(path)
+      const target = lstatSync(path).isSymbolicLink() ? readlinkSync(path) : ''
       // A link to somewhere that is not seen inside would be of no use: its content is put there.
-      const inside = /^\/?(?:usr|nix)\//.test(target)
-      return [
-        inside ? ({ kind: 'link', path, target } as const) : ({ kind: 'bind', path } as const),
-      ]
+      const isSeen = /^\/?(?:usr|nix)\//.test(target)
+      return [isSeen ? { kind: 'link', path, target } : { kind: 'bind', path }]
     } catch {
       return []
     }
@@ -231,28 +224,12 @@ function systemPaths(network: boolean): SystemPath[] {
 }
 
 /** Nothing of `/etc` that names people, machines or secrets. */
-const everywhere = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/nix/store',
-  '/etc/alternatives',
-  '/etc/ld.so.cache',
-  '/etc/ld.so.conf',
-  '/etc/ld.so.conf.d',
-  '/etc/localtime',
-]
+const everywhere =
+  '/usr /bin /sbin /lib /lib32 /lib64 /nix/store /etc/alternatives /etc/ld.so.cache /etc/ld.so.conf /etc/ld.so.conf.d /etc/localtime'.split(
+    ' ',
+  )
 
-const forNetwork = [
-  '/etc/ca-certificates',
-  '/etc/gai.conf',
-  '/etc/hosts',
-  '/etc/nsswitch.conf',
-  '/etc/pki/tls/certs',
-  '/etc/resolv.conf',
-  '/etc/ssl/certs',
-  '/etc/ssl/openssl.cnf',
-]
+const forNetwork =
+  '/etc/ca-certificates /etc/gai.conf /etc/hosts /etc/nsswitch.conf /etc/pki/tls/certs /etc/resolv.conf /etc/ssl/certs /etc/ssl/openssl.cnf'.split(
+    ' ',
+  )

@@ -103,17 +103,10 @@ export function seatbeltProfile(box: SeatbeltBox): string {
   return `${rules.join('\n')}\n`
 }
 
-const systemPlaces = [
-  '/bin',
-  '/dev',
-  '/Library/Developer/CommandLineTools',
-  '/opt/homebrew',
-  '/private/var/db/dyld',
-  '/private/var/select',
-  '/sbin',
-  '/System',
-  '/usr',
-]
+const systemPlaces =
+  '/bin /dev /Library/Developer/CommandLineTools /opt/homebrew /private/var/db/dyld /private/var/select /sbin /System /usr'.split(
+    ' ',
+  )
 
 const devices = ['/dev/null', '/dev/zero', '/dev/dtracehelper']
 

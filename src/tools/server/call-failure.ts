@@ -20,42 +20,37 @@ interface FailedCall {
  * delivered; whatever was sent and never answered is unknown.
  */
 export function callFailure(error: unknown, call: FailedCall): CallFailure {
-  const { server, tool } = call
+  const { server, tool, timeoutMs } = call
   const unanswered = call.sent ? 'unknown' : 'no'
-  if (call.cancelled) {
-    return {
-      kind: 'cancelled',
-      message: `The call of ${tool} was cancelled`,
-      delivered: unanswered,
-    }
-  }
+  if (call.cancelled) return failure('cancelled', `The call of ${tool} was cancelled`, unanswered)
   const code = codeOf(error)
   if (typeof code === 'number') return answeredWithError(code, messageOf(error), call)
-  if (code === 'REQUEST_TIMEOUT') {
-    const message = `${tool} gave no answer within ${call.timeoutMs} ms`
-    return { kind: 'timeout', message, delivered: unanswered }
-  }
+  if (code === 'REQUEST_TIMEOUT')
+    return failure('timeout', `${tool} gave no answer within ${timeoutMs} ms`, unanswered)
   if (code === 'INVALID_RESULT' || code === 'UNSUPPORTED_RESULT_TYPE') {
     const message = `The server ${server} answered the call of ${tool} with what is not a result: ${messageOf(error)}`
-    return { kind: 'protocol', message, delivered: 'yes' }
+    return failure('protocol', message, 'yes')
   }
   const status = httpStatus(error)
   if (status !== undefined) return answeredOverHttp(status, call)
   if (code === 'CLIENT_HTTP_UNEXPECTED_CONTENT') {
     const message = `The address of the server ${server} answered with something that is not a message of the protocol, such as a web page`
-    return { kind: 'protocol', message, delivered: unanswered }
+    return failure('protocol', message, unanswered)
   }
-  const reached = neverReached(error)
-  if (reached !== undefined) {
-    return {
-      kind: 'server-unavailable',
-      message: `The server ${server} cannot be reached: ${reached}`,
-      delivered: 'no',
-    }
-  }
+  const reason = neverReached(error)
+  if (reason !== undefined)
+    return failure('server-unavailable', `The server ${server} cannot be reached: ${reason}`, 'no')
   const ending = call.ending ?? messageOf(error)
   const message = `The connection to the server ${server} was lost during the call of ${tool}: ${ending}`
-  return { kind: 'connection-lost', message, delivered: unanswered }
+  return failure('connection-lost', message, unanswered)
+}
+
+function failure(
+  kind: CallFailure['kind'],
+  message: string,
+  delivered: CallFailure['delivered'],
+): CallFailure {
+  return { kind, message, delivered }
 }
 
 /** A header of the request does not say what its body says, or is not there. */
@@ -63,33 +58,32 @@ export function isHeaderMismatch(error: unknown): boolean {
   return codeOf(error) === headerMismatch
 }
 
-/** Servers answer a missing tool with the code for invalid parameters (MCP, Tools, Error Handling). */
-function answeredWithError(code: number, text: string, { server, tool }: FailedCall): CallFailure {
-  const message = text.replace(/^MCP error -?\d+: /, '')
-  if (
-    code === methodNotFound ||
-    (code === invalidParams && /not found|unknown tool|no such tool/i.test(message))
-  ) {
-    return {
-      kind: 'tool-not-found',
-      message: `The server ${server} has no tool ${tool}: ${message}`,
-      delivered: 'no',
+function answeredWithError(
+  code: number,
+  text: string,
+  { server, tool }: Pick<FailedCall, 'server' | 'tool'>,
+): CallFailure {
+  const said = text.replace(/^MCP error -?\d+: /, '')
+  switch (code) {
+    case methodNotFound:
+      return failure('tool-not-found', `The server ${server} has no tool ${tool}: ${said}`, 'no')
+    case invalidParams:
+      // Servers answer a missing tool with this code, too (MCP, Tools, Error Handling).
+      return /not found|unknown tool|no such tool/i.test(said)
+        ? answeredWithError(methodNotFound, said, { server, tool })
+        : failure('invalid-parameters', said, 'no')
+    case unusableAnswer: {
+      const message = `The answer of ${tool} on the server ${server} cannot be used: ${said}`
+      return failure('protocol', message, 'yes')
     }
-  }
-  if (code === invalidParams) return { kind: 'invalid-parameters', message, delivered: 'no' }
-  if (code === unusableAnswer) {
-    const text = `The answer of ${tool} on the server ${server} cannot be used: ${message}`
-    return { kind: 'protocol', message: text, delivered: 'yes' }
-  }
-  if (code === missingCapability) {
-    const text = `${tool} was not finished, because its server ${server} wants to ask during a call, which Skillrail does not answer: ${message}`
-    return { kind: 'input-required', message: text, delivered: 'no' }
-  }
-  const rejected = refusedUnseen.includes(code)
-  return {
-    kind: 'protocol',
-    message: `The server ${server} answered the call of ${tool} with error ${code}: ${message}`,
-    delivered: rejected ? 'no' : 'yes',
+    case missingCapability: {
+      const message = `${tool} was not finished, because its server ${server} wants to ask during a call, which Skillrail does not answer: ${said}`
+      return failure('input-required', message, 'no')
+    }
+    default: {
+      const message = `The server ${server} answered the call of ${tool} with error ${code}: ${said}`
+      return failure('protocol', message, refusedUnseen.includes(code) ? 'no' : 'yes')
+    }
   }
 }
 
@@ -103,15 +97,14 @@ const invalidParams = -32_602
 const refusedUnseen: readonly number[] = [-32_700, -32_600, headerMismatch, -32_022]
 
 function answeredOverHttp(status: number, { server, tool, sent }: FailedCall): CallFailure {
-  if (status === 401 || status === 403) {
-    return { kind: 'server-unavailable', message: signInNeeded(server, status), delivered: 'no' }
-  }
+  if (status === 401 || status === 403)
+    return failure('server-unavailable', signInNeeded(server, status), 'no')
   if (status === 404) {
     const message = `The server ${server} no longer knows this session (HTTP 404)`
-    return { kind: 'connection-lost', message, delivered: 'no' }
+    return failure('connection-lost', message, 'no')
   }
   const message = `The server ${server} answered the call of ${tool} with HTTP ${status}`
-  return { kind: 'protocol', message, delivered: status < 500 || !sent ? 'no' : 'unknown' }
+  return failure('protocol', message, status < 500 || !sent ? 'no' : 'unknown')
 }
 
 export function signInNeeded(server: string, status: number): string {
@@ -131,31 +124,25 @@ export function httpStatus(error: unknown): number | undefined {
     : undefined
 }
 
-/** The reason where no connection came about. Errors of `fetch` carry it as their cause. */
+/** The error and what caused it, in turn; errors of `fetch` carry their reason so. */
+function* causesOf(error: unknown): Generator<Error> {
+  for (let at = error; at instanceof Error; at = at.cause) yield at
+}
+
+/** The reason where no connection came about. */
 export function neverReached(error: unknown): string | undefined {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    const code = systemCode(at) ?? ''
-    if (unreachable.includes(code)) return code
-  }
-  return undefined
+  return [...causesOf(error)]
+    .map((cause) => systemCode(cause) ?? '')
+    .find((code) => unreachable.includes(code))
 }
 
 /** Whether the error, or one that caused it, has this code. */
 export function hasCode(error: unknown, code: string): boolean {
-  for (let at: unknown = error; at instanceof Error; at = at.cause) {
-    if ('code' in at && at.code === code) return true
-  }
-  return false
+  return [...causesOf(error)].some((cause) => 'code' in cause && cause.code === code)
 }
 
-const unreachable = [
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]
+const unreachable =
+  'ECONNREFUSED ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH UND_ERR_CONNECT_TIMEOUT'.split(' ')
 
 /** A number for an error of the protocol, a name for one of the client (see its `SdkErrorCode`). */
 function codeOf(error: unknown): number | string | undefined {
