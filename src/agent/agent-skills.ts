@@ -9,7 +9,6 @@ import { activeSkill } from './skills/active-skills.ts'
 import { SkillPart, type SkillPartOptions } from './skills/skill-part.ts'
 import type { AgentTool } from './types.ts'
 
-/** The skills of an agent: where they are, and their part in its conversation. */
 export class AgentSkills {
   readonly manager: SkillManager
   readonly part: SkillPart
@@ -50,10 +49,6 @@ export class AgentSkills {
     this.#registered = Promise.allSettled(skills.map((skill) => this.manager.register(skill)))
   }
 
-  /**
-   * Waits until the skills that the agent was given are there.
-   * @throws {SkillError} for one of them that does not exist, or cannot be used.
-   */
   async ready(): Promise<void> {
     this.#ready ??= this.#prepare()
     await this.#ready

@@ -32,8 +32,6 @@ interface ModelExecutorOptions {
 /**
  * Lets a model carry out the steps that have no script: everything it has to know is in the prompt,
  * and its report has a schema. What its calls used is among the metrics of the step, however it ends.
- *
- * @throws {AgentUsageError} for a built-in tool that does not exist.
  */
 export function modelExecutor(options: ModelExecutorOptions): Executor {
   requireBuiltIns(options.builtIns)

@@ -43,9 +43,7 @@ export interface SessionPart {
   attach?: ((session: AgentSession) => void) | undefined
   /** What is added to the instructions; asked at the start of every run. */
   instructions?: ((run: PromptContext) => Promise<string | undefined>) | undefined
-  /** What the model gets for a prompt of the user; the next part gets what this one returns. */
   prompt?: ((text: string, run: PromptContext) => Promise<string>) | undefined
-  /** Tools that are offered now; asked before every step. */
   tools?: (() => readonly AgentTool[]) | undefined
   /** Whether the model may see a tool now; every part must agree. */
   offers?: ((tool: AgentTool) => boolean) | undefined
@@ -60,11 +58,9 @@ export interface SessionPart {
   beforeTool?:
     | ((tool: AgentTool, input: JsonObject, context: ToolContext) => Promise<void>)
     | undefined
-  /** The texts of all parts are joined. */
   afterTool?: AfterTool | undefined
   /** Text that makes the model continue instead of ending its turn; the first part with one takes precedence. */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
-  /** The user's turn is over, however it ended. */
   turnEnded?: (() => Promise<void>) | undefined
   close?: (() => Promise<void>) | undefined
 }
@@ -107,10 +103,6 @@ export class AgentSession {
     return tools.filter((tool) => this.#parts.every((part) => part.offers?.(tool) ?? true))
   }
 
-  /**
-   * Says something to the agent and waits for its answer.
-   * @throws {AgentUsageError} for an empty prompt, or during another run; what `model` throws.
-   */
   async run(prompt: string, run: RunOptions = {}): Promise<LoopOutcome> {
     if (prompt.trim() === '') {
       throw new AgentUsageError({
@@ -134,7 +126,6 @@ export class AgentSession {
     }
   }
 
-  /** Sends a message to a run; it is read before the next step, or with the next prompt. */
   steer(text: string): void {
     this.#steered.push(text)
   }

@@ -27,7 +27,6 @@ function understood(line: string, platform: NodeJS.Platform): ShellWord[][] | un
 
 interface WordPattern {
   words: readonly string[]
-  /** Whether further words may follow. */
   open: boolean
   /** Whether the last word may continue after a colon, as in `npm run test:unit`. */
   colon: boolean
@@ -206,7 +205,6 @@ function textsOf(words: readonly ShellWord[]): string[] {
   return words.map(({ text }) => text)
 }
 
-/** A word of a command; `spread`: the shell replaces it by the names of files that fit it. */
 interface ShellWord {
   text: string
   spread: boolean

@@ -17,9 +17,7 @@ import { listAllows, listDenies, listNames } from './tool-patterns.ts'
 /** What the PreToolUse hooks of the active skills say about a call. */
 export type HookVerdict = Pick<HookAnswer, 'decision' | 'reason' | 'input'>
 
-/** What active skills do to calls; the skills of a conversation implement it. */
 export interface CallRules {
-  /** What trusted skills approve. */
   preApproved(): readonly AllowedTool[]
   /** What untrusted skills are limited to, each by itself. */
   narrowed(): readonly { skill: string; tools: readonly AllowedTool[] }[]
@@ -42,7 +40,6 @@ export interface PermitOptions {
   approver?: Approver | undefined
 }
 
-/** Decides about every call of an agent, and hides the tools that it may never call. */
 export function approvalPart(options: PermitOptions): SessionPart {
   const { denied = [], mode } = options
   const never = denied.filter(({ pattern }) => pattern === undefined)

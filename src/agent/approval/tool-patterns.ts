@@ -24,7 +24,6 @@ export function listNames(list: readonly AllowedTool[], tool: AgentTool): boolea
   return all || patterns.length > 0
 }
 
-/** Whether a list, which denies what it names, denies a call. */
 export function listDenies(
   list: readonly AllowedTool[],
   tool: AgentTool,
@@ -102,7 +101,6 @@ function selector({ tool: name, pattern }: AllowedTool): ToolSelector {
   }
 }
 
-/** Every name by which a tool may be called. */
 function spellings({ name, aliases = [], origin }: AgentTool): string[] {
   const own = [name, ...aliases].map(canonical)
   if (origin.kind !== 'mcp') return own
@@ -144,7 +142,6 @@ export function pathMayHold(path: string, patterns: readonly string[]): boolean 
   })
 }
 
-/** Whether a path with `/` fits a pattern of directories and names. */
 export function globFits(path: string, pattern: string): boolean {
   const wanted = pattern.split('/')
   return placesAfter(path.split('/'), wanted, '**', wordFits).has(wanted.length)

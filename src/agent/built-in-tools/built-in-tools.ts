@@ -15,7 +15,6 @@ export interface BuiltInToolOptions extends Workspace {
  * The built-in tools of these names, which may be aliases such as `Read` and `Bash`, in their own
  * order; `all` for all of them.
  *
- * @throws {AgentUsageError} for a name that none of them has.
  * @example createBuiltInTools(['read', 'Bash'], { project, runtime })
  */
 export function createBuiltInTools(
@@ -34,7 +33,6 @@ export function createBuiltInTools(
   return tools.filter((tool) => wanted.includes(tool))
 }
 
-/** @throws {AgentUsageError} for a name that no built-in tool has, before any is needed. */
 export function requireBuiltIns(names: readonly string[]): void {
   createBuiltInTools(names, nowhere)
 }

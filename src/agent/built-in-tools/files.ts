@@ -15,7 +15,6 @@ import { filePath, numberOf, pathTool, type ResolvedPath, textOf, type Workspace
 const lineLimit = 2000
 const longestLine = 2000
 
-/** Reads a text file, or some lines of it. */
 export function readTool(workspace: Workspace): AgentTool {
   return pathTool(workspace, {
     name: 'read',
@@ -57,7 +56,6 @@ function cutLine(line: string): string {
 /** The shell can cut larger files. */
 const maxFileBytes = 10 * 1024 * 1024
 
-/** The text of a file whose links were resolved. */
 function readText({ real, shown }: ResolvedPath): string {
   const reading = readRegularFile(real, { maxBytes: maxFileBytes, followSymlinks: false })
   if (reading.ok && !reading.bytes.includes(0)) return reading.text
@@ -70,7 +68,6 @@ function readText({ real, shown }: ResolvedPath): string {
 
 const entryLimit = 1000
 
-/** Lists a directory, or the files below it whose path fits a pattern. */
 export function listTool(workspace: Workspace): AgentTool {
   return pathTool(workspace, {
     name: 'list',
@@ -200,7 +197,6 @@ const walkLimit = 50_000
 
 interface WalkedFile {
   path: string
-  /** From where the walk began, with `/`. */
   relative: string
   name: string
 }
@@ -219,7 +215,6 @@ class FileWalk {
     this.#shown = shown
   }
 
-  /** Says that there is more than the walk looked at. */
   get notes(): string[] {
     return this.#left < 0 ? [`[Stopped after ${walkLimit} entries: name a directory.]`] : []
   }
@@ -296,7 +291,6 @@ function presentText(path: ResolvedPath): string | undefined {
   }
 }
 
-/** Replaces a text of a file that occurs exactly once. */
 export function editTool(workspace: Workspace): AgentTool {
   return pathTool(workspace, {
     name: 'edit',

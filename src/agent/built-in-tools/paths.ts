@@ -7,7 +7,6 @@ import { usageError } from '../errors.ts'
 import { objectSchema } from '../tool.ts'
 import type { AgentTool } from '../types.ts'
 
-/** Where a path of a call really leads. */
 export interface ResolvedPath {
   /** Absolute, links resolved as far as it exists. */
   real: string
@@ -30,7 +29,6 @@ interface PathToolDefinition extends Pick<AgentTool, 'name' | 'aliases' | 'descr
   execute: (path: ResolvedPath, input: JsonObject, signal: AbortSignal) => Promise<string>
 }
 
-/** The property of the input that has the path of a file. */
 export const filePath: JsonObject = {
   type: 'string',
   description: 'From the project directory, or absolute.',
@@ -109,7 +107,6 @@ function activeFile(shown: string): string | undefined {
   return isActive ? `${shown} can make programs act by themselves` : undefined
 }
 
-/** A text of the input; the schema was checked before. */
 export function textOf(input: JsonObject, key: string, otherwise = ''): string {
   const value = input[key]
   return typeof value === 'string' ? value : otherwise

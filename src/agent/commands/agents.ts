@@ -32,7 +32,6 @@ interface AgentList extends Pick<AgentDiscovery, 'withheld' | 'diagnostics'> {
   agents: ListedAgent[]
 }
 
-/** The files that define subagents, as the user's and the project's settings have it. */
 export function findAgents({
   runtime,
   settings,
@@ -179,11 +178,6 @@ export const validate = defineCommand<Verdicts>()({
   exitCode: ({ summary }) => (summary.invalid > 0 ? exitCode.badAnswer : exitCode.done),
 })
 
-/**
- * Checks the given files, or all that are found.
- *
- * @throws {UsageError} for a path that does not exist.
- */
 function validateAgents(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   paths: readonly string[],

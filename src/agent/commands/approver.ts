@@ -3,7 +3,6 @@ import { safeText } from '../../core/text.ts'
 import { maxTurnsExceeded } from '../loop/run-loop.ts'
 import type { Approval, ApprovalRequest } from '../types.ts'
 
-/** Why a run has no answer or only a part of one, as the command line says it. */
 export interface Ending {
   error?: string | undefined
   /** Tools whose calls were refused because nobody could be asked. */
@@ -13,7 +12,6 @@ export interface Ending {
 /** Asks for approvals at the terminal, and remembers what could not be asked. */
 export class CommandApprover {
   readonly #context: Pick<Context, 'ask'>
-  /** `--yes` */
   readonly #approvesAll: boolean
   readonly #always = new Set<string>()
   readonly #unasked = new Set<string>()
@@ -45,7 +43,6 @@ export class CommandApprover {
     return { approved: false, reason: `the user did not approve it${said}` }
   }
 
-  /** How a run ended that failed with `error`, if with any. */
   ending(error: string | undefined): Ending {
     const refused = [...this.#unasked]
     const said: string[] = []

@@ -9,7 +9,6 @@ import { findWorkspace } from '../../trust/decide.ts'
 import type { AgentOptions } from '../agent-options.ts'
 import type { AgentEvent, TokenUsage } from '../types.ts'
 
-/** The options of every command that lets a model work. */
 export const modelOptions = {
   model: {
     kind: 'text',
@@ -44,11 +43,6 @@ export const modelOptions = {
 
 type ModelValues = Omit<Values<typeof modelOptions>, 'arguments'>
 
-/**
- * The options of an agent, from those of the command and the settings.
- *
- * @throws {UsageError} when no model is named anywhere, and for options that cannot be used together.
- */
 export function agentOptions(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   { model, baseUrl, tools, mcp, mcpServer, maxTurns }: ModelValues,
@@ -94,7 +88,6 @@ export function noteMissingServers(context: Context, { mcp }: ModelValues): void
   if (problem instanceof NoServersError) context.note(`${problem.message}.`)
 }
 
-/** Emits an event, and notes on stderr what the agent and its subagents do. */
 export function tell(event: AgentEvent, context: Context<AgentEvent>): void {
   context.emit(event)
   const line = lineOf(event)

@@ -4,7 +4,6 @@ import { estimateTokens } from '../../skill/catalog.ts'
 export interface ConversationLimits {
   /** Tokens that the messages may take, estimated as characters / 4; default 100,000. */
   budget?: number | undefined
-  /** Default {@link dropOldest}. */
   strategy?: CompactionStrategy | undefined
 }
 
@@ -22,7 +21,6 @@ const defaultBudget = 100_000
 /** The share that is left after a conversation was shortened, so that this is not done at every step. */
 const shareKept = 0.7
 
-/** Makes a conversation fit before it is sent, and remembers how it did. */
 export class Compactor {
   readonly #budget: number
   readonly #strategy: CompactionStrategy
@@ -208,7 +206,6 @@ export function messageTexts({ content }: ModelMessage): string[] {
   })
 }
 
-/** What a tool's result says, as one text. */
 function resultText({ output }: ToolResultPart): string {
   switch (output.type) {
     case 'text':
@@ -230,7 +227,6 @@ const tokensOfFile = 1500
 /** What the roles and names around a message cost. */
 const tokensOfMessage = 4
 
-/** Tokens of the messages, estimated as characters / 4. */
 export function estimateMessages(messages: readonly ModelMessage[]): number {
   let sum = messages.length * tokensOfMessage
   for (const message of messages) {

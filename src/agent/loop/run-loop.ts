@@ -21,17 +21,13 @@ import {
   type ToolCaller,
 } from './tool-calls.ts'
 
-/** One run of the tool loop, as a value. */
 export interface LoopRequest extends RunOptions, ToolCaller {
-  /** Asked before every step. */
   model: () => LanguageModel
   instructions: string
   messages: readonly ModelMessage[]
-  /** The tools that the model may see now; asked before every step. */
   offered: () => readonly AgentTool[]
   /** Asked when the model has stopped calling tools; text makes it continue (a Stop hook). */
   beforeStop?: ((text: string) => Promise<string | undefined>) | undefined
-  /** Model calls before the last, tool-less one for a summary. */
   maxTurns: number
   /** Messages sent to a running agent, taken before every step. */
   steering?: (() => readonly string[]) | undefined
@@ -77,9 +73,7 @@ let sdk: Promise<typeof import('./sdk.ts')> | undefined
 class Run {
   readonly signal: AbortSignal
   readonly #request: LoopRequest
-  /** Messages after the given ones. */
   readonly #added: ModelMessage[] = []
-  /** Model calls. */
   #turns = 0
   /** Of the last answer; while one is streamed, what has come of it. */
   #text = ''
@@ -115,7 +109,6 @@ class Run {
     return { status, text, messages, turns, ...(error === undefined ? {} : { error }) }
   }
 
-  /** What was sent to the agent in the meantime becomes messages of the user. */
   #takeSteering(): boolean {
     const texts = this.#request.steering?.() ?? []
     for (const text of texts) this.#tell(text)
@@ -198,9 +191,6 @@ class Run {
 
   /**
    * One call of the model: its answer goes into the conversation, its text and usage are reported.
-   *
-   * @throws an error with a message for the caller of the run when the model failed; the signal's
-   *   reason when the run was cancelled.
    */
   async #askModel(
     { tools }: WireNames,

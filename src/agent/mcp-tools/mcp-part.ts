@@ -63,10 +63,7 @@ export class McpPart implements SessionPart {
     return this.#offered
   }
 
-  /**
-   * Starts the chosen servers, where that was not done yet; every run begins with it.
-   * @throws {ServerNotFoundError}, {ServerNotTrustedError} for an unusable name; the reason of the signal.
-   */
+  /** Starts the chosen servers, where that was not done yet; every run begins with it. */
   async ready(signal?: AbortSignal): Promise<void> {
     const { choice } = this.#options
     if (choice === undefined) return
@@ -79,7 +76,6 @@ export class McpPart implements SessionPart {
 
   /**
    * Returns the tools of a configured server that a skill names: none when they are offered anyway.
-   * @throws {ServerNotFoundError} for a name that no configuration has; the reason of the signal.
    */
   async serverTools(server: string, signal?: AbortSignal): Promise<readonly AgentTool[]> {
     if (this.#offered.some(({ origin }) => origin.kind === 'mcp' && origin.server === server)) {

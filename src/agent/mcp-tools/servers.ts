@@ -72,7 +72,6 @@ export class AgentServers {
   #index: ToolIndex = indexDefinitions([])
   #project: ProjectServers | undefined
 
-  /** @throws {AgentUsageError} for a server of the program that cannot be reached, or is there twice. */
   constructor(options: AgentServersOptions) {
     const { choice } = options
     const given = choice === 'project' ? [] : (choice ?? [])
@@ -110,10 +109,7 @@ export class AgentServers {
     return this.#index
   }
 
-  /**
-   * Refuses names that cannot be used: who names a server cannot do without it.
-   * @throws {ServerNotFoundError}; {ServerNotTrustedError} and {ServerStartError} for a blocked one.
-   */
+  /** Refuses names that cannot be used: who names a server cannot do without it. */
   require(names: readonly string[]): void {
     for (const name of names) refuse(this.#definition(name), false)
   }
@@ -121,7 +117,6 @@ export class AgentServers {
   /**
    * Starts servers and lists their tools, once each. A server that cannot be listed is a note, and its
    * tools are missing. Every caller may give up alone.
-   * @throws the reason of the signal.
    */
   async list(names: readonly string[], signal?: AbortSignal): Promise<void> {
     this.#options.closing.throwIfAborted()
@@ -236,7 +231,6 @@ export class AgentServers {
   }
 }
 
-/** @throws {AgentUsageError} for a server that could not be reached, or in two ways. */
 function definitionOf(server: McpServer): ServerDefinition {
   const { name, command, url, args = [], env = {}, cwd, headers = {}, allow, deny } = server
   if ((command === undefined) === (url === undefined)) {

@@ -66,7 +66,6 @@ export class WorkflowGate {
   /**
    * One call under each of the names of its tool: it passes once.
    * @param callers the tools of the conversation, or of the subagent, that calls.
-   * @throws {ToolRefusedError}, {WorkflowPrerequisiteError}: the call must not be made.
    */
   async pass(calls: readonly CallAtGate[], callers: readonly AgentTool[]): Promise<void> {
     const [first] = calls
@@ -126,7 +125,6 @@ export class WorkflowGate {
     })
   }
 
-  /** @throws {ToolRefusedError} for a call that needs a workflow whose file may make no calls. */
   #mayBind(
     calls: readonly CallAtGate[],
     offered: readonly WorkflowTool[],
@@ -187,10 +185,7 @@ function firstMatch(
   return undefined
 }
 
-/**
- * A workflow whose tools are nowhere is reported and lets the call pass.
- * @throws {ToolRefusedError} where a server that may have them cannot be used.
- */
+/** A workflow whose tools are nowhere is reported and lets the call pass. */
 export function failClosed(
   call: CallAtGate,
   workflows: readonly WorkflowDefinition[],

@@ -170,8 +170,6 @@ function scriptTool(
 /**
  * Where a script runs: outside for a skill that is trusted now and does not ask for a sandbox, else in
  * one, with nothing granted; `hint` is about a failure there.
- *
- * @throws {SkillNotTrustedError | SandboxMissingError} where there is no sandbox on this machine.
  */
 async function confinementOf(
   { name, fields }: Skill['info'],
@@ -234,7 +232,6 @@ async function run(
   }
 }
 
-/** What the script protocol gives a skill that is not a step of a chain. */
 const emptyState = JSON.stringify({
   chain_state: { previous_outputs: [], accumulated_errors: [], total_metrics: {} },
 })

@@ -13,7 +13,6 @@ const hookEvents = ['PreToolUse', 'PostToolUse', 'Stop'] as const
 
 export type HookEvent = (typeof hookEvents)[number]
 
-/** A command that runs at an event while its skill is active. */
 export interface SkillHook {
   event: HookEvent
   /** Which tools it is about; a Stop hook is about none. */
@@ -74,7 +73,6 @@ function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: Hook
   }
 }
 
-/** Returns what is wrong where it cannot be used. */
 function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | string {
   if (!isObject<JsonValue>(hook)) return 'is not a map'
   const { type = 'command', command, timeout, once } = hook
@@ -129,7 +127,6 @@ export interface HookAnswer {
   ends?: boolean | undefined
   input?: JsonObject | undefined
   context?: string | undefined
-  /** For the user: messages of the hook, and its failure. */
   notices: readonly string[]
 }
 

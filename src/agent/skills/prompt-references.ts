@@ -13,7 +13,6 @@ interface PromptReferences {
 interface PromptReferenceOptions {
   tokenBudget: number
   isPresent: (text: string) => boolean
-  /** Passes where a skill is still trusted. @throws {SkillNotTrustedError} */
   confirm: (name: string) => Promise<void>
 }
 

@@ -103,7 +103,6 @@ export class SkillHooks {
     return texts.length === 0 ? undefined : texts.join('\n')
   }
 
-  /** Returns text that makes the model continue. */
   async stop(text: string, signal: AbortSignal | undefined): Promise<string | undefined> {
     const reasons: string[] = []
     for (const [skill, hook] of await this.#hooksFor('Stop', undefined)) {
@@ -130,7 +129,6 @@ export class SkillHooks {
       .filter(([, hook]) => tool === undefined || hook.matches(tool))
   }
 
-  /** Undefined when the skill is no longer trusted. */
   async #run(
     skill: HookedSkill,
     hook: SkillHook,

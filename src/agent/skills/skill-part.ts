@@ -28,11 +28,8 @@ export interface SkillPartOptions extends SkillContext {
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
-/** What a use of a skill comes to: the content of the skill, or the answer of a subagent. */
 interface SkillUse {
-  /** What the model reads. */
   text: string
-  /** What a program gets. */
   answer: string
 }
 
@@ -58,7 +55,6 @@ export class SkillPart implements SessionPart {
   #catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
   #finding: readonly AgentTool[] = []
   #run = quiet
-  /** What active skills do to calls; belongs into `createPermit`. */
   readonly rules: CallRules
   readonly afterTool: AfterTool
 
@@ -148,12 +144,6 @@ export class SkillPart implements SessionPart {
     this.#run = quiet
   }
 
-  /**
-   * Activates a skill, or runs it in a subagent.
-   *
-   * @throws {SkillError} as `SkillManager.activate`; {ToolNameError} when a tool of it would have the
-   *   name of another one.
-   */
   async use(
     wanted: string,
     argumentText: string,
@@ -190,7 +180,6 @@ export class SkillPart implements SessionPart {
     return { text, answer: text }
   }
 
-  /** False when it is not active. */
   async end(name: string): Promise<boolean> {
     await this.#options.manager.deactivate(name)
     this.#lasting.delete(name)
@@ -252,7 +241,6 @@ export class SkillPart implements SessionPart {
     })
   }
 
-  /** @throws {ToolNameError} before anything becomes active. */
   #refuseCollisions({ activation, tools }: ActiveSkill): void {
     const ofSkills = this.#skills.flatMap((one) => one.tools())
     const names = new Set(ofSkills.map(({ name }) => name))

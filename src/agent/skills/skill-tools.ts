@@ -45,7 +45,6 @@ interface SkillUses {
   finish: (name: string) => Promise<string>
 }
 
-/** Activates a skill, or ends its activation. */
 export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
   const forks = skills.some(({ fields }) => fields.context === 'fork')
   const hints = skills.flatMap(({ name, fields }) =>

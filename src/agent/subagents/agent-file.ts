@@ -8,7 +8,6 @@ import { checkConfig, type PermissionMode, permissionModes, type SubagentConfig 
 
 export interface AgentFileReading {
   config: SubagentConfig | undefined
-  /** As it is written; undefined where it cannot be read. */
   name?: string | undefined
   /** The positions of the values of its fields, by the names of the documentation. */
   places?: FieldPlaces | undefined

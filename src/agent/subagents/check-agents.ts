@@ -58,7 +58,6 @@ function checkNames(agents: readonly DefinedAgent[]): Diagnostic[] {
   )
 }
 
-/** @param used the file whose definition counts. */
 export function sameName(name: string, used: string, path: string): Diagnostic {
   const message = `the subagent ${name} is defined by ${used} too, which is used`
   return { code: 'agent-twice', severity: 'warning', message, path, hint: 'Rename one of them.' }
@@ -134,7 +133,6 @@ function unknownTool(name: string): Problem[] {
   return [warning('agent-tool-unknown', 'tools', message, didYouMean(name, names) ?? all)]
 }
 
-/** A server that is not configured, or how its tool is called here. */
 function ofServer(name: string, servers: readonly string[]): Problem[] {
   const { server, tool } = readMcpName(name, servers) ?? { server: '', tool: '' }
   if (server === '') return []

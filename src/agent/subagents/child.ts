@@ -21,7 +21,6 @@ interface ChildInput {
   config: SubagentConfig
   parent: SubagentParent
   options: DelegateOptions
-  /** Ends the wait for servers that a skill names. */
   signal?: AbortSignal | undefined
   /** A skill that is the task itself: one that forks. */
   forked?: Activation | undefined
@@ -203,7 +202,6 @@ function strictest(...modes: readonly (PermissionMode | undefined)[]): {
   return { mode: asks ? 'default' : 'dont-ask', asks }
 }
 
-/** The system prompt of a subagent: its own, then the whole content of its skills. */
 function instructionsOf(
   { name, systemPrompt }: SubagentConfig,
   skills: readonly Activation[],

@@ -115,8 +115,6 @@ interface ConfigProblem {
 /**
  * Passes a definition on when it can be used. Whether its model, tools and skills exist is looked at
  * when it is delegated to.
- *
- * @throws {SubagentConfigError} that lists everything that is wrong.
  */
 export function requireConfig(config: SubagentConfig): SubagentConfig {
   const problems = checkConfig(config)

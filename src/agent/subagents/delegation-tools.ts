@@ -10,7 +10,6 @@ import type { SubagentConfig } from './config.ts'
 import { DelegationHandle, type SubagentResult } from './delegation.ts'
 import type { SubagentManager } from './manager.ts'
 
-/** Results of background delegations that the model can still ask for. */
 const keptResults = 20
 
 /**
@@ -177,7 +176,6 @@ function agentCatalogue(configs: readonly SubagentConfig[]): string {
     .join('\n')
 }
 
-/** What the model gets of a delegation that it waited for. */
 function answerText(result: SubagentResult): string {
   const { id, subagentName, status, output, error = '' } = result
   if (status === 'completed') return `${output}\n\n[delegation ${id} of ${subagentName}: completed]`
@@ -191,7 +189,6 @@ function answerText(result: SubagentResult): string {
   })
 }
 
-/** How a background delegation stands, with its answer when it is over. */
 function stateText(item: DelegationHandle | SubagentResult): string {
   const { id, subagentName, status } = item
   const head = `Delegation ${id} to ${subagentName}: ${status}`

@@ -11,7 +11,6 @@ import type { DelegateOptions, SubagentParent } from './config.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
-/** Why a delegation is over. */
 type EndReason =
   | 'done'
   /** Its turns were used up, or it repeated itself. */
@@ -55,7 +54,6 @@ interface DelegationInput {
   onEnd: () => void
 }
 
-/** A delegation that is going on, or is over. */
 export class DelegationHandle {
   readonly id: string
   readonly subagentName: string
@@ -171,7 +169,6 @@ export class DelegationHandle {
     this.#tell({ type: 'delegation', agent: this.#input.parent.name, delegation, subagent, status })
   }
 
-  /** A listener that throws does not make a delegation fail. */
   #tell(event: AgentEvent): void {
     const { options, parent } = this.#input
     this.#log.add(event)
@@ -275,7 +272,6 @@ export class Queue {
     this.#free = places
   }
 
-  /** Rejects with the signal's reason when that comes before a free place. */
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     await this.#enter(signal)
     try {
@@ -312,7 +308,6 @@ export class Queue {
  */
 const current = new AsyncLocalStorage<{ subagent: string }>()
 
-/** @throws {SubagentNestingError} inside a subagent. */
 export function refuseNesting(wanted: string): void {
   const subagent = current.getStore()?.subagent
   if (subagent === undefined) return

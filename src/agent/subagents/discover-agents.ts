@@ -94,7 +94,6 @@ export function discoverAgents(options: DiscoverAgentsOptions): AgentDiscovery {
 interface AgentPlace {
   directory: string
   scope: 'project' | 'user'
-  /** The directory's label, such as `.claude/agents`. */
   source: string
 }
 
@@ -178,7 +177,6 @@ export class SubagentRegistry {
     this.#files = files
   }
 
-  /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
   add(given: SubagentConfig): void {
     const { name } = requireConfig(given)
     const known = this.#inCode.get(name)

@@ -11,7 +11,6 @@ export interface ToolSelection {
   limits: ReadonlyMap<string, readonly string[]>
   /** Calls of these that are refused though the tool is there: `Bash(rm:*)`. */
   denied: readonly AllowedTool[]
-  /** A sentence for each entry that selects nothing. */
   notices: readonly string[]
 }
 
@@ -21,7 +20,6 @@ interface SelectToolsInput {
   ceiling: readonly AgentTool[]
   tools: readonly (string | AgentTool)[] | null | undefined
   disallowed: readonly string[] | null | undefined
-  /** Whether only tools that change nothing are left (`permission-mode: plan`). */
   readOnly: boolean
 }
 
