@@ -3,7 +3,7 @@ import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import type { Settings } from '../../core/settings.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { callTool, stepCaller } from '../../tools/call/call-tool.ts'
+import { stepCaller } from '../../tools/call/call-tool.ts'
 import type { CallAtGate, CallGate, CallIndex, StepCaller } from '../../tools/call/context.ts'
 import { ToolRefusedError } from '../../tools/call/errors.ts'
 import { canonicalCategory } from '../../tools/category/categorise.ts'
@@ -90,7 +90,7 @@ export class WorkflowGate {
       firstMatch(calls, this.#binding, installed) ??
       firstMatch(calls, this.#binding, installed, 'or missing') ??
       first
-    const callStep = stepCaller(servers.calls(first.signal), callTool)
+    const callStep = stepCaller(servers.calls(first.signal))
     await this.#gateOf(known, trust).pass(call, serverStepsOnly(callStep, own, callers))
   }
 

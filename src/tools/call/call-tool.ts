@@ -1,7 +1,13 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import { ToolCallError } from '../errors.ts'
-import type { JsonObject, ToolDefinition, ToolOutcome, ToolSummary } from '../model.ts'
+import type {
+  JsonObject,
+  ToolCallOptions,
+  ToolDefinition,
+  ToolOutcome,
+  ToolSummary,
+} from '../model.ts'
 import { attemptCall, type AttemptsResult } from './attempts.ts'
 import { checkParameters, unknownParameters } from './check-parameters.ts'
 import type {
@@ -34,48 +40,40 @@ export async function callTool(request: ToolRequest, context: CallContext): Prom
   const tool = await definitionOf(summary, context)
   const { params } = request
   const unchecked = await checkParameters(tool, params, context.schemas)
-  const found = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
-  const began = context.runtime.elapsed()
-  const elapsed = (): number => Math.round(context.runtime.elapsed() - began)
-  const trace: CallTrace = { delivered: false }
+  const notes = [...(note === undefined ? [] : [note]), ...unknownParameters(tool, params)]
+  const started = context.runtime.elapsed()
+  const elapsed = (): number => Math.round(context.runtime.elapsed() - started)
+  const delivery = { mayHaveActed: false }
   let result: AttemptsResult
   try {
-    result = await attempt(tool, summary, request, context, trace)
+    result = await attempt(tool, summary, request, context, delivery)
   } catch (error) {
-    if (trace.delivered && isCancellation(error, context)) {
-      const outcome = 'cancelled'
-      const facts = { tool: tool.id, durationMs: elapsed(), outcome, size: 0, params } as const
-      await leaveTrace({ ...facts, error: messageOf(error) }, context)
+    const isCancelled =
+      context.signal.aborted ||
+      (error instanceof ToolCallError && error.failure.kind === 'cancelled')
+    if (delivery.mayHaveActed && isCancelled) {
+      const facts = { tool: tool.id, durationMs: elapsed(), size: 0, params }
+      await leaveTrace({ ...facts, outcome: 'cancelled', error: messageOf(error) }, context)
     }
     throw error
   }
   const durationMs = elapsed()
-  const diagnostics = unchecked === undefined ? [] : [schemaDiagnostic(tool, unchecked)]
-  if (result.ok) diagnostics.push(...(await checkOutput(tool, result.outcome, context.schemas)))
+  const found: Finding[] = unchecked === undefined ? [] : [['input-schema-unusable', unchecked]]
+  if (result.ok) found.push(...(await checkOutput(tool, result.outcome, context.schemas)))
+  const diagnostics = found.map(([code, message]): Diagnostic => ({
+    code,
+    severity: 'warning',
+    message,
+    path: tool.id,
+  }))
   const answer = await reportOf(tool, summary, params, result, context, durationMs, diagnostics)
-  const report = { ...answer, notes: [...found, ...answer.notes] }
+  const report = { ...answer, notes: [...notes, ...answer.notes] }
   const failure = report.status === 'success' ? undefined : report.failure
-  await leaveTrace(
-    {
-      tool: tool.id,
-      durationMs,
-      outcome: failure?.kind ?? 'success',
-      size: result.outcome?.size ?? 0,
-      params,
-      error: failure?.message,
-    },
-    context,
-  )
+  const size = result.outcome?.size ?? 0
+  const outcome = failure?.kind ?? 'success'
+  const error = failure?.message
+  await leaveTrace({ tool: tool.id, durationMs, outcome, size, params, error }, context)
   return report
-}
-
-function isCancellation(error: unknown, { signal }: CallContext): boolean {
-  return signal.aborted || (error instanceof ToolCallError && error.failure.kind === 'cancelled')
-}
-
-interface CallTrace {
-  /** Whether a server may have acted on an attempt. */
-  delivered: boolean
 }
 
 async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promise<void> {
@@ -95,32 +93,30 @@ async function afterwards(
   }
 }
 
+/** @param delivery is told when a server may have acted on an attempt. */
 async function attempt(
   tool: ToolDefinition,
-  summary: ToolSummary,
+  { category }: ToolSummary,
   { params, requestText }: ToolRequest,
   context: CallContext,
-  trace: CallTrace,
+  delivery: { mayHaveActed: boolean },
 ): Promise<AttemptsResult> {
-  const { gate, signal, progress } = context
-  const rules = context.rules(tool.server)
+  const { gate, signal, progress, retry, note } = context
+  const { trusted, callTimeoutMs: timeoutMs } = context.rules(tool.server)
+  const { inputSchema } = tool
+  const onProgress: ToolCallOptions['onProgress'] =
+    progress === undefined ? undefined : (event) => progress(tool.id, event)
+  const options = { signal, timeoutMs, onProgress, inputSchema }
   let passed: CallAtGate | undefined
-  const replaySafe = isReplaySafe(tool, rules.trusted, context.retry)
-  const onProgress =
-    progress === undefined
-      ? undefined
-      : (event: Parameters<typeof progress>[1]) => progress(tool.id, event)
   let answered: ToolOutcome | undefined
   try {
     const result = await attemptCall(once, {
-      replaySafe,
-      waitsMs: context.retry.waitsMs,
+      replaySafe: isReplaySafe(tool, trusted, retry),
+      waitsMs: retry.waitsMs,
       signal,
-      onRetry: (count, failure, waitMs) => {
+      onRetry: (count, { message }, waitMs) => {
         const after = waitMs === 0 ? 'now' : `after ${waitMs / 1000} s`
-        context.note(
-          `Attempt ${count} of ${tool.id} failed: ${failure.message}. Trying again ${after}.`,
-        )
+        note(`Attempt ${count} of ${tool.id} failed: ${message}. Trying again ${after}.`)
       },
     })
     if (result.ok) answered = result.outcome
@@ -130,7 +126,7 @@ async function attempt(
     if (call !== undefined) {
       const text = answered === undefined ? undefined : outcomeText(answered)
       const what = `The workflows do not know of the call of ${tool.id}`
-      await afterwards(what, context.note, async () => gate?.after(call, text))
+      await afterwards(what, note, async () => gate?.after(call, text))
     }
   }
 
@@ -139,22 +135,18 @@ async function attempt(
     const server = await context.servers.get(tool.server, { signal })
     const instance = server.instance()
     if (gate !== undefined && passed?.instance !== instance) {
-      const { category } = summary
       const call = { tool, category, params, request: requestText, instance, signal }
       if (gate.lacks?.(call) === true) await discoverOnce(context)
-      await gate.pass(call, stepCaller(context, callTool))
+      await gate.pass(call, stepCaller(context))
       passed = call
     }
     try {
-      const { callTimeoutMs: timeoutMs } = rules
-      const { inputSchema } = tool
-      const options = { signal, timeoutMs, onProgress, inputSchema }
       const outcome = await server.call(tool.name, params, options)
-      trace.delivered = true
+      delivery.mayHaveActed = true
       return outcome
     } catch (error) {
-      const arrived = !(error instanceof ToolCallError) || error.failure.delivered !== 'no'
-      trace.delivered ||= arrived
+      delivery.mayHaveActed ||=
+        !(error instanceof ToolCallError) || error.failure.delivered !== 'no'
       throw error
     }
   }
@@ -185,30 +177,19 @@ async function reportOf(
       `Use one of ${suggestTools(tool.id, others, await context.ranking?.()).join(', ')}`,
     )
   }
-  const isUnclear = because === 'unsafe' && last.delivered === 'unknown'
-  const notes = isUnclear
-    ? [
-        `Delivery unknown: ${tool.id} may have acted. It was not called again, because nothing says that this is safe.`,
-      ]
-    : []
+  const unclear = `Delivery unknown: ${tool.id} may have acted. It was not called again, because nothing says that this is safe.`
+  const notes = because === 'unsafe' && last.delivered === 'unknown' ? [unclear] : []
   const report = { tool: tool.id, attempts, errors, suggestion: suggestions[0] ?? '' }
   const failure = { kind: last.kind, message: last.message, delivered: last.delivered, suggestions }
   return { ...facts, status: 'error', outcome, failure, report, notes }
 }
 
-function schemaDiagnostic(tool: ToolDefinition, message: string): Diagnostic {
-  return { code: 'input-schema-unusable', severity: 'warning', message, path: tool.id }
-}
-
 /** Calls prerequisites on the same path as every call, but for the gate. */
-export function stepCaller(
-  context: CallContext,
-  call: (request: ToolRequest, context: CallContext) => Promise<CallReport>,
-): StepCaller {
+export function stepCaller(context: CallContext): StepCaller {
   return async (tool, params, signal = context.signal) => {
     const inner: CallContext = { ...context, gate: undefined, signal }
     try {
-      const report = await call({ tool, params }, inner)
+      const report = await callTool({ tool, params }, inner)
       if (report.status === 'success') {
         return { ok: true, text: outcomeText(report.outcome), value: outcomeValue(report.outcome) }
       }
@@ -220,7 +201,9 @@ export function stepCaller(
   }
 }
 
-/** From this many bytes on an answer is checked with an eye on the clock. */
+type Finding = readonly [code: string, message: string]
+
+/** From this many bytes on the check of an answer has a time limit. */
 const largeAnswer = 65_536
 
 /**
@@ -228,37 +211,27 @@ const largeAnswer = 65_536
  * tool promised. It is a warning: the answer is there, and a user decides what it is worth.
  */
 async function checkOutput(
-  tool: ToolDefinition,
-  outcome: ToolOutcome,
-  schemas: SchemaChecker,
-): Promise<Diagnostic[]> {
-  const found = [...brokenParts(tool, outcome), ...(await schemaBreaches(tool, outcome, schemas))]
-  return found.map(([code, message]) => ({ code, severity: 'warning', message, path: tool.id }))
-}
-
-type Finding = readonly [code: string, message: string]
-
-function brokenParts(tool: ToolDefinition, { problems = [] }: ToolOutcome): Finding[] {
-  return problems.map(({ code, message }) => [code, `the answer of ${tool.id}: ${message}`])
-}
-
-async function schemaBreaches(
   { id, outputSchema }: ToolDefinition,
-  { structured, size }: ToolOutcome,
+  { structured, size, problems = [] }: ToolOutcome,
   schemas: SchemaChecker,
 ): Promise<Finding[]> {
-  if (outputSchema === undefined) return []
+  const found = problems.map(({ code, message }): Finding => [
+    code,
+    `the answer of ${id}: ${message}`,
+  ])
+  if (outputSchema === undefined) return found
   if (structured === undefined) {
-    return [['output-not-structured', `${id} promises structured content and sent none`]]
+    return [...found, ['output-not-structured', `${id} promises structured content and sent none`]]
   }
   const verdict = await schemas.check(outputSchema, structured, size > largeAnswer)
   if (!verdict.checked) {
-    return [['output-schema-unusable', `the answer of ${id} was not checked: ${verdict.reason}`]]
+    const message = `the answer of ${id} was not checked: ${verdict.reason}`
+    return [...found, ['output-schema-unusable', message]]
   }
-  const wrong = verdict.problems.map(
-    ({ path, message }) => `${path.join('.') || 'the whole'} ${message}`,
-  )
-  if (wrong.length === 0) return []
-  const breaches = wrong.slice(0, 5).join('; ')
-  return [['output-schema-mismatch', `the answer of ${id} breaks its own schema: ${breaches}`]]
+  if (verdict.problems.length === 0) return found
+  const breaches = verdict.problems
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join('.') || 'the whole'} ${message}`)
+  const message = `the answer of ${id} breaks its own schema: ${breaches.join('; ')}`
+  return [...found, ['output-schema-mismatch', message]]
 }

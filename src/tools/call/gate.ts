@@ -20,12 +20,20 @@ import type { ServerBlock } from '../config/model.ts'
 import type { CallAtGate, CallGate, CallIndex, CallToForesee, ForeseenStep } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 
-interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' | 'runtime'> {
+interface ProjectGateOptions {
   project: string
   runtime: Runtime
   workspaceTrust: Settings['workspaceTrust']
+  workflows: readonly WorkflowDefinition[]
   /** What was wrong with the files of workflows. */
   diagnostics: readonly Diagnostic[]
+  session: SessionStore
+  /** Read at every call: discovery may replace it. */
+  index: () => CallIndex
+  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
+  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
+  skipPrerequisites?: boolean | undefined
+  note: (line: string) => void
   /** Where it was read already. */
   trust?: WorkflowTrust | undefined
 }
@@ -36,79 +44,24 @@ interface ProjectGateOptions extends Omit<WorkflowGateOptions, 'blockOf' | 'runt
  * may be the one that forbids the call.
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
-  const { project, runtime, workspaceTrust, workflows, diagnostics } = options
+  const { project, runtime, workspaceTrust, workflows, diagnostics, session, note } = options
+  const { index, ask, skipPrerequisites } = options
   const problem = diagnostics.find(({ severity }) => severity === 'error')
-  if (problem !== undefined) return closedGate(problem, project)
+  if (problem !== undefined) {
+    const refuse = (): Promise<never> => Promise.reject(unreadable(problem, project))
+    return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
+  }
   const trust = options.trust ?? workflowTrust(project, runtime, workspaceTrust, workflows)
-  const gate = workflowGate({ ...options, blockOf: trust.blockOf })
-  const requireAccepted = (call: CallToForesee): void => {
-    refuseWithoutGone(call, trust.gone(), options.index().tools.map(workflowTool))
-  }
-  return {
-    ...gate,
-    async pass(call, callStep) {
-      requireAccepted(call)
-      await gate.pass(call, callStep)
-    },
-    async foresee(call) {
-      requireAccepted(call)
-      return await gate.foresee?.(call)
-    },
-  }
-}
-
-function closedGate(problem: Diagnostic, project: string): CallGate {
-  const refuse = (): Promise<never> => Promise.reject(refusal(problem, project))
-  return { pass: refuse, foresee: refuse, after: () => Promise.resolve() }
-}
-
-/** A file of the tool cache that cannot be read at all is made anew by a refresh. */
-function refusal({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
-  const at = line === undefined ? path : `${path}:${line}`
-  const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
-  if (!isUnreadable || path === workflowsPath(project)) {
-    return new ToolRefusedError({
-      code: 'workflows-unreadable',
-      message: `nothing is called, because a workflow of this project cannot be read (${at})`,
-      hint: 'Find the errors with: skillrail workflow check',
-    })
-  }
-  return new ToolRefusedError({
-    code: 'workflows-unreadable',
-    message: `nothing is called, because the tool cache ${at} cannot be read and may hold a workflow that comes first`,
-    hint: 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.',
-  })
-}
-
-export interface WorkflowGateOptions {
-  workflows: readonly WorkflowDefinition[]
-  session: SessionStore
-  /** Read at every call: discovery may replace it. */
-  index: () => CallIndex
-  /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
-  ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
-  skipPrerequisites?: boolean | undefined
-  /**
-   * Why the workflows of a file may make no calls, such as a project's that was never trusted. A call
-   * that they stand before is then refused, neither carried out nor let pass.
-   */
-  blockOf: (path: string) => { message: string; hint: string } | undefined
-  note: (line: string) => void
-  runtime: Pick<Runtime, 'elapsed'>
-}
-
-/** The gate of the project's workflows, as every call passes it. */
-export function workflowGate(options: WorkflowGateOptions): CallGate {
-  const { workflows, session, index, ask, skipPrerequisites, note, runtime } = options
+  const installed = (): WorkflowTool[] => index().tools.map(workflowTool)
   return {
     async pass(call, callStep) {
-      const tools = index().tools.map(workflowTool)
+      refuseWithoutGone(call, trust.gone(), installed())
       await runGate(gatedCall(call), {
         workflows,
-        tools,
+        tools: installed(),
         session,
         caller: (tool, params, { signal }) => callStep(tool.id, params, signal),
-        permit: (workflow) => requireTrusted(workflow, options),
+        permit: (workflow) => requireTrusted(workflow, trust),
         ask,
         skipPrerequisites,
         note,
@@ -117,20 +70,19 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
       })
     },
     async foresee(call) {
+      refuseWithoutGone(call, trust.gone(), installed())
       const { state } = await session.read()
-      const plan = planGate(gatedCall(call), workflows, state, index().tools.map(workflowTool))
-      const { workflow } = plan
-      const open = plan.steps.filter(({ status }) => openStatuses.has(status))
+      const { workflow, steps } = planGate(gatedCall(call), workflows, state, installed())
+      const open = steps.filter(({ status }) => openStatuses.has(status))
       if (workflow === undefined || open.length === 0) return undefined
       const acts = workflow.mode === 'enforce' || skipPrerequisites !== true
-      if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, options)
+      if (workflow.mode !== 'suggest' && acts) requireTrusted(workflow, trust)
       const prerequisites = acts ? open.map(foreseenStep) : []
       return { workflow: workflow.name, mode: workflow.mode, prerequisites }
     },
     lacks(call) {
       const binding = workflows.filter(({ mode }) => mode !== 'suggest')
-      const tools = index().tools.map(workflowTool)
-      return matchWorkflows(gatedCall(call), binding, tools).notInstalled.length > 0
+      return matchWorkflows(gatedCall(call), binding, installed()).notInstalled.length > 0
     },
     async after(call, text) {
       await afterCall(gatedCall(call), session, workflows, text)
@@ -138,10 +90,26 @@ export function workflowGate(options: WorkflowGateOptions): CallGate {
   }
 }
 
+/** A file of the tool cache that cannot be read at all is made anew by a refresh. */
+function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
+  const at = line === undefined ? path : `${path}:${line}`
+  const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
+  const isCache = isUnreadable && path !== workflowsPath(project)
+  return new ToolRefusedError({
+    code: 'workflows-unreadable',
+    message: isCache
+      ? `nothing is called, because the tool cache ${at} cannot be read and may hold a workflow that comes first`
+      : `nothing is called, because a workflow of this project cannot be read (${at})`,
+    hint: isCache
+      ? 'skillrail tools refresh moves the file aside and writes a new one; copy workflows that were in it.'
+      : 'Find the errors with: skillrail workflow check',
+  })
+}
+
 /** @throws {ToolRefusedError} where the file of a workflow may make no calls. */
 export function requireTrusted(
   workflow: WorkflowDefinition,
-  { blockOf }: Pick<WorkflowGateOptions, 'blockOf'>,
+  { blockOf }: Pick<WorkflowTrust, 'blockOf'>,
 ): void {
   const block = blockOf(workflow.path)
   if (block === undefined) return
@@ -180,26 +148,21 @@ export function refuseWithoutGone(
     })
   }
   const gated = gatedCall(call)
-  const removed = workflows.find((workflow) => {
-    const { matched, notInstalled } = matchWorkflows(gated, [workflow], installed)
-    return matched !== undefined || notInstalled.length > 0
-  })
-  const standing = removed ?? overtaken()
-  if (standing === undefined) return
+  const first = matchWorkflows(gated, accepted, installed).matched
+  const now = matchWorkflows(gated, loaded, installed).matched
+  // The one that came first as accepted, where another has come before it.
+  const overtaken = first === undefined || isSameWorkflow(first, now) ? undefined : first
+  const missing =
+    workflows.find((workflow) => {
+      const { matched, notInstalled } = matchWorkflows(gated, [workflow], installed)
+      return matched !== undefined || notInstalled.length > 0
+    }) ?? (overtaken?.mode === 'suggest' ? undefined : overtaken)
+  if (missing === undefined) return
   throw new ToolRefusedError({
     code: 'workflow-not-trusted',
-    message: `Workflow '${standing.name}' must run first: what was read from ${standing.path} is not what was accepted when the workspace was trusted`,
+    message: `Workflow '${missing.name}' must run first: what was read from ${missing.path} is not what was accepted when the workspace was trusted`,
     hint: acceptingHint,
   })
-
-  /** The one that stood first as accepted, where another has come before it. */
-  function overtaken(): WorkflowDefinition | undefined {
-    const first = matchWorkflows(gated, accepted, installed).matched
-    if (first === undefined || first.mode === 'suggest') return undefined
-    return isSameWorkflow(first, matchWorkflows(gated, loaded, installed).matched)
-      ? undefined
-      : first
-  }
 }
 
 /**
