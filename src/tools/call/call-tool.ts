@@ -169,13 +169,12 @@ async function reportOf(
     return { ...facts, status: 'success', outcome: result.outcome, notes }
   }
   const { last, because, outcome } = result
-  if (last.kind === 'tool-not-found') await discoverOnce(context)
   const suggestions = [...suggestRecovery(last.kind, last.message, category)]
   if (last.kind === 'tool-not-found') {
+    await discoverOnce(context)
     const others = context.index.tools.filter(({ id }) => id !== tool.id)
-    suggestions.push(
-      `Use one of ${suggestTools(tool.id, others, await context.ranking?.()).join(', ')}`,
-    )
+    const near = suggestTools(tool.id, others, await context.ranking?.())
+    if (near.length > 0) suggestions.push(`Use one of ${near.join(', ')}`)
   }
   const unclear = `Delivery unknown: ${tool.id} may have acted. It was not called again, because nothing says that this is safe.`
   const notes = because === 'unsafe' && last.delivered === 'unknown' ? [unclear] : []

@@ -21,7 +21,7 @@ export interface CallContext {
   index: CallIndex
   /** Asks the servers what they have now. Called at most once in a context; undefined: never. */
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
-  /** Finds what an unknown id may mean; without it the words of names and descriptions do. */
+  /** Finds what an unknown id may mean; without it only the nearest names do. */
   ranking?: (() => Promise<ToolRanking>) | undefined
   servers: CallServers
   rules: (server: string) => ServerRules

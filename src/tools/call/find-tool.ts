@@ -212,13 +212,12 @@ function letters(text: string): string {
 export type ToolRanking = (text: string) => readonly string[]
 
 /**
- * The ids of at most five tools that may have been meant: the nearest names, then what the words of
- * the id mean, then the tools of its server, up to three. None where nothing is near.
+ * The ids of at most five tools that may have been meant: the nearest names, then what `rank` finds, then the tools of its server, up to three. None where nothing is near.
  */
 export function suggestTools(
   id: string,
   tools: readonly ToolSummary[],
-  rank: ToolRanking = byWords(tools),
+  rank: ToolRanking = () => [],
 ): readonly string[] {
   const server = serverOf(id, tools)
   const own = tools.filter((tool) => tool.server === server)
@@ -297,27 +296,4 @@ function nearestSome(
     found.push(id)
   }
   return found
-}
-
-/** Tools that share words of their name or description with the text, most shared words first. */
-function byWords(tools: readonly ToolSummary[]): ToolRanking {
-  return (text) => {
-    const wanted = new Set(wordsOf(text))
-    return tools
-      .map((tool) => {
-        const own = new Set([...wordsOf(tool.name), ...wordsOf(tool.description.slice(0, 500))])
-        return { id: tool.id, shared: [...wanted].filter((word) => own.has(word)).length }
-      })
-      .filter(({ shared }) => shared > 0)
-      .toSorted((a, b) => b.shared - a.shared)
-      .map(({ id }) => id)
-  }
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 2)
 }
