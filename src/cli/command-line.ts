@@ -1,6 +1,6 @@
 import { Command as Parser, Option } from 'commander'
 import type { AnyCommand, OptionSpec, OptionSpecs, OptionValue, Values } from '../core/command.ts'
-import { contradiction, SkillrailError, UsageError } from '../core/errors.ts'
+import { contradiction, SkillrailError, wrongUse } from '../core/errors.ts'
 import { milliseconds, wholeNumber } from '../core/option-values.ts'
 import type { CommandEntry } from './registry.ts'
 
@@ -67,12 +67,11 @@ function parseWith(
     if (error instanceof SkillrailError) throw error
     const text = error instanceof Error ? error.message.replace(/^error: /, '') : String(error)
     if (hasExitCode(error) && error.exitCode === 0) return { kind: 'help', text: help }
-    throw new UsageError({
-      code: 'wrong-use',
-      message: text.replaceAll('\n', ' '),
-      hint: `skillrail ${entry.name} --help shows the valid usage.`,
-      cause: error,
-    })
+    throw wrongUse(
+      text.replaceAll('\n', ' '),
+      `skillrail ${entry.name} --help shows the valid usage.`,
+      error,
+    )
   }
   const { json, quiet, verbose, trustWorkspace, directory, config } =
     program.opts<Partial<GlobalValues>>()
@@ -122,11 +121,10 @@ function addOpposite(program: Parser, name: string, help: string): void {
   for (const flag of [name, `no-${name}`]) {
     program.on(`option:${flag}`, () => {
       if (given.add(flag).size === 1) return
-      throw new UsageError({
-        code: 'wrong-use',
-        message: `--${name} and --no-${name} cannot be used together`,
-        hint: `Give one of them; ${program.name()} --help explains them.`,
-      })
+      throw wrongUse(
+        `--${name} and --no-${name} cannot be used together`,
+        `Give one of them; ${program.name()} --help explains them.`,
+      )
     })
   }
 }
@@ -148,11 +146,7 @@ function valueOf(spec: OptionSpec, given: unknown, hint: string): OptionValue {
       return milliseconds(name, text)
     case 'choice':
       if (text !== undefined && !spec.choices.includes(text)) {
-        throw new UsageError({
-          code: 'wrong-use',
-          message: `${name} ${text} is invalid; allowed: ${spec.choices.join(', ')}`,
-          hint,
-        })
+        throw wrongUse(`${name} ${text} is invalid; allowed: ${spec.choices.join(', ')}`, hint)
       }
       return text
     case 'text':
@@ -182,11 +176,10 @@ function refuseRepetition(program: Parser): void {
       values.push(value ?? 'no value')
       if (values.length === 1) return
       const name = option.long ?? option.flags
-      throw new UsageError({
-        code: 'wrong-use',
-        message: `${name} is given twice, as ${values.join(' and as ')}`,
-        hint: `${program.name()} --help shows which options are repeatable.`,
-      })
+      throw wrongUse(
+        `${name} is given twice, as ${values.join(' and as ')}`,
+        `${program.name()} --help shows which options are repeatable.`,
+      )
     })
   }
 }

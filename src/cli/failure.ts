@@ -4,6 +4,7 @@ import {
   SkillrailError,
   StateFileError,
   systemCode,
+  systemHint,
   systemReason,
 } from '../core/errors.ts'
 import { safeText } from '../core/text.ts'
@@ -44,29 +45,12 @@ function asKnown(error: unknown): SkillrailError | undefined {
   return error instanceof SkillrailError ? error : asFileError(error)
 }
 
-/** What to do about it. */
-const hints: Readonly<Record<string, string>> = {
-  EACCES: 'Give yourself the right to write there, or work elsewhere.',
-  EPERM: 'Give yourself the right to write there, or work elsewhere.',
-  EROFS: 'Work in a directory that can be written.',
-  ENOSPC: 'Free some space and try again.',
-  EDQUOT: 'Free some space and try again.',
-  ENOTDIR: 'Name a path below a directory.',
-  EISDIR: 'Name a file.',
-  ENOENT: 'Check the path.',
-  EEXIST: 'Remove it, or choose another name.',
-  EMFILE: 'Close some programs, or raise the limit (ulimit -n).',
-  ELOOP: 'Fix or remove the link.',
-  ENAMETOOLONG: 'Choose a shorter name.',
-  EIO: 'Check the disk.',
-}
-
 /** An error of the file system as one of ours; undefined for anything else. */
 function asFileError(error: unknown): StateFileError | undefined {
   const code = systemCode(error)
   const reason = systemReason(code)
   if (code === undefined || reason === undefined || !(error instanceof Error)) return undefined
-  const hint = code === 'EACCES' && isLook(error) ? readable : hints[code]
+  const hint = code === 'EACCES' && isLook(error) ? readable : systemHint(code)
   const subject = pathOf(error) ?? 'a file'
   return new StateFileError({
     code: `system-${code.toLowerCase()}`,

@@ -9,7 +9,7 @@ import {
   type Values,
 } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { exitCode, type ExitCode, UsageError } from '../core/errors.ts'
+import { exitCode, type ExitCode, UsageError, wrongUse } from '../core/errors.ts'
 import { loadConfiguration } from '../core/configuration.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { GlobalValues } from './command-line.ts'
@@ -49,11 +49,7 @@ export async function perform(call: Call): Promise<ExitCode> {
   const shown = showEvents({ command, screen, output, silent: format === 'json' })
   const isProtocol = command.protocol?.(values) === true
   if (isProtocol && format === 'json' && command.withoutJson !== undefined) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: '--json has nothing to print: stdout carries the protocol',
-      hint: command.withoutJson,
-    })
+    throw wrongUse('--json has nothing to print: stdout carries the protocol', command.withoutJson)
   }
   const emit = (event: unknown): void => {
     reports.onEvent(event)
@@ -108,10 +104,7 @@ function formatOf(command: AnyCommand, values: Values<OptionSpecs>, json: boolea
   const isDefault = spec !== undefined && 'default' in spec && spec.default === given
   const asked = typeof given === 'string' && !isDefault ? given : undefined
   if (json && asked !== undefined && asked !== 'json') {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--format ${asked} is invalid; allowed: json, beside --json`,
-    })
+    throw wrongUse(`--format ${asked} is invalid; allowed: json, beside --json`)
   }
   if (json) return 'json'
   return asked ?? 'text'

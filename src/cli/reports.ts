@@ -11,7 +11,7 @@ import { dirname, resolve } from 'node:path'
 import type { AnyCommand } from '../core/command.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/write-files.ts'
-import { messageOf, reasonOf, UsageError } from '../core/errors.ts'
+import { messageOf, reasonOf, UsageError, wrongUse } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 
 /** Where the events and the reports of a command go: the options `--events` and `--report`. */
@@ -55,20 +55,19 @@ export function openReports(request: ReportRequest): Reports {
     ...(json ? ['json'] : []),
   ]
   if (owners.length > 1) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: 'only one of --json, --events and --report can use stdout',
-      hint: 'Give the others a file: --events=FILE, --report html=FILE.',
-    })
+    throw wrongUse(
+      'only one of --json, --events and --report can use stdout',
+      'Give the others a file: --events=FILE, --report html=FILE.',
+    )
   }
   refuseSharedFile(runtime.cwd, [
     ...wanted.map(({ format, file }) => ({ option: `--report ${format}`, file })),
     { option: '--events', file: eventsPath },
   ])
-  for (const { format, file } of wanted) {
-    if (file === undefined) continue
-    const how = appends(format, file, runtime) ? 'append' : 'replace'
-    requireWritable(resolve(runtime.cwd, file), `--report ${format}`, how)
+  for (const report of wanted) {
+    if (report.file === undefined) continue
+    const how = appends(report, runtime) ? 'append' : 'replace'
+    requireWritable(resolve(runtime.cwd, report.file), `--report ${report.format}`, how)
   }
   const problems: Diagnostic[] = []
   const sink = eventSink(request, eventsPath, problems)
@@ -77,10 +76,20 @@ export function openReports(request: ReportRequest): Reports {
     onEvent: (event) => sink?.write(`${JSON.stringify(event)}\n`),
     async write(result) {
       sink?.close()
-      for (const { format, file } of wanted) {
+      for (const report of wanted) {
+        const { format, file } = report
         const text = request.formats[format]?.(result) ?? ''
-        if (file === undefined) request.stdout(text)
-        else await writeReport(runtime, { format, file }, text, problems)
+        const path = resolve(runtime.cwd, file ?? '')
+        try {
+          if (file === undefined) request.stdout(text)
+          else if (appends(report, runtime)) appendFileSync(path, text)
+          else await writeNamedFile(path, text)
+        } catch (error) {
+          if (file === undefined) throw error
+          problems.push(
+            notWritten(path, `the ${format} report was not written: ${reasonOf(error)}`),
+          )
+        }
       }
       return problems
     },
@@ -91,11 +100,10 @@ function wantedReport(text: string, { formats, jobSummary, runtime }: ReportRequ
   const equals = text.indexOf('=')
   const format = equals === -1 ? text : text.slice(0, equals)
   if (!Object.hasOwn(formats, format)) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--report ${format}: there is no such format`,
-      hint: `Known are ${Object.keys(formats).join(', ')}.`,
-    })
+    throw wrongUse(
+      `--report ${format}: there is no such format`,
+      `Known are ${Object.keys(formats).join(', ')}.`,
+    )
   }
   if (equals !== -1) {
     return { format, file: namedFile(`--report ${format}`, text.slice(equals + 1)) }
@@ -123,11 +131,7 @@ function refuseSharedFile(
     const path = resolve(cwd, file)
     const owner = owners.get(path)
     if (owner !== undefined) {
-      throw new UsageError({
-        code: 'wrong-use',
-        message: `${owner} and ${option} both go into ${file}`,
-        hint: 'Give each a file of its own.',
-      })
+      throw wrongUse(`${owner} and ${option} both go into ${file}`, 'Give each a file of its own.')
     }
     owners.set(path, option)
   }
@@ -137,39 +141,20 @@ function stepSummary({ env }: Runtime): string | undefined {
   return env['GITHUB_STEP_SUMMARY'] || undefined
 }
 
-function appends(format: string, file: string, runtime: Runtime): boolean {
+function appends({ format, file }: WantedReport, runtime: Runtime): boolean {
   return format === 'github' && file === stepSummary(runtime)
-}
-
-async function writeReport(
-  runtime: Runtime,
-  { format, file }: { format: string; file: string },
-  text: string,
-  problems: Diagnostic[],
-): Promise<void> {
-  const path = resolve(runtime.cwd, file)
-  try {
-    if (appends(format, file, runtime)) appendFileSync(path, text)
-    else await writeNamedFile(path, text)
-  } catch (error) {
-    problems.push(notWritten(path, `the ${format} report was not written: ${reasonOf(error)}`))
-  }
 }
 
 function notWritten(path: string, message: string): Diagnostic {
   return { code: 'report-not-written', severity: 'error', path, message }
 }
 
-interface EventSink {
-  write(line: string): void
-  close(): void
-}
-
+/** Where the events go; the file is opened once: for its reader a pipe would end with the first line. */
 function eventSink(
   { events, runtime, stdout }: ReportRequest,
   named: string | undefined,
   problems: Diagnostic[],
-): EventSink | undefined {
+): { write(line: string): void; close(): void } | undefined {
   if (events === undefined) return undefined
   if (named === undefined) return { write: stdout, close: () => undefined }
   const path = resolve(runtime.cwd, named)
@@ -196,18 +181,13 @@ function eventSink(
   }
 }
 
-/** Opened once: for its reader a pipe would end with the first line. */
 function openEvents(path: string): number {
   const { O_APPEND, O_CREAT, O_WRONLY } = constants
   try {
     return openAtOnce(path, O_WRONLY | O_APPEND | O_CREAT)
   } catch (error) {
-    throw new UsageError({
-      code: 'file-not-writable',
-      message: `--events: ${path} cannot be written: ${reasonOf(error)}`,
-      hint: 'Nothing was run. Start the reader of a pipe first.',
-      cause: error,
-    })
+    const hint = 'Nothing was run. Start the reader of a pipe first.'
+    throw notWritable('--events', path, reasonOf(error), hint, error)
   }
 }
 
@@ -225,11 +205,18 @@ function requireWritable(path: string, option: string, how: 'append' | 'replace'
     const changed = found !== undefined && how === 'append' ? target : dirname(target)
     accessSync(changed, constants.W_OK)
   } catch (error) {
-    throw new UsageError({
-      code: 'file-not-writable',
-      message: `${option}: ${path} cannot be written: ${messageOf(error)}`,
-      hint: 'Nothing was run. Name a file in a directory that can be written to.',
-      cause: error,
-    })
+    const hint = 'Nothing was run. Name a file in a directory that can be written to.'
+    throw notWritable(option, path, messageOf(error), hint, error)
   }
+}
+
+function notWritable(
+  option: string,
+  path: string,
+  reason: string,
+  hint: string,
+  cause: unknown,
+): UsageError {
+  const message = `${option}: ${path} cannot be written: ${reason}`
+  return new UsageError({ code: 'file-not-writable', message, hint, cause })
 }

@@ -60,22 +60,19 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
+/** The error for a command line whose parts do not fit together. */
+export function wrongUse(message: string, hint?: string, cause?: unknown): UsageError {
+  return new UsageError({ code: 'wrong-use', message, hint, cause })
+}
+
 /** The error for two options of one call of which only one can be meant. */
 export function contradiction(one: string, other: string, hint: string): UsageError {
-  return new UsageError({
-    code: 'wrong-use',
-    message: `${one} and ${other} cannot be used together`,
-    hint,
-  })
+  return wrongUse(`${one} and ${other} cannot be used together`, hint)
 }
 
 /** The error for an option that says something about what nothing asks for. */
 export function pointless(option: string, needed: string, hint: string): UsageError {
-  return new UsageError({
-    code: 'wrong-use',
-    message: `${option} requires ${needed}`,
-    hint,
-  })
+  return wrongUse(`${option} requires ${needed}`, hint)
 }
 
 /**
@@ -88,32 +85,43 @@ export function lookProblem(error: unknown): string | undefined {
   return systemReason(code) ?? messageOf(error)
 }
 
-/** What a code of the system means, for a user; undefined for one that is not known. */
-export function systemReason(code: string | undefined): string | undefined {
-  return code === undefined ? undefined : reasons[code]
-}
-
 /** Why a call to the system failed, for a sentence of the form "PATH cannot be written: …". */
 export function reasonOf(error: unknown): string {
   return systemReason(systemCode(error)) ?? messageOf(error)
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: 'permission is denied',
-  EPERM: 'permission is denied',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'your share of the disk is used up',
-  ENOTDIR: 'a part of the path is a file, not a directory',
-  EISDIR: 'it is a directory',
-  ENOENT: 'it does not exist',
-  EEXIST: 'something of that name is already there',
-  EMFILE: 'too many files are open',
-  EFBIG: 'the file would be larger than is allowed',
-  EAGAIN: 'too many processes run',
-  ENOMEM: 'there is not enough memory',
-  E2BIG: 'the arguments and the environment are too long together',
-  ELOOP: 'it is a link that leads back to itself',
-  ENAMETOOLONG: 'its name is too long',
-  EIO: 'the device reports an error',
+/** What a code of the system means, for a user; undefined for one that is not known. */
+export function systemReason(code = ''): string | undefined {
+  return systemErrors[code]?.[0]
 }
+
+/** What a user can do about an error of the system. */
+export function systemHint(code: string): string | undefined {
+  return systemErrors[code]?.[1]
+}
+
+const permission = [
+  'permission is denied',
+  'Give yourself the right to write there, or work elsewhere.',
+] as const
+
+const systemErrors: Readonly<Record<string, readonly [reason: string, hint?: string] | undefined>> =
+  {
+    EACCES: permission,
+    EPERM: permission,
+    EROFS: ['the file system is read-only', 'Work in a directory that can be written.'],
+    ENOSPC: ['the disk is full', 'Free some space and try again.'],
+    EDQUOT: ['your share of the disk is used up', 'Free some space and try again.'],
+    ENOTDIR: ['a part of the path is a file, not a directory', 'Name a path below a directory.'],
+    EISDIR: ['it is a directory', 'Name a file.'],
+    ENOENT: ['it does not exist', 'Check the path.'],
+    EEXIST: ['something of that name is already there', 'Remove it, or choose another name.'],
+    EMFILE: ['too many files are open', 'Close some programs, or raise the limit (ulimit -n).'],
+    EFBIG: ['the file would be larger than is allowed'],
+    EAGAIN: ['too many processes run'],
+    ENOMEM: ['there is not enough memory'],
+    E2BIG: ['the arguments and the environment are too long together'],
+    ELOOP: ['it is a link that leads back to itself', 'Fix or remove the link.'],
+    ENAMETOOLONG: ['its name is too long', 'Choose a shorter name.'],
+    EIO: ['the device reports an error', 'Check the disk.'],
+  }

@@ -1,11 +1,11 @@
-import { compareText, type Diagnostic } from '../core/diagnostic.ts'
+import { compareText } from '../core/diagnostic.ts'
+import { estimateTokens } from './catalog.ts'
+import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
 import { findReferences, type SkillReference } from './references.ts'
-import { finding, type Position } from './rules.ts'
-import { estimateTokens } from './catalog.ts'
+import type { Position } from './rules.ts'
 
 export interface AdviceInput {
-  path: string
   description: { text: string; at: Position } | undefined
   body: string
   /** The line of the file on which the body begins. */
@@ -17,69 +17,53 @@ export interface AdviceInput {
 const lineLimit = 500
 const tokenLimit = 5000
 
-/** What makes a skill better without being wrong now; every diagnostic is an `info`. */
-export function adviseOnSkill(input: AdviceInput): Diagnostic[] {
-  const references = findReferences(input.body)
+/** Reports what makes a skill better without being wrong now; every diagnostic is an `info`. */
+export function adviseOnSkill(reader: FieldReader, input: AdviceInput): void {
+  const { description, bodyLine } = input
+  if (description !== undefined) adviseOnDescription(reader, description.text, description.at)
+  adviseOnLength(reader, input)
   const paths = input.files && pathsOf(input.files)
-  return [
-    ...(input.description === undefined
-      ? []
-      : adviseOnDescription(input.path, input.description.text, input.description.at)),
-    ...adviseOnLength(input),
-    ...references.flatMap((reference) => adviseOnReference(input, paths, reference)),
-    ...adviseOnScripts(input),
-  ]
+  for (const reference of findReferences(input.body)) {
+    adviseOnReference(reader, bodyLine, paths, reference)
+  }
+  adviseOnScripts(reader, input)
 }
 
-function adviseOnLength(input: AdviceInput): Diagnostic[] {
-  const found: Diagnostic[] = []
+function adviseOnLength(reader: FieldReader, input: AdviceInput): void {
   const body = input.body.trim()
-  const lines = body === '' ? 0 : countLines(body)
   const at = { line: input.bodyLine, column: 1 }
   const hint = 'Move detail into files below `references/` and say when to read them.'
+  const lines = body === '' ? 0 : body.split('\n').length
   if (lines > lineLimit) {
     const message = `The body has ${lines} lines; ${lineLimit} are recommended at most.`
-    found.push(finding('body-too-many-lines', input.path, at, message, hint))
+    reader.report('body-too-many-lines', at, message, hint)
   }
   const tokens = estimateTokens(body)
   if (tokens > tokenLimit) {
     const message = `The body has about ${tokens} tokens; ${tokenLimit} are recommended at most.`
-    found.push(finding('body-too-many-tokens', input.path, at, message, hint))
+    reader.report('body-too-many-tokens', at, message, hint)
   }
-  return found
-}
-
-function countLines(text: string): number {
-  let count = 1
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 function adviseOnReference(
-  input: AdviceInput,
+  reader: FieldReader,
+  bodyLine: number,
   paths: ReadonlySet<string> | undefined,
-  reference: SkillReference,
-): Diagnostic[] {
-  const at = { line: input.bodyLine + reference.line - 1, column: 1 }
-  const { target } = reference
+  { target, line }: SkillReference,
+): void {
+  const at = { line: bodyLine + line - 1, column: 1 }
+  const refers = `The body refers to \`${target}\``
   const path = normalise(target)
   if (path === undefined) {
-    const message = `The body refers to \`${target}\`, outside the skill.`
     const hint = 'A skill that is installed alone will not find it; bring the file along.'
-    return [finding('reference-outside', input.path, at, message, hint)]
-  }
-  if (paths !== undefined && !paths.has(path)) {
-    const message = `The body refers to \`${target}\`, which does not exist.`
-    return [
-      finding('reference-missing', input.path, at, message, 'Add the file or correct the path.'),
-    ]
-  }
-  if (path.split('/').length > 2) {
-    const message = `The body refers to \`${target}\`, more than one level deep.`
+    reader.report('reference-outside', at, `${refers}, outside the skill.`, hint)
+  } else if (paths !== undefined && !paths.has(path)) {
+    const hint = 'Add the file or correct the path.'
+    reader.report('reference-missing', at, `${refers}, which does not exist.`, hint)
+  } else if (path.split('/').length > 2) {
     const hint = 'Keep files that the body names directly below one directory of the skill.'
-    return [finding('reference-deep', input.path, at, message, hint)]
+    reader.report('reference-deep', at, `${refers}, more than one level deep.`, hint)
   }
-  return []
 }
 
 /** The path without `.` and `..`; undefined where it leaves the skill. */
@@ -109,22 +93,19 @@ function pathsOf(files: SkillFiles): ReadonlySet<string> {
  * A shell script or a script without extension is started by its path, so it needs the run bit;
  * `.py`, `.mjs` and the like are usually handed to their interpreter.
  */
-function adviseOnScripts(input: AdviceInput): Diagnostic[] {
-  const scripts = (input.files ?? [])
-    .filter((file) => /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(file.path))
-    .filter((file) => !file.executable && !/\/(?:README|LICENSE|Makefile)$/i.test(file.path))
-    .filter((file) => !isHandedOver(input.body, file.path))
+function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: AdviceInput): void {
+  const scripts = files
+    .filter(({ path, executable }) => {
+      const isScript = /^scripts\/[^/.]+(?:\.(?:sh|bash|zsh))?$/.test(path)
+      return isScript && !executable && !/\/(?:README|LICENSE|Makefile)$/i.test(path)
+    })
+    .filter(({ path }) => !isHandedOver(body, path))
     .toSorted((a, b) => compareText(a.path, b.path))
-  return scripts.map((file) => {
-    const message = `\`${file.path}\` is not executable.`
-    return finding(
-      'script-not-executable',
-      input.path,
-      { line: input.bodyLine, column: 1 },
-      message,
-      `Run \`chmod +x ${file.path}\` in the directory of the skill.`,
-    )
-  })
+  for (const { path } of scripts) {
+    const hint = `Run \`chmod +x ${path}\` in the directory of the skill.`
+    const at = { line: bodyLine, column: 1 }
+    reader.report('script-not-executable', at, `\`${path}\` is not executable.`, hint)
+  }
 }
 
 function isHandedOver(body: string, path: string): boolean {
@@ -136,25 +117,22 @@ function isHandedOver(body: string, path: string): boolean {
 }
 
 /** Advice about the one text by which a model chooses the skill. */
-function adviseOnDescription(path: string, text: string, at: Position): Diagnostic[] {
-  const found: Diagnostic[] = []
+function adviseOnDescription(reader: FieldReader, text: string, at: Position): void {
   const person = wrongPerson(text)
   if (person !== undefined) {
     const message = `The description speaks in the ${person} person.`
     const hint = 'It becomes part of a system prompt: write "Extracts …", not "I extract …".'
-    found.push(finding('description-person', path, at, message, hint))
+    reader.report('description-person', at, message, hint)
   }
   if (isVague(text)) {
     const message = 'The description is too short to choose the skill by.'
     const hint = 'Name what it does, with the words that a user would use.'
-    found.push(finding('description-vague', path, at, message, hint))
+    reader.report('description-vague', at, message, hint)
   }
   if (!occasion.test(text)) {
     const message = 'The description does not say when to use the skill.'
-    const hint = 'Add a sentence such as "Use when …".'
-    found.push(finding('description-no-occasion', path, at, message, hint))
+    reader.report('description-no-occasion', at, message, 'Add a sentence such as "Use when …".')
   }
-  return found
 }
 
 /** The ways in which descriptions say when: "Use when", "when the user", "if …", "for … tasks". */

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { nearest } from '../core/text.ts'
 import type { YamlNode } from './read-yaml.ts'
-import { finding, type RuleCode } from './rules.ts'
+import { finding, type Position, type RuleCode } from './rules.ts'
 
 /**
  * Reads the values of one file's fields. A value that is absent, empty or wrong is undefined; what
@@ -16,7 +16,7 @@ export class FieldReader {
     this.#diagnostics = diagnostics
   }
 
-  report(code: RuleCode, at: YamlNode, message: string, hint?: string): undefined {
+  report(code: RuleCode, at: Position | undefined, message: string, hint?: string): undefined {
     this.#diagnostics.push(finding(code, this.#path, at, message, hint))
   }
 

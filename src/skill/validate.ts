@@ -3,12 +3,12 @@ import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
 import { besideChain } from './declarations.ts'
 import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
-import { describe, didYouMean, isNull } from './field-values.ts'
+import { describe, didYouMean, FieldReader, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
 import { readFrontmatter } from './parse.ts'
 import type { YamlEntry, YamlMap, YamlNode, YamlScalar } from './read-yaml.ts'
-import { finding, type RuleCode } from './rules.ts'
+import type { RuleCode } from './rules.ts'
 
 export interface ValidateOptions {
   /** The path of the `SKILL.md`, for the diagnostics. */
@@ -35,17 +35,10 @@ export interface Validation {
  * validateSkill(bytes, { path: 'a/SKILL.md', directoryName: 'a' }).valid
  */
 export function validateSkill(content: string | Uint8Array, options: ValidateOptions): Validation {
-  const { path, directoryName, files } = options
-  const reading = readFrontmatter(content, path)
-  if (!reading.ok) {
-    const { diagnostics } = reading
-    return { name: undefined, valid: !hasErrors(diagnostics), diagnostics }
-  }
-  const { root, split } = reading
-  const { body, bodyLine } = split
-  const spec = validateSpec({ root, path, directoryName, body, bodyLine, files })
-  const diagnostics = [...reading.diagnostics, ...spec.diagnostics]
-  return { name: spec.fields.name, valid: !hasErrors(diagnostics), diagnostics }
+  const reading = readFrontmatter(content, options.path)
+  const spec = reading.ok ? validateSpec(reading.root, reading.split, options) : undefined
+  const diagnostics = [...reading.diagnostics, ...(spec?.diagnostics ?? [])]
+  return { name: spec?.fields.name, valid: !hasErrors(diagnostics), diagnostics }
 }
 
 /** The verdict of the reference validator `skills-ref` on one `SKILL.md`, in its own words. */
@@ -57,72 +50,66 @@ export async function validateReference(
   return port.validateReference(content, options)
 }
 
-interface SpecInput {
-  root: YamlMap
-  path: string
-  /** The name of the directory the file lies in; undefined leaves that rule out. */
-  directoryName: string | undefined
-  /** Everything after the closing `---`, untrimmed. */
-  body: string
-  /** The line of the file on which `body` begins. */
-  bodyLine: number
-  files?: SkillFiles | undefined
-}
-
 /** The verdict of the written specification on a frontmatter that could be read, and advice. */
-function validateSpec(input: SpecInput): { fields: SkillFields; diagnostics: Diagnostic[] } {
-  const { root, path } = input
+function validateSpec(
+  root: YamlMap,
+  { body, bodyLine }: { body: string; bodyLine: number },
+  { path, directoryName, files }: ValidateOptions,
+): { fields: SkillFields; diagnostics: Diagnostic[] } {
   const { fields, diagnostics } = readFields(root, { path })
-  const entries = new Map(root.entries.map((entry) => [entry.key.text, entry]))
-  const metadata = entries.get('metadata')?.value
-  const description = entries.get('description')?.value
-  diagnostics.push(
-    ...root.entries.flatMap((entry) => checkField(path, entry)),
-    ...checkNameField(input, entries.get('name')?.value, fields.name),
-    ...checkDescription(input, description, fields.description),
-    ...checkCompatibility(path, entries.get('compatibility')?.value),
-    ...checkTools(path, entries.get('allowed-tools')?.value),
-    ...(metadata?.kind === 'map' ? checkMetadata(path, metadata) : []),
-    ...adviseOnSkill({
-      path,
-      body: input.body,
-      bodyLine: input.bodyLine,
-      files: input.files,
-      description:
-        fields.description === undefined || description === undefined
-          ? undefined
-          : { text: fields.description, at: description },
-    }),
-  )
+  const { name, description } = fields
+  const reader = new FieldReader(path, diagnostics)
+  const values = new Map(root.entries.map(({ key, value }) => [key.text, value]))
+  for (const entry of root.entries) checkField(reader, entry)
+  checkNameField(reader, values.get('name'), name, directoryName, root)
+  checkDescription(reader, values.get('description'), description, root)
+  checkCompatibility(reader, values.get('compatibility'))
+  checkTools(reader, values.get('allowed-tools'))
+  checkMetadata(reader, values.get('metadata'))
+  const at = values.get('description')
+  const shown =
+    description === undefined || at === undefined ? undefined : { text: description, at }
+  adviseOnSkill(reader, { body, bodyLine, files, description: shown })
   return { fields, diagnostics: diagnostics.toSorted(compareDiagnostics) }
 }
 
 /** Whether the field is known, and whether a text was written as something else. */
-function checkField(path: string, { key, value }: YamlEntry): Diagnostic[] {
-  const field = topFields.get(key.text)
-  if (field === undefined) return key.text === 'chain' ? [] : [unknownField(path, { key, value })]
-  if (field.owner === 'client') {
-    const message = `\`${key.text}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
-    return [finding('client-field', path, key, message)]
+function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
+  const name = key.text
+  const field = topFields.get(name)
+  if (field === undefined) {
+    if (name !== 'chain') reportUnknown(reader, key)
+  } else if (field.owner === 'client') {
+    const message = `\`${name}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
+    reader.report('client-field', key, message)
+  } else if (!ownEmptyRule.has(name) && isEmpty(value)) reportEmpty(reader, name, value)
+  else {
+    const unquoted = unquotedText(field, value)
+    if (unquoted === undefined) return
+    const { text } = unquoted
+    const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
+    reader.report('text-unquoted', unquoted, message, `Quote it: \`"${text}"\`.`)
   }
-  if (!ownEmptyRule.has(key.text) && isEmpty(value)) return [emptyField(path, key.text, value)]
-  const text = unquotedText(field, value)
-  return text === undefined ? [] : [unquoted(path, key.text, text)]
 }
 
 /** The policy of a chain at the top level of a frontmatter, where it has no effect. */
 export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
-  const misplaced = frontmatter.entries.filter(({ key }) => besideChain.has(key.text))
-  return misplaced.map((entry) => unknownField(path, entry))
+  const diagnostics: Diagnostic[] = []
+  const reader = new FieldReader(path, diagnostics)
+  for (const { key } of frontmatter.entries) {
+    if (besideChain.has(key.text)) reportUnknown(reader, key)
+  }
+  return diagnostics
 }
 
-function unknownField(path: string, { key }: YamlEntry): Diagnostic {
-  const message = `\`${key.text}\` is not a field of the specification, of Skillrail or of a known client.`
-  const meant = metadataFields.has(key.text) ? undefined : didYouMean(key.text, topFields.keys())
-  const hint = besideChain.has(key.text)
+function reportUnknown(reader: FieldReader, key: YamlScalar): void {
+  const name = key.text
+  const meant = metadataFields.has(name) ? undefined : didYouMean(name, topFields.keys())
+  const message = `\`${name}\` is not a field of the specification, of Skillrail or of a known client.`
+  const hint = besideChain.has(name)
     ? 'Indent it, with its chain, below `metadata:`.'
     : (meant ?? 'Move it below `metadata:`, where clients keep their own.')
-  return finding('unknown-field', path, key, message, hint)
+  reader.report('unknown-field', key, message, hint)
 }
 
 /** Fields with a rule of their own about being empty. */
@@ -137,9 +124,9 @@ function isEmpty(value: YamlNode): boolean {
   return isNull(value) || (value.kind === 'scalar' && value.text.trim() === '')
 }
 
-function emptyField(path: string, name: string, value: YamlNode): Diagnostic {
+function reportEmpty(reader: FieldReader, name: string, value: YamlNode): void {
   const message = `\`${name}\` is empty and has no effect.`
-  return finding('field-empty', path, value, message, 'Give it a value, or remove it.')
+  reader.report('field-empty', value, message, 'Give it a value, or remove it.')
 }
 
 /** A value, or an entry of a list, that YAML takes for something other than the text it is. */
@@ -152,97 +139,65 @@ function unquotedText({ kind }: FieldDefinition, value: YamlNode): YamlScalar | 
   )
 }
 
-function unquoted(path: string, name: string, value: YamlScalar): Diagnostic {
-  const { text } = value
-  const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
-  return finding('text-unquoted', path, value, message, `Quote it: \`"${text}"\`.`)
-}
-
-function checkNameField(
-  input: SpecInput,
-  node: YamlNode | undefined,
-  name: string | undefined,
-): Diagnostic[] {
-  if (name === undefined) {
-    if (node !== undefined && node.kind !== 'scalar') return []
-    const hint = `Add \`name: ${input.directoryName ?? 'my-skill'}\`.`
-    const at = node ?? input.root
-    return [finding('name-missing', input.path, at, 'The skill has no `name`.', hint)]
-  }
-  return checkName(name, input.directoryName).map(({ code, message, hint }) =>
-    finding(code, input.path, node, message, hint),
-  )
-}
-
 function checkDescription(
-  { root, path }: SpecInput,
+  reader: FieldReader,
   node: YamlNode | undefined,
   description: string | undefined,
-): Diagnostic[] {
-  if (description === undefined || node?.kind !== 'scalar') {
-    if (node !== undefined && node.kind !== 'scalar') return []
+  root: YamlMap,
+): void {
+  if (node !== undefined && node.kind !== 'scalar') return
+  if (description === undefined || node === undefined) {
     const hint = 'Add `description:` with what the skill does and when to use it.'
-    return [
-      finding('description-missing', path, node ?? root, 'The skill has no `description`.', hint),
-    ]
-  }
-  return tooLong('description-too-long', path, 'description', node, 1024)
+    reader.report('description-missing', node ?? root, 'The skill has no `description`.', hint)
+  } else checkLength(reader, 'description', node, 1024)
 }
 
-function checkCompatibility(path: string, node: YamlNode | undefined): Diagnostic[] {
-  if (node?.kind !== 'scalar') return []
-  if (node.text.trim() === '' || isNull(node)) {
-    const hint = 'Say what the skill needs, or remove the field.'
-    return [finding('compatibility-empty', path, node, '`compatibility` is empty.', hint)]
-  }
-  return tooLong('compatibility-too-long', path, 'compatibility', node, 500)
+function checkCompatibility(reader: FieldReader, node: YamlNode | undefined): void {
+  if (node?.kind !== 'scalar') return
+  if (!isEmpty(node)) return checkLength(reader, 'compatibility', node, 500)
+  const hint = 'Say what the skill needs, or remove the field.'
+  reader.report('compatibility-empty', node, '`compatibility` is empty.', hint)
 }
 
 /** The limit holds for the value as YAML gives it, with the newline that a block scalar keeps. */
-function tooLong(
-  code: 'description-too-long' | 'compatibility-too-long',
-  path: string,
-  name: string,
-  node: YamlNode & { kind: 'scalar' },
+function checkLength(
+  reader: FieldReader,
+  name: 'description' | 'compatibility',
+  node: YamlScalar,
   limit: number,
-): Diagnostic[] {
-  if (node.text.length <= limit) return []
-  const length = Array.from(node.text).length
-  if (length <= limit) return []
+): void {
+  const length = node.text.length <= limit ? 0 : Array.from(node.text).length
+  if (length <= limit) return
   const message = `\`${name}\` has ${length} characters; ${limit} are allowed.`
-  return [finding(code, path, node, message, `Shorten it by ${length - limit}.`)]
+  reader.report(`${name}-too-long`, node, message, `Shorten it by ${length - limit}.`)
 }
 
-function checkTools(path: string, node: YamlNode | undefined): Diagnostic[] {
-  if (node === undefined || node.kind === 'map' || isNull(node)) return []
-  if (node.kind === 'scalar' && !hasCommas(node.text)) return []
+function checkTools(reader: FieldReader, node: YamlNode | undefined): void {
+  if (node === undefined || node.kind === 'map' || isNull(node)) return
+  if (node.kind === 'scalar' && !hasCommas(node.text)) return
   const found = node.kind === 'list' ? 'a list' : 'separated by commas'
   const message = `\`allowed-tools\` is ${found}; the specification wants one string with spaces.`
-  return [
-    finding('allowed-tools-form', path, node, message, '`skillrail validate --fix` rewrites it.'),
-  ]
+  reader.report('allowed-tools-form', node, message, '`skillrail validate --fix` rewrites it.')
 }
 
 /** A map from string keys to string values; extensions have a string form, nobody reads the rest. */
-function checkMetadata(path: string, metadata: YamlMap): Diagnostic[] {
+function checkMetadata(reader: FieldReader, metadata: YamlNode | undefined): void {
+  if (metadata?.kind !== 'map') return
   const hasChain = metadata.entries.some(({ key }) => key.text === 'chain')
-  return metadata.entries.flatMap(({ key, value }): Diagnostic[] => {
+  for (const { key, value } of metadata.entries) {
     const name = key.text
     const understood = metadataFields.has(name) && (hasChain || !besideChain.has(name))
-    if (value.kind === 'scalar') {
-      if (understood && name !== 'chain' && isEmpty(value)) return [emptyField(path, name, value)]
-      if (typeof value.value === 'string') return []
+    if (value.kind !== 'scalar') {
+      const message = `\`${name}\` below \`metadata\` is ${describe(value)}; the specification wants strings.`
+      const code = understood ? 'metadata-nested-extension' : 'metadata-nested'
+      reader.report(code, value, message, understood ? stringForm(name) : 'Write it as one string.')
+    } else if (understood && name !== 'chain' && isEmpty(value)) reportEmpty(reader, name, value)
+    else if (typeof value.value !== 'string') {
       const message = `\`${name}\` below \`metadata\` is not a string in YAML; it is read as the text \`${value.text}\`.`
       const hint = `Quote it: \`${name}: "${value.text}"\`.`
-      return [finding('metadata-not-string', path, value, message, hint)]
+      reader.report('metadata-not-string', value, message, hint)
     }
-    const message = `\`${name}\` below \`metadata\` is ${describe(value)}; the specification wants strings.`
-    if (!understood) {
-      const hint = 'Write it as one string.'
-      return [finding('metadata-nested', path, value, message, hint)]
-    }
-    return [finding('metadata-nested-extension', path, value, message, stringForm(name))]
-  })
+  }
 }
 
 function stringForm(name: string): string {
@@ -251,58 +206,51 @@ function stringForm(name: string): string {
   return `The string form has the names separated by spaces: \`${name}: "one two"\`.`
 }
 
-interface NameFinding {
-  code: RuleCode
-  message: string
-  hint?: string | undefined
-}
-
-const limit = 64
+const longestName = 64
 
 /**
  * What the specification says about a name. Lengths count code points. Letters outside a-z that the
  * reference validator lets pass are a warning; characters that nobody accepts are an error.
  */
-function checkName(written: string, directoryName: string | undefined): NameFinding[] {
+function checkNameField(
+  reader: FieldReader,
+  node: YamlNode | undefined,
+  written: string | undefined,
+  directoryName: string | undefined,
+  root: YamlMap,
+): void {
+  if (written === undefined) {
+    if (node !== undefined && node.kind !== 'scalar') return
+    const hint = `Add \`name: ${directoryName ?? 'my-skill'}\`.`
+    return reader.report('name-missing', node ?? root, 'The skill has no `name`.', hint)
+  }
   const isPlain = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(written)
-  if (isPlain && written.length <= limit && directoryName === written) return []
-  const name = written.trim().normalize('NFKC')
-  const found: NameFinding[] = []
-  const hint = suggestion(name)
+  if (isPlain && written.length <= longestName && directoryName === written) return
+  const name = written.normalize('NFKC')
+  const report = (isWrong: boolean, code: RuleCode, problem: string, hint?: string): void => {
+    if (isWrong) reader.report(code, node, problem, hint)
+  }
   const length = Array.from(name).length
-  if (length > limit) {
-    const message = `The name has ${length} characters; ${limit} are allowed.`
-    found.push({ code: 'name-too-long', message })
-  }
-  if (name !== name.toLowerCase()) {
-    const message = `The name \`${name}\` has upper-case letters.`
-    found.push({ code: 'name-uppercase', message, hint })
-  }
-  if (name.startsWith('-') || name.endsWith('-')) {
-    const message = `The name \`${name}\` begins or ends with a hyphen.`
-    found.push({ code: 'name-hyphen-edge', message, hint })
-  }
-  if (name.includes('--')) {
-    const message = `The name \`${name}\` has two hyphens in a row.`
-    found.push({ code: 'name-hyphen-double', message, hint })
-  }
-  const others = [...new Set(name.match(/[^\p{L}\p{N}-]/gu))]
-  if (others.length > 0) {
-    const listed = others.map((character) => `\`${character}\``).join(', ')
-    const message = `The name \`${name}\` contains ${listed}; a-z, 0-9 and hyphens are allowed.`
-    found.push({ code: 'name-characters', message, hint })
-  } else if (/[^\p{ASCII}]/u.test(name) || name !== written.trim()) {
-    const message = `The name \`${written.trim()}\` has letters outside a-z, which clients may refuse.`
-    found.push({ code: 'name-unicode', message, hint: 'Prefer a-z, 0-9 and hyphens.' })
-  }
-  if (directoryName !== undefined && directoryName.normalize('NFKC') !== name) {
-    found.push({
-      code: 'name-directory-mismatch',
-      message: `The skill is named \`${name}\`, its directory \`${directoryName}\`.`,
-      hint: 'Rename the directory or the skill; clients find a skill by both.',
-    })
-  }
-  return found
+  const tooLong = `The name has ${length} characters; ${longestName} are allowed.`
+  report(length > longestName, 'name-too-long', tooLong)
+  const hint = suggestion(name)
+  const isUpper = name !== name.toLowerCase()
+  report(isUpper, 'name-uppercase', `The name \`${name}\` has upper-case letters.`, hint)
+  const edge = `The name \`${name}\` begins or ends with a hyphen.`
+  report(name.startsWith('-') || name.endsWith('-'), 'name-hyphen-edge', edge, hint)
+  const double = `The name \`${name}\` has two hyphens in a row.`
+  report(name.includes('--'), 'name-hyphen-double', double, hint)
+  const others = new Set(name.match(/[^\p{L}\p{N}-]/gu))
+  const listed = [...others].map((character) => `\`${character}\``).join(', ')
+  const characters = `The name \`${name}\` contains ${listed}; a-z, 0-9 and hyphens are allowed.`
+  report(others.size > 0, 'name-characters', characters, hint)
+  const foreign = `The name \`${written}\` has letters outside a-z, which clients may refuse.`
+  const isForeign = others.size === 0 && (/[^\p{ASCII}]/u.test(name) || name !== written)
+  report(isForeign, 'name-unicode', foreign, 'Prefer a-z, 0-9 and hyphens.')
+  const isElsewhere = directoryName !== undefined && directoryName.normalize('NFKC') !== name
+  const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`
+  const advice = 'Rename the directory or the skill; clients find a skill by both.'
+  report(isElsewhere, 'name-directory-mismatch', mismatch, advice)
 }
 
 function suggestion(name: string): string | undefined {

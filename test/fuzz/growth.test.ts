@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
+import { FieldReader } from '../../src/skill/field-values.ts'
 import { editFrontmatter } from '../../src/skill/edit.ts'
 import { blankObjects } from '../../src/tools/call/directive-text.ts'
 import { readDocument } from '../../src/tools/config/document.ts'
@@ -72,7 +73,12 @@ const works: Readonly<Record<string, { size: number; of(size: number): () => unk
       const files = names.map((path) => ({ path, size: 1, executable: false }))
       const body = names.map((name) => `[x](${name})`).join('\n')
       return () =>
-        adviseOnSkill({ path: 'SKILL.md', description: undefined, body, bodyLine: 1, files })
+        adviseOnSkill(new FieldReader('SKILL.md', []), {
+          description: undefined,
+          body,
+          bodyLine: 1,
+          files,
+        })
     },
   },
 }

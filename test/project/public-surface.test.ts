@@ -4,9 +4,6 @@ import * as testing from '../../src/entries/testing.ts'
 
 it('exports these names from the root and no others', () => {
   expect(Object.keys(root).toSorted()).toEqual([
-    'ChainError',
-    'ChainPlanError',
-    'RunNotFoundError',
     'SkillConflictError',
     'SkillError',
     'SkillInvocationError',
@@ -19,23 +16,11 @@ it('exports these names from the root and no others', () => {
     'SkillrailError',
     'StateFileError',
     'UsageError',
-    'createJournalEngine',
-    'discoverSkills',
-    'estimateTokens',
-    'findReferences',
-    'findSkill',
-    'fixSkill',
-    'frontmatterJsonSchema',
     'parseSkill',
-    'planRun',
     'renderCatalog',
-    'runChain',
-    'serializeSkill',
-    'substituteArguments',
     'systemRuntime',
     'validateReference',
     'validateSkill',
-    'wrapSkillContent',
   ])
 })
 

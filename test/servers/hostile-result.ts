@@ -1,4 +1,4 @@
-import type { RunResult, StepResult } from '../../src/entries/index.ts'
+import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 
 /** The result of a run that has these texts wherever a skill decides what a text is. */
 export function hostileResult(texts: readonly string[]): RunResult {

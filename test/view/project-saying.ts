@@ -1,5 +1,5 @@
 import { runLine } from '../../src/chain/run-line.ts'
-import type { RunResult } from '../../src/entries/index.ts'
+import type { RunResult } from '../../src/chain/engine.ts'
 import type { ProjectView } from '../../src/view/project-view.ts'
 import type { RunShownNow } from '../../src/view/run-answer.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { RunResult, StepResult } from '../../src/entries/index.ts'
+import type { RunResult, StepResult } from '../../src/chain/engine.ts'
 import { runAnswer, type ShownStep } from '../../src/view/run-answer.ts'
 import { standing } from './project-saying.ts'
 
