@@ -1,6 +1,5 @@
 import type { AuditCode } from './rules.ts'
 
-/** A fact that a text shows by its words. */
 export interface Capability {
   code: AuditCode
   /** As in "SAYS: subject". */

@@ -81,7 +81,6 @@ function checkFields(
   }
 }
 
-/** The lines of fields, at the top level or below `metadata`. */
 function fieldLines({ frontmatter }: SkillDocument): ReadonlyMap<string, number> {
   const lines = new Map<string, number>()
   const gather = (node: YamlNode): void => {

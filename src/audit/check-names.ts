@@ -3,7 +3,6 @@ import { safeLine, safeText } from '../core/text.ts'
 import type { Findings, FoundPlace, OtherSkill } from './findings.ts'
 import type { TreeEntry } from './read-tree.ts'
 
-/** Whether a skill's name can be taken for another one's. */
 export function checkSkillName(
   name: string,
   place: FoundPlace,
@@ -62,7 +61,6 @@ function latinOf(name: string): string {
   ).join('')
 }
 
-/** For each letter what looks like it; Cyrillic, Greek, Armenian, Cherokee and others. */
 const table: Readonly<Record<string, string>> = {
   a: 'аɑα',
   b: 'ьᏏ',
@@ -133,7 +131,6 @@ function checkName(path: string, name: string, findings: Findings): void {
 
 const reserved = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i
 
-/** Scripts whose letters are taken for one another. Others mix in ordinary names. */
 const alike = [
   ['Latin', /\p{Script=Latin}/u],
   ['Cyrillic', /\p{Script=Cyrillic}/u],

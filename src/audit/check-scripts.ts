@@ -11,7 +11,6 @@ interface ScriptCandidate {
   executable: boolean
 }
 
-/** Names a script, its language, and what starts it. */
 export function checkScript({ file, head, executable }: ScriptCandidate, findings: Findings): void {
   const extension = extensionOf(file)
   const shebang = /^#![ \t]{0,8}([^\n\r]{1,200})/.exec(head)?.[1]?.trim()
@@ -27,7 +26,6 @@ export function checkScript({ file, head, executable }: ScriptCandidate, finding
   findings.add('script', { file, line: 1 }, `${subject}: ${start}`, { subject })
 }
 
-/** Whether a name promises a script. */
 export function isNamedLikeScript(file: string): boolean {
   return languages.has(extensionOf(file))
 }
@@ -43,7 +41,6 @@ function programOf(shebang: string): string {
   return words.slice(1).find((word) => !word.startsWith('-') && !word.includes('=')) ?? first
 }
 
-/** By their extensions. */
 const languages = new Map(
   Object.entries({
     AppleScript: 'applescript',
@@ -107,7 +104,6 @@ export function checkCapabilities({ text, placeOf, report, countsOnly }: Audited
 const addressPattern: RegExp =
   /\b(?:https?|wss?|ftp|git|ssh):\/\/(?:[^\s/@"'`<>]{0,200}@)?([A-Za-z0-9[\]:._${}<>*-]{1,253})/g
 
-/** Where secrets stand. What is shown is the kind of a secret, and never the secret. */
 export function checkSecrets({ text, report }: AuditedText): void {
   for (const { offset, length, kind } of findSecrets(text)) {
     const value = text.slice(offset, offset + length)

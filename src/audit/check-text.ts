@@ -1,7 +1,6 @@
 import type { AuditedText } from './findings.ts'
 import type { AuditCode } from './rules.ts'
 
-/** What a Markdown file contains that its rendered page does not show. */
 export function checkMarkdown({ text, report }: AuditedText): void {
   if (!/<|\]:/.test(text)) return
   const prose = withoutCode(text)
@@ -162,7 +161,6 @@ export function checkLayout({ text, report }: AuditedText): void {
   }
 }
 
-/** What a JSON file of a skill starts, or does to whoever reads it carelessly. */
 export function checkJson({ text, report }: AuditedText): void {
   for (const { index } of text.matchAll(
     /"(?:__proto__|\\u005f\\u005fproto\\u005f\\u005f)"\s{0,9}:/gi,

@@ -3,7 +3,6 @@ import type { Findings } from './findings.ts'
 import { checkFileNames } from './check-names.ts'
 import { auditLimits, type FileKind, readBytes, type Tree, type TreeEntry } from './read-tree.ts'
 
-/** What the entries of a skill's directory say by themselves, before any file is opened. */
 export function checkTree({ entries, stopped }: Tree, findings: Findings): void {
   for (const entry of entries) checkEntry(entry, findings)
   checkFileNames(entries, findings)
@@ -99,7 +98,6 @@ export function checkFileKind(file: string, kind: FileKind, findings: Findings):
   }
 }
 
-/** Whether a name promises text that somebody reads. */
 export function isNamedLikeText(file: string): boolean {
   return claims.get(extensionOf(file)) === 'a text'
 }
@@ -108,7 +106,6 @@ function extensionOf(file: string): string {
   return posix.extname(file).slice(1).toLowerCase()
 }
 
-/** What extensions promise. */
 const claims = new Map(
   Object.entries({
     'a picture': 'png jpg jpeg gif webp bmp ico avif',

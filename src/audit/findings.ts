@@ -8,11 +8,8 @@ import { type AuditCode, type AuditKind, auditRule } from './rules.ts'
 export interface SkillAudit {
   /** The `name` of its frontmatter, where that can be read. */
   name: string | undefined
-  /** As it was given. */
   directory: string
-  /** Number of files, links and pipes in the directory. */
   files: number
-  /** Bytes of text that the rules were tried on. */
   analysedBytes: number
   /** By path, line and code. */
   findings: readonly AuditFinding[]
@@ -35,13 +32,10 @@ export interface OtherSkill {
   directory: string
 }
 
-/** A text file of a skill. */
 export interface AuditedText {
-  /** Relative to the skill. */
   file: string
   text: string
   placeOf: TextPlaces
-  /** Adds a finding at an offset into the text. */
   report(code: AuditCode, offset: number, message: string, subject?: string): void
   /** Counts a place without naming it, once the file has as many of a rule as are named. */
   countsOnly(code: AuditCode): boolean

@@ -26,9 +26,7 @@ export type TreeEntry = { path: string } & (
 
 /** What a directory contains, as far as the limits go. */
 export interface Tree {
-  /** In code-point order of their paths. */
   entries: readonly TreeEntry[]
-  /** The limit that stopped the walk, and where. */
   stopped: readonly { limit: 'too-many-files' | 'too-deep'; path: string }[]
 }
 
@@ -177,7 +175,6 @@ export const headBytes = 4096
 
 type Signature = readonly [bytes: string, group: FileKind['group'], name: string, offset?: number]
 
-/** Signatures as Latin-1 text. */
 const signatures: readonly Signature[] = [
   ['\x7fELF', 'program', 'a program for Linux (ELF)'],
   ['\xcf\xfa\xed\xfe', 'program', 'a program for macOS (Mach-O)'],
@@ -265,15 +262,10 @@ export function readBytes(path: string, offset: number, length: number): BytesRe
 
 /** How far an audit goes into a folder that a stranger made. What lies beyond is a finding. */
 export const auditLimits = {
-  /** Files, links and directories of one skill. */
   entries: 10_000,
-  /** Directories inside one another. */
   depth: 32,
-  /** A larger file is an error by itself. */
   fileBytes: 64 * 1024 * 1024,
-  /** Text of one file that the rules are tried on. */
   textBytes: 1024 * 1024,
-  /** Text of one skill that the rules are tried on. */
   totalBytes: 16 * 1024 * 1024,
   /** Places of one rule in one file; the others are counted. */
   places: 20,

@@ -32,11 +32,9 @@ export interface Activation {
   arguments: string
   digest: string
   trustLevel: TrustLevel
-  /** What the model gets. */
   content: string
   /** Whether `content` is only a note, because the conversation still holds the skill. */
   repeated: boolean
-  /** What the skill may do while it is active. */
   effects: ActivationEffects
   /** What was found and not done. */
   diagnostics: readonly Diagnostic[]
@@ -151,7 +149,6 @@ function trustFindings({ path, fields }: SkillInfo, trustLevel: TrustLevel): Dia
   ]
 }
 
-/** What the active skills allow together. */
 export interface ActivePermissions {
   /** Tools that need no approval now. */
   preApproved: readonly AllowedTool[]

@@ -1,18 +1,16 @@
-import { basename, dirname, sep } from 'node:path'
+import { basename, dirname } from 'node:path'
 import { compareDiagnostics, compareText, type Diagnostic } from '../core/diagnostic.ts'
-import { realPathOf } from '../core/read-files.ts'
 import type { Runtime } from '../core/runtime.ts'
 import type { Settings } from '../core/settings.ts'
 import { estimateTokens } from '../skill/catalog.ts'
 import { confirmTrust, skillTrust } from '../trust/skill-trust.ts'
 import { findWorkspace, readTrustPolicy } from '../trust/decide.ts'
-import type { SkillScope, TrustLevel, TrustPolicy, TrustVerdict } from '../trust/model.ts'
+import type { TrustPolicy, TrustVerdict } from '../trust/model.ts'
 import { type LocationOptions, skillLocations } from './locations.ts'
 import { fieldsOf } from './metadata.ts'
 import type { BrokenSkill, Discovery, SkillInfo, SkillLocation } from './model.ts'
 import { type Candidate, resolveNames } from './resolve-names.ts'
 import { scanLocation, type ScannedSkill } from './scan-location.ts'
-import type { FoundSkillFile } from './walk.ts'
 
 export interface DiscoverOptions extends LocationOptions {
   runtime: Runtime
@@ -44,7 +42,6 @@ export function discoverSkills(options: DiscoverOptions): Discovery {
 
 /** What a search found before it is decided who has which name. */
 export interface LocationSearch {
-  /** In order of precedence. */
   candidates: readonly Candidate[]
   broken: readonly BrokenSkill[]
   directories: readonly string[]
@@ -55,15 +52,20 @@ export function searchLocations(options: DiscoverOptions, policy: TrustPolicy): 
   const { runtime, useIndex = true } = options
   const found = skillLocations(runtime, options).map((location) => {
     const { skills, directories, diagnostics } = scanLocation(location, { runtime, useIndex })
-    const trustOf = placeTrust(location, policy)
     const broken = skills.filter(({ metadata }) => metadata.head === undefined)
     const findings = broken.flatMap(({ metadata }) => metadata.diagnostics)
     return {
       candidates: skills
-        .flatMap((skill) => toInfo(skill, location, trustOf) ?? [])
+        .flatMap((skill) => toInfo(skill, location, policy) ?? [])
         .toSorted((a, b) => compareText(a.directory, b.directory))
         .map((info) => ({ info, place: location.directory })),
-      broken: broken.map((skill) => toBroken(skill, location)),
+      broken: broken.map(({ file: { path }, metadata }) => ({
+        name: basename(dirname(path)),
+        path,
+        scope: location.scope,
+        source: location.source,
+        diagnostics: metadata.diagnostics,
+      })),
       directories,
       diagnostics: [...findings, ...diagnostics].toSorted(compareDiagnostics),
     }
@@ -86,24 +88,26 @@ export function trustPolicy(options: DiscoverOptions): {
   return readTrustPolicy(runtime, { workspace, trustedPaths, workspaceTrust })
 }
 
-/** Undefined for a skill that cannot be used. */
 export function toInfo(
   { file, metadata }: ScannedSkill,
   location: Pick<SkillLocation, 'scope' | 'source'>,
-  trustOf: TrustOfSkill,
+  policy: TrustPolicy,
 ): SkillInfo | undefined {
   const { head, identity, bodyTokens, diagnostics } = metadata
   if (head === undefined || identity === undefined) return undefined
   const { name, description } = head
+  const { scope, source } = location
+  const { path, directory, realDirectory } = file
+  const { level } = skillTrust({ name, scope, directory, realDirectory }, policy)
   return {
     name,
     description,
-    path: file.path,
-    directory: file.directory,
-    realDirectory: file.realDirectory,
-    scope: location.scope,
-    source: location.source,
-    trustLevel: trustOf(name, file),
+    path,
+    directory,
+    realDirectory,
+    scope,
+    source,
+    trustLevel: level,
     size: identity.size,
     mtimeMs: identity.mtimeMs,
     tokens: { metadata: estimateTokens(name + description), body: bodyTokens },
@@ -113,35 +117,7 @@ export function toInfo(
   }
 }
 
-type TrustOfSkill = (name: string, place: Omit<FoundSkillFile, 'path'>) => TrustLevel
-
-/** The level of each skill of a scope by itself. */
-export function eachTrust(scope: SkillScope, policy: TrustPolicy): TrustOfSkill {
-  return (name, { directory, realDirectory }) =>
-    skillTrust({ name, scope, directory, realDirectory }, policy).level
-}
-
-/**
- * The level of the skills of one location. What really lies below the location has the level of the
- * location itself, unless trusted paths may cut through it; asked once, not for each of thousands.
- */
-function placeTrust(location: SkillLocation, policy: TrustPolicy): TrustOfSkill {
-  const { directory, scope, source } = location
-  const each = eachTrust(scope, policy)
-  const realDirectory = realPathOf(directory)
-  if (realDirectory === undefined || policy.trustedPaths.length > 0) return each
-  const level = each(source, { directory, realDirectory })
-  const prefix = realDirectory + sep
-  return (name, place) => (place.realDirectory.startsWith(prefix) ? level : each(name, place))
-}
-
 const none: readonly never[] = Object.freeze([])
-
-function toBroken({ file, metadata }: ScannedSkill, location: SkillLocation): BrokenSkill {
-  const { scope, source } = location
-  const { diagnostics } = metadata
-  return { name: basename(dirname(file.path)), path: file.path, scope, source, diagnostics }
-}
 
 /**
  * The level of a skill now, and why: unlike `info.trustLevel` everything of it that can act is
@@ -151,7 +127,6 @@ export function currentTrust(info: SkillInfo, options: DiscoverOptions): TrustVe
   return confirmTrust(info, trustPolicy(options).policy)
 }
 
-/** The options of a search as a user's and a project's configuration have them. */
 export function discoverOptionsFrom(runtime: Runtime, settings: Settings): DiscoverOptions {
   return {
     runtime,

@@ -17,7 +17,7 @@ import type { SkillDocument } from '../skill/model.ts'
 import { validateSkill, type Validation } from '../skill/validate.ts'
 import type { SkillScope } from '../trust/model.ts'
 import { isOwnSkillFile, readMetadata, selfReferenceCode, selfReferences } from './metadata.ts'
-import { type DiscoverOptions, discoverSkills, eachTrust, toInfo, trustPolicy } from './discover.ts'
+import { type DiscoverOptions, discoverSkills, toInfo, trustPolicy } from './discover.ts'
 import { listResources, listSkillFiles } from './skill-files.ts'
 import { absolutePath, skillLocations } from './locations.ts'
 import {
@@ -26,7 +26,6 @@ import {
   maxSkillBytes,
   type Skill,
   type SkillInfo,
-  type SkillLocation,
 } from './model.ts'
 
 export interface FindSkillOptions extends DiscoverOptions {
@@ -59,23 +58,32 @@ export function findSkill(reference: string, options: FindSkillOptions): SkillIn
  * @throws {SkillNotFoundError | SkillParseError | SkillLoadError}
  */
 export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
-  const { runtime } = options
-  const absolute = absolutePath(runtime, path)
+  const absolute = absolutePath(options.runtime, path)
   const file = skillFileAt(absolute)
-  if (file === undefined) throw noSkillAt(absolute)
+  if (file === undefined) {
+    throw new SkillNotFoundError({
+      code: 'skill-not-found',
+      message: `There is no skill at ${absolute}.`,
+      hint: 'Give a directory that holds a SKILL.md, or the SKILL.md itself.',
+    })
+  }
   const { policy } = trustPolicy(options)
   const directory = dirname(file)
   const realDirectory = realPathOf(directory) ?? directory
-  const owner = locationOf(realDirectory, options, policy.workspace) ?? {
-    scope: 'custom',
-    source: path,
-  }
+  const location = skillLocations(options.runtime, options).find(
+    ({ directory: place }) =>
+      isInside(place, realDirectory) || isInside(realPathOf(place) ?? place, realDirectory),
+  )
+  const elsewhere = isInside(policy.workspace, realDirectory)
+    ? ({ scope: 'project', source: '.' } as const)
+    : ({ scope: 'custom', source: path } as const)
+  const { scope, source } = location ?? elsewhere
   const metadata = readMetadata(file)
   const found = { file: { path: file, directory, realDirectory }, metadata }
-  const info = toInfo(found, owner, eachTrust(owner.scope, policy))
+  const info = toInfo(found, { scope, source }, policy)
   if (info !== undefined) return info
   const { diagnostics } = metadata
-  throw brokenSkill({ name: basename(directory), path: file, ...owner, diagnostics })
+  throw brokenSkill({ name: basename(directory), path: file, scope, source, diagnostics })
 }
 
 /** Whether a reference to a skill is a path; else it may be a name. */
@@ -112,33 +120,9 @@ function lookAt(path: string): Stats | undefined {
   }
 }
 
-function locationOf(
-  directory: string,
-  options: DiscoverOptions,
-  workspace: string,
-): Pick<SkillLocation, 'scope' | 'source'> | undefined {
-  const location = skillLocations(options.runtime, options).find(
-    (candidate) =>
-      isInside(candidate.directory, directory) ||
-      isInside(realPathOf(candidate.directory) ?? candidate.directory, directory),
-  )
-  if (location !== undefined) return location
-  return isInside(workspace, directory) ? { scope: 'project', source: '.' } : undefined
-}
-
 function placesOf(options: DiscoverOptions): string[] {
-  const places = skillLocations(options.runtime, options)
-    .filter(({ directory }) => realPathOf(directory) !== undefined)
-    .map(({ directory }) => directory)
-  return [...new Set(places)]
-}
-
-function noSkillAt(path: string): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: 'skill-not-found',
-    message: `There is no skill at ${path}.`,
-    hint: 'Give a directory that holds a SKILL.md, or the SKILL.md itself.',
-  })
+  const places = skillLocations(options.runtime, options).map(({ directory }) => directory)
+  return [...new Set(places.filter((directory) => realPathOf(directory) !== undefined))]
 }
 
 const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
@@ -155,11 +139,16 @@ export function selectSkill(discovery: Discovery, reference: string): SkillInfo 
   const matches = (info: { name: string; scope: SkillScope }): boolean =>
     info.name === name && (scope === undefined || info.scope === scope)
   const contested = discovery.conflicts.filter(matches)
-  if (contested.length > 0) throw conflict(name, contested)
-  const found = discovery.skills.find(matches)
+  if (contested.length > 0) {
+    throw new SkillConflictError({
+      code: 'skill-conflict',
+      message: `Two different skills in one place are called ${name}: ${contested.map(({ path }) => path).join(' and ')}.`,
+      hint: 'Rename one of them, or give the path of the one you mean.',
+    })
+  }
+  const shadowed = scope === undefined ? [] : discovery.shadowed
+  const found = [...discovery.skills, ...shadowed].find(matches)
   if (found !== undefined) return found
-  const shadowed = scope === undefined ? undefined : discovery.shadowed.find(matches)
-  if (shadowed !== undefined) return shadowed
   const broken = discovery.broken.find(matches)
   if (broken !== undefined) throw brokenSkill(broken)
   return undefined
@@ -202,19 +191,8 @@ function brokenSkill({ name, path, diagnostics }: BrokenSkill): SkillError {
 }
 
 function splitReference(reference: string): { scope: SkillScope | undefined; name: string } {
-  const colon = reference.indexOf(':')
-  const scope = scopes.find((candidate) => candidate === reference.slice(0, Math.max(0, colon)))
-  return scope === undefined
-    ? { scope, name: reference }
-    : { scope, name: reference.slice(colon + 1) }
-}
-
-function conflict(name: string, contested: readonly SkillInfo[]): SkillConflictError {
-  return new SkillConflictError({
-    code: 'skill-conflict',
-    message: `Two different skills in one place are called ${name}: ${contested.map(({ path }) => path).join(' and ')}.`,
-    hint: 'Rename one of them, or give the path of the one you mean.',
-  })
+  const scope = scopes.find((candidate) => reference.startsWith(`${candidate}:`))
+  return { scope, name: scope === undefined ? reference : reference.slice(scope.length + 1) }
 }
 
 /**
@@ -228,7 +206,13 @@ export function loadSkill(info: SkillInfo): Skill {
   const { name, path } = info
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
   if (!reading.ok) {
-    if (reading.code === 'file-missing') throw gone(info)
+    if (reading.code === 'file-missing') {
+      throw new SkillNotFoundError({
+        code: 'skill-gone',
+        message: `Skill ${name} was found in ${info.source}, but ${path} does not exist any more.`,
+        hint: 'List skills with: skillrail list.',
+      })
+    }
     throw new SkillLoadError({
       code: reading.code,
       message: `Skill ${name} cannot be loaded: ${reading.message}.`,
@@ -265,14 +249,6 @@ function refuseSelfReference({ name, path }: SkillInfo, { fields, body }: SkillD
     message: `Skill ${name} refers to itself: ${how} (${path}).`,
     hint: 'Remove the reference: following it would never come to an end.',
     diagnostics: declared,
-  })
-}
-
-function gone({ name, path, source }: SkillInfo): SkillNotFoundError {
-  return new SkillNotFoundError({
-    code: 'skill-gone',
-    message: `Skill ${name} was found in ${source}, but ${path} does not exist any more.`,
-    hint: 'List skills with: skillrail list.',
   })
 }
 

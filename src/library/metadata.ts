@@ -55,7 +55,6 @@ export function fieldsOf({ description, fields }: SkillHead): SkillFields {
   return { ...noFields, ...fields, description, metadata: Object.assign(bare, fields.metadata) }
 }
 
-/** Reads what a `SKILL.md` says of the skill. Never throws. */
 export function readMetadata(path: string): Metadata {
   const reading = readRegularFile(path, { maxBytes: maxSkillBytes, binary: true })
   if (!reading.ok) {

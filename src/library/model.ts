@@ -23,7 +23,6 @@ export interface SkillInfo {
   source: string
   /** The level by place; activation looks again at what the skill can do. */
   trustLevel: TrustLevel
-  /** Bytes of the `SKILL.md`. */
   size: number
   mtimeMs: number
   tokens: SkillTokens
@@ -43,14 +42,11 @@ export interface BrokenSkill {
   diagnostics: readonly Diagnostic[]
 }
 
-/** Files that lie beside a `SKILL.md`, in code-point order of their paths. */
 export interface ResourceTree {
   files: readonly SkillFile[]
-  /** Whether there are more files than are listed. */
   truncated: boolean
 }
 
-/** A skill with its body. */
 export interface Skill {
   info: SkillInfo
   body: string
@@ -59,11 +55,9 @@ export interface Skill {
   resources: ResourceTree
 }
 
-/** Where skills are looked for, in order of precedence. */
 export interface SkillLocation {
   directory: string
   scope: Exclude<SkillScope, 'code'>
-  /** What a user calls it. */
   source: string
   /** Named by the user: searched to any depth, and reported when it is missing. */
   explicit: boolean

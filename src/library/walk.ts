@@ -30,12 +30,10 @@ interface WalkedDirectory {
   real: string
   /** 0 for the root. */
   depth: number
-  /** Name of the skill file in it, if there is one. */
   skillFile: string | undefined
 }
 
 export interface FoundSkillFile {
-  /** The `SKILL.md`. */
   path: string
   directory: string
   realDirectory: string
@@ -89,7 +87,6 @@ export function* walkDirectories(
 }
 
 interface Visit {
-  /** The path below the root. */
   key: string
   path: string
   real: string
@@ -154,7 +151,6 @@ function limitDiagnostic(path: string, limits: WalkLimits): Diagnostic {
   }
 }
 
-/** What one directory means for a search of skills. */
 export interface Listing {
   /** `SKILL.md`, else `skill.md`. */
   skillFile: string | undefined

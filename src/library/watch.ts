@@ -17,7 +17,6 @@ export interface SkillWatcher {
 }
 
 interface WatchSkillsOptions {
-  /** Searches anew and says which directories it looked into. */
   search: () => { skills: readonly SkillInfo[]; directories: readonly string[] }
   listener: WatchListener
   /** Quiet time after the last event; default 100. */

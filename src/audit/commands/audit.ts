@@ -99,7 +99,6 @@ function summaryOf(skills: readonly AuditedSkill[]): AuditResult['summary'] {
 interface AuditTargets {
   /** As they are shown, absolute; by real path. */
   directories: ReadonlyMap<string, string>
-  /** Everything that is installed. */
   others: readonly OtherSkill[]
   diagnostics: readonly Diagnostic[]
 }
