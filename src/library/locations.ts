@@ -35,16 +35,18 @@ export function skillLocations(
   runtime: Pick<Runtime, 'cwd' | 'home'>,
   options: LocationOptions = {},
 ): SkillLocation[] {
-  const project = projectLocations(runtime, options.projectDirectories)
-  const user = userLocations(runtime, options.userDirectory)
-  const custom = (options.customPaths ?? []).map((path): SkillLocation => ({
-    directory: absolutePath(runtime, path),
-    scope: 'custom',
-    source: path,
-    explicit: true,
-  }))
-  const own = options.precedence === 'user' ? [...user, ...project] : [...project, ...user]
-  return [...own, ...custom]
+  const { projectDirectories, userDirectory, customPaths = [], precedence } = options
+  const named = (path: string, scope: SkillLocation['scope']): SkillLocation => {
+    return { directory: absolutePath(runtime, path), scope, source: path, explicit: true }
+  }
+  const project =
+    projectDirectories?.map((path) => named(path, 'project')) ?? projectLocations(runtime)
+  const user =
+    userDirectory === undefined
+      ? tableBelow(runtime.home, 'user', '~/')
+      : [named(userDirectory, 'user')]
+  const own = precedence === 'user' ? [...user, ...project] : [...project, ...user]
+  return [...own, ...customPaths.map((path) => named(path, 'custom'))]
 }
 
 /** `path` as an absolute one: `~/` is the user's home, anything relative is below the cwd. */
@@ -54,36 +56,18 @@ export function absolutePath(runtime: Pick<Runtime, 'cwd' | 'home'>, path: strin
   return isAbsolute(path) ? path : resolve(runtime.cwd, path)
 }
 
-function projectLocations(
-  runtime: Pick<Runtime, 'cwd' | 'home'>,
-  directories: readonly string[] | undefined,
-): SkillLocation[] {
-  if (directories !== undefined) {
-    return directories.map((path) => ({
-      directory: absolutePath(runtime, path),
-      scope: 'project',
-      source: path,
-      explicit: true,
-    }))
-  }
+function projectLocations(runtime: Pick<Runtime, 'cwd' | 'home'>): SkillLocation[] {
   // A repository in the home directory (dotfiles, say) does not turn the user's own skills into
   // skills of a project.
   const home = realPathOf(runtime.home) ?? runtime.home
-  return ancestors(
-    realPathOf(runtime.cwd) ?? resolve(runtime.cwd),
-    findWorkspace(runtime.cwd, runtime),
-  )
-    .filter((directory) => directory !== home)
-    .flatMap((directory) => tableBelow(directory, 'project', ''))
-}
-
-function userLocations(
-  runtime: Pick<Runtime, 'cwd' | 'home'>,
-  directory: string | undefined,
-): SkillLocation[] {
-  if (directory === undefined) return tableBelow(runtime.home, 'user', '~/')
-  const path = absolutePath(runtime, directory)
-  return [{ directory: path, scope: 'user', source: directory, explicit: true }]
+  const root = findWorkspace(runtime.cwd, runtime)
+  const locations: SkillLocation[] = []
+  let directory = realPathOf(runtime.cwd) ?? resolve(runtime.cwd)
+  for (;;) {
+    if (directory !== home) locations.push(...tableBelow(directory, 'project', ''))
+    if (directory === root || dirname(directory) === directory) return locations
+    directory = dirname(directory)
+  }
 }
 
 function tableBelow(directory: string, scope: 'project' | 'user', prefix: string): SkillLocation[] {
@@ -93,14 +77,4 @@ function tableBelow(directory: string, scope: 'project' | 'user', prefix: string
     source: `${prefix}${path}`,
     explicit: false,
   }))
-}
-
-function ancestors(from: string, root: string): string[] {
-  const directories = [from]
-  let directory = from
-  while (directory !== root && dirname(directory) !== directory) {
-    directory = dirname(directory)
-    directories.push(directory)
-  }
-  return directories
 }

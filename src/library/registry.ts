@@ -28,8 +28,13 @@ export class SkillRegistry {
   add(info: SkillInfo, skill?: Skill): void {
     const { name } = info
     const known = this.#registered.get(name)
-    if (known !== undefined && !isSame(known, info, this.#inCode.get(name), skill)) {
-      throw conflict(info, known)
+    if (known !== undefined && !this.#isSame(known, info, skill)) {
+      const [first, second] = [known, info].map(({ path }) => path || 'made in code')
+      throw new SkillConflictError({
+        code: 'skill-conflict',
+        message: `A different skill called ${name} is registered already (${first}); ${second} cannot be added.`,
+        hint: 'Deregister the first one, or give the second one another name.',
+      })
     }
     this.#registered.set(name, info)
     if (skill !== undefined && info.scope === 'code') this.#inCode.set(name, skill)
@@ -53,44 +58,27 @@ export class SkillRegistry {
     return this.#inCode.get(name)
   }
 
+  /** What the program made comes first, then what was found, then what it named by path. */
   current(): Discovery {
-    return (this.#resolved ??= resolve(this.#found, [...this.#registered.values()], this.#removed))
+    if (this.#resolved !== undefined) return this.#resolved
+    const own = Array.from(this.#registered.values(), (info) => ({ info, place: 'registered' }))
+    const { candidates, broken, diagnostics } = this.#found
+    const names = resolveNames([
+      ...own.filter(({ info }) => info.scope === 'code'),
+      ...candidates.filter(({ info }) => !this.#removed.has(info.name)),
+      ...own.filter(({ info }) => info.scope !== 'code'),
+    ])
+    this.#resolved = { ...names, broken, diagnostics }
+    return this.#resolved
   }
-}
 
-/** What the program made comes first, then what was found, then what it named by path. */
-function resolve(
-  { candidates, broken, diagnostics }: LocationSearch,
-  registered: readonly SkillInfo[],
-  removed: ReadonlySet<string>,
-): Discovery {
-  const own = registered.map((info) => ({ info, place: 'registered' }))
-  const names = resolveNames([
-    ...own.filter(({ info }) => info.scope === 'code'),
-    ...candidates.filter(({ info }) => !removed.has(info.name)),
-    ...own.filter(({ info }) => info.scope !== 'code'),
-  ])
-  return { ...names, broken, diagnostics }
-}
-
-function isSame(
-  known: SkillInfo,
-  info: SkillInfo,
-  knownSkill: Skill | undefined,
-  skill: Skill | undefined,
-): boolean {
-  if (known.scope === 'code' || info.scope === 'code') {
-    return knownSkill !== undefined && knownSkill.digest === skill?.digest
+  #isSame(known: SkillInfo, info: SkillInfo, skill: Skill | undefined): boolean {
+    if (known.scope === 'code' || info.scope === 'code') {
+      const before = this.#inCode.get(info.name)
+      return before !== undefined && before.digest === skill?.digest
+    }
+    return known.realDirectory === info.realDirectory || sameContent(known, info)
   }
-  return known.realDirectory === info.realDirectory || sameContent(known, info)
-}
-
-function conflict({ name, path }: SkillInfo, known: SkillInfo): SkillConflictError {
-  return new SkillConflictError({
-    code: 'skill-conflict',
-    message: `A different skill called ${name} is registered already (${known.path || 'made in code'}); ${path || 'made in code'} cannot be added.`,
-    hint: 'Deregister the first one, or give the second one another name.',
-  })
 }
 
 /** A skill that a program makes. Everything but these three is optional. */

@@ -80,15 +80,11 @@ function entriesOf(directory: string): Dirent[] {
 
 function statsOf(directory: string, path: string, entry: Dirent): Stats | undefined {
   if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
+  const target = join(directory, path)
   try {
-    const target = join(directory, path)
-    if (
-      entry.isSymbolicLink() &&
-      !isInside(realpathSync.native(directory), realpathSync.native(target))
-    ) {
-      return undefined
-    }
-    const stats = statSync(target)
+    const real = entry.isFile() ? target : realpathSync.native(target)
+    if (entry.isSymbolicLink() && !isInside(realpathSync.native(directory), real)) return undefined
+    const stats = statSync(real)
     return stats.isFile() ? stats : undefined
   } catch {
     return undefined // Gone since the directory was read, or a link that leads nowhere.
