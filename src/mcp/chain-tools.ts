@@ -60,7 +60,6 @@ const output = z.object({
 const run = nameOf('As chain_start gave it.')
 const texts = z.array(z.string())
 
-/** A chain of skills, handed to the model one step at a time. */
 export function chainTools(project: ServedProject): OfferedTool[] {
   const runs = new ServedRuns(project)
   return [
@@ -159,7 +158,14 @@ class ServedRuns {
     requireVerified: boolean,
     call: ClientCall,
   ): Promise<ToolAnswer> {
-    requireName(skill)
+    // A path could lead anywhere; what a model may start is installed.
+    if (/[/\\]/.test(skill) || skill === '.' || skill === '..') {
+      throw new UsageError({
+        code: 'wrong-use',
+        message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
+        hint: 'List skills with: find_skills',
+      })
+    }
     const project = this.#open(call)
     const { runtime, settings } = project.context
     checkInvocation(findSkill(skill, discoverOptionsFrom(runtime, settings)), 'model')
@@ -179,7 +185,8 @@ class ServedRuns {
   async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
     const project = this.#open(call)
     const journal = drivenRun(project, runId)
-    if (!isEnded(journal)) {
+    const { status } = journal
+    if (status !== 'success' && status !== 'failure' && status !== 'critical') {
       return await this.proceed(runId, call, (plan, setup, given) =>
         continueStepper(runId, plan, setup, given),
       )
@@ -278,22 +285,8 @@ class ServedRuns {
   }
 }
 
-function isEnded({ status }: RunJournal): boolean {
-  return status === 'success' || status === 'failure' || status === 'critical'
-}
-
 function yesKey(runId: string, { digest }: Plan): string {
   return `${runId} ${digest}`
-}
-
-/** A path could lead anywhere; what a model may start is installed. */
-function requireName(skill: string): void {
-  if (!/[/\\]/.test(skill) && skill !== '.' && skill !== '..') return
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${JSON.stringify(skill)} is a path; a chain is started by the name of its skill`,
-    hint: 'List skills with: find_skills',
-  })
 }
 
 /**
@@ -332,7 +325,6 @@ function drivenRun({ store }: ChainProject, runId: string): RunJournal {
   throw runNotFound(runId)
 }
 
-/** A line for each script of a plan, those that check steps too. */
 function scriptsOf({ root }: Plan): string[] {
   return [root, ...allSteps(root)].flatMap((step) => {
     if (step.excluded === true) return []
@@ -367,36 +359,39 @@ function answered(
   given: readonly string[],
   answer: StepperAnswer,
 ): ToolAnswer {
-  const { runId, dismissed, ...result } = stepperResult(project, { plan, given, answer }, {})
-  const { text, value } = progressOf(runId, plan, result)
-  const shown = { value: plainJson({ run: runId, ...value, dismissed }) }
-  if (dismissed === undefined) return { text, ...shown }
-  const { step, message } = dismissed
-  const late = `The report about ${step} came too late and does not count: ${message}.`
-  return { text: `${late}\n\n${text}`, ...shown }
+  const shown = stepperResult(project, { plan, given, answer }, {})
+  const { runId: run, dismissed } = shown
+  const { text, ...value } = progressOf(plan, shown)
+  const late =
+    dismissed === undefined
+      ? ''
+      : `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
+  return { text: `${late}${text}`, value: plainJson({ run, ...value, dismissed }) }
 }
 
 function progressOf(
-  runId: string,
   plan: Plan,
-  { next = [], waiting, result }: Omit<ReturnType<typeof stepperResult>, 'runId'>,
-): { text: string; value: object } {
+  { runId, next = [], waiting, result }: ReturnType<typeof stepperResult>,
+): { text: string; status: string; result?: object; waiting?: object; next?: object } {
   if (result !== undefined) {
     const { status } = result
-    const text = `The chain has ended: ${status}.\n${JSON.stringify(result)}`
-    return { text, value: { status, result } }
+    return {
+      text: `The chain has ended: ${status}.\n${JSON.stringify(result)}`,
+      status,
+      result,
+    }
   }
   if (waiting !== undefined) {
     const { step, approveWith: line } = waiting
     const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
-    return { text, value: { status: 'waiting', waiting: { step, line } } }
+    return { text, status: 'waiting', waiting: { step, line } }
   }
-  const steps = allSteps(plan.root)
+  const trusted = allSteps(plan.root).filter(({ trust }) => trust === 'trusted')
   const instructions = next.map(({ step, skill, content }) => {
-    const isTrusted = steps.some((one) => one.step === step && one.trust === 'trusted')
+    const isTrusted = trusted.some((one) => one.step === step)
     const note = isTrusted ? '' : `${untrustedNote(skill)}\n\n`
     return `${note}${content}\n\nStep ${step} of run ${runId}. When it is done, call chain_report with run ${JSON.stringify(runId)} and step ${JSON.stringify(step)}.`
   })
   const handed = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
-  return { text: instructions.join('\n\n'), value: { status: 'next', next: handed } }
+  return { text: instructions.join('\n\n'), status: 'next', next: handed }
 }

@@ -27,7 +27,6 @@ import {
   type ToolAnswer,
 } from './tool.ts'
 
-/** One client as the server knows it. */
 export interface ClientSide {
   connection: Connection
   exchanges: Exchanges

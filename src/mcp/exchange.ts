@@ -28,7 +28,6 @@ export interface Arrival extends Pick<ClientCall, 'signal' | 'progress'> {
 export type Work = Omit<ClientCall, 'connection'>
 
 interface ExchangesOptions {
-  /** How long a user may take. */
   patienceMs?: number
   mostWaiting?: number
   mostOfClient?: number
@@ -112,7 +111,6 @@ export class Exchanges {
     exchange?.reply?.(undefined)
   }
 
-  /** Ends everything that is under way. */
   close(): void {
     for (const state of this.#waiting.keys()) this.#forget(state)
     for (const { controller, reply } of this.#running) {

@@ -13,7 +13,6 @@ const ownSession = 'mcp-'
 export class ServedProject {
   /** Asks no question at the terminal: the client is asked. */
   readonly context: Context
-  /** Real path of the workspace. */
   readonly workspace: string
   /** The user approved in advance whatever a tool may change. */
   readonly yes: boolean

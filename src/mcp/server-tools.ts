@@ -73,7 +73,6 @@ const routed = z.object({
   candidates: z.array(z.object({ tool: z.string(), score: z.number() })),
 })
 
-/** The tools of other servers, found by words and called behind the gate of the project. */
 export function serverTools(project: ServedProject): OfferedTool[] {
   return [
     defineTool({

@@ -40,7 +40,6 @@ const catalog = z.object({
   omitted: z.array(z.string()),
 })
 
-/** Finding skills, using them, and what belongs to them. */
 export function skillTools(project: ServedProject): OfferedTool[] {
   return [
     defineTool({

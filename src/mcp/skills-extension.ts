@@ -129,7 +129,6 @@ const mostBytes = 16 * 1024 * 1024
 /** The last segment of a skill's path is its name, which the format's own rules bind. */
 const servedName = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
-/** A skill as the extension serves it: all of its files can be addressed. */
 interface ServedSkill {
   info: SkillInfo
   files: readonly SkillFile[]
@@ -210,7 +209,6 @@ function frontmatterOf(
 /** The scheme under which the skills extension addresses the files of skills (SEP-2640). */
 const scheme = 'skill://'
 
-/** Where a file of a skill is found; without a path its directory. */
 function skillUri(skill: string, path = ''): string {
   const segments = [skill, ...(path === '' ? [] : path.split('/'))]
   return `${scheme}${segments.map((segment) => encodeURIComponent(segment)).join('/')}`

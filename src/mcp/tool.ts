@@ -42,7 +42,6 @@ export interface ToolAnswer {
   isError?: boolean | undefined
 }
 
-/** One request of a client while it is carried out. */
 export interface ClientCall {
   /** Aborted when the client cancels, and when its connection or the server ends. */
   signal: AbortSignal
@@ -58,7 +57,6 @@ export interface ClientProgress {
   message?: string | undefined
 }
 
-/** A question as a form. */
 export interface Question {
   message: string
   properties: Readonly<Record<string, FormField>>
@@ -158,7 +156,6 @@ export function wordsOf(description: string): z.ZodString {
   return textOf(description).min(1)
 }
 
-/** Any JSON object. */
 export function objectOf(description: string): z.ZodType<JsonObject> {
   const schema = z.custom<JsonObject>((value) => isObject(value), 'is not a JSON object')
   return schema.meta({ type: 'object', description })
