@@ -124,10 +124,12 @@ export const command = defineCommand<AgentCommandResult, Event>()({
 
 function refuseContradictions({ skills, skill, concurrency }: Values<typeof options>): void {
   if (skills) return
-  const hint =
-    '--no-skills offers no skills that could be active, and no subagents that could work.'
-  if (skill.length > 0) throw contradiction('--no-skills', '--skill', hint)
-  if (concurrency !== undefined) throw contradiction('--no-skills', '--concurrency', hint)
+  if (skill.length > 0) {
+    const hint = 'A skill is active only where skills are offered.'
+    throw contradiction('--no-skills', '--skill', hint)
+  }
+  if (concurrency === undefined) return
+  throw contradiction('--no-skills', '--concurrency', 'It offers no subagents that could work.')
 }
 
 async function instructionsOf(
