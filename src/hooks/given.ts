@@ -18,9 +18,9 @@ import type { InjectedReference } from '../trigger/inject.ts'
 import { fingerprint } from './trigger-cache.ts'
 
 /**
- * Claims one part of one turn, so that a client that asks twice (for two events, or because the hook
- * is registered for the user and for the project) gets one answer. Returns whether this is the first claim. Of two
- * registrations with different numbers of parts the one that comes first gives them all.
+ * Claims one part of one turn, so that a client that asks twice (for two events, or for the user and
+ * for the project) gets one answer. Returns whether this is the first claim. Of two registrations with
+ * different numbers of parts the one that comes first gives them all.
  */
 export function claimTurn(
   runtime: Runtime,

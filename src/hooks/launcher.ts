@@ -121,8 +121,8 @@ interface LauncherTarget {
 
 /**
  * The launcher for POSIX shells. It becomes Node (`exec`), so that a client that ends it ends the
- * hook; it finds another Node where the first is gone; without any it says so and lets the prompt
- * through. One thread is enough, and cheaper to start. Variables that change how Node starts are for the user's programs, not for this one.
+ * hook. Without any Node it says so and lets the prompt through. One thread is cheaper to start.
+ * Variables that change how Node starts are for the user's programs, not for this one.
  */
 function posixLauncher({ node, entry }: LauncherTarget): string {
   return `#!/bin/sh

@@ -15,12 +15,18 @@ interface TriggerReading {
  * description say, still has them.
  */
 export function readTriggers(text: string, path: string): TriggerReading {
-  const split = splitFrontmatter(text)
-  if (!split.found) return { triggers: [], diagnostics: parseSkill(text, { path }).diagnostics }
-  const { root, diagnostics } = readYaml(split.source, { firstLine: split.firstLine, path })
+  const yaml = readFrontmatterYaml(text, path)
+  if (yaml === undefined)
+    return { triggers: [], diagnostics: parseSkill(text, { path }).diagnostics }
+  const { root, diagnostics } = yaml
   if (root?.kind !== 'map') return { triggers: [], diagnostics }
   const { fields, diagnostics: found } = readFields(root, { path })
   return { triggers: fields.triggers, diagnostics: [...diagnostics, ...found] }
+}
+
+function readFrontmatterYaml(text: string, path: string): ReturnType<typeof readYaml> | undefined {
+  const split = splitFrontmatter(text)
+  return split.found ? readYaml(split.source, { firstLine: split.firstLine, path }) : undefined
 }
 
 /**
@@ -151,37 +157,34 @@ export function leftOutTriggers(
 const noTrigger = 'A trigger has one `match` and one `inject`, each a text.'
 
 function writtenEntries(text: string, path: string): TriggerDeclaration[] {
-  const split = splitFrontmatter(text)
-  if (!split.found) return []
-  const { root } = readYaml(split.source, { firstLine: split.firstLine, path })
-  if (root?.kind !== 'map') return []
-  const node = root.entries.find(({ key }) => key.text === 'triggers')?.value
+  const root = readFrontmatterYaml(text, path)?.root
+  const node = memberOf(root, 'triggers')
   if (node?.kind === 'list') {
-    return node.items.map((item) => {
+    return node.items.map((entry) => {
       const part = (name: string): string => {
-        const entries = item.kind === 'map' ? item.entries : []
-        const value = entries.find(({ key }) => key.text === name)?.value
+        const value = memberOf(entry, name)
         return value?.kind === 'scalar' && value.text !== '' ? value.text : '(none)'
       }
-      return { match: part('match'), inject: part('inject'), line: item.line }
+      return { match: part('match'), inject: part('inject'), line: entry.line }
     })
   }
   if (node?.kind !== 'scalar' || node.value === null) return []
   return node.text.split('\n').flatMap((written, index) => {
     if (written.trim() === '') return []
-    const separator = written.lastIndexOf(' => ')
+    const [, match = written, inject = '(none)'] = /^(.*) => (.*)$/.exec(written) ?? []
     const line = node.style === 'literal' ? node.line + 1 + index : node.line
-    const match = (separator < 0 ? written : written.slice(0, separator)).trim()
-    const inject = separator < 0 ? '(none)' : written.slice(separator + 4).trim()
-    return [{ match, inject, line }]
+    return [{ match: match.trim(), inject: inject.trim(), line }]
   })
+}
+
+function memberOf(node: YamlNode | undefined, name: string): YamlNode | undefined {
+  const entries = node?.kind === 'map' ? node.entries : []
+  return entries.find(({ key }) => key.text === name)?.value
 }
 
 /** Whether a line of a `SKILL.md` belongs to its field `triggers`. */
 export function isInTriggers(text: string, path: string, line: number | undefined): boolean {
-  const split = splitFrontmatter(text)
-  if (!split.found || line === undefined) return false
-  const { root } = readYaml(split.source, { firstLine: split.firstLine, path })
+  if (line === undefined) return false
   const isInside = (node: YamlNode | undefined, end: number): boolean =>
     node?.kind === 'map' &&
     node.entries.some(({ key, value }, index) => {
@@ -189,5 +192,5 @@ export function isInTriggers(text: string, path: string, line: number | undefine
       if (key.text === 'metadata') return isInside(value, next)
       return key.text === 'triggers' && key.line <= line && line < next
     })
-  return isInside(root, Infinity)
+  return isInside(readFrontmatterYaml(text, path)?.root, Infinity)
 }

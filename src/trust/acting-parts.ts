@@ -30,8 +30,7 @@ interface CollectOptions {
 /**
  * Reads everything in a workspace that can act: the configuration of servers, hooks and workflows,
  * the files that define subagents, and of each skill its scripts and the fields that start or allow
- * something. A skill whose real
- * directory lies outside the workspace is left out, since trusting the workspace does not cover it.
+ * something. A skill that really lies outside the workspace is left out: trusting does not cover it.
  *
  * @param workspace real path.
  */
@@ -74,8 +73,9 @@ export function collectSkillParts(
   const owner = workspaceRelative(workspace, directory)
   const { run, hooks } = skill.fields
   const commands = hookCommands(hooks)
+  const programs = commands.flatMap((command) => hookProgram(command)?.path ?? [])
   const files = skillFiles(directory, {
-    runs: [run ?? [], commands.map((command) => hookProgram(command)?.path ?? [])].flat(2),
+    runs: run === undefined ? programs : [run, ...programs],
     commands,
     text: options.text ?? false,
     isWorkspace: directory === workspace,
