@@ -26,7 +26,7 @@ function findTests() {
   const found = new Map()
   const files = readdirSync('test', { recursive: true, encoding: 'utf8' })
     .map((file) => `test/${file.replaceAll('\\', '/')}`)
-    .filter((file) => /\.(?:test|suite)\.ts$/.test(file))
+    .filter((file) => /\.(?:test|crash|suite)\.ts$/.test(file))
     .toSorted()
   for (const file of files) {
     for (const [, , ids, name = ''] of readFileSync(file, 'utf8').matchAll(named)) {
