@@ -285,15 +285,14 @@ function nearestSome(
   tools: readonly ToolSummary[],
   nameOf: (tool: ToolSummary) => string,
 ): string[] {
-  const rest = new Map<string, string>()
-  for (const tool of tools) if (!rest.has(nameOf(tool))) rest.set(nameOf(tool), tool.id)
+  const rest = new Map<string, string[]>()
+  for (const tool of tools) rest.set(nameOf(tool), [...(rest.get(nameOf(tool)) ?? []), tool.id])
   const found: string[] = []
   while (found.length < 3) {
     const name = nearest(word, rest.keys())
-    const id = name === undefined ? undefined : rest.get(name)
-    if (name === undefined || id === undefined) break
+    if (name === undefined) break
+    found.push(...(rest.get(name) ?? []))
     rest.delete(name)
-    found.push(id)
   }
-  return found
+  return found.slice(0, 3)
 }
