@@ -39,9 +39,6 @@ const search = () => import('../tools/commands/search.ts')
 const workflowList = () => import('../tools/commands/workflow-list.ts')
 const workflowAdd = () => import('../tools/commands/workflow-add.ts')
 const workflowEdit = () => import('../tools/commands/workflow-edit.ts')
-const workflowToggle = () => import('../tools/commands/workflow-toggle.ts')
-const workflowRemove = () => import('../tools/commands/workflow-remove.ts')
-const workflowCheck = () => import('../tools/commands/workflow-check.ts')
 const workflowPlan = () => import('../tools/commands/workflow-plan.ts')
 const sessions = () => import('../tools/commands/sessions.ts')
 const route = () => import('../tools/commands/route.ts')
@@ -110,13 +107,13 @@ export const commands: readonly CommandEntry[] = [
     'tools list': of('List the known tools by category', list),
     'tools show': of('Show one tool: parameters, hints, workflows', show),
     'tools search': of('Search tools by keywords', search),
-    'workflow list': of('List the workflows and the tools that they guard', workflowList),
+    'workflow list': one('List the workflows and the tools that they guard', workflowList, 'list'),
     'workflow add': of('Add a workflow, from a template or from options', workflowAdd),
-    'workflow edit': of('Change a workflow', workflowEdit),
-    'workflow enable': one('Enable a workflow', workflowToggle, 'enable'),
-    'workflow disable': one('Disable a workflow', workflowToggle, 'disable'),
-    'workflow remove': of('Delete a workflow', workflowRemove),
-    'workflow check': of('Find cycles, conflicts and missing tools', workflowCheck),
+    'workflow edit': one('Change a workflow', workflowEdit, 'edit'),
+    'workflow enable': one('Enable a workflow', workflowEdit, 'enable'),
+    'workflow disable': one('Disable a workflow', workflowEdit, 'disable'),
+    'workflow remove': one('Delete a workflow', workflowEdit, 'remove'),
+    'workflow check': one('Find cycles, conflicts and missing tools', workflowList, 'check'),
     'workflow plan': of('Show the prerequisites that would run before a call', workflowPlan),
     'session show': one(
       'Show the completed prerequisites and calls of a session',

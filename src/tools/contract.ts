@@ -68,26 +68,28 @@ export const contractPhrases: readonly ContractPhrase[] = [
 ]
 
 /** Requests of the seed, by the tool that it gives them to: examples for routing. */
-export const contractExamples: Readonly<Record<string, readonly string[]>> = {
-  select_page: ['use page 2'],
-  new_page: ['open new tab'],
-  click: ['click uid btn-1', 'click the submit button'],
-  drag: ['drag a to b'],
-  navigate_page: ['go to https://x', 'reload hard'],
-  take_screenshot: ['take a screenshot of the login page'],
-  list_network_requests: ['show last xhr'],
-  list_console_messages: ['console errors'],
-  get_pull_request: ['PR 123 in owner/repo'],
-  list_pull_requests: ['list open PRs for owner/repo'],
-  list_issues: ['issues labeled bug'],
-  filter_mutations: ['list mutations', 'show mutations containing auth'],
-  filter_queries: ['list graphql queries'],
-  get_type_details: ['type User details'],
-  resolve_library_id: ['docs for react useState', 'find docs for lodash'],
-  sequentialthinking: ['analyze step by step', 'break down this decision'],
-  memory_search: ['recall past decisions', 'search past sessions'],
-  code_context: ['what calls this function'],
-}
+export const contractExamples: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    select_page: ['use page 2'],
+    new_page: ['open new tab'],
+    click: ['click uid btn-1', 'click the submit button'],
+    drag: ['drag a to b'],
+    navigate_page: ['go to https://x', 'reload hard'],
+    take_screenshot: ['take a screenshot of the login page'],
+    list_network_requests: ['show last xhr'],
+    list_console_messages: ['console errors'],
+    get_pull_request: ['PR 123 in owner/repo'],
+    list_pull_requests: ['list open PRs for owner/repo'],
+    list_issues: ['issues labeled bug'],
+    filter_mutations: ['list mutations', 'show mutations containing auth'],
+    filter_queries: ['list graphql queries'],
+    get_type_details: ['type User details'],
+    resolve_library_id: ['docs for react useState', 'find docs for lodash'],
+    sequentialthinking: ['analyze step by step', 'break down this decision'],
+    memory_search: ['recall past decisions', 'search past sessions'],
+    code_context: ['what calls this function'],
+  }),
+)
 
 /** What a call takes from the answer of another tool of its server (multi-tool orchestration). */
 export const contractProviders = [

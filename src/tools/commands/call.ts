@@ -30,7 +30,6 @@ import {
   withToolCalls,
 } from './tool-calls.ts'
 
-/** What came of one call. */
 export type CallResult = {
   tool: string
   params: JsonObject
@@ -41,7 +40,6 @@ export type CallResult = {
 } & (
   | {
       status: 'success'
-      /** Bytes of the answer. */
       size: number
       summary: readonly string[]
       files: readonly Pick<SavedFile, 'path' | 'mimeType' | 'size'>[]
@@ -135,7 +133,6 @@ export async function shownCall(
   return isSame ? { ...result, raw } : { ...result, raw, text: written }
 }
 
-/** The Result of a call, as `--json` and the MCP server give it. */
 export async function callResult(report: CallReport, place: SavePlace): Promise<CallResult> {
   if (report.status === 'success') return (await succeeded(report, place, false)).result
   const { kind, message, delivered } = report.failure
@@ -174,7 +171,6 @@ function factsOf<S extends CallReport['status']>({
   return { tool: tool.id, params, status, attempts, durationMs, notes, diagnostics }
 }
 
-/** The value of an answer in batches and chains: images are saved and become paths. */
 export async function valueOfReport(report: Succeeded, place: SavePlace): Promise<JsonValue> {
   const files = await saveContent(report.outcome, report.tool.name, place)
   return valueWithPaths(report, files)
@@ -187,7 +183,6 @@ function valueWithPaths({ outcome }: Succeeded, files: readonly SavedFile[]): Js
 /** A larger value goes to a file, unless all of it was asked for. */
 const mostInline = 1_048_576
 
-/** The value as it is, or where it was saved when it is too large for a document. */
 export async function boundedValue(
   value: JsonValue,
   name: string,

@@ -7,7 +7,6 @@ import type { ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 
-/** Returns the workflow that guards a call of the tool, and those whose step the tool is. */
 export function guardsOf(
   tool: ToolSummary,
   index: ToolIndex,
@@ -18,7 +17,6 @@ export function guardsOf(
   return workflows.filter(({ name }) => name === matched?.name || also.includes(name))
 }
 
-/** What the server says of the tool, in words. */
 export function hintText(definition: ToolDefinition | undefined): string {
   const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } =
     definition?.annotations ?? {}
@@ -33,7 +31,6 @@ export function hintText(definition: ToolDefinition | undefined): string {
     .join(', ')
 }
 
-/** A word for a column: why a tool needs a second look. */
 export function cautionMark(caution: ToolCaution | undefined): string {
   return caution?.kind ?? ''
 }
@@ -55,7 +52,6 @@ export function cautionText(caution: ToolCaution, now: ToolDefinition | undefine
   ].join('\n')
 }
 
-/** What a model reads of a tool and what it is called by, a line for each thing that may change. */
 function definitionText(tool: ToolDefinition): string {
   const { title, description, inputSchema, outputSchema, annotations } = tool
   const facts = { title, inputSchema, outputSchema, annotations }

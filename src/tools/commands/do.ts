@@ -50,7 +50,6 @@ import {
 
 type RouteFacts = Partial<Pick<Route, 'decision' | 'category' | 'margin' | 'candidates' | 'intent'>>
 
-/** What a request called. */
 interface CalledResult extends RouteFacts {
   status: 'success' | 'error' | 'cancelled'
   calls: readonly (ShownCall & { reason: string })[]
@@ -58,21 +57,16 @@ interface CalledResult extends RouteFacts {
   tried: readonly { tool: string; why: string }[]
 }
 
-/** A request whose tool or parameters are not clear. */
 interface UnclearResult extends RouteFacts {
   error: { code: 'request-unclear'; message: string; hint: string }
   tool?: string | undefined
   missing?: readonly string[] | undefined
-  /** What the request says and no parameter of the tool takes. */
   unplaced?: readonly string[] | undefined
-  /** What was understood. */
   params?: PlannedCall['params'] | undefined
   tried: readonly { tool: string; why: string }[]
-  /** Where another code than "not found" applies, since servers were not asked. */
   exitCode?: ExitCode | undefined
 }
 
-/** What a request would call. */
 interface PlanResult extends RouteFacts {
   steps: readonly (PlannedCall & {
     readOnly: boolean
@@ -193,7 +187,6 @@ async function resultOf(answer: RequestAnswer, place: SavePlace, raw: boolean): 
   return { ...routeFacts(route), status, calls, cancelled, tried }
 }
 
-/** Without the calls that only gave the last one what it needed. */
 function shown({ calls }: CalledResult): readonly ShownCall[] {
   const last = calls.at(-1)
   const asked = calls.filter((call) => call.reason === 'asked for' || call === last)
@@ -296,7 +289,6 @@ function planText({ steps }: PlanResult): string {
     .join('')
 }
 
-/** Asks the user at the terminal; undefined in a non-interactive shell. */
 function personAt(context: Pick<Context, 'interactive' | 'ask'>): RequestWorld['person'] {
   if (!context.interactive) return undefined
   return {

@@ -8,10 +8,8 @@ import type { ToolContext } from './project-tools.ts'
 
 type EditContext = Pick<ToolContext, 'runtime' | 'interactive' | 'note'>
 
-/** Lines before the text that the editor shows and that are not part of it. */
 const comment = '// '
 
-/** What errors call the text, whose lines they name. */
 export const editedFile = 'workflow.json'
 
 /**
@@ -69,7 +67,6 @@ function editorOf({ runtime, interactive }: EditContext): string {
   return runtime.platform === 'win32' ? 'notepad' : 'vi'
 }
 
-/** An editor's name may have options: `code --wait`. */
 async function open(editor: string, path: string): Promise<void> {
   const [file = '', ...args] = editor.trim().split(/\s+/)
   const code = await new Promise<number | null>((resolve, reject) => {

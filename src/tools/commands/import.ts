@@ -9,7 +9,6 @@ import { addressOf, type ShownServer, shownServer, standingOf } from './server-r
 interface ImportResult {
   servers: readonly ShownServer[]
   shadowed: readonly (ShownServer & { by: ServerSource; reason: ShadowedServer['reason'] })[]
-  /** The files that were read, with `--all` also the missing ones. */
   files: readonly ServerFile[]
   diagnostics: readonly Diagnostic[]
 }

@@ -1,6 +1,6 @@
 import { defineCommand } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { exitCode, UsageError } from '../../core/errors.ts'
+import { exitCode, UsageError, wrongUse } from '../../core/errors.ts'
 import { amount, cell, safeLine } from '../../core/text.ts'
 import { ambiguousName, resolveName } from '../call/find-tool.ts'
 import {
@@ -22,7 +22,6 @@ import {
 
 interface Learning {
   example: LearnedExample
-  /** What is wrong with the tools that are known. */
   diagnostics?: readonly Diagnostic[] | undefined
 }
 
@@ -95,7 +94,6 @@ export const list = defineCommand<LearnedList>()({
 
 interface Forgotten {
   removed: number
-  /** What was looked for, where nothing like it was learned. */
   wanted?: readonly string[] | undefined
 }
 
@@ -115,11 +113,10 @@ export const remove = defineCommand<Forgotten>()({
   ],
   async run(context, { arguments: [request], tool }) {
     if (request === undefined && tool === undefined) {
-      throw new UsageError({
-        code: 'wrong-use',
-        message: 'a request, a tool, or both are needed',
-        hint: '`skillrail tools learn clear` forgets everything.',
-      })
+      throw wrongUse(
+        'a request, a tool, or both are needed',
+        '`skillrail tools learn clear` forgets everything.',
+      )
     }
     const place = placeOf(context)
     const { examples } = readLearned(place)
@@ -158,7 +155,6 @@ function forgottenLine(count: number): string {
   return `Forgotten: ${amount(count, 'example')}.\n`
 }
 
-/** A word that is not a request that was learned may be a tool: then all of this tool is meant. */
 function meant(
   examples: readonly LearnedExample[],
   request: string | undefined,

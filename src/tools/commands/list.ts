@@ -14,7 +14,6 @@ import { hearing, listableTools, serverConfiguration } from './project-tools.ts'
 import { unavailableNotes } from './server-rows.ts'
 
 interface ListResult {
-  /** Of the cache. */
   path: string
   state: ToolIndexLoading['state']
   refreshedAt: string
@@ -28,7 +27,6 @@ interface ListedCategory {
   name: string
   description: string
   keywords: readonly string[]
-  /** Ids. */
   tools: readonly string[]
 }
 
@@ -119,7 +117,6 @@ function select(index: ToolIndex, { category, server, changed }: Filter): ToolSu
   )
 }
 
-/** The categories of these tools, those without one last. */
 function categoriesOf(index: ToolIndex, tools: readonly ToolSummary[]): ListedCategory[] {
   const named = index.categories.map((category) => ({
     ...category,

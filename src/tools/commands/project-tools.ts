@@ -22,13 +22,11 @@ import {
   unaskedServers,
 } from '../server/errors.ts'
 
-/** What the functions for tools need of a command's context. */
 export type ToolContext = Pick<
   Context,
   'runtime' | 'settings' | 'signal' | 'interactive' | 'note' | 'diagnose' | 'ask'
 >
 
-/** Real path of the workspace whose tools are meant. */
 export function toolProject({ runtime }: Pick<ToolContext, 'runtime'>): string {
   return findWorkspace(runtime.cwd, runtime)
 }
@@ -49,7 +47,6 @@ export async function foundAmongAsked<T>(
   }
 }
 
-/** What servers are configured for a project; nothing is started. */
 export function serverConfiguration(
   context: Pick<ToolContext, 'runtime' | 'settings'>,
 ): ServerConfiguration {
@@ -58,7 +55,6 @@ export function serverConfiguration(
   return readServerConfiguration({ project, runtime, trust: settings.workspaceTrust })
 }
 
-/** The line that the user types; undefined where no user can be asked, and after Ctrl-D. */
 export async function answerOf(
   context: Pick<ToolContext, 'ask'>,
   text: string,
@@ -82,7 +78,6 @@ export function sayUnasked(context: ToolContext): ExitCode {
   return unasked.exitCode
 }
 
-/** The same for an error that something was not found. */
 export function withUnasked(error: unknown, context: ToolContext): unknown {
   if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) return error
   const unasked = unaskedServers(serverConfiguration(context))
@@ -92,7 +87,6 @@ export function withUnasked(error: unknown, context: ToolContext): unknown {
   return new UnaskedError([...found, `${unasked.message}.`].join('\n'), unasked)
 }
 
-/** What was looked for, and why it may have been missed. */
 class UnaskedError extends ToolError {
   override readonly exitCode: ExitCode
 
@@ -103,10 +97,8 @@ class UnaskedError extends ToolError {
 }
 
 export interface KnownTools extends ToolIndexLoading {
-  /** Real path of the workspace. */
   project: string
   index: ToolIndex
-  /** Asks the servers, where that was not done yet. */
   discover(): Promise<ToolIndex>
 }
 
@@ -128,7 +120,6 @@ export async function knownTools(context: ToolContext): Promise<KnownTools> {
   return { ...loading, project, index, discover }
 }
 
-/** The same for a command that only lists: where no server may be asked, there are no tools. */
 export async function listableTools(
   context: ToolContext,
 ): Promise<Pick<KnownTools, 'index' | 'state' | 'path' | 'diagnostics'>> {
@@ -141,23 +132,14 @@ export async function listableTools(
   }
 }
 
-/** Does work and keeps the diagnostics it reports for the Result; where the work fails they are printed. */
 export async function hearing<T>(
   context: ToolContext,
   work: (context: ToolContext) => Promise<T>,
 ): Promise<{ found: T; diagnostics: readonly Diagnostic[] }> {
   const diagnostics: Diagnostic[] = []
-  const { runtime, settings, signal, note, ask } = context
-  const heard: ToolContext = {
-    runtime,
-    settings,
-    signal,
-    get interactive() {
-      return context.interactive
-    },
-    note,
-    ask,
-    diagnose: (more) => void diagnostics.push(...more),
+  const heard = {
+    ...context,
+    diagnose: (more: readonly Diagnostic[]) => void diagnostics.push(...more),
   }
   try {
     return { found: await work(heard), diagnostics }
@@ -167,7 +149,6 @@ export async function hearing<T>(
   }
 }
 
-/** The servers of the project: those that `tools serve` keeps, else own ones, started when needed. */
 function projectServers(context: ToolContext, project: string): ProjectServers {
   const { runtime, settings } = context
   const pool = openProjectServers({ project, runtime, settings })
@@ -212,7 +193,6 @@ export async function toolNamed(
   return { tool, index: found }
 }
 
-/** The nearest in meaning, for a name that it is not known. */
 function ranking(index: ToolIndex): ToolRanking {
   let router: ReturnType<typeof prepareRouter> | undefined
   return (text) => {
@@ -265,7 +245,6 @@ export async function discoverTools(
 
 const patienceMs = { silent: 1500, failed: 3000, known: 5000 } as const
 
-/** What the user configured may fail; the words then decide alone. */
 export async function meaningIn(
   request: string,
   { tools }: ToolIndex,

@@ -12,7 +12,6 @@ import { openProjectServers } from '../server/project-servers.ts'
 import { toolProject } from './project-tools.ts'
 import { indented, whereTheRestIs } from './server-rows.ts'
 
-/** Ids that the text names of each kind of change. */
 const shown = 20
 
 export const command = defineCommand<RefreshReport, ListingEvent>()({
@@ -98,7 +97,6 @@ async function refreshTools(
   }
 }
 
-/** The tools of servers in a file that cannot be read would look as if they were gone. */
 function requireReadable(diagnostics: readonly Diagnostic[]): void {
   const unreadable = diagnostics.filter(isUnreadable)
   if (unreadable.length === 0) return
@@ -125,7 +123,6 @@ function chosen(
   )
 }
 
-/** The report in the words of the skill that the cache format comes from. */
 function summaryLines(report: RefreshReport): string[] {
   const { movedAside, categories, uncategorized } = report
   const named = categories.map(({ name, tools }) => ({ name: safeLine(name), tools }))

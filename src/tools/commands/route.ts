@@ -23,19 +23,14 @@ import {
   type ToolContext,
 } from './project-tools.ts'
 
-/** A request with its route, and with what the tool would be called with. */
 export interface RouteResult extends Omit<Route, 'category'> {
   category: string | null
-  /** Undefined where the tool's schema is not known. */
   params?: PlannedCall['params'] | undefined
   missing?: readonly string[] | undefined
-  /** What the request says and no parameter of the tool takes. */
   unplaced?: readonly string[] | undefined
-  /** Candidates that changed and were not accepted since: a call of them is refused. */
   heldBack?: readonly string[] | undefined
   explanation?: Pick<RouteExplanation, 'words' | 'candidates'> | undefined
   diagnostics: readonly Diagnostic[]
-  /** Where another code than "not found" applies, since servers were not asked. */
   exitCode?: ExitCode | undefined
 }
 
@@ -72,16 +67,13 @@ export const command = defineCommand<RouteResult>()({
   notes: routeNotes,
 })
 
-/** What routes the requests of a project. */
 export interface Routing extends Pick<RouteOptions, 'meaning'> {
   router: Router
   tools: PlanTools
-  /** Ids of tools that changed and were not accepted since: they are not called. */
   held: ReadonlySet<string>
   diagnostics: readonly Diagnostic[]
 }
 
-/** Routes a request with routing that was prepared already. */
 export function routeIn(
   { router, tools, held, meaning, diagnostics }: Routing,
   request: string,
@@ -110,7 +102,6 @@ export function routeIn(
   }
 }
 
-/** What the words give the tool; what another call would give it counts as missing. */
 function mappingOf(
   request: string,
   { route: { tool }, proposal }: RequestDecision,
@@ -128,7 +119,6 @@ function mappingOf(
   }
 }
 
-/** Routing over the tools of an index, with what was learned in the project. */
 export async function routingOf(
   request: string,
   index: ToolIndex,
@@ -148,7 +138,6 @@ export async function routingOf(
   }
 }
 
-/** The router of the project; what was configured for meaning is asked about the whole request. */
 export async function requestRouter(
   request: string,
   index: ToolIndex,
@@ -160,7 +149,6 @@ export async function requestRouter(
   return (text) => router.route(text, text === request ? { meaning } : {})
 }
 
-/** The seed's routing trace, what it rests on, and the other candidates. */
 function routeText(result: RouteResult, screen: Screen): string {
   const { decision, category, tool, margin, candidates, intent, params } = result
   const { missing = [], unplaced = [] } = result
@@ -178,7 +166,6 @@ function routeText(result: RouteResult, screen: Screen): string {
   ].join('')
 }
 
-/** What led to each candidate: its parts, and why it stands before the next. */
 function explanationText(
   { words, candidates }: NonNullable<RouteResult['explanation']>,
   screen: Screen,

@@ -115,7 +115,6 @@ async function detach(context: Context): Promise<ServeResult> {
   return { project, pid, started: running === undefined }
 }
 
-/** Starts this program in a session of its own; its output goes to `log`. Returns whether it ended. */
 function startInBackground(args: readonly string[], cwd: string, log: string): () => boolean {
   const [, entry = ''] = process.argv
   makePrivateDirectory(dirname(log))

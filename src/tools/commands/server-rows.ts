@@ -7,7 +7,6 @@ import type { ServerDefinition } from '../config/model.ts'
 import { servedStatus } from '../server/served-process.ts'
 import { toolProject } from './project-tools.ts'
 
-/** A server in the Result of `tools servers`. */
 export interface ServerRow {
   name: string
   state: string
@@ -19,7 +18,6 @@ export interface ServerRow {
   stderrTail?: string | undefined
 }
 
-/** Returns what is known of servers without starting them, with the failures of the last refresh. */
 export async function knownServers(
   context: Pick<Context, 'runtime'>,
   definitions: readonly ServerDefinition[],
@@ -52,7 +50,6 @@ export function standingOf({
   return blocked.reason === 'unresolved' ? 'unusable' : 'not trusted'
 }
 
-/** One note for each server that the last refresh could not list; all its output with `--verbose`. */
 export function unavailableNotes(servers: readonly IndexedServer[]): Note[] {
   const failing = servers.flatMap(({ name, unavailable }) =>
     unavailable === undefined ? [] : [{ name, ...unavailable }],
@@ -66,10 +63,8 @@ export function unavailableNotes(servers: readonly IndexedServer[]): Note[] {
   return failing.some(({ stderrTail }) => stderrTail !== '') ? [...notes, whereTheRestIs] : notes
 }
 
-/** Says where the output of servers is that a listing leaves out. */
 export const whereTheRestIs = '`skillrail tools servers` shows all that they said.'
 
-/** Indents what a server said. */
 export function indented(text: string): string {
   return safeText(text)
     .trim()
@@ -85,8 +80,7 @@ export interface ShownServer extends Omit<ServerDefinition, 'digest'> {
 }
 
 export function shownServer(server: ServerDefinition): ShownServer {
-  const { name, transport, source, disabled, trusted, blocked, allow, deny } = server
-  const { startupTimeoutMs, callTimeoutMs } = server
+  const { transport } = server
   const masked = (map: Readonly<Record<string, string>>): Record<string, string> =>
     Object.fromEntries(Object.keys(map).map((key) => [key, mask]))
   const shown: ServerDefinition['transport'] =
@@ -99,21 +93,9 @@ export function shownServer(server: ServerDefinition): ShownServer {
           cwd: transport.cwd,
         }
       : { kind: transport.kind, url: maskedUrl(transport.url), headers: masked(transport.headers) }
-  return {
-    name,
-    transport: shown,
-    source,
-    disabled,
-    trusted,
-    blocked,
-    allow,
-    deny,
-    startupTimeoutMs,
-    callTimeoutMs,
-  }
+  return { ...server, transport: shown, digest: undefined }
 }
 
-/** How a shown server is reached, in one line. */
 export function addressOf({ transport }: ShownServer): string {
   if (transport.kind !== 'stdio') return `${transport.kind} ${transport.url}`
   return [transport.command, ...transport.args].join(' ')
@@ -128,7 +110,6 @@ function maskedWords(words: readonly string[]): string[] {
   })
 }
 
-/** The address without its user, password and the values of its query. */
 function maskedUrl(text: string): string {
   if (!URL.canParse(text)) return redactText(text)
   const url = new URL(text)

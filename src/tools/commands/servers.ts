@@ -9,7 +9,6 @@ import { indented, knownServers, type ServerRow, standingOf } from './server-row
 
 interface ServersResult {
   servers: readonly ServerRow[]
-  /** `kept`: `tools serve` runs them. */
   life: ProjectServers['life']
   diagnostics: readonly Diagnostic[]
 }

@@ -48,7 +48,6 @@ export const list = defineCommand<SessionList>()({
   ],
 })
 
-/** Every session of the project. */
 export async function sessionsOf({
   runtime,
   settings,
@@ -58,7 +57,6 @@ export async function sessionsOf({
   return { sessions: await listSessions({ project, runtime, lifetimeMs }) }
 }
 
-/** A prerequisite that a session has completed. */
 interface ListedCompletion {
   workflow: string
   tool: string
@@ -74,7 +72,6 @@ interface SessionDetails {
   startedAt?: string | undefined
   isOver: boolean
   completed: readonly ListedCompletion[]
-  /** Oldest first. */
   calls: readonly LoggedCall[]
   diagnostics: readonly Diagnostic[]
 }
@@ -91,7 +88,6 @@ export const show = defineCommand<SessionDetails>()({
   notes: ({ diagnostics }) => diagnostics,
 })
 
-/** One session with its latest calls. */
 export async function showSession(
   context: SessionContext,
   id: string | undefined,
@@ -150,12 +146,9 @@ interface Clearing {
   path: string
   workflows: readonly string[]
   prerequisites: number
-  /** Calls of the log that is deleted. */
   calls: number
   cleared: boolean
-  /** Set with `--dry-run`. */
   dryRun?: true | undefined
-  /** Calls of a log that stays. */
   callsKept?: number | undefined
   diagnostics?: readonly Diagnostic[] | undefined
 }

@@ -11,10 +11,8 @@ interface ShowResult {
   tool: ToolSummary
   caution?: ToolCaution | undefined
   definition?: ToolDefinition | undefined
-  /** Names. */
   workflows: readonly string[]
   diagnostics: readonly Diagnostic[]
-  /** The same workflows with the tools that go first. */
   guards: readonly { name: string; mode: string; first: readonly string[] }[]
 }
 
@@ -67,7 +65,6 @@ async function showTool(context: Context, name: string): Promise<ShowResult> {
   return { ...facts, workflows, diagnostics, guards }
 }
 
-/** What is known of a tool. */
 export function toolFacts(
   tool: ToolSummary,
   index: ToolIndex,

@@ -41,14 +41,12 @@ import {
   withToolCalls,
 } from './tool-calls.ts'
 
-/** What `--dry-run` says of one call. */
 type PlannedStep = Omit<ForeseenCall, 'tool'> & { tool: string } & GuardResult
 
 export interface DryRun {
   steps: readonly PlannedStep[]
 }
 
-/** What batches and chains come to, also within a request. */
 export type StepsResult = readonly BatchResult[] | ChainResult | DryRun | Cancelled
 
 export const batch = stepsCommand(
@@ -226,7 +224,6 @@ function isWrong({ unknown, problems }: PlannedStep): boolean {
   return unknown.length + problems.length > 0
 }
 
-/** What would run before a call, or why it would be refused. */
 export interface GuardResult {
   before?: ForeseenGuard['before']
   refused?: { code: string; message: string; hint?: string | undefined } | undefined
@@ -238,7 +235,6 @@ export function guardResult({ before, refused }: ForeseenGuard): GuardResult {
   return { refused: { code, message, hint } }
 }
 
-/** A line for each thing that stands before a call. */
 export function guardText({ before, refused }: GuardResult): string {
   return guardLines({ before, refused })
     .map((line) => `   ${safeLine(line)}\n`)

@@ -23,7 +23,6 @@ import {
 import { cautionText } from './describe-tool.ts'
 import { openWorkflows, sessionOf } from './workflow-project.ts'
 
-/** The options of every command that calls tools. */
 export const callOptions = {
   output: {
     kind: 'text',
@@ -60,12 +59,10 @@ type CallOptions = Partial<Omit<Values<typeof callOptions>, 'arguments'>>
 export interface ToolCalls {
   project: string
   calls: CallContext
-  /** The index as it is now; discovery replaces it. */
   index(): ToolIndex
   place: SavePlace
 }
 
-/** What is left of a command that Ctrl-C has ended. */
 export interface Cancelled {
   error: { code: 'cancelled'; message: string }
 }
@@ -108,21 +105,17 @@ export async function withToolCalls<T>(
   }
 }
 
-/** How far a call is, or a call of several that begins or has ended. */
 export type CallEvent =
   | { kind: 'progress'; line: string }
-  /** What is wrong with configuration and caches; the Result of a call is about the call. */
   | { kind: 'diagnostics'; diagnostics: readonly Diagnostic[] }
   | {
       kind: 'step'
       tool: string
-      /** `2/3`. */
       count: string
       status: 'running' | 'success' | 'failed'
       durationMs?: number | undefined
     }
 
-/** One line on stderr for each call that ends, and the current one as the live line. */
 export function callProgress({ style }: Screen): Progress<CallEvent> {
   let live = ''
   return {
@@ -144,7 +137,6 @@ export function callProgress({ style }: Screen): Progress<CallEvent> {
   }
 }
 
-/** Emits an event for each call of a batch or a chain. */
 export function stepListener(
   { emit }: Pick<Context<CallEvent>, 'emit'>,
   total?: number,
@@ -157,7 +149,6 @@ export function stepListener(
   }
 }
 
-/** Who calls may ask, and who sees how far they are: the user at the terminal, or an MCP client. */
 export interface CallListener {
   ask: ((warning: string) => Promise<'run' | 'skip'>) | undefined
   progress: NonNullable<CallContext['progress']>
@@ -230,7 +221,6 @@ function terminalListener(context: Context<CallEvent>): CallListener {
   }
 }
 
-/** The cache as it is; without one nothing is known until the servers are asked. */
 function knownIndex(
   context: ToolContext,
   project: string,

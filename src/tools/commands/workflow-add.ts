@@ -1,5 +1,5 @@
 import { defineCommand, type Values } from '../../core/command.ts'
-import { UsageError } from '../../core/errors.ts'
+import { UsageError, wrongUse } from '../../core/errors.ts'
 import { nearest } from '../../core/text.ts'
 import { checkDefinitionText } from '../workflow/edit-workflows.ts'
 import { WorkflowExistsError } from '../workflow/errors.ts'
@@ -89,11 +89,10 @@ function listTemplates(): TemplateList {
 function refuseBesideList(named: string | undefined, options: AddOptions): void {
   const isDescribed = hasFlags(options) || options.dryRun
   if (named === undefined && !isDescribed) return
-  throw new UsageError({
-    code: 'wrong-use',
-    message: '--template without a name lists the templates and adds nothing',
-    hint: 'Name one: skillrail workflow add --template database.',
-  })
+  throw wrongUse(
+    '--template without a name lists the templates and adds nothing',
+    'Name one: skillrail workflow add --template database.',
+  )
 }
 
 async function describe(
@@ -122,7 +121,6 @@ async function describe(
   )
 }
 
-/** What a user finds in the editor: every field that there must be. */
 function withExample(definition: JsonObject): JsonObject {
   return {
     ...definition,
@@ -144,9 +142,8 @@ function findTemplate(wanted: string): WorkflowTemplate {
 }
 
 function nameMissing(): UsageError {
-  return new UsageError({
-    code: 'wrong-use',
-    message: 'the workflow needs a name',
-    hint: 'skillrail workflow add NAME, or --template with one of the templates.',
-  })
+  return wrongUse(
+    'the workflow needs a name',
+    'skillrail workflow add NAME, or --template with one of the templates.',
+  )
 }

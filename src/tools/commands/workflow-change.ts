@@ -1,7 +1,7 @@
 import { relative } from 'node:path'
 import type { Note, OptionSpecs, Values } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { UsageError } from '../../core/errors.ts'
+import { wrongUse } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
@@ -25,7 +25,6 @@ import {
   type WorkflowProject,
 } from './workflow-project.ts'
 
-/** A change of one workflow that was written, or with `--dry-run` would be. */
 export interface WorkflowChange {
   name: string
   path: string
@@ -36,18 +35,13 @@ export interface WorkflowChange {
   after: string
   diagnostics: readonly Diagnostic[]
   change: 'added' | 'changed' | 'removed' | 'enabled' | 'disabled'
-  /** The path as it is shown. */
   file: string
   dryRun: boolean
-  /** What `toBeAccepted` means here. */
   acceptance?: string | undefined
-  /** The workflow as it was, as lines of text. */
   about?: readonly string[] | undefined
-  /** Nobody agreed, and nothing was changed. */
   declined?: true | undefined
 }
 
-/** Writes one change, or with `dryRun` only computes it. */
 export async function changeWorkflow(
   context: ToolContext,
   workflowProject: WorkflowProject,
@@ -81,7 +75,6 @@ export async function changeWorkflow(
   }
 }
 
-/** `render` and `notes` of the commands that change a workflow. */
 export const changeOutput = {
   render({ name, before, after, change, file, dryRun, declined }: WorkflowChange): string {
     if (declined === true) return ''
@@ -97,7 +90,6 @@ export const changeOutput = {
   ],
 }
 
-/** What `workflow check` will say of a definition that is written. */
 function findingsOn(
   { project, workflows }: WorkflowProject,
   edit: WorkflowEdit,
@@ -109,7 +101,6 @@ function findingsOn(
   return newFindings(workflows, workflow, installedTools(context, project).tools)
 }
 
-/** What is found only with the workflow in place of the one that had its name. */
 function newFindings(
   workflows: readonly WorkflowDefinition[],
   workflow: WorkflowDefinition,
@@ -121,7 +112,6 @@ function newFindings(
   return found.filter((one) => !known.has(JSON.stringify(one)))
 }
 
-/** One that nobody accepted and that rests stands before no call; one that was accepted still does. */
 function acceptanceText(edit: WorkflowEdit, path: string, gone: GoneWorkflows): string {
   const toAccept = 'Workflows act, so this change is to be accepted: skillrail trust'
   const lifts = edit.kind === 'remove' || (edit.kind === 'set' && edit.value === false)
@@ -154,12 +144,10 @@ export function acceptDefinition(
   })
 }
 
-/** Errors, and what a file may hold but nobody would ask for. */
 function isRefused({ severity, code }: Diagnostic): boolean {
   return severity === 'error' || ['workflow-no-steps', 'workflow-unreachable'].includes(code)
 }
 
-/** A workflow as options describe it. */
 export const workflowOptions = {
   description: { kind: 'text', flags: '--description <text>', help: 'what it is for' },
   category: {
@@ -195,7 +183,6 @@ export const workflowOptions = {
   },
 } as const satisfies OptionSpecs
 
-/** For the help of what takes a workflow away. */
 export const lifted =
   'In a trusted workspace, calls that it guards are blocked until you accept the change: skillrail trust'
 
@@ -220,11 +207,10 @@ export function requireFlags(flags: WorkflowFlags): void {
   if (missing.length === 0) return
   const last = missing.at(-1) ?? ''
   const list = missing.length === 1 ? last : `${missing.slice(0, -1).join(', ')} and ${last}`
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${list} ${missing.length === 1 ? 'is' : 'are'} missing`,
-    hint: 'Example: --description "Look before a deployment" --tool deploy --step "get_status: know what runs now"',
-  })
+  throw wrongUse(
+    `${list} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    'Example: --description "Look before a deployment" --tool deploy --step "get_status: know what runs now"',
+  )
 }
 
 export function hasFlags(flags: WorkflowFlags): boolean {
@@ -233,7 +219,6 @@ export function hasFlags(flags: WorkflowFlags): boolean {
   return isText || [tool, keyword, step, optionalStep, param].some((list) => list.length > 0)
 }
 
-/** The definition with what the options say in place of what it had. Lists are replaced whole. */
 export function applyFlags(before: JsonObject, flags: WorkflowFlags): JsonObject {
   refuseEmpty(flags)
   const { description, category, tool, keyword, step, optionalStep, mode } = flags
@@ -266,32 +251,23 @@ function refuseEmpty({ description, category, tool, keyword }: WorkflowFlags): v
   const [empty] =
     texts.find(([, value]) => [value].flat().some((text) => text?.trim() === '')) ?? []
   if (empty === undefined) return
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--${empty} is empty`,
-    hint: `Omit the option, or give it a value.`,
-  })
+  throw wrongUse(`--${empty} is empty`, `Omit the option, or give it a value.`)
 }
 
 function readStep(option: string, text: string): { tool: string; description: string } {
   const [, tool, rest = ''] = /^([^\s:]+)\s*:(.*)$/s.exec(text.trim()) ?? []
   const description = rest.trim()
   if (tool !== undefined && description !== '') return { tool, description }
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `${option} ${JSON.stringify(text)} is not "TOOL: why"`,
-    hint: `Example: ${option} "list_tables: know the tables"`,
-  })
+  throw wrongUse(
+    `${option} ${JSON.stringify(text)} is not "TOOL: why"`,
+    `Example: ${option} "list_tables: know the tables"`,
+  )
 }
 
 function readMode(text: string): WorkflowMode {
   const mode = workflowModes.find((candidate) => candidate === text)
   if (mode !== undefined) return mode
-  throw new UsageError({
-    code: 'wrong-use',
-    message: `--mode ${text} is not allowed`,
-    hint: `The modes are ${workflowModes.join(', ')}.`,
-  })
+  throw wrongUse(`--mode ${text} is not allowed`, `The modes are ${workflowModes.join(', ')}.`)
 }
 
 function withParam(definition: JsonObject, text: string): JsonObject {
@@ -300,18 +276,16 @@ function withParam(definition: JsonObject, text: string): JsonObject {
   const list = Array.isArray(prerequisites) ? [...prerequisites] : []
   const index = list.findIndex((item) => objectOf(item)['step'] === Number(step))
   if (name === undefined || value === undefined || index === -1) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--param ${JSON.stringify(text)} is not STEP.NAME=VALUE with the number of a step`,
-      hint: "Example: --param '2.database=$call.database'",
-    })
+    throw wrongUse(
+      `--param ${JSON.stringify(text)} is not STEP.NAME=VALUE with the number of a step`,
+      "Example: --param '2.database=$call.database'",
+    )
   }
   const before = objectOf(list[index])
   list[index] = { ...before, params: { ...objectOf(before['params']), [name]: readValue(value) } }
   return { ...definition, prerequisites: list }
 }
 
-/** JSON where it is some, else text. */
 function readValue(text: string): JsonObject[string] {
   try {
     const value: JsonObject[string] = JSON.parse(text)

@@ -1,5 +1,8 @@
-import { defineCommand } from '../../core/command.ts'
+import { type AnyCommand, defineCommand } from '../../core/command.ts'
+import { exitCode } from '../../core/errors.ts'
+import { safeLine } from '../../core/text.ts'
 import { checkDefinitionText, definitionText } from '../workflow/edit-workflows.ts'
+import { WorkflowNotConfirmedError } from '../workflow/errors.ts'
 import { listLines } from '../workflow/messages.ts'
 import type { JsonObject } from '../workflow/model.ts'
 import { editedFile, editText } from './edit-text.ts'
@@ -9,12 +12,13 @@ import {
   changeOutput,
   changeWorkflow,
   hasFlags,
+  lifted,
   type WorkflowChange,
   workflowOptions,
 } from './workflow-change.ts'
 import { openWorkflows, requireWorkflow } from './workflow-project.ts'
 
-export const command = defineCommand<WorkflowChange>()({
+export const edit = defineCommand<WorkflowChange>()({
   arguments: { '<name>': 'the workflow' },
   options: {
     ...workflowOptions,
@@ -36,9 +40,73 @@ export const command = defineCommand<WorkflowChange>()({
     const definition = hasFlags(options)
       ? accept(current, path)
       : await editText(context, current, (text) => accept(text, editedFile))
-    const edit = { kind: 'write', name, definition } as const
-    const change = 'changed'
-    return await changeWorkflow(context, project, { path, edit, dryRun, change, about })
+    const request = { edit: { kind: 'write', name, definition }, change: 'changed' } as const
+    return await changeWorkflow(context, project, { ...request, path, dryRun, about })
   },
   ...changeOutput,
 })
+
+export const remove = defineCommand<WorkflowChange>()({
+  arguments: { '<name>': 'the workflow' },
+  options: {
+    yes: { kind: 'flag', flags: '--yes', help: 'do not ask' },
+    dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be removed' },
+  },
+  details: lifted,
+  examples: ['workflow remove old-workflow --yes'],
+  async run(context, { arguments: [name = ''], yes, dryRun }) {
+    const project = openWorkflows(context)
+    const workflow = requireWorkflow(project, name)
+    const { path } = workflow
+    const about = listLines(workflow)
+    const request = { path, edit: { kind: 'remove', name }, change: 'removed' } as const
+    if (dryRun || yes) return await changeWorkflow(context, project, { ...request, dryRun, about })
+    for (const line of about) context.note(safeLine(line))
+    const answer = await context.ask({
+      text: `Remove workflow '${safeLine(name)}'? [y/N] `,
+      otherwise: () => notConfirmed(name),
+    })
+    const isAgreed = /^y(?:es)?$/i.test(answer.trim())
+    if (isAgreed) return await changeWorkflow(context, project, { ...request, dryRun })
+    const change = await changeWorkflow(context, project, { ...request, dryRun: true })
+    return { ...change, after: change.before, declined: true }
+  },
+  ...changeOutput,
+  exitCode: ({ declined }) => (declined === true ? exitCode.refused : exitCode.done),
+})
+
+function notConfirmed(name: string): WorkflowNotConfirmedError {
+  return new WorkflowNotConfirmedError({
+    code: 'workflow-not-confirmed',
+    message: `Workflow '${name}' was not removed: it was not confirmed`,
+    hint: 'Give --yes.',
+  })
+}
+
+export const enable = toggle(true)
+export const disable = toggle(false)
+
+function toggle(enabled: boolean): AnyCommand {
+  const word = enabled ? 'enable' : 'disable'
+  return defineCommand<WorkflowChange>()({
+    arguments: { '<name>': 'the workflow' },
+    options: {
+      dryRun: { kind: 'flag', flags: '--dry-run', help: 'show what would be written' },
+    },
+    ...(enabled ? {} : { details: lifted }),
+    examples: [`workflow ${word} database-safe-query`],
+    async run(context, { arguments: [name = ''], dryRun }) {
+      const project = openWorkflows(context)
+      const workflow = requireWorkflow(project, name)
+      const { path } = workflow
+      if (enabled) {
+        const definition = checkDefinitionText(name, definitionText(workflow), path)
+        acceptDefinition(project, name, { ...definition, enabled }, path)
+      }
+      const edit = { kind: 'set', name, key: 'enabled', value: enabled } as const
+      const change = enabled ? 'enabled' : 'disabled'
+      return await changeWorkflow(context, project, { path, edit, dryRun, change })
+    },
+    ...changeOutput,
+  })
+}

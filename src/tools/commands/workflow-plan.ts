@@ -1,6 +1,6 @@
 import { defineCommand, type Note, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { UsageError } from '../../core/errors.ts'
+import { UsageError, wrongUse } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
@@ -118,9 +118,5 @@ function readParams(text: string): JsonObject {
   } catch {
     // Reported below like any other text that is not an object.
   }
-  throw new UsageError({
-    code: 'wrong-use',
-    message: 'the parameters must be a JSON object',
-    hint: 'Example: \'{"database": "shop"}\'',
-  })
+  throw wrongUse('the parameters must be a JSON object', 'Example: \'{"database": "shop"}\'')
 }

@@ -12,9 +12,7 @@ import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint } from '../config/read-configuration.ts'
 import type { ToolContext } from './project-tools.ts'
 
-/** The workflows of the project that a command works in. */
 export interface WorkflowProject extends WorkflowReading {
-  /** Real path. */
   project: string
 }
 
@@ -36,7 +34,6 @@ export function requireWorkflow({ workflows }: WorkflowReading, name: string): W
   )
 }
 
-/** The tools that the last refresh found; undefined where there was none. */
 export function installedTools(
   context: Pick<ToolContext, 'runtime'>,
   project: string,

@@ -94,7 +94,7 @@ export function mapParameters(
   placeFlags(placing, tool)
   placeByForm(placing)
   for (const { name, required } of placing.open()) {
-    const value = required ? known[name] : undefined
+    const value = required && Object.hasOwn(known, name) ? known[name] : undefined
     if (value === undefined) continue
     found.set(name, { parameter: name, value, rule: 'known from before', text: '' })
   }

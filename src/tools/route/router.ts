@@ -125,7 +125,10 @@ export function isUnsure({ probability }: Route): boolean {
 function documentOf(tool: ToolSummary, examples: readonly RouteExample[] = []): RankDocument {
   const { id, server, name, description, parameters } = tool
   const learned = examples.filter((example) => example.tool === id)
-  const texts = [...(tool.examples ?? []), ...(contractExamples[foldName(lastSegment(name))] ?? [])]
+  const texts = [
+    ...(tool.examples ?? []),
+    ...(contractExamples.get(foldName(lastSegment(name))) ?? []),
+  ]
   return {
     id,
     name,
