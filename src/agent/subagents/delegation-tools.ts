@@ -7,7 +7,7 @@ import type { AgentSession, SessionPart } from '../session.ts'
 import { objectSchema, ownTool } from '../tool.ts'
 import type { AgentTool, ToolContext } from '../types.ts'
 import type { SubagentConfig } from './config.ts'
-import { DelegationHandle, type SubagentResult } from './delegation.ts'
+import type { DelegationHandle, SubagentResult } from './delegation.ts'
 import type { SubagentManager } from './manager.ts'
 
 const keptResults = 20
@@ -18,9 +18,8 @@ const keptResults = 20
  */
 export class DelegationPart implements SessionPart {
   readonly #manager: SubagentManager
-  /** Background delegations: running ones, and the results of the last finished ones. */
-  readonly #running = new Map<string, DelegationHandle>()
-  readonly #results = new Map<string, SubagentResult>()
+  /** Running delegations, and the last finished ones. */
+  readonly #background = new Map<string, DelegationHandle>()
   #session: AgentSession | undefined
   #tools: readonly AgentTool[] = []
 
@@ -85,9 +84,9 @@ export class DelegationPart implements SessionPart {
           'message',
         ]),
         execute: async (input) => {
-          const found = this.#required(textOf(input, 'delegation'))
-          if (!(found instanceof DelegationHandle)) return stateText(found)
-          found.send(textOf(input, 'message'))
+          const handle = this.#required(textOf(input, 'delegation'))
+          if (handle.isComplete) return await stateText(handle)
+          handle.send(textOf(input, 'message'))
           return 'It reads the message before its next step.'
         },
       },
@@ -97,10 +96,10 @@ export class DelegationPart implements SessionPart {
         description: 'Ends a background delegation.',
         inputSchema: objectSchema({ delegation }, ['delegation']),
         execute: async (input) => {
-          const found = this.#required(textOf(input, 'delegation'))
-          if (!(found instanceof DelegationHandle)) return stateText(found)
-          found.cancel()
-          return stateText(await found.result())
+          const handle = this.#required(textOf(input, 'delegation'))
+          handle.cancel()
+          await handle.result()
+          return await stateText(handle)
         },
       },
     ]
@@ -122,14 +121,12 @@ export class DelegationPart implements SessionPart {
   }
 
   async #watch(handle: DelegationHandle): Promise<void> {
-    this.#results.delete(handle.id)
-    this.#running.set(handle.id, handle)
-    const result = await handle.result()
-    const { id, subagentName, status } = result
-    this.#running.delete(id)
-    this.#results.set(id, result)
-    const [oldest] = this.#results.keys()
-    if (this.#results.size > keptResults && oldest !== undefined) this.#results.delete(oldest)
+    const { id, subagentName } = handle
+    this.#background.delete(id)
+    this.#background.set(id, handle)
+    const { status } = await handle.result()
+    const finished = [...this.#background.values()].filter(({ isComplete }) => isComplete)
+    for (const { id: old } of finished.slice(0, -keptResults)) this.#background.delete(old)
     this.#session?.steer(
       `The background delegation ${id} to ${subagentName} is over: ${status}. Get its answer with delegation_status.`,
     )
@@ -137,27 +134,23 @@ export class DelegationPart implements SessionPart {
 
   async #status(input: JsonObject, { signal }: ToolContext): Promise<string> {
     const id = textOf(input, 'delegation')
-    const chosen = id === '' ? this.#all() : [this.#required(id)]
+    const chosen = id === '' ? [...this.#background.values()] : [this.#required(id)]
     if (chosen.length === 0) return 'Nothing was delegated in the background.'
-    const states = chosen.map(async (item) => {
-      const waits = input['wait'] === true && item instanceof DelegationHandle
-      return stateText(waits ? await untilAborted(item.result(), signal) : item)
+    const states = chosen.map(async (handle) => {
+      if (input['wait'] === true) await untilAborted(handle.result(), signal)
+      return await stateText(handle)
     })
     return (await Promise.all(states)).join('\n\n')
   }
 
-  #all(): (DelegationHandle | SubagentResult)[] {
-    return [...this.#running.values(), ...this.#results.values()]
-  }
-
-  #required(id: string): DelegationHandle | SubagentResult {
-    const found = this.#running.get(id) ?? this.#results.get(id)
+  #required(id: string): DelegationHandle {
+    const found = this.#background.get(id)
     if (found !== undefined) return found
-    const known = this.#all().map((item) => item.id)
+    const known = [...this.#background.keys()].join(', ')
     throw new SubagentDelegationError({
       code: 'delegation-unknown',
       message: `There is no background delegation ${id}.`,
-      hint: known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`,
+      hint: known === '' ? 'There are none.' : `There are ${known}.`,
     })
   }
 }
@@ -189,10 +182,11 @@ function answerText(result: SubagentResult): string {
   })
 }
 
-function stateText(item: DelegationHandle | SubagentResult): string {
-  const { id, subagentName, status } = item
+async function stateText(handle: DelegationHandle): Promise<string> {
+  const { id, subagentName, status } = handle
   const head = `Delegation ${id} to ${subagentName}: ${status}`
-  if (item instanceof DelegationHandle) return `${head}.`
-  const error = item.error === undefined ? '' : ` (${item.error})`
-  return item.output === '' ? `${head}${error}.` : `${head}${error}.\n${item.output}`
+  if (!handle.isComplete) return `${head}.`
+  const { output, error } = await handle.result()
+  const ended = `${head}${error === undefined ? '' : ` (${error})`}.`
+  return output === '' ? ended : `${ended}\n${output}`
 }
