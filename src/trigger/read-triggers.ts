@@ -171,7 +171,9 @@ function writtenEntries(text: string, path: string): TriggerDeclaration[] {
   if (node?.kind !== 'scalar' || node.value === null) return []
   return node.text.split('\n').flatMap((written, index) => {
     if (written.trim() === '') return []
-    const [, match = written, inject = '(none)'] = /^(.*) => (.*)$/.exec(written) ?? []
+    const arrow = written.lastIndexOf(' => ')
+    const match = arrow < 0 ? written : written.slice(0, arrow)
+    const inject = arrow < 0 ? '(none)' : written.slice(arrow + 4)
     const line = node.style === 'literal' ? node.line + 1 + index : node.line
     return [{ match: match.trim(), inject: inject.trim(), line }]
   })

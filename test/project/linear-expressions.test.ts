@@ -27,7 +27,6 @@ const known: Readonly<Record<string, string>> = {
   '/^\\s*(\\S+)\\s*([\\s\\S]*)$/': 'takes whatever follows',
   '/^\\s*\\/([\\p{L}\\p{N}][\\p{L}\\p{N}:-]*)(?:\\s+([\\s\\S]*))?$/u': 'takes whatever follows',
   '/\\B(?=(\\d{3})+$)/g': 'reads a number',
-  '/\\B(?=(?:\\d{3})+$)/g': 'reads a number',
   '/^#![ \\t]*(\\S+)[ \\t]*(.*?)[ \\t\\r]*(?:\\n|$)/': 'reads the first 256 bytes of a script',
   '/[^\\n]*\\n|[^\\n]+$/g': 'takes every line',
   '/\\b(?:ba|z|k|da)?sh\\s+(?:-\\w+\\s+)*["\']?(?:[\\w./${}-]*\\/)?$|\\bsource\\s+$/':
