@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { sep } from 'node:path'
 import { cachePath, readCache, writeCache } from '../core/derived-cache.ts'
 import type { Diagnostic } from '../core/diagnostic.ts'
 import type { Runtime } from '../core/runtime.ts'
 import { type FileIdentity, type Metadata, readMetadata } from './metadata.ts'
 import type { SkillLocation } from './model.ts'
 import {
+  below,
   type FoundSkillFile,
   type Listing,
   readListing,
@@ -47,7 +48,7 @@ export function scanLocation(
     limits: explicit ? undefined : walkLimits,
     report: (diagnostic) => diagnostics.push(diagnostic),
     list(directory, key) {
-      metadata = cache.read(join(directory, 'SKILL.md'), key)
+      metadata = cache.read(below(directory, 'SKILL.md'), key)
       // Most directories are skills in which no others are looked for: they are not read themselves.
       // A file that is broken may be a chain.
       if (metadata.head !== undefined && metadata.head.fields.chain === undefined) return leaf
@@ -55,14 +56,14 @@ export function scanLocation(
       const { skillFile, problem } = listing
       isReadable = problem === undefined
       if (skillFile === undefined) metadata = undefined
-      else if (skillFile !== 'SKILL.md') metadata = readMetadata(join(directory, skillFile))
+      else if (skillFile !== 'SKILL.md') metadata = readMetadata(below(directory, skillFile))
       return listing
     },
   })
   for (const { path, real, depth, skillFile } of walk) {
     directories.push(path)
     if (skillFile !== undefined && metadata !== undefined) {
-      const file = { path: join(path, skillFile), directory: path, realDirectory: real }
+      const file = { path: below(path, skillFile), directory: path, realDirectory: real }
       skills.push({ file, metadata })
       if (childless.size > 0) childless.delete(childOf(root, path))
     } else if (depth === 1 && isReadable) childless.add(path)
