@@ -218,15 +218,6 @@ function isTty(descriptor: number): boolean {
   return process.getBuiltinModule('node:tty').isatty(descriptor)
 }
 
-function unwritable(error: unknown): SkillrailError {
-  return new SkillrailError({
-    code: 'output-unwritable',
-    message: `stdout cannot be written: ${messageOf(error)}`,
-    hint: 'What was written so far is incomplete.',
-    cause: error,
-  })
-}
-
 /**
  * False when nobody reads any more.
  * @throws {SkillrailError} when stdout cannot be written.
@@ -237,6 +228,11 @@ function writeWhole(descriptor: number, bytes: Buffer): boolean {
     return true
   } catch (error) {
     if (systemCode(error) === 'EPIPE' || descriptor === 2) return false
-    throw unwritable(error)
+    throw new SkillrailError({
+      code: 'output-unwritable',
+      message: `stdout cannot be written: ${messageOf(error)}`,
+      hint: 'What was written so far is incomplete.',
+      cause: error,
+    })
   }
 }

@@ -1,7 +1,7 @@
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { sha256 } from './json.ts'
+import { isObject, sha256 } from './json.ts'
 import { reasonOf, StateFileError, systemCode } from './errors.ts'
 import { readRegularFile } from './read-files.ts'
 import { randomText } from './runtime.ts'
@@ -78,17 +78,16 @@ async function waitForLock(path: string, waitMs: number): Promise<{ release(): v
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
     const attempt = acquireFileLock(path)
     if (attempt.ok) return attempt
-    if (performance.now() >= deadline) throw lockTimeout(path, attempt.holder, waitMs)
+    if (performance.now() >= deadline) {
+      const { pid, host } = attempt.holder
+      throw new StateFileError({
+        code: 'lock-timeout',
+        message: `${path} is in use by process ${pid} on ${host}; waited ${waitMs} ms`,
+        hint: 'Wait for that process to end, or end it, and try again.',
+      })
+    }
     await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())))
   }
-}
-
-function lockTimeout(path: string, holder: ProcessIdentity, waitMs: number): StateFileError {
-  return new StateFileError({
-    code: 'lock-timeout',
-    message: `${path} is in use by process ${holder.pid} on ${holder.host}; waited ${waitMs} ms`,
-    hint: 'Wait for that process to end, or end it, and try again.',
-  })
 }
 
 function create(lockPath: string, content: string): boolean {
@@ -130,13 +129,9 @@ function takeOver(
   }
   // A slow process may have claimed what was taken over, and cleaned up, long ago.
   const won = readIfThere(lockPath) === stale
-  if (won) replace(lockPath, mine)
+  if (won) renameSync(writeDraft(lockPath, mine), lockPath)
   for (const claim of claims) removeIfThere(claim)
   return won ? 'won' : 'retry'
-}
-
-function replace(lockPath: string, content: string): void {
-  renameSync(writeDraft(lockPath, content), lockPath)
 }
 
 /** Leaves nothing behind where it cannot be written. */
@@ -216,19 +211,10 @@ function foreign(lockPath: string, reason?: string): StateFileError {
 }
 
 function isIdentity(value: unknown): value is ProcessIdentity {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'pid' in value &&
-    isProcessId(value.pid) &&
-    'host' in value &&
-    typeof value.host === 'string'
-  )
-}
-
-/** A signal to any other number reaches whole groups, or everything. */
-function isProcessId(value: unknown): value is number {
-  return Number.isSafeInteger(value) && typeof value === 'number' && value > 0 && value < 2 ** 31
+  if (!isObject(value) || typeof value['host'] !== 'string') return false
+  const { pid } = value
+  // A signal to any other number reaches whole groups, or everything.
+  return typeof pid === 'number' && Number.isSafeInteger(pid) && pid > 0 && pid < 2 ** 31
 }
 
 /** Names one process, so that a lock left by a dead one is told from a live holder's. */
@@ -240,7 +226,7 @@ export interface ProcessIdentity {
 }
 
 export function ownIdentity(): ProcessIdentity {
-  return { pid: process.pid, startedAt: startTicks(process.pid), host: hostname() }
+  return { pid: process.pid, startedAt: processStat(process.pid).ticks, host: hostname() }
 }
 
 /**
@@ -258,10 +244,6 @@ export function isAlive(identity: ProcessIdentity): boolean {
   const { state, ticks } = processStat(identity.pid)
   if (state === 'Z' || state === 'X') return false
   return identity.startedAt === undefined || ticks === identity.startedAt
-}
-
-function startTicks(pid: number): string | undefined {
-  return processStat(pid).ticks
 }
 
 /** Fields 3 and 22 of proc_pid_stat(5); the command in field 2 may contain spaces and parentheses. */

@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { type Dirent, readdirSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import {
@@ -6,6 +6,7 @@ import {
   isInside,
   isLeftBehind,
   readRegularFile,
+  realPathOf,
   resolveInside,
 } from '../core/read-files.ts'
 import type { SkillFile } from '../skill/model.ts'
@@ -46,7 +47,7 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
   while (level.length > 0) {
     const next: string[] = []
     for (const parent of level) {
-      const entries = entriesOf(join(directory, parent))
+      const entries = entriesOf(parent === '' ? directory : join(directory, parent))
       if (parent !== '' && !nestedSkills && entries.some(({ name }) => isSkillFile(name))) continue
       for (const entry of entries) {
         const path = parent === '' ? entry.name : `${parent}/${entry.name}`
@@ -55,8 +56,8 @@ function* walkFiles(directory: string, nestedSkills: boolean): Generator<SkillFi
           continue
         }
         if (isLeftBehind(entry.name)) continue
-        const stats = statsOf(directory, path, entry)
-        if (stats !== undefined) yield { path, executable: isExecutable(stats), size: stats.size }
+        const file = fileOf(directory, path, entry)
+        if (file !== undefined) yield file
       }
     }
     level = next
@@ -78,21 +79,38 @@ function entriesOf(directory: string): Dirent[] {
   }
 }
 
-function statsOf(directory: string, path: string, entry: Dirent): Stats | undefined {
+/** The file is looked at where somebody asks: `validate` asks for scripts only. */
+function fileOf(directory: string, path: string, entry: Dirent): SkillFile | undefined {
   if (!entry.isFile() && !entry.isSymbolicLink()) return undefined
-  const target = join(directory, path)
-  try {
-    const real = entry.isFile() ? target : realpathSync.native(target)
-    if (entry.isSymbolicLink() && !isInside(realpathSync.native(directory), real)) return undefined
-    const stats = statSync(real)
-    return stats.isFile() ? stats : undefined
-  } catch {
-    return undefined // Gone since the directory was read, or a link that leads nowhere.
+  let known: Stats | undefined
+  const look = (): Stats | undefined => (known ??= statsOf(join(directory, path)))
+  if (entry.isSymbolicLink() && !(isLinkInside(directory, path) && look() !== undefined)) {
+    return undefined
+  }
+  return {
+    path,
+    get executable() {
+      return process.platform === 'win32' || ((look()?.mode ?? 0) & 0o111) !== 0
+    },
+    get size() {
+      return look()?.size ?? 0
+    },
   }
 }
 
-function isExecutable(stats: Stats): boolean {
-  return process.platform === 'win32' || (stats.mode & 0o111) !== 0
+function isLinkInside(directory: string, path: string): boolean {
+  const target = realPathOf(join(directory, path))
+  return target !== undefined && isInside(realPathOf(directory) ?? directory, target)
+}
+
+/** Undefined for what is not a file, or gone since the directory was read. */
+function statsOf(path: string): Stats | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats?.isFile() === true ? stats : undefined
+  } catch {
+    return undefined
+  }
 }
 
 function isSkillFile(name: string): boolean {

@@ -33,7 +33,8 @@ function adviseOnLength(reader: FieldReader, input: AdviceInput): void {
   const body = input.body.trim()
   const at = { line: input.bodyLine, column: 1 }
   const hint = 'Move detail into files below `references/` and say when to read them.'
-  const lines = body === '' ? 0 : body.split('\n').length
+  let lines = body === '' ? 0 : 1
+  for (let at = body.indexOf('\n'); at !== -1; at = body.indexOf('\n', at + 1)) lines++
   if (lines > lineLimit) {
     const message = `The body has ${lines} lines; ${lineLimit} are recommended at most.`
     reader.report('body-too-many-lines', at, message, hint)

@@ -54,16 +54,10 @@ interface LineFix {
   changes: FixChange[]
 }
 
-/** Each fix asks, and few change anything: the same lines are read once. */
-const readings = new WeakMap<readonly string[], YamlMap | undefined>()
-
 function read({ lines, close }: FrontmatterLines): YamlMap | undefined {
-  if (readings.has(lines)) return readings.get(lines)
   const source = lines.slice(1, close).join('\n')
   const { root, diagnostics } = readYaml(`${source}\n`, { firstLine: 2, path: '' })
-  const map = root?.kind === 'map' && !hasErrors(diagnostics) ? root : undefined
-  readings.set(lines, map)
-  return map
+  return root?.kind === 'map' && !hasErrors(diagnostics) ? root : undefined
 }
 
 /** Only where the frontmatter cannot be read, and only if it can be afterwards. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Diagnostic } from '../core/diagnostic.ts'
-import { finding } from './rules.ts'
+import { finding, type Position, type RuleCode } from './rules.ts'
 import { readFields } from './fields.ts'
 import type { SkillReading } from './model.ts'
 import { readYaml, type YamlMap } from './read-yaml.ts'
@@ -24,7 +24,10 @@ export function parseSkill(content: string | Uint8Array, options: { path: string
   const { fields, diagnostics: fieldDiagnostics } = readFields(root, { path })
   const diagnostics = [...reading.diagnostics, ...fieldDiagnostics]
   if (fields.description === undefined) {
-    diagnostics.push(withoutDescription(path, root))
+    const at = root.entries.find(({ key }) => key.text === 'description')?.value ?? root
+    const message = 'The skill has no usable `description`, so it cannot be offered to a model.'
+    const hint = 'Add `description:` with what the skill does and when to use it.'
+    diagnostics.push(finding('description-missing', path, at, message, hint))
     return { skill: undefined, diagnostics }
   }
   const { body, bodyLine } = split
@@ -42,79 +45,62 @@ export type FrontmatterReading =
   | { ok: false; diagnostics: Diagnostic[] }
 
 export function readFrontmatter(content: string | Uint8Array, path: string): FrontmatterReading {
-  const refuse = (diagnostic: Diagnostic): FrontmatterReading => ({
+  const diagnostics: Diagnostic[] = []
+  const refuse = (
+    code: RuleCode,
+    message: string,
+    at?: Position,
+    hint?: string,
+  ): FrontmatterReading => ({
     ok: false,
-    diagnostics: [...marks, diagnostic],
+    diagnostics: [...diagnostics, finding(code, path, at, message, hint)],
   })
-  const marks: Diagnostic[] = []
-  const unusable = checkContent(content, path)
-  if (unusable !== undefined) return refuse(unusable)
-  const text = typeof content === 'string' ? content : decode(content)
-  const split = splitFrontmatter(text)
-  if (split.byteOrderMark) marks.push(byteOrderMark(path))
-  if (!split.found) return refuse(notFound(path, split.reason))
-  const { root, diagnostics } = readYaml(split.source, { firstLine: split.firstLine, path })
-  if (diagnostics.length > 0) return { ok: false, diagnostics: [...marks, ...diagnostics] }
-  if (root?.kind !== 'map') return refuse(notMapping(path, root?.kind))
-  return { ok: true, root, split, diagnostics: marks }
-}
-
-function decode(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
-
-function checkContent(content: string | Uint8Array, path: string): Diagnostic | undefined {
   const isText = typeof content === 'string'
   const size = isText ? Buffer.byteLength(content) : content.byteLength
   if (size > longestSkill) {
     const message = `The file has ${size} bytes; ${longestSkill} are allowed.`
     const hint = 'Move long material into files below `references/`.'
-    return finding('file-too-large', path, undefined, message, hint)
+    return refuse('file-too-large', message, undefined, hint)
   }
   if (!isText && !isUtf8(content)) {
-    const hint = 'Save it as UTF-8.'
-    return finding('file-not-utf8', path, undefined, 'The file is not UTF-8 text.', hint)
+    return refuse('file-not-utf8', 'The file is not UTF-8 text.', undefined, 'Save it as UTF-8.')
   }
   const nul = isText ? content.indexOf('\0') : content.indexOf(0)
-  if (nul === -1) return undefined
-  const message = `The file has a NUL character at offset ${nul}; it is not text.`
-  return finding('file-nul', path, undefined, message)
-}
-
-function byteOrderMark(path: string): Diagnostic {
-  const message = 'The file begins with a byte order mark, which some clients refuse.'
-  const hint = '`skillrail validate --fix` removes it.'
-  return finding('byte-order-mark', path, { line: 1, column: 1 }, message, hint)
-}
-
-function notFound(path: string, reason: 'missing' | 'unclosed'): Diagnostic {
-  const at = { line: 1, column: 1 }
-  if (reason === 'missing') {
+  if (nul !== -1) {
+    return refuse('file-nul', `The file has a NUL character at offset ${nul}; it is not text.`)
+  }
+  const split = splitFrontmatter(isText ? content : decode(content))
+  const start = { line: 1, column: 1 }
+  if (split.byteOrderMark) {
+    const message = 'The file begins with a byte order mark, which some clients refuse.'
+    const hint = '`skillrail validate --fix` removes it.'
+    diagnostics.push(finding('byte-order-mark', path, start, message, hint))
+  }
+  if (!split.found && split.reason === 'missing') {
     const message = 'The file does not begin with a line `---`.'
     const hint = 'Put `name` and `description` between two lines `---` at the very beginning.'
-    return finding('frontmatter-missing', path, at, message, hint)
+    return refuse('frontmatter-missing', message, start, hint)
   }
-  const message = 'The frontmatter that begins on line 1 is not closed.'
-  return finding('frontmatter-unclosed', path, at, message, 'Add a line `---` behind it.')
-}
-
-function notMapping(path: string, kind: 'list' | 'scalar' | undefined): Diagnostic {
+  if (!split.found) {
+    const message = 'The frontmatter that begins on line 1 is not closed.'
+    return refuse('frontmatter-unclosed', message, start, 'Add a line `---` behind it.')
+  }
+  const yaml = readYaml(split.source, { firstLine: split.firstLine, path })
+  if (yaml.diagnostics.length > 0) {
+    return { ok: false, diagnostics: [...diagnostics, ...yaml.diagnostics] }
+  }
+  const { root } = yaml
+  if (root?.kind === 'map') return { ok: true, root, split, diagnostics }
   const at = { line: 2, column: 1 }
   const hint = 'It has at least a line `name: …` and a line `description: …`.'
-  if (kind === undefined) {
-    return finding('frontmatter-empty', path, at, 'The frontmatter is empty.', hint)
-  }
-  const found = kind === 'list' ? 'a list' : 'a single text'
+  if (root === undefined) return refuse('frontmatter-empty', 'The frontmatter is empty.', at, hint)
+  const found = root.kind === 'list' ? 'a list' : 'a single text'
   const message = `The frontmatter is ${found}, not a mapping of fields.`
-  return finding('frontmatter-not-mapping', path, at, message, hint)
+  return refuse('frontmatter-not-mapping', message, at, hint)
 }
 
-function withoutDescription(path: string, root: YamlMap): Diagnostic {
-  const written = root.entries.find(({ key }) => key.text === 'description')
-  const at = written?.value ?? root
-  const message = 'The skill has no usable `description`, so it cannot be offered to a model.'
-  const hint = 'Add `description:` with what the skill does and when to use it.'
-  return finding('description-missing', path, at, message, hint)
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
 /**
@@ -159,9 +145,7 @@ export function splitFrontmatter(text: string): FrontmatterSplit {
       continue
     }
     const end = newline + 1
-    const source = withNewlines(text.slice(start, end))
-    const bodyLine = 3 + countNewlines(source)
-    const body = text.slice(bodyStart)
+    const source = text.slice(start, end).replaceAll('\r\n', '\n')
     return {
       found: true,
       byteOrderMark,
@@ -169,9 +153,9 @@ export function splitFrontmatter(text: string): FrontmatterSplit {
       start,
       end,
       firstLine: 2,
-      body,
+      body: text.slice(bodyStart),
       bodyStart,
-      bodyLine,
+      bodyLine: 2 + source.split('\n').length,
     }
   }
 }
@@ -186,16 +170,6 @@ function lineAfterDelimiter(text: string, offset: number): number | undefined {
     }
   }
   return text.length
-}
-
-function withNewlines(text: string): string {
-  return text.includes('\r') ? text.replaceAll('\r\n', '\n') : text
-}
-
-function countNewlines(text: string): number {
-  let count = 0
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++
-  return count
 }
 
 /** A file as lines, with the frontmatter between `lines[0]` and `lines[close]`. */
