@@ -20,14 +20,14 @@ interface SkillHead {
   /** The name by which the skill is known; that in `fields` is the one that is written. */
   name: string
   description: string
-  /** Only what differs from {@link noFields}. */
+  /** Without the description. */
   fields: Partial<SkillFields>
 }
 
 const none: readonly never[] = Object.freeze([])
 const noMetadata: Record<string, string> = Object.create(null)
 
-/** A frontmatter in which nothing is set. Shared: ten thousand skills keep one empty list. */
+/** A frontmatter in which nothing is set. */
 export const noFields: SkillFields = Object.freeze({
   name: undefined,
   description: undefined,
@@ -50,9 +50,8 @@ export const noFields: SkillFields = Object.freeze({
 
 /** All fields of a skill, without a prototype where keys are the author's. */
 export function fieldsOf({ description, fields }: SkillHead): SkillFields {
-  if (fields.metadata === undefined) return { ...noFields, ...fields, description }
-  const bare: Record<string, string> = Object.create(null)
-  return { ...noFields, ...fields, description, metadata: Object.assign(bare, fields.metadata) }
+  const metadata: Record<string, string> = Object.assign(Object.create(null), fields.metadata)
+  return { ...noFields, ...fields, description, metadata }
 }
 
 export function readMetadata(path: string): Metadata {
@@ -70,13 +69,14 @@ export function readMetadata(path: string): Metadata {
   const { skill, diagnostics } = parseSkill(bytes, { path })
   if (skill === undefined) return { identity, bodyTokens: 0, diagnostics }
   const { fields, bodyLine } = skill
+  const { description = '', ...others } = fields
   const { name, diagnostics: nameFindings } = skillName(fields.name, path)
   const findings = [...diagnostics, ...nameFindings, ...selfReferences(fields, path)]
   let start = 0
   for (let line = 1; line < bodyLine; line++) start = bytes.indexOf(10, start) + 1 || size
   return {
     identity,
-    head: detached({ name, description: fields.description ?? '', fields: setFields(fields) }),
+    head: detached({ name, description, fields: others }),
     bodyTokens: Math.ceil((size - start) / 4),
     diagnostics: findings.length === 0 ? none : findings,
   }
@@ -85,22 +85,6 @@ export function readMetadata(path: string): Metadata {
 /** A copy: a piece of a longer text would keep all of that text in memory. */
 function detached(head: SkillHead): SkillHead {
   return JSON.parse(JSON.stringify(head))
-}
-
-/** Without what is not set and what {@link fieldsOf} knows. */
-function setFields(fields: SkillFields): Partial<SkillFields> {
-  const { description: _description, ...others } = fields
-  const defaults: Readonly<Record<string, unknown>> = { ...noFields }
-  return Object.fromEntries(
-    Object.entries(others).filter(
-      ([name, value]) => value !== undefined && !isDefault(value, defaults[name]),
-    ),
-  )
-}
-
-function isDefault(value: unknown, absent: unknown): boolean {
-  if (typeof absent !== 'object') return value === absent
-  return value !== null && typeof value === 'object' && Object.keys(value).length === 0
 }
 
 /**
