@@ -111,7 +111,7 @@ function childrenOf(
   })
 }
 
-/** As `join` for a plain name, which keeps more memory. */
+/** Joins a plain name. `path.join` would keep several times the memory for each path. */
 export function below(directory: string, name: string): string {
   return directory.endsWith(sep) ? directory + name : directory + sep + name
 }

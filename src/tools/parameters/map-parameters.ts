@@ -44,7 +44,7 @@ export interface MappingContext {
 export interface Placing {
   reading: Reading
   open(): readonly Parameter[]
-  /** Gives a text to a parameter; false where its schema does not accept it. */
+  /** Gives a text to a parameter; false where its schema does not accept it, or it is negated. */
   take(parameter: Parameter, text: string, rule: string, tokens: readonly Token[]): boolean
   give(
     parameter: Parameter,
@@ -82,6 +82,10 @@ export function mapParameters(
     give,
     open: () => parameters.filter(({ name }) => !found.has(name) && !meant.has(name)),
     take(parameter, text, rule, tokens) {
+      if (tokens.some((token) => token.negated)) {
+        for (const token of tokens) reading.doubtful.add(token)
+        return false
+      }
       const value = coerceText(text, parameter)
       if (value !== undefined) give(parameter, value, rule, tokens, text)
       return value !== undefined

@@ -145,6 +145,7 @@ describe('what is said and has no one place', () => {
     ['echo hello world', 'echo', ['world']],
     ['list issues of a/b that are not closed', 'list_issues', ['closed']],
     ['list issues of a/b created by bob', 'list_issues', ['created', 'bob']],
+    ['list issues of a/b not labeled bug', 'list_issues', ['labeled', 'bug']],
     ['list issues of a/b since 2026-01-01 and 2026-02-01', 'list_issues', ['2026-02-01']],
     ['inspect table users of table orders', 'inspect_table', ['orders']],
     ['go to example.com for "fun"', 'navigate_page', ['go', 'fun']],
