@@ -11,7 +11,7 @@ export interface SkillSource {
 
 /**
  * The text of a `SKILL.md`. Reading it gives the same fields and the same body, trimmed; defaults
- * are not written. To change a file that a user wrote, use `editFrontmatter`, which keeps comments.
+ * are not written.
  */
 export function serializeSkill({ fields, body }: SkillSource): string {
   const lines = [

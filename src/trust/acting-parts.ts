@@ -82,14 +82,11 @@ export function collectSkillParts(
     linksOut: 'named',
   })
   const documentName = skill.path?.endsWith('skill.md') === true ? 'skill.md' : 'SKILL.md'
-  return [...fieldParts(documentName, skill.fields), ...files]
-    .map((part) => ({
-      owner,
-      skill: skill.name,
-      ...part,
-      path: workspaceRelative(workspace, join(directory, part.path)),
-    }))
-    .toSorted(orderParts)
+  const parts = [...fieldParts(documentName, skill.fields), ...files].map((part) => {
+    const path = workspaceRelative(workspace, join(directory, part.path))
+    return { owner, skill: skill.name, ...part, path }
+  })
+  return parts.toSorted(orderParts)
 }
 
 /** The fields of a skill that start or allow something, each as one part with its value as text. */
@@ -116,18 +113,12 @@ function fieldParts(path: string, fields: SkillFields): Omit<ActingPart, 'owner'
   })
 }
 
-/** The program of a hook as a path in its skill; whether it is there was not looked at. */
-interface HookProgram {
-  path: string
-  rest: string
-}
-
 /**
- * The path with which the command of a hook begins: a relative one, or one below the variable that
- * holds the skill's directory. Undefined for a plain program, an absolute path, and any other line for
- * the shell.
+ * The path in the skill with which the command of a hook begins: a relative one, or one below the
+ * variable that holds the skill's directory. Undefined for a plain program, an absolute path, and any
+ * other line for the shell. Whether the file is there was not looked at.
  */
-export function hookProgram(command: string): HookProgram | undefined {
+export function hookProgram(command: string): { path: string; rest: string } | undefined {
   const line = command.trimStart()
   const below = belowSkill.exec(line)
   const way = below?.slice(1).find((one) => one !== undefined)
@@ -138,17 +129,10 @@ export function hookProgram(command: string): HookProgram | undefined {
 
 /** All commands in the field `hooks`, in whatever shape it is. */
 function hookCommands(hooks: JsonValue | undefined): string[] {
-  const found: string[] = []
-  const left = hooks === undefined ? [] : [hooks]
-  for (let value = left.pop(); value !== undefined; value = left.pop()) {
-    if (Array.isArray(value)) for (const one of value) left.push(one)
-    else if (isObject<JsonValue>(value)) {
-      const { command } = value
-      if (typeof command === 'string') found.push(command)
-      for (const one of Object.values(value)) left.push(one)
-    }
-  }
-  return found
+  if (typeof hooks !== 'object' || hooks === null) return []
+  const { command } = isObject<JsonValue>(hooks) ? hooks : {}
+  const inner = Object.values<JsonValue>(hooks).flatMap(hookCommands)
+  return typeof command === 'string' ? [command, ...inner] : inner
 }
 
 /** Characters that mean nothing to a shell, and what may stand behind a word of them. */

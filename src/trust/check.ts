@@ -18,21 +18,13 @@ export function checkTrust({ runtime, settings }: CheckContext): Check[] {
     found: `${path}: ${message}`,
     advice: hint,
   }))
-  return [
-    ...problems,
-    accepted === undefined
-      ? {
-          name: 'workspace',
-          status: 'information',
-          found: `${workspace} is not trusted: its skills cannot act`,
-          advice: 'Review and trust them with: skillrail trust',
-        }
-      : {
-          name: 'workspace',
-          status: 'ok',
-          found: `${workspace} is trusted since ${accepted.acceptedAt.slice(0, 10)}`,
-        },
-  ]
+  if (accepted === undefined) {
+    const found = `${workspace} is not trusted: its skills cannot act`
+    const advice = 'Review and trust them with: skillrail trust'
+    return [...problems, { name: 'workspace', status: 'information', found, advice }]
+  }
+  const found = `${workspace} is trusted since ${accepted.acceptedAt.slice(0, 10)}`
+  return [...problems, { name: 'workspace', status: 'ok', found }]
 }
 
 /** Nothing where the project has no lock. Only read: comparing would hash every skill. */

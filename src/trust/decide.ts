@@ -15,15 +15,14 @@ import {
 } from './model.ts'
 import { TrustStore } from './store.ts'
 
-/** What {@link decideTrust} decides on: values only, no name, no text and no setting of a skill. */
 export interface TrustFacts {
   scope: SkillScope
   /** Real path, or undefined where there is none; ignored in the scopes `code` and `user`. */
   directory: string | undefined
   policy: TrustPolicy
-  /** Whether a part that acts differs from what was accepted; default false, as nobody has looked. */
+  /** Whether a part that acts differs from what was accepted; default false. */
   changed?: boolean
-  /** What the skill is by the lock of its project; undefined where there is none to hold it to. */
+  /** What the skill is by the lock of its project; undefined where it is as locked, or has none. */
   lock?: 'drifted' | 'unreadable' | undefined
 }
 
@@ -33,11 +32,10 @@ export interface TrustFacts {
  * from the project's skills and gives none.
  */
 export function decideTrust(facts: TrustFacts): TrustVerdict {
+  const { lock } = facts
   const byPlace = reasonOf(facts)
-  const isHeld =
-    facts.lock !== undefined && trustReasons[byPlace].level === 'trusted' && isUnderLock(facts)
-  const byLock = facts.lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
-  const code = isHeld ? byLock : byPlace
+  const isHeld = lock && trustReasons[byPlace].level === 'trusted' && isUnderLock(facts)
+  const code = !isHeld ? byPlace : lock === 'drifted' ? 'lock-drift' : 'lock-unreadable'
   return { ...trustReasons[code], code }
 }
 
@@ -83,26 +81,19 @@ export interface TrustPolicyOptions {
 /**
  * Takes the user's record and the caller's wishes once, for any number of decisions. A broken record
  * is an error diagnostic, and the policy then trusts no workspace.
- *
- * @example
- * const workspace = findWorkspace(runtime.cwd, runtime)
- * const { policy, diagnostics } = readTrustPolicy(runtime, { workspace })
  */
 export function readTrustPolicy(
   runtime: Runtime,
   options: TrustPolicyOptions,
 ): { policy: TrustPolicy; diagnostics: readonly Diagnostic[] } {
-  const reading = new TrustStore(runtime).read()
+  const { workspaceTrust = 'ask', trustedPaths: paths = [] } = options
+  const { acceptances, diagnostics } = new TrustStore(runtime).read()
   const workspace = realPathOf(options.workspace) ?? options.workspace
-  const named = (options.trustedPaths ?? []).map((path) =>
-    path === '~' || path.startsWith('~/') ? join(runtime.home, path.slice(1)) : path,
+  const named = paths.map((path) =>
+    /^~(?:\/|$)/.test(path) ? join(runtime.home, path.slice(1)) : path,
   )
-  const policy: TrustPolicy = {
-    workspace,
-    workspaceTrust: options.workspaceTrust ?? 'ask',
-    trustedPaths: named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? []),
-    acceptance: reading.acceptances.find((item) => item.workspace === workspace),
-  }
+  const trustedPaths = named.filter(isAbsolute).flatMap((path) => realPathOf(path) ?? [])
+  const acceptance = acceptances.find((item) => item.workspace === workspace)
   const relative = named
     .filter((path) => !isAbsolute(path))
     .map((path): Diagnostic => ({
@@ -112,7 +103,8 @@ export function readTrustPolicy(
       path: 'skills.trustedPaths',
       hint: 'Give an absolute path or one that begins with ~/.',
     }))
-  return { policy, diagnostics: [...reading.diagnostics, ...relative] }
+  const policy = { workspace, workspaceTrust, trustedPaths, acceptance }
+  return { policy, diagnostics: [...diagnostics, ...relative] }
 }
 
 /**
@@ -130,32 +122,25 @@ export function findWorkspace(directory: string, runtime: Pick<Runtime, 'home'>)
   }
 }
 
-interface SkillNotTrustedFacts {
-  skill: string
-  /** What was asked for, as in "may not …": `run its script`. */
-  action: string
-  reason: string
-  reasonCode: TrustReason
-  /** The command or the setting that would allow it. */
-  hint: string
-}
-
 /** The skill may not do this at its trust level. Exit code 4; `hint` says what would allow it. */
 export class SkillNotTrustedError extends SkillError {
+  override readonly exitCode: ExitCode = exitCode.refused
   readonly skill: string
   readonly reasonCode: TrustReason
 
-  constructor(facts: SkillNotTrustedFacts) {
+  /** @param facts `action`, as in "may not …": `run its script`. */
+  constructor(
+    facts: Record<'skill' | 'action' | 'reason' | 'hint', string> & { reasonCode: TrustReason },
+  ) {
+    const { skill, action, reason, reasonCode, hint } = facts
     super({
       code: 'skill-not-trusted',
-      message: `Skill ${facts.skill} may not ${facts.action}: ${facts.reason}.`,
-      hint: facts.hint,
+      message: `Skill ${skill} may not ${action}: ${reason}.`,
+      hint,
     })
-    this.skill = facts.skill
-    this.reasonCode = facts.reasonCode
+    this.skill = skill
+    this.reasonCode = reasonCode
   }
-
-  override readonly exitCode: ExitCode = exitCode.refused
 }
 
 /** The workspace would have to be trusted, and nobody was there to say so. Exit code 4. */

@@ -14,13 +14,8 @@ type FileDigest =
   | { ok: true; digest: string; size: number; executable: boolean; text: string | undefined }
   | ChunksFailure
 
-/** Why a file has no digest; `size`: the bytes of it that were read, `tooLarge`: the limit is why. */
-interface ChunksFailure {
-  ok: false
-  problem: string
-  size: number
-  tooLarge: boolean
-}
+/** `size`: the bytes that were read, `tooLarge`: the limit is why reading ended. */
+type ChunksFailure = { ok: false; problem: string; size: number; tooLarge: boolean }
 
 /**
  * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
@@ -35,15 +30,12 @@ export function digestFile(
   const hash = openSha256()
   const kept: Buffer[] = []
   let size = 0
-  const reading = readInChunks(
-    path,
-    (bytes) => {
-      hash.update(bytes)
-      size += bytes.length
-      if (size <= textBytes) kept.push(bytes)
-    },
-    maxBytes,
-  )
+  const take = (bytes: Buffer): void => {
+    hash.update(bytes)
+    size += bytes.length
+    if (size <= textBytes) kept.push(bytes)
+  }
+  const reading = readInChunks(path, take, maxBytes)
   if (!reading.ok) return reading
   const bytes = Buffer.concat(size <= textBytes ? kept : [])
   const isText = size <= textBytes && isUtf8(bytes) && !bytes.includes(0)

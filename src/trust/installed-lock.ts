@@ -17,7 +17,7 @@ interface InstalledSkill {
   computedHash: string
 }
 
-export interface InstalledReading {
+interface InstalledReading {
   /** `none`: there is no such file. */
   state: 'none' | 'read' | 'unreadable'
   path: string
@@ -25,10 +25,7 @@ export interface InstalledReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * `changed`: not what was installed. `missing`: no skill lies in such a directory. `unrecorded`: there
- * is nothing to compare it with.
- */
+/** `missing`: no skill lies in such a directory. `unrecorded`: there is no hash to compare with. */
 export interface InstalledState extends InstalledSkill {
   state: 'same' | 'changed' | 'missing' | 'unrecorded'
   /** Absolute; of each copy that is not the same, else of all. */
@@ -36,18 +33,9 @@ export interface InstalledState extends InstalledSkill {
   problem?: string | undefined
 }
 
-interface LockForm {
-  fileName: string
-  version: number
-  hash: 'computedHash' | 'skillFolderHash'
-  looks: RegExp
-  words: string
-  followSymlinks: boolean
-}
-
 /**
  * Reads `skills-lock.json`, version 1, which the `skills` command keeps in a project. An entry that
- * cannot be understood is an error of its own; a version that is not known makes all of it one.
+ * cannot be understood is an error of its own; an unknown version makes the whole file one.
  */
 export function readInstalledLock(directory: string): InstalledReading {
   return readLockOf(directory, {
@@ -60,13 +48,10 @@ export function readInstalledLock(directory: string): InstalledReading {
   })
 }
 
-/** The same of `.skill-lock.json`, version 3, which it keeps for what a user installed for all projects. */
-export function readUserInstalledLock({
-  env,
-  home,
-}: Pick<Runtime, 'env' | 'home'>): InstalledReading {
-  const state = env['XDG_STATE_HOME'] ?? ''
-  return readLockOf(state === '' ? join(home, '.agents') : join(state, 'skills'), {
+/** The same of `.skill-lock.json`, version 3, for what a user installed for all projects. */
+export function readUserInstalledLock(runtime: Pick<Runtime, 'env' | 'home'>): InstalledReading {
+  const state = runtime.env['XDG_STATE_HOME'] ?? ''
+  return readLockOf(state === '' ? join(runtime.home, '.agents') : join(state, 'skills'), {
     fileName: '.skill-lock.json',
     version: 3,
     hash: 'skillFolderHash',
@@ -81,6 +66,15 @@ export function userSkillDirectory(name: string, { home }: Pick<Runtime, 'home'>
   return join(home, '.agents', 'skills', directoryName(name))
 }
 
+interface LockForm {
+  fileName: string
+  version: number
+  hash: 'computedHash' | 'skillFolderHash'
+  looks: RegExp
+  words: string
+  followSymlinks: boolean
+}
+
 function readLockOf(directory: string, form: LockForm): InstalledReading {
   const { fileName, version, hash, looks, words, followSymlinks } = form
   const path = join(directory, fileName)
@@ -93,22 +87,20 @@ function readLockOf(directory: string, form: LockForm): InstalledReading {
     return { state: 'unreadable', path, skills: [], diagnostics: [errorOf(code, problem)] }
   }
   const file = readRegularFile(path, { maxBytes: 16 * 1024 * 1024, followSymlinks })
-  if (!file.ok) {
-    return file.code === 'file-missing'
-      ? { state: 'none', path, skills: [], diagnostics: [] }
-      : unreadable('installed-lock-unreadable', file)
+  if (!file.ok && file.code === 'file-missing') {
+    return { state: 'none', path, skills: [], diagnostics: [] }
   }
-  const { text } = file
-  const parsed = parseProjectJson(text)
+  if (!file.ok) return unreadable('installed-lock-unreadable', file)
+  const parsed = parseProjectJson(file.text)
   if (!parsed.ok) return unreadable('installed-lock-corrupt', parsed.problem)
+  const at = (place: readonly string[], message: string) => problemAt(file.text, place, message)
   const { version: found, skills: entries } = isObject(parsed.value) ? parsed.value : {}
   if (found !== version) {
     const message = `has version ${JSON.stringify(found)}; this Skillrail knows ${version}`
-    return unreadable('installed-lock-version', problemAt(text, ['version'], message))
+    return unreadable('installed-lock-version', at(['version'], message))
   }
   if (!isObject(entries)) {
-    const problem = problemAt(text, ['skills'], 'must have skills by name here')
-    return unreadable('installed-lock-corrupt', problem)
+    return unreadable('installed-lock-corrupt', at(['skills'], 'must have skills by name here'))
   }
   const skills: InstalledSkill[] = []
   const diagnostics: Diagnostic[] = []
@@ -117,8 +109,8 @@ function readLockOf(directory: string, form: LockForm): InstalledReading {
     if (typeof computedHash === 'string' && looks.test(computedHash)) {
       skills.push({ name, source: typeof source === 'string' ? source : '', computedHash })
     } else {
-      const message = `has a skill here without ${words}`
-      diagnostics.push(errorOf('installed-lock-entry', problemAt(text, ['skills', name], message)))
+      const problem = at(['skills', name], `has a skill here without ${words}`)
+      diagnostics.push(errorOf('installed-lock-entry', problem))
     }
   }
   const sorted = skills.toSorted((a, b) => compareText(a.name, b.name))
@@ -127,8 +119,7 @@ function readLockOf(directory: string, form: LockForm): InstalledReading {
 
 /**
  * Compares what was installed with what is there. The hash was taken from where a skill came from, so
- * one whose source had `metadata.json`, links or `__pycache__`, which are not installed as they are,
- * never has it again.
+ * one whose source had `metadata.json`, links or `__pycache__` never has it again.
  *
  * @param directories of the skills that are there, absolute.
  */
@@ -160,7 +151,6 @@ function directoryName(name: string): string {
 
 type InstalledHash = { ok: true; hashes: readonly string[] } | { ok: false; problem: string }
 
-/** What a skill may have, as where it is locked. */
 const installedLimits = { entries: maxEntries, bytes: maxBytes }
 
 class Unreadable extends Error {}
@@ -174,36 +164,29 @@ function hashOrProblem(hash: () => readonly string[]): InstalledHash {
   }
 }
 
-/** Reads the files of one skill, of which neither the number nor the bytes may be too large. */
-class LimitedReader {
-  private readonly directory: string
-  private readonly limits: typeof installedLimits
-  private entries = 0
-  private bytes = 0
+type LimitedReader = ReturnType<typeof limitedReader>
 
-  constructor(directory: string, limits: typeof installedLimits) {
-    this.directory = directory
-    this.limits = limits
-  }
-
-  list(way: string): Dirent[] {
-    const found = readdirSync(join(this.directory, way), { withFileTypes: true })
-    const { entries } = this.limits
-    this.entries += found.length
-    if (this.entries > entries) throw new Unreadable(`has more than ${entries} entries`)
-    return found
-  }
-
-  /** Returns whether the file may be executed. */
-  read(path: string, take: (bytes: Buffer) => void): boolean {
-    const reading = readInChunks(join(this.directory, path), (bytes) => {
-      this.bytes += bytes.length
-      take(bytes)
-    })
-    const { bytes } = this.limits
-    if (this.bytes > bytes) throw new Unreadable(`has more than ${bytes / 1024 / 1024} MiB`)
-    if (!reading.ok) throw new Unreadable(`${path} ${reading.problem}`)
-    return reading.executable
+/** Lists and reads the files of one skill, of which neither number nor bytes may be too large. */
+function limitedReader(directory: string, { entries, bytes }: typeof installedLimits) {
+  let entriesLeft = entries
+  let bytesLeft = bytes
+  return {
+    list(way: string): Dirent[] {
+      const found = readdirSync(join(directory, way), { withFileTypes: true })
+      entriesLeft -= found.length
+      if (entriesLeft < 0) throw new Unreadable(`has more than ${entries} entries`)
+      return found
+    },
+    /** Returns whether the file may be executed. */
+    read(path: string, take: (chunk: Buffer) => void): boolean {
+      const reading = readInChunks(join(directory, path), (chunk) => {
+        bytesLeft -= chunk.length
+        take(chunk)
+      })
+      if (bytesLeft < 0) throw new Unreadable(`has more than ${bytes / 1024 / 1024} MiB`)
+      if (!reading.ok) throw new Unreadable(`${path} ${reading.problem}`)
+      return reading.executable
+    },
   }
 }
 
@@ -214,16 +197,16 @@ class LimitedReader {
  */
 export function installedHash(directory: string, limits = installedLimits): InstalledHash {
   return hashOrProblem(() => {
-    const paths = filePaths(new LimitedReader(directory, limits), '')
+    const paths = filePaths(limitedReader(directory, limits), '')
     const english = paths.toSorted((a, b) => a.localeCompare(b, 'en-US'))
     const local = paths.toSorted((a, b) => a.localeCompare(b))
     const isSame = local.every((path, index) => path === english[index])
     return (isSame ? [english] : [english, local]).map((order) => {
-      const reader = new LimitedReader(directory, limits)
+      const reader = limitedReader(directory, limits)
       const hash = createHash('sha256')
       for (const path of order) {
         hash.update(path)
-        reader.read(path, (bytes) => hash.update(bytes))
+        reader.read(path, (chunk) => hash.update(chunk))
       }
       return hash.digest('hex')
     })
@@ -244,10 +227,12 @@ function filePaths(reader: LimitedReader, way: string): string[] {
  * links by where they lead, no `.git` and no directory without files.
  */
 export function gitTreeHash(directory: string, limits = installedLimits): InstalledHash {
-  const reader = new LimitedReader(directory, limits)
+  const reader = limitedReader(directory, limits)
   return hashOrProblem(() => [(treeOf('') ?? objectName('tree', [])).toString('hex')])
 
   function treeOf(way: string): Buffer | undefined {
+    // Git compares a directory as if its name ended with a slash.
+    const sortedAs = (entry: Dirent) => Buffer.from(entry.name + (entry.isDirectory() ? '/' : ''))
     const lines = reader
       .list(way)
       .filter(({ name }) => name !== '.git')
@@ -268,11 +253,6 @@ export function gitTreeHash(directory: string, limits = installedLimits): Instal
     const executable = reader.read(path, (chunk) => void chunks.push(chunk))
     return [executable ? '100755' : '100644', objectName('blob', chunks)]
   }
-}
-
-/** Git compares a directory as if its name ended with a slash. */
-function sortedAs(entry: Dirent): Buffer {
-  return Buffer.from(entry.isDirectory() ? `${entry.name}/` : entry.name)
 }
 
 function objectName(kind: 'blob' | 'tree', parts: readonly Uint8Array[]): Buffer {

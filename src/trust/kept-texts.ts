@@ -27,15 +27,14 @@ export class KeptTexts {
     needed: readonly string[],
   ): void {
     const present = new Set(existsSync(this.directory) ? readdirSync(this.directory) : [])
+    const namesOf = (digest: string) => [nameOf(digest, 'txt'), nameOf(digest, 'secret')]
     for (const { digest, text } of parts) {
-      const isKnown = present.has(nameOf(digest, 'txt')) || present.has(nameOf(digest, 'secret'))
+      const isKnown = namesOf(digest).some((name) => present.has(name))
       if (text === undefined || isKnown || sha256(text) !== digest) continue
       if (redactText(text) === text) this.write(nameOf(digest, 'txt'), text)
       else this.write(nameOf(digest, 'secret'), '')
     }
-    const kept = new Set(
-      needed.flatMap((digest) => [nameOf(digest, 'txt'), nameOf(digest, 'secret')]),
-    )
+    const kept = new Set(needed.flatMap(namesOf))
     for (const name of present) {
       if (ownName.test(name) && !kept.has(name)) rmSync(join(this.directory, name), { force: true })
     }

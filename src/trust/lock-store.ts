@@ -10,17 +10,13 @@ import { KeptTexts } from './kept-texts.ts'
 import { type CurrentSkill, maxLockBytes, readLock, requireUnique, serializeLock } from './lock.ts'
 import { entryStats, lockPath } from './skill-files.ts'
 
-/**
- * The lock of one project, and the texts that it stands for in the user's state. Nothing is read or
- * made until asked.
- */
+/** The lock of one project, and the texts that it stands for in the user's state. */
 export class LockStore {
   readonly path: string
-  /** One place for each project: what another one does not need any more may be needed here. */
   readonly texts: KeptTexts
   private readonly workspace: string
   private readonly directory: string
-  /** Beside the texts: of a lock of which no text can be kept something must be known too. */
+  /** A file that says that the project had a lock. */
   private readonly mark: string
 
   /** @param workspace real path. */
@@ -40,19 +36,17 @@ export class LockStore {
 
   /**
    * Locks skills as they are, in place of what was locked.
-   * @throws {StateFileError} as {@link lockText}, and for a lock that cannot be read, which is left
-   *   as it is.
+   * @throws {StateFileError} as {@link lockText}, and for a lock that cannot be read.
    */
   async write(skills: readonly CurrentSkill[]): Promise<void> {
     const text = lockText(skills, this.path)
     await this.alone(async () => {
       const reading = readLock(this.workspace)
       if (reading.state === 'unreadable') {
-        throw new StateFileError({
-          code: 'lock-file-unreadable',
-          message: `the lock was not touched: ${reading.diagnostics[0]?.message ?? this.path}`,
-          hint: 'Fix it or take it from version control again; skillrail trust --unlock removes it.',
-        })
+        const message = `the lock was not touched: ${reading.diagnostics[0]?.message ?? this.path}`
+        const hint =
+          'Fix it or take it from version control again; skillrail trust --unlock removes it.'
+        throw new StateFileError({ code: 'lock-file-unreadable', message, hint })
       }
       requireOwnDirectory(this.workspace)
       await writeFileAtomic(this.path, text)
@@ -87,7 +81,7 @@ export class LockStore {
     const files = skills.flatMap(({ tree }) => tree.files)
     this.texts.keep(
       files,
-      files.map(({ digest }) => digest),
+      Array.from(files, ({ digest }) => digest),
     )
   }
 }
@@ -104,7 +98,7 @@ export function lockText(skills: readonly CurrentSkill[], lockFile: string): str
       const { digest, files, executable } = tree
       if (digest === undefined) {
         const bad = files.find(({ problem }) => problem !== undefined)
-        const file = bad === undefined ? path : `${path}/${bad.path}`
+        const file = bad ? `${path}/${bad.path}` : path
         throw new StateFileError({
           code: 'lock-skill-unreadable',
           message: `${file} ${bad?.problem ?? 'cannot be read'}, so the skill cannot be locked`,

@@ -24,10 +24,7 @@ interface LockedSkill {
   digest: string
   /** Digest of each file by its path in the skill: `sha256:…`, of a link `link-sha256:…`. */
   files: ReadonlyMap<string, string>
-  /**
-   * Paths of the files that may be executed; undefined where the lock does not say: it is of version 1,
-   * or was written on Windows.
-   */
+  /** Files that may be executed; undefined in a lock of version 1, or one written on Windows. */
   executable: ReadonlySet<string> | undefined
 }
 
@@ -39,7 +36,6 @@ export interface CurrentSkill {
   tree: SkillTree
 }
 
-/** `unreadable`: there is one, and nothing that it might say is believed. */
 export type LockReading =
   | { state: 'none'; path: string }
   | { state: 'read'; path: string; skills: LockedSkills }
@@ -68,14 +64,20 @@ export interface LockFileChange {
 export const maxLockBytes: number = 32 * 1024 * 1024
 
 /**
- * Reads the lock of a project, `.skillrail/skills.lock.json`. Never throws. A link in its place is
- * no lock that the project has, so it counts as one that cannot be read, and so do one that goes away
- * meanwhile and what lies where its directory should.
+ * Reads the lock of a project, `.skillrail/skills.lock.json`. Never throws. A link, a file that goes
+ * away meanwhile and a file in the place of its directory count as a lock that cannot be read.
  *
  * @param workspace real path.
  */
 export function readLock(workspace: string): LockReading {
   const path = join(workspace, lockPath)
+  const unreadable = (code: string, message: string, place?: JsonProblem): LockReading => {
+    const hint =
+      hints[code] ??
+      'Fix it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
+    const diagnostic = { code, severity: 'error', ...place, path, hint, message } as const
+    return { state: 'unreadable', path, diagnostics: [diagnostic] }
+  }
   const directory = entryStats(dirname(path))
   const entry = entryStats(path)
   if (directory.kind === 'missing') return { state: 'none', path }
@@ -85,31 +87,19 @@ export function readLock(workspace: string): LockReading {
       return { state: 'none', path }
     }
     const message = `${dirname(path)} is not a directory, so there can be no lock file in it`
-    return unreadable(path, 'lock-directory', { message })
+    return unreadable('lock-directory', message)
   }
   const isLink = entry.kind === 'there' && entry.stats.isSymbolicLink()
   if (isLink || (realPathOf(path) ?? path) !== path) {
-    return unreadable(path, 'lock-file-link', { message: `${path} is reached through a link` })
+    return unreadable('lock-file-link', `${path} is reached through a link`)
   }
   const file = readRegularFile(path, { maxBytes: maxLockBytes, followSymlinks: false })
-  if (!file.ok) return unreadable(path, 'lock-file-unreadable', { message: file.message })
+  if (!file.ok) return unreadable('lock-file-unreadable', file.message)
   const parsed = parseLock(file.text)
   if (parsed.ok) return { state: 'read', path, skills: parsed.skills }
   const { problem, newer } = parsed
-  const message = `the lock file ${problem.message}`
-  return unreadable(path, newer ? 'lock-file-newer' : 'lock-file-corrupt', { ...problem, message })
-}
-
-function unreadable(
-  path: string,
-  code: string,
-  facts: Pick<Diagnostic, 'message' | 'line' | 'column'>,
-): LockReading {
-  const hint =
-    hints[code] ??
-    'Fix it or take it from version control again; skillrail trust --unlock removes it. Until then no skill of the project is trusted.'
-  const diagnostic = { code, severity: 'error', path, hint, ...facts } as const
-  return { state: 'unreadable', path, diagnostics: [diagnostic] }
+  const code = newer ? 'lock-file-newer' : 'lock-file-corrupt'
+  return unreadable(code, `the lock file ${problem.message}`, problem)
 }
 
 const hints: Readonly<Record<string, string>> = {
@@ -162,47 +152,38 @@ export function requireUnique(paths: readonly string[]): void {
   })
 }
 
-/**
- * Reads a lock. Every value is checked and copied, and what is not ours is refused as a whole: of
- * half a lock nobody could say what it still holds.
- */
+/** Reads a lock. One invalid value makes all of it invalid. */
 export function parseLock(text: string): LockText {
   const parsed = parseProjectJson(text)
   if (!parsed.ok) return { ok: false, newer: false, problem: parsed.problem }
-  const refuse = (
-    place: readonly (string | number)[],
-    message: string,
-    newer = false,
-  ): LockText => ({
-    ok: false,
-    newer,
-    problem: problemAt(text, place, message),
-  })
+  const refuse = (message: string, ...place: (string | number)[]): LockText => {
+    return { ok: false, newer: false, problem: problemAt(text, place, message) }
+  }
   const { version: found, skills: list } = isObject(parsed.value) ? parsed.value : {}
   if (typeof found === 'number' && found > version) {
-    return refuse(['version'], `has version ${found}; this Skillrail knows ${version}`, true)
+    const message = `has version ${found}; this Skillrail knows ${version}`
+    return { ok: false, newer: true, problem: problemAt(text, ['version'], message) }
   }
-  if (found !== 1 && found !== version) return refuse(['version'], 'must have the version 1 or 2')
-  if (!Array.isArray(list)) return refuse(['skills'], 'must have a list of skills')
+  if (found !== 1 && found !== version) return refuse('must have the version 1 or 2', 'version')
+  if (!Array.isArray(list)) return refuse('must have a list of skills', 'skills')
   const skills = new Map<string, LockedSkill>()
   for (const [index, item] of list.entries()) {
     const skill = readSkill(item, found === version)
-    if (skill === undefined)
-      return refuse(
-        ['skills', index],
-        'has a skill here whose path, name, digests or executable files are invalid',
-      )
+    if (skill === undefined) {
+      const message = 'has a skill here whose path, name, digests or executable files are invalid'
+      return refuse(message, 'skills', index)
+    }
     const { path, digest, files, executable } = skill
-    if (skills.has(path)) return refuse(['skills', index], 'has the path of this skill twice')
+    if (skills.has(path)) return refuse('has the path of this skill twice', 'skills', index)
     if (digest !== treeDigest([...files], executable)) {
-      return refuse(['skills', index, 'digest'], 'has a digest here that is not that of the files')
+      return refuse('has a digest here that is not that of the files', 'skills', index, 'digest')
     }
     skills.set(path, skill)
   }
   return { ok: true, skills }
 }
 
-/** By hand: the hook reads locks too, and has no schema library beside it. */
+/** Checked by hand: the hook reads locks too, and has no schema library. */
 function readSkill(item: unknown, hasBits: boolean): LockedSkill | undefined {
   if (!isObject(item)) return undefined
   const { path, name, digest, files } = item
@@ -214,12 +195,11 @@ function readSkill(item: unknown, hasBits: boolean): LockedSkill | undefined {
     digests.set(file, fileDigest)
   }
   const list = hasBits ? item['executable'] : undefined
-  if (list === undefined) return { path, name, digest, files: digests, executable: undefined }
+  const skill = { path, name, digest, files: digests, executable: undefined }
+  if (list === undefined) return skill
   if (!Array.isArray(list)) return undefined
   const executable = new Set(list.filter((each) => typeof each === 'string' && digests.has(each)))
-  return executable.size === list.length
-    ? { path, name, digest, files: digests, executable }
-    : undefined
+  return executable.size === list.length ? { ...skill, executable } : undefined
 }
 
 /** A path that stays below what it starts from, spelled in one way only. */
@@ -235,13 +215,9 @@ export function currentSkills(
 ): CurrentSkill[] {
   const inside = skills.filter(({ realDirectory }) => isInside(workspace, realDirectory))
   const unique = new Map(inside.map((skill) => [skill.realDirectory, skill.name]))
-  return [...unique]
-    .map(([directory, name]) => ({
-      path: lockedPath(workspace, directory),
-      name,
-      tree: skillTree(workspace, directory),
-    }))
-    .toSorted((a, b) => compareText(a.path, b.path))
+  return Array.from(unique, ([directory, name]) => {
+    return { path: lockedPath(workspace, directory), name, tree: skillTree(workspace, directory) }
+  }).toSorted((a, b) => compareText(a.path, b.path))
 }
 
 /**

@@ -7,7 +7,6 @@ export type TrustLevel = 'trusted' | 'untrusted'
 /** Where a skill came from: the project, the user's home, a path given by name, or a program. */
 export type SkillScope = 'project' | 'user' | 'custom' | 'code'
 
-/** A level, the stable code of its reason, and the reason as a sentence. */
 export interface TrustVerdict {
   level: TrustLevel
   code: TrustReason
@@ -41,7 +40,6 @@ export const trustReasons = {
 
 export type TrustReason = keyof typeof trustReasons
 
-/** What the decision looks at. The name is only for sentences. */
 export interface TrustSubject {
   name: string
   scope: SkillScope
@@ -111,7 +109,6 @@ export interface Acceptance {
   parts: readonly AcceptedPart[]
 }
 
-/** One difference between what was accepted and what is there. */
 export type PartChange =
   | { change: 'added'; part: ActingPart }
   | { change: 'removed'; part: AcceptedPart }

@@ -73,17 +73,15 @@ function readPart(workspace: string, file: WorkspaceFile): ActingPart | undefine
 
 /** The keys as indented JSON, '' where none is there, undefined where the text is not a JSON object. */
 function selectKeys(text: string, keys: readonly string[]): string | undefined {
-  let value: unknown
   try {
-    value = JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    if (!isObject(value)) return undefined
+    const entries = Object.entries(value).filter(([key]) => keys.includes(key))
+    if (entries.length === 0) return ''
+    return `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
   } catch {
     return undefined
   }
-  if (!isObject(value)) return undefined
-  const entries = Object.entries(value).filter(([key]) => keys.includes(key))
-  return entries.length === 0
-    ? ''
-    : `${JSON.stringify(Object.fromEntries(entries), undefined, 2)}\n`
 }
 
 /**
@@ -112,9 +110,8 @@ export function agentFileParts(
   const base = { owner: '', path: workspaceRelative(workspace, path) }
   const agent = { ...base, kind: 'agent' as const }
   const content = digestFile(realPathOf(path) ?? path)
-  if (!content.ok) {
-    return [{ ...agent, digest: unreadableDigest, size: 0, problem: content.problem }]
-  }
+  const { problem } = content.ok ? {} : content
+  if (!content.ok) return [{ ...agent, digest: unreadableDigest, size: 0, problem }]
   const { digest, size, text } = content
   // Too long to be kept as text: then all of it counts.
   if (text === undefined) return [{ ...agent, digest, size }]
@@ -147,41 +144,36 @@ const limits = { depth: 4, files: 1000 }
  */
 export function agentFilesIn(directory: string): AgentFiles {
   const found: AgentFiles = { files: [], problems: [] }
-  visit(directory, 0, found)
+  const visit = (place: string, depth: number): void => {
+    const folders: string[] = []
+    for (const entry of entriesOf(place, found)) {
+      if (entry.isDirectory()) folders.push(entry.name)
+      else if (/\.md$/i.test(entry.name)) {
+        if (found.files.length >= limits.files) {
+          const message = `there are more than ${limits.files} files; the rest is not read`
+          found.problems.push({ path: place, message })
+          return
+        }
+        found.files.push(join(place, entry.name))
+      }
+    }
+    if (depth === limits.depth) return
+    for (const name of folders) visit(join(place, name), depth + 1)
+  }
+  visit(directory, 0)
   return found
 }
 
+/** A directory and those above it up to a root. */
 export function upTo(from: string, root: string): string[] {
-  const directories = [from]
-  for (let at = from; at !== root && dirname(at) !== at;) {
-    at = dirname(at)
-    directories.push(at)
-  }
-  return directories
-}
-
-function visit(directory: string, depth: number, found: AgentFiles): void {
-  const folders: string[] = []
-  for (const entry of entriesOf(directory, found)) {
-    if (entry.isDirectory()) folders.push(entry.name)
-    else if (/\.md$/i.test(entry.name)) {
-      if (found.files.length >= limits.files) {
-        const message = `there are more than ${limits.files} files; the rest is not read`
-        found.problems.push({ path: directory, message })
-        return
-      }
-      found.files.push(join(directory, entry.name))
-    }
-  }
-  if (depth >= limits.depth) return
-  for (const name of folders) visit(join(directory, name), depth + 1, found)
+  const above = dirname(from)
+  return from === root || above === from ? [from] : [from, ...upTo(above, root)]
 }
 
 function entriesOf(directory: string, found: AgentFiles): Dirent[] {
   try {
-    return readdirSync(directory, { withFileTypes: true }).toSorted((a, b) =>
-      compareText(a.name, b.name),
-    )
+    const entries = readdirSync(directory, { withFileTypes: true })
+    return entries.toSorted((a, b) => compareText(a.name, b.name))
   } catch (error) {
     const code = systemCode(error)
     if (code !== 'ENOENT' && code !== 'ENOTDIR') {

@@ -13,8 +13,6 @@ export interface JsonProblem {
   column: number
 }
 
-type JsonPlace = readonly (string | number)[]
-
 const maxDepth = 16
 const longestKey = 200
 
@@ -32,9 +30,8 @@ export function parseProjectJson(text: string): ProjectJson {
     return refused(text, syntaxErrorOffset(text), 'is not JSON from here on')
   }
   const twice = duplicateKey(text)
-  return twice === undefined
-    ? { ok: true, value }
-    : refused(text, twice.offset, `has the key ${twice.key} twice`)
+  if (twice === undefined) return { ok: true, value }
+  return refused(text, twice.offset, `has the key ${twice.key} twice`)
 }
 
 function refused(text: string, offset: number, message: string): ProjectJson {
@@ -45,16 +42,16 @@ function refused(text: string, offset: number, message: string): ProjectJson {
  * A problem with the value at a place in a text that {@link parseProjectJson} took; of one that is
  * missing, with the nearest value around it.
  */
-export function problemAt(text: string, place: JsonPlace, message: string): JsonProblem {
-  const parser = jsonc()
-  const root = parser.parseTree(text)
-  const nodes = place.map((_, index) =>
-    root === undefined
-      ? undefined
-      : parser.findNodeAtLocation(root, place.slice(0, place.length - index)),
-  )
-  const node = nodes.find((found) => found !== undefined) ?? root
-  return { message, ...placesIn(text)(node?.offset ?? 0) }
+export function problemAt(
+  text: string,
+  place: readonly (string | number)[],
+  message: string,
+): JsonProblem {
+  const { parseTree, findNodeAtLocation } = jsonc()
+  const root = parseTree(text)
+  const nearest = (depth: number): Jsonc.Node | undefined =>
+    root && (findNodeAtLocation(root, place.slice(0, depth)) ?? nearest(depth - 1))
+  return { message, ...placesIn(text)(nearest(place.length)?.offset ?? 0) }
 }
 
 export function syntaxErrorOffset(text: string): number {

@@ -16,17 +16,13 @@ import type { ActingPart } from './model.ts'
 
 /** A file of a skill; `path` is relative to the skill's directory. */
 export interface SkillFile extends Omit<ActingPart, 'owner'> {
-  /** Set where somebody may execute it. */
   executable?: true | undefined
 }
 
 interface SkillFilesOptions {
   /** Paths that the field `run` and hooks name: such a file acts whatever it looks like. */
   runs?: readonly string[]
-  /**
-   * Lines for a shell: a file or folder whose name stands in one may be what it runs. Names that a
-   * shell would put together first, as of `*.md`, are not seen.
-   */
+  /** Lines for a shell: a file or folder acts whose name stands in one. Globs are not expanded. */
   commands?: readonly string[]
   /** Whether files that cannot act are listed too, as `text`. */
   text: boolean
@@ -51,8 +47,7 @@ export const unreadableDigest = 'unreadable'
 /**
  * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
  * by their name or first line. Every link acts, since it can put any file in the place of a script.
- * What cannot be read, is not a file, or goes away while it is read, can never be accepted. Files that
- * editors leave behind are not part of a skill: nothing of ours reads them.
+ * What cannot be read, is not a file, or goes away while it is read, can never be accepted.
  *
  * @param directory real path.
  */
@@ -60,7 +55,6 @@ export function skillFiles(directory: string, options: SkillFilesOptions): Skill
   return new SkillWalk(directory, options).files()
 }
 
-/** A directory or file on the way through a skill. */
 interface Place {
   real: string
   /** Relative to the skill; '' for its directory. */
@@ -152,9 +146,12 @@ class SkillWalk {
     }
   }
 
-  /** What a link leads to counts, and so does where it leads. */
+  /**
+   * What a link leads to counts, and so does where it leads. The prefix of the digest tells it from
+   * that of a file with the same text.
+   */
   private addLink(path: string, target: string, content = ''): void {
-    const digest = linkDigest(target, content)
+    const digest = `link-${sha256(`${target}\0${content}`)}`
     this.found.push({ path, kind: 'script', digest, size: 0, link: target })
   }
 
@@ -169,18 +166,15 @@ class SkillWalk {
 
   /** Bytes that are not text could stand for another name, whose file would be looked at instead. */
   private namesIn(real: string, way: string): string[] {
-    let names: Buffer[]
     try {
-      names = readdirSync(real, { encoding: 'buffer' })
+      const names = readdirSync(real, { encoding: 'buffer' })
+      const bad = names.find((name) => !isUtf8(name))?.toString()
+      if (bad !== undefined) this.refuse(posix.join(way, bad), 'has a name that is not UTF-8')
+      return names.filter((name) => isUtf8(name)).map((name) => name.toString())
     } catch {
       this.refuse(way === '' ? '.' : way, 'cannot be listed')
       return []
     }
-    const bad = names.find((name) => !isUtf8(name))?.toString()
-    if (bad !== undefined) {
-      this.refuse(way === '' ? bad : `${way}/${bad}`, 'has a name that is not UTF-8')
-    }
-    return names.filter((name) => isUtf8(name)).map((name) => name.toString())
   }
 
   private fileOf(real: string, path: string, kind: 'script' | 'text'): SkillFile {
@@ -214,10 +208,8 @@ function unreadable(path: string, problem: string): SkillFile {
 
 /** As a shell reads it, and a disk that knows no case. */
 function unquoted(text: string): string {
-  return text
-    .replaceAll(/["'\\]/g, '')
-    .normalize('NFC')
-    .toLowerCase()
+  const bare = text.replaceAll(/["'\\]/g, '')
+  return bare.normalize('NFC').toLowerCase()
 }
 
 /** Every regular file and link of a skill, in the order of their paths. */
@@ -230,24 +222,19 @@ export interface SkillTree {
 }
 
 /**
- * Everything in a skill, text and code alike, by the rules for what acts. In a workspace that is a
- * skill itself, `.git` and `.skillrail` are not of the skill: there lie its history, the lock and what
- * every run leaves behind. A link that leads out of the skill is refused: what lies there could be
- * exchanged unseen.
+ * Everything in a skill, text and code alike, by the rules for what acts. A link that leads out of the
+ * skill is refused: what lies there could be exchanged unseen.
  *
  * @param directory real path.
  */
 export function skillTree(workspace: string, directory: string): SkillTree {
   const isWorkspace = directory === workspace
-  const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' }).toSorted(
-    (a, b) => compareText(a.path, b.path),
-  )
-  const executable =
-    process.platform === 'win32'
-      ? undefined
-      : new Set(files.filter((file) => file.executable === true).map(({ path }) => path))
+  const files = skillFiles(directory, { text: true, isWorkspace, linksOut: 'refused' })
+  files.sort((a, b) => compareText(a.path, b.path))
+  const runnable = files.filter((file) => file.executable === true).map(({ path }) => path)
+  const executable = process.platform === 'win32' ? undefined : new Set(runnable)
   const whole = files.every(({ digest }) => digest !== unreadableDigest)
-  const digests = files.map(({ path, digest }): [string, string] => [path, digest])
+  const digests = files.map(({ path, digest }) => [path, digest] as const)
   return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
 }
 
@@ -300,14 +287,6 @@ export function readLink(
   } catch (error) {
     return { ok: false, problem: cannotBe('read', error) }
   }
-}
-
-/**
- * The digest of a link, by where it leads and what is there. It has a prefix of its own, since any
- * text that is hashed for a link could be the content of a file as well.
- */
-function linkDigest(target: string, content: string): string {
-  return `link-${sha256(`${target}\0${content}`)}`
 }
 
 /** Whether a value has the form of a digest that a record or a lock may hold: of a file or a link. */

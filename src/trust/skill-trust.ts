@@ -29,10 +29,6 @@ import { unreadableDigest, workspaceRelative } from './skill-files.ts'
 /**
  * The level of a skill by its place alone. Hashes nothing, so it is cheap for a list of thousands;
  * before something acts, ask {@link confirmTrust} or {@link requireTrusted}.
- *
- * @example
- * const { policy } = readTrustPolicy(runtime, { workspace, trustedPaths: [] })
- * skillTrust({ name: 'deploy', scope: 'project', directory }, policy).level // 'untrusted'
  */
 export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
   return decideTrust(factsOf(skill, policy))
@@ -49,10 +45,9 @@ function factsOf(skill: TrustSubject, policy: TrustPolicy): TrustFacts {
 }
 
 /**
- * The level of a skill now: as {@link skillTrust}, and for a project skill in an accepted workspace
- * everything of it that acts is compared with what was accepted (its text too, where pinned). Where
- * the project has a lock, whoever vouches for a skill of it, all of the skill must be as locked.
- * Reads the files of this one skill.
+ * The level of a skill now. In an accepted workspace everything of a project skill that acts is
+ * compared with what was accepted (its text too, where pinned). Where the project has a lock, all of
+ * the skill must be as locked, whoever trusts it. Reads the files of this one skill.
  *
  * @param lockOf the lock of the policy's workspace, asked for where it counts; default: as it is now.
  */
@@ -63,36 +58,23 @@ export function confirmTrust(
 ): TrustVerdict {
   const facts = factsOf(skill, policy)
   const { directory } = facts
+  const { workspace, acceptance } = policy
   const verdict = decideTrust(facts)
   if (verdict.level !== 'trusted' || directory === undefined || !isUnderLock(facts)) return verdict
-  const changed = verdict.code === 'workspace-accepted' && hasChanged(skill, directory, policy)
-  const lock = changed ? undefined : lockStateOf(policy.workspace, directory, lockOf())
+  let changed = false
+  if (verdict.code === 'workspace-accepted' && acceptance !== undefined) {
+    const options = { text: acceptance.pinned }
+    const parts = collectSkillParts(workspace, { ...skill, realDirectory: directory }, options)
+    const owner = workspaceRelative(workspace, directory)
+    const accepted = acceptance.parts.filter((part) => part.owner === owner)
+    changed = compareParts(accepted, parts).length > 0
+  }
+  const lock = changed ? undefined : lockStateOf(workspace, directory, lockOf())
   return decideTrust({ ...facts, changed, lock })
 }
 
-function hasChanged(
-  skill: ActingSkill,
-  realDirectory: string,
-  { acceptance, workspace }: TrustPolicy,
-): boolean {
-  if (acceptance === undefined) return true
-  const options = { text: acceptance.pinned }
-  const parts = collectSkillParts(workspace, { ...skill, realDirectory }, options)
-  const accepted = partsOf(acceptance, workspaceRelative(workspace, realDirectory))
-  return compareParts(accepted, parts).length > 0
-}
-
-/** By the skill they belong to: a list of thousands of skills asks for each of them. */
-const byOwner = new WeakMap<Acceptance, ReadonlyMap<string, readonly AcceptedPart[]>>()
-
-function partsOf(acceptance: Acceptance, owner: string): readonly AcceptedPart[] {
-  const owners = byOwner.get(acceptance) ?? Map.groupBy(acceptance.parts, (part) => part.owner)
-  byOwner.set(acceptance, owners)
-  return owners.get(owner) ?? []
-}
-
 /**
- * Passes when the skill is trusted now, with its acting parts compared as in {@link confirmTrust}.
+ * Passes when the skill is trusted now, as {@link confirmTrust} says.
  *
  * @param action what is about to happen, as in "may not …": `'run its script'`.
  * @throws {SkillNotTrustedError} with the command that would allow it in `hint`.
@@ -120,8 +102,8 @@ export function trustRefusal(
 }
 
 /**
- * The level that `confirmTrust` gives, for any number of skills of a workspace that has a lock, which
- * is read once; undefined where there is none. `hint` says what would allow a skill.
+ * {@link confirmTrust} for any number of skills of a workspace that has a lock, which is read once;
+ * undefined where there is none. `hint` says what would allow a skill.
  */
 export function lockedTrust(
   runtime: Runtime,
@@ -153,6 +135,7 @@ function compareParts(
   accepted: readonly AcceptedPart[],
   current: readonly ActingPart[],
 ): PartChange[] {
+  const keyOf = ({ owner, path, kind }: AcceptedPart): string => `${owner}\0${path}\0${kind}`
   const before = new Map(accepted.map((part) => [keyOf(part), part]))
   const now = new Set(current.map(keyOf))
   const changes: PartChange[] = accepted
@@ -168,14 +151,9 @@ function compareParts(
   return changes.toSorted((a, b) => orderParts(a.part, b.part))
 }
 
-function keyOf(part: AcceptedPart): string {
-  return `${part.owner}\0${part.path}\0${part.kind}`
-}
-
 /**
  * Whether a file that defines a subagent may be used, by the rules for skills: those of the user are
- * trusted, those of a project once it is, as long as nothing that acts in them has changed. Reads
- * the file again for a project that was accepted.
+ * trusted, those of an accepted project as long as nothing that acts in them has changed.
  *
  * @param agent `path` is absolute.
  */
@@ -184,24 +162,20 @@ export function agentTrust(
   policy: TrustPolicy,
 ): TrustVerdict & { hint: string } {
   const { scope, path } = agent
-  const file = realPathOf(path)
-  const directory = file === undefined ? undefined : dirname(file)
   const { acceptance } = policy
+  const real = realPathOf(path)
+  const directory = real === undefined ? undefined : dirname(real)
   const byPlace = decideTrust({ scope, directory, policy })
-  const changed =
-    byPlace.code === 'workspace-accepted' &&
-    acceptance !== undefined &&
-    agentFileChanged(path, acceptance)
+  let changed = false
+  if (byPlace.code === 'workspace-accepted' && acceptance !== undefined) {
+    const { workspace, pinned, parts } = acceptance
+    // By its own path: a file that lost its frontmatter has no parts left, and has changed.
+    const file = workspaceRelative(workspace, path)
+    const accepted = parts.filter((part) => part.owner === '' && part.path === file)
+    const current = agentFileParts(workspace, path, { text: pinned })
+    changed = compareParts(accepted, current).length > 0
+  }
   const verdict = decideTrust({ scope, directory, policy, changed })
   const subject = { ...agent, directory: dirname(path), realDirectory: directory }
   return { ...verdict, hint: allowingHint(verdict.code, subject, policy) }
-}
-
-function agentFileChanged(path: string, acceptance: Acceptance): boolean {
-  const { workspace, pinned } = acceptance
-  const parts = agentFileParts(workspace, path, { text: pinned })
-  // By its own path: a file that lost its frontmatter has no parts left, and has changed.
-  const file = workspaceRelative(workspace, path)
-  const accepted = acceptance.parts.filter((part) => part.owner === '' && part.path === file)
-  return compareParts(accepted, parts).length > 0
 }

@@ -11,19 +11,10 @@ import { type Acceptance, type AcceptedPart, actingKinds, type ActingPart } from
 import { syntaxErrorOffset } from './project-json.ts'
 import { isDigest, unreadableDigest } from './skill-files.ts'
 
-/** What the record holds. A broken record holds nothing and says so: everything is untrusted then. */
-interface TrustReading {
-  acceptances: readonly Acceptance[]
-  diagnostics: readonly Diagnostic[]
-}
-
 const version = 1
 const maxRecordBytes = 64 * 1024 * 1024
 
-/**
- * The user's record of trusted workspaces. Writers take turns; a write is all or nothing. Nothing is
- * read or made until asked.
- */
+/** The user's record of trusted workspaces. Writers take turns; a write is all or nothing. */
 export class TrustStore {
   readonly path: string
   readonly texts: KeptTexts
@@ -36,8 +27,8 @@ export class TrustStore {
     this.now = runtime.now
   }
 
-  /** Never throws: a broken or newer record is an error diagnostic. */
-  read(): TrustReading {
+  /** A broken or newer record is an error diagnostic, and everything is untrusted then. */
+  read(): { acceptances: readonly Acceptance[]; diagnostics: readonly Diagnostic[] } {
     const { path } = this
     try {
       return { acceptances: this.load(), diagnostics: [] }
@@ -64,11 +55,9 @@ export class TrustStore {
   ): Promise<Acceptance> {
     const bad = parts.find((part) => part.digest === unreadableDigest)
     if (bad !== undefined) {
-      throw new StateFileError({
-        code: 'trust-part-unreadable',
-        message: `${bad.path} ${bad.problem ?? 'cannot be read'}, so it cannot be verified`,
-        hint: 'Remove it or make it readable, then trust the workspace again.',
-      })
+      const message = `${bad.path} ${bad.problem ?? 'cannot be read'}, so it cannot be verified`
+      const hint = 'Remove it or make it readable, then trust the workspace again.'
+      throw new StateFileError({ code: 'trust-part-unreadable', message, hint })
     }
     const acceptance: Acceptance = {
       workspace: realOr(workspace),
@@ -94,9 +83,8 @@ export class TrustStore {
     const work = async (): Promise<boolean> => {
       const before = this.load()
       const others = before.filter((item) => item.workspace !== workspace)
-      const after = [...others, ...entries].toSorted((a, b) =>
-        compareText(a.workspace, b.workspace),
-      )
+      const after = [...others, ...entries]
+      after.sort((a, b) => compareText(a.workspace, b.workspace))
       if (after.length > 0 || before.length > 0) {
         await writeFileAtomic(this.path, serializeTrust(after), { mode: 0o600 })
       }
@@ -124,9 +112,8 @@ export function serializeTrust(acceptances: readonly Acceptance[]): string {
 }
 
 /**
- * Reads the record. Every value is checked and copied, and what is not ours is refused as a whole:
- * half a record could trust what the user took back. By hand: the hook reads the record too, and
- * has no schema library beside it.
+ * Reads the record. One invalid entry makes all of it invalid: half a record could trust what the
+ * user took back. Checked by hand, since the hook reads the record too and has no schema library.
  *
  * @throws {StateFileError} `trust-file-newer` or `trust-file-corrupt`.
  */
@@ -139,11 +126,9 @@ export function parseTrust(text: string, path: string): Acceptance[] {
   }
   const { version: found, workspaces } = isObject(value) ? value : {}
   if (typeof found === 'number' && found > version) {
-    throw new StateFileError({
-      code: 'trust-file-newer',
-      message: `the record of trusted workspaces ${path} has version ${found}; this Skillrail knows ${version}`,
-      hint: 'Use the newer Skillrail; the file was not touched.',
-    })
+    const message = `the record of trusted workspaces ${path} has version ${found}; this Skillrail knows ${version}`
+    const hint = 'Use the newer Skillrail; the file was not touched.'
+    throw new StateFileError({ code: 'trust-file-newer', message, hint })
   }
   if (found !== version) throw corrupt(path, `its version must be ${version}`)
   if (!Array.isArray(workspaces)) throw corrupt(path, 'it must have a list of workspaces')

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { adviseOnSkill } from '../../src/skill/advice.ts'
 import { FieldReader } from '../../src/skill/field-values.ts'
-import { editFrontmatter } from '../../src/skill/edit.ts'
 import { blankObjects } from '../../src/tools/call/directive-text.ts'
 import { readDocument } from '../../src/tools/config/document.ts'
 import type { ServerDefinition } from '../../src/tools/config/model.ts'
@@ -29,14 +28,6 @@ const works: Readonly<Record<string, { size: number; of(size: number): () => unk
     of(size) {
       const servers = Array.from({ length: size }, (_, at) => serverOf(`s${at}`))
       return () => selectServers(servers)
-    },
-  },
-  'an edit of frontmatter': {
-    size: 4000,
-    of(size) {
-      const keys = Array.from({ length: size }, (_, at) => `k${at}: v`)
-      const text = `---\n${keys.join('\n')}\n---\n`
-      return () => editFrontmatter(text, { description: 'b' })
     },
   },
   'cycles of workflows': {

@@ -24,21 +24,14 @@ export interface LockReport {
 type LockedFileReport = TextChange & Omit<LockFileChange, 'locked' | 'file'>
 
 /** Reads the skills only where there is a lock; `current` is empty where there is none. */
-export function compareWithLock({
-  workspace,
-  lockable,
-  lock,
-  lockStore,
-  store,
-  lockIsGone,
-}: Review): {
+export function compareWithLock(review: Review): {
   report: LockReport
   current: readonly CurrentSkill[]
 } {
+  const { workspace, lockable, lock, lockStore, store } = review
   const { path, state } = lock
   if (state !== 'read') {
-    const missing = lockIsGone ? [lockGone(path)] : heldAbove(workspace, path)
-    const diagnostics = state === 'unreadable' ? lock.diagnostics : missing
+    const diagnostics = state === 'unreadable' ? lock.diagnostics : missingLock(review)
     return { report: { path, state, withoutBits: 0, changes: [], diagnostics }, current: [] }
   }
   // As they were locked here, or else as they were accepted.
@@ -55,37 +48,25 @@ export function compareWithLock({
     const locked = lock.skills.get(directory)
     return locked !== undefined && locked.executable === undefined && tree.executable !== undefined
   }).length
-  const isLocked = changes.length === 0
-  return {
-    report: { path, state: isLocked ? 'locked' : 'drifted', withoutBits, changes, diagnostics: [] },
-    current,
-  }
+  const compared = changes.length === 0 ? 'locked' : 'drifted'
+  return { report: { path, state: compared, withoutBits, changes, diagnostics: [] }, current }
 }
 
 /** Without its lock nothing holds the text of a skill, and whoever changes that could delete it. */
-function lockGone(path: string): Diagnostic {
-  return {
-    code: 'lock-file-gone',
-    severity: 'warning',
-    message: 'the lock file of the project is gone: its skills were locked when you last looked',
-    path,
-    hint: 'Take it from version control again, or lock the skills as they are: skillrail trust --lock. To do without: skillrail trust --unlock',
+function missingLock({ workspace, lock: { path }, lockIsGone }: Review): Diagnostic[] {
+  if (lockIsGone) {
+    const message =
+      'the lock file of the project is gone: its skills were locked when you last looked'
+    const hint =
+      'Take it from version control again, or lock the skills as they are: skillrail trust --lock. To do without: skillrail trust --unlock'
+    return [{ code: 'lock-file-gone', severity: 'warning', message, path, hint }]
   }
-}
-
-/** A repository inside a project that has a lock. */
-function heldAbove(workspace: string, path: string): Diagnostic[] {
   const { place, reading } = nearestLock(workspace)
   if (place === workspace || reading.state === 'none') return []
-  return [
-    {
-      code: 'lock-file-above',
-      severity: 'warning',
-      message: `the workspace has no lock file of its own, so its skills are held to ${reading.path}`,
-      path,
-      hint: 'What is not in that lock is not trusted. To lock the skills here: skillrail trust --lock',
-    },
-  ]
+  const message = `the workspace has no lock file of its own, so its skills are held to ${reading.path}`
+  const hint =
+    'What is not in that lock is not trusted. To lock the skills here: skillrail trust --lock'
+  return [{ code: 'lock-file-above', severity: 'warning', message, path, hint }]
 }
 
 function fileReport(

@@ -32,18 +32,12 @@ export interface LockResult {
   dryRun: boolean
 }
 
-interface LockOptions {
-  pin: boolean | undefined
-  yes: boolean
-  dryRun: boolean
-}
-
 /** Writes the lock of a project, once its workspace is trusted and every difference was accepted. */
 export async function lockSkills(
   context: Context<LockResult>,
   store: TrustStore,
   path: string | undefined,
-  options: LockOptions,
+  options: { pin: boolean | undefined; yes: boolean; dryRun: boolean },
 ): Promise<LockResult> {
   const review = reviewWorkspace(context, store, path, options)
   const { workspace, settled, lockStore } = review
@@ -89,12 +83,11 @@ function describedSkill({ path, name, tree }: CurrentSkill) {
 function agreeToLock(context: Context<LockResult>, review: Review, yes: boolean): Promise<boolean> {
   const { report, settled, workspace } = review
   const change = settled ? 'Lock the skills as they are now' : 'Accept all this and lock the skills'
-  return agree(context, {
-    question: report.state === 'untrusted' ? 'Trust this workspace and lock its skills' : change,
-    yes,
-    message: `the skills of ${workspace} were not locked: it was not confirmed`,
-    hint: 'Look at it with --dry-run, then run the command again with --yes.',
-  })
+  const isNew = report.state === 'untrusted'
+  const question = isNew ? 'Trust this workspace and lock its skills' : change
+  const message = `the skills of ${workspace} were not locked: it was not confirmed`
+  const hint = 'Look at it with --dry-run, then run the command again with --yes.'
+  return agree(context, { question, yes, message, hint })
 }
 
 export function lockExitCode({ lock, skills, accepted, dryRun }: LockResult): ExitCode {
@@ -159,36 +152,29 @@ export function checkLock(
   const byReal = new Map(review.skills.map((skill) => [skill.realDirectory, skill.directory]))
   const skills = installedStates(reading.skills, [...byReal.values()])
   const hasNone = lock.state === 'none' && reading.state === 'none'
-  const missing = hasNone && lock.diagnostics.length === 0 ? [missingLock(lock.path)] : []
-  const diagnostics = [...missing, ...lock.diagnostics, ...found]
+  const missing: Diagnostic = {
+    code: 'lock-file-missing',
+    severity: 'error',
+    message: 'the project has no lock file',
+    path: lock.path,
+    hint: 'To write one: skillrail trust --lock',
+  }
+  const isMissing = hasNone && lock.diagnostics.length === 0
+  const diagnostics = [...(isMissing ? [missing] : lock.diagnostics), ...found]
   // Skills of the user belong to no project, so they do not decide whether this one is as locked.
   const ofUser = readUserInstalledLock(context.runtime)
   const directories = ofUser.skills
     .map(({ name }) => userSkillDirectory(name, context.runtime))
     .filter((directory) => existsSync(directory))
+  const isSame = lock.state !== 'drifted' && skills.every(({ state }) => state === 'same')
+  const userSkills = installedStates(ofUser.skills, [...new Set(directories)])
   return {
     workspace,
-    ok:
-      diagnostics.length === 0 &&
-      lock.state !== 'drifted' &&
-      skills.every(({ state }) => state === 'same'),
+    ok: diagnostics.length === 0 && isSame,
     lock,
     installed: { ...reading, skills },
-    installedForUser: {
-      ...ofUser,
-      skills: installedStates(ofUser.skills, [...new Set(directories)]),
-    },
+    installedForUser: { ...ofUser, skills: userSkills },
     diagnostics,
-  }
-}
-
-function missingLock(path: string): Diagnostic {
-  return {
-    code: 'lock-file-missing',
-    severity: 'error',
-    message: 'the project has no lock file',
-    path,
-    hint: 'To write one: skillrail trust --lock',
   }
 }
 
@@ -219,8 +205,7 @@ function installedLines({ path, state, skills }: CheckResult['installed']): stri
 function installedWords({ name, source, state, directories, problem }: InstalledState): string {
   const from = source === '' ? '' : ` from ${source}`
   if (state === 'missing') return `${name}${from} (no skill lies in its directory)`
-  const why =
-    problem ??
+  const other =
     'or its source has metadata.json, links or caches, which are hashed but not installed'
-  return `${name}${from}  ${directories.join(', ')} (${why})`
+  return `${name}${from}  ${directories.join(', ')} (${problem ?? other})`
 }

@@ -3,13 +3,12 @@ import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
+import type { KeptTexts } from '../kept-texts.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 import { workspaceRelative } from '../skill-files.ts'
 
 export type TrustReport = ReturnType<typeof trustReport>
-type SkillReport = ReturnType<typeof skillReport>
 type PartReport = ReturnType<typeof partReport>
-type ChangeReport = ReturnType<typeof changeReport>
 
 interface ReportFacts {
   workspace: string
@@ -36,18 +35,12 @@ export function trustReport({ workspace, pinned, skills, parts, assessment, text
   }
 }
 
-function changeReport(
-  change: PartChange,
-  texts: TextSource,
-): TextChange & { change: PartChange['change']; kind: string; path: string } {
-  const { kind, path } = change.part
-  const shown = { change: change.change, kind, path }
-  if (change.change === 'removed') return shown
-  const before =
-    change.change === 'added'
-      ? 'new'
-      : ({ digest: change.accepted.digest, verb: 'accepted' } as const)
-  return { ...shown, ...textChange(path, change.part, before, texts) }
+function changeReport({ change, part, ...old }: PartChange, texts: TextSource) {
+  const { kind, path } = part
+  const digest = 'accepted' in old ? old.accepted.digest : undefined
+  const before = digest === undefined ? 'new' : { digest, verb: 'accepted' as const }
+  const content: TextChange = change === 'removed' ? {} : textChange(path, part, before, texts)
+  return { change, kind, path, ...content }
 }
 
 function skillReport(skill: SkillInfo, path: string, parts: readonly ActingPart[]) {
@@ -87,13 +80,11 @@ function serversIn(text: string): string[] | undefined {
   return Object.entries(found).map(([name, server]) => {
     const { command, args, url, env } = isObject(server) ? server : {}
     const words = [command, args, url].flat().filter((word) => typeof word === 'string')
-    const variables = isObject(env) ? Object.keys(env) : []
-    const given = variables.length === 0 ? '' : `, with ${variables.join(', ')} set`
     // Only what nothing but a password can be is left out: what is hidden could be what acts.
-    const shown = words
-      .join(' ')
-      .replaceAll(/(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g, '$1[redacted]@')
-    return `${name}: ${shown}${given}`
+    const password = /(:\/\/[\w.~-]{1,100}:)[\w.~%!*+-]{1,200}@/g
+    const shown = words.join(' ').replaceAll(password, '$1[redacted]@')
+    const variables = isObject(env) ? Object.keys(env).join(', ') : ''
+    return `${name}: ${shown}${variables && `, with ${variables} set`}`
   })
 }
 
@@ -118,7 +109,9 @@ export function trustReportLines(report: TrustReport): string[] {
     ]),
     ...(plain > 0 ? ['', `  ${amount(plain, 'skill')} with text only`] : []),
     ...(changes.length > 0 ? ['', 'Changed since then:'] : []),
-    ...changes.flatMap(changeLines),
+    ...changes.flatMap(({ kind, ...change }) =>
+      textChangeLines({ ...change, change: `${change.change}: ${kind}` }, '  '),
+    ),
   ]
 }
 
@@ -133,7 +126,7 @@ export function trustedLine({ pinned }: { pinned: boolean }): string {
   return `Trusted${pinned ? ', with its text' : ''}.`
 }
 
-function skillLines(skill: SkillReport): string[] {
+function skillLines(skill: ReturnType<typeof skillReport>): string[] {
   const rows: [string, string | undefined][] = [
     ['run', skill.run],
     ['allowed-tools', skill.allowedTools],
@@ -157,10 +150,6 @@ function partWords({ path, interpreter, link, size, problem }: PartReport, below
   return safeLine(`${shown} (${problem ?? details})`)
 }
 
-function changeLines({ kind, ...change }: ChangeReport): string[] {
-  return textChangeLines({ ...change, change: `${change.change}: ${kind}` }, '  ')
-}
-
 /** What changed in one file, with its diff below it. */
 export function textChangeLines(
   { change, path, diff, note }: TextChange & { change: string; path: string },
@@ -176,10 +165,7 @@ export function textChangeLines(
 }
 
 /** The texts that were kept of what was accepted or locked, by their digests. */
-export interface TextSource {
-  read(digest: string): string | undefined
-  wasSecret(digest: string): boolean
-}
+export type TextSource = Pick<KeptTexts, 'read' | 'wasSecret'>
 
 /** A change of one file: a unified diff, or why there is none. */
 export interface TextChange {

@@ -80,21 +80,16 @@ export async function agree(
 ): Promise<boolean> {
   if (yes) return true
   const code = 'workspace-not-trusted'
-  const answer = await ask({
-    text: `\n${question}? [y/N] `,
-    otherwise: () => new WorkspaceNotTrustedError({ code, ...refusal }),
-  })
+  const otherwise = (): Error => new WorkspaceNotTrustedError({ code, ...refusal })
+  const answer = await ask({ text: `\n${question}? [y/N] `, otherwise })
   return /^y(?:es)?$/i.test(answer.trim())
 }
 
 function existingPlace(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   if (stats === undefined) {
-    throw new UsageError({
-      code: 'path-missing',
-      message: `there is nothing at ${path}`,
-      hint: 'Give a directory. skillrail trust --list shows what is trusted.',
-    })
+    const hint = 'Give a directory. skillrail trust --list shows what is trusted.'
+    throw new UsageError({ code: 'path-missing', message: `there is nothing at ${path}`, hint })
   }
   const real = realpathSync.native(path)
   return stats.isDirectory() ? real : dirname(real)

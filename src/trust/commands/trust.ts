@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { type Context, defineCommand, type Screen, type Values } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { contradiction, exitCode, type ExitCode, UsageError } from '../../core/errors.ts'
+import { contradiction, exitCode, type ExitCode, wrongUse } from '../../core/errors.ts'
 import { amount, safeLine } from '../../core/text.ts'
 import { findWorkspace } from '../decide.ts'
 import type { Acceptance } from '../model.ts'
@@ -106,43 +106,38 @@ export const command = defineCommand<Result, Result>()({
   exitCode: exitCodeOf,
 })
 
-/** What each way to use the command goes with; every other option would have no effect. */
-const modes = [
-  { mode: 'list', allowed: [] },
-  { mode: 'revoke', allowed: ['yes'] },
-  { mode: 'unlock', allowed: ['yes'] },
-  { mode: 'check', allowed: ['lock', 'yes', 'dryRun'] },
-  { mode: 'lock', allowed: ['pin', 'yes', 'dryRun'] },
-] as const satisfies readonly {
-  mode: keyof typeof options
-  allowed: readonly (keyof typeof options)[]
-}[]
+type Mode = 'list' | 'revoke' | 'unlock' | 'check' | 'lock'
+
+/** Each way to use the command, with the options that have an effect beside it. */
+const modes: readonly (readonly [mode: Mode, ...allowed: (keyof typeof options)[]])[] = [
+  ['list'],
+  ['revoke', 'yes'],
+  ['unlock', 'yes'],
+  ['check', 'lock', 'yes', 'dryRun'],
+  ['lock', 'pin', 'yes', 'dryRun'],
+]
 
 function requireOneMode(values: Given): void {
+  const { list, check, lock, pin } = values
   const [path] = values.arguments
-  if (values.list && path !== undefined) {
-    throw new UsageError({
-      code: 'wrong-use',
-      message: `--list shows every workspace that is trusted; ${path} would be left unheeded`,
-      hint: `skillrail trust ${path} --dry-run shows what is trusted there.`,
-    })
+  if (list && path !== undefined) {
+    const message = `--list shows every workspace that is trusted; ${path} would be left unheeded`
+    throw wrongUse(message, `skillrail trust ${path} --dry-run shows what is trusted there.`)
   }
-  if (values.check && !values.lock) {
+  if (check && !lock) {
     const hint = 'skillrail trust --lock --check compares the skills with the lock files.'
-    throw new UsageError({ code: 'wrong-use', message: '--check belongs to --lock', hint })
+    throw wrongUse('--check belongs to --lock', hint)
   }
-  const found = modes.find(({ mode }) => values[mode])
-  if (found === undefined) return
-  const allowed: readonly string[] = [found.mode, ...found.allowed]
-  const { arguments: _path, pin, ...flags } = values
-  const given = Object.entries({ ...flags, pin: pin !== undefined })
-  const other = Object.entries(options).find(
-    ([name]) => !allowed.includes(name) && given.some(([key, is]) => key === name && is),
-  )
-  if (other === undefined) return
-  const flag = other[0] === 'pin' && pin === false ? '--no-pin' : other[1].flags
-  const hint = 'Give one of them; skillrail trust --help explains them.'
-  throw contradiction(options[found.mode].flags, flag, hint)
+  const allowed: readonly string[] | undefined = modes.find(([mode]) => values[mode])
+  if (allowed === undefined) return
+  const given = new Map(Object.entries({ ...values, pin: pin !== undefined }))
+  const flags = Object.entries(options)
+    .filter(([name]) => given.get(name) && (name === allowed[0] || !allowed.includes(name)))
+    .toSorted(([a], [b]) => Number(b === allowed[0]) - Number(a === allowed[0]))
+    .map(([name, option]) => (name === 'pin' && pin === false ? '--no-pin' : option.flags))
+  const [first, second] = flags
+  if (first === undefined || second === undefined) return
+  throw contradiction(first, second, 'Give one of them; skillrail trust --help explains them.')
 }
 
 async function trustWorkspace(
@@ -164,24 +159,19 @@ async function trustWorkspace(
     dryRun,
   }
   context.emit(before)
-  const accepted =
-    !settled &&
-    !dryRun &&
-    (await agree(context, {
-      question: report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace',
-      yes,
-      message: `${report.workspace} was not trusted: it was not confirmed`,
-      hint: 'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.',
-    }))
+  const asks = !settled && !dryRun
+  const question = report.state === 'changed' ? 'Accept these changes' : 'Trust this workspace'
+  const message = `${report.workspace} was not trusted: it was not confirmed`
+  const hint =
+    'Look at what it can do with --dry-run, then run the command again with --yes. For one command only, give that command --trust-workspace.'
+  const accepted = asks && (await agree(context, { question, yes, message, hint }))
   if (accepted) {
     await review.accept()
     if (lock.state === 'locked') await review.lockStore.keep(current)
   }
-  if (lock.state === 'drifted') {
-    context.note(
-      'What differs from the lock is not trusted until it is locked: skillrail trust --lock',
-    )
-  }
+  const drift =
+    'What differs from the lock is not trusted until it is locked: skillrail trust --lock'
+  if (lock.state === 'drifted') context.note(drift)
   if (!settled && !accepted && !dryRun) context.note('Nothing was trusted.')
   return accepted ? { ...before, state: 'trusted', accepted } : before
 }
@@ -196,9 +186,9 @@ function listTrusted(context: Context<Result>, store: TrustStore): ListResult {
 async function revoke(
   { runtime }: Context<Result>,
   store: TrustStore,
-  path: string | undefined,
+  path = '.',
 ): Promise<RevokeResult> {
-  const place = resolve(runtime.cwd, path ?? '.')
+  const place = resolve(runtime.cwd, path)
   // A workspace that was deleted or moved is still in the record under the path it had.
   const workspace = store.find(place)?.workspace ?? findWorkspace(place, runtime)
   return { workspace, revoked: await store.revoke(workspace) }
@@ -206,21 +196,17 @@ async function revoke(
 
 function renderResult(result: Result, screen: Screen): string {
   if ('workspaces' in result && result.workspaces.length > 0) {
-    return screen.table(result.workspaces.map(workspaceRow))
+    const rows = result.workspaces.map(({ workspace, acceptedAt, pinned, parts }) => [
+      safeLine(workspace),
+      safeLine(acceptedAt.slice(0, 10)),
+      `${amount(parts, 'part')} that ${parts === 1 ? 'acts' : 'act'}`,
+      pinned ? 'pinned' : '',
+    ])
+    return screen.table(rows)
   }
   return linesOf(result)
     .map((line) => `${line}\n`)
     .join('')
-}
-
-function workspaceRow(entry: ListResult['workspaces'][number]): string[] {
-  const { workspace, acceptedAt, pinned, parts } = entry
-  return [
-    safeLine(workspace),
-    safeLine(acceptedAt.slice(0, 10)),
-    `${amount(parts, 'part')} that ${parts === 1 ? 'acts' : 'act'}`,
-    pinned ? 'pinned' : '',
-  ]
 }
 
 function linesOf(result: Result): string[] {

@@ -1,7 +1,5 @@
-import { editFrontmatter } from '../../../src/skill/edit.ts'
 import { fixSkill } from '../../../src/skill/fix.ts'
 import { parseSkill } from '../../../src/skill/parse.ts'
-import { SkillParseError } from '../../../src/skill/errors.ts'
 import { validateReference } from '../../../src/skill/reference/validate-reference.ts'
 import { validateSkill } from '../../../src/skill/validate.ts'
 import { readTriggers } from '../../../src/trigger/read-triggers.ts'
@@ -26,7 +24,7 @@ export const words: readonly string[] = [
   '](',
 ]
 
-/** Two validations and two fixes of several readings each, beside those for an edit. */
+/** Two validations and two fixes of several readings each. */
 export const readings = 4
 
 const path = 'a/SKILL.md'
@@ -54,29 +52,9 @@ export function fuzz(data: Uint8Array): void {
     demand(after !== undefined, 'a fix that breaks the skill', text, fixed)
     demand(same(meaning(skill.fields), meaning(after.fields)), 'a fix that changes', text, fixed)
   }
-  checkEdit(text)
 }
 
-/** The same skill with another description, or a refusal. */
-function checkEdit(text: string): void {
-  const before = parseSkill(text, { path }).skill
-  let edited: string
-  try {
-    edited = editFrontmatter(text, { description: 'Other words: these.' })
-  } catch (error) {
-    if (error instanceof SkillParseError && before === undefined) return
-    throw error
-  }
-  const after = parseSkill(edited, { path }).skill
-  if (before === undefined) return
-  demand(after !== undefined, 'an edit that breaks the skill', text, edited)
-  const rest = { ...meaning(before.fields), description: '' }
-  demand(after.fields.description === 'Other words: these.', 'an edit without effect', edited)
-  demand(same({ ...meaning(after.fields), description: '' }, rest), 'an edit of more', text, edited)
-  demand(after.body === before.body, 'an edit of the body', text, edited)
-}
-
-/** Without the lines, which an edit may move. */
+/** Without the lines, which a fix may move. */
 function meaning(fields: object): object {
   const text = JSON.stringify(fields, (key, value: unknown) => (key === 'line' ? undefined : value))
   const value: object = JSON.parse(text)
