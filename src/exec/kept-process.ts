@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { endGroup, endOrphans, groupIsGone } from './process-group.ts'
 import type { ProcessEnd } from './process.ts'
 
@@ -53,8 +54,8 @@ export async function startKeptProcess(request: KeptProcessRequest): Promise<Kep
   let ending: Promise<void> | undefined
   const end = async (): Promise<void> => {
     stdin.end()
-    await within(graceMs, ended)
-    if (!isGone()) await endWhole(pid, isGone)
+    await Promise.race([ended, sleep(graceMs, undefined, { ref: false })])
+    if (!isGone()) await endGroup(pid, isGone)
     await ended
     endOrphans(new Set([request.key]))
     for (const stream of [stdin, stdout, stderr]) stream.destroy()
@@ -68,23 +69,6 @@ const graceMs = 500
 
 function failureOf(child: ChildProcess): Promise<Error> {
   return new Promise((resolve) => child.on('error', resolve))
-}
-
-function endWhole(pid: number, isGone: () => boolean): Promise<void> {
-  return new Promise((resolve) => {
-    const ending = endGroup(pid, () => {
-      if (!isGone() && !ending.killed()) return
-      ending.stop()
-      resolve()
-    })
-  })
-}
-
-async function within(ms: number, event: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const timeout = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
-  await Promise.race([event, timeout])
-  clearTimeout(timer)
 }
 
 /** Ends process groups when this process is gone, however that came. */

@@ -1,40 +1,27 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 /** How long a group may continue after TERM before it gets KILL. */
 const killAfterMs = 2000
 
-export interface EndingGroup {
-  /** Whether KILL was sent: nothing of the group can still be alive, only unreaped. */
-  killed(): boolean
-  stop(): void
-}
-
 /**
- * Sends TERM to the process group of `leader`, and KILL to what is left of it after 2 s. `onChange`
- * is called while the group dies, so that the caller can look again.
+ * Sends TERM to the process group of `leader`, and KILL to what is left of it after 2 s. Resolves
+ * when nothing of it is alive, or KILL was sent.
  */
-export function endGroup(leader: number, onChange: () => void): EndingGroup {
-  let killed = false
+export async function endGroup(
+  leader: number,
+  isGone: () => boolean = () => groupIsGone(leader),
+): Promise<void> {
   signalGroup(leader, 'SIGTERM')
-  const killer = setTimeout(() => {
-    killed = true
-    signalGroup(leader, 'SIGKILL')
-    onChange()
-  }, killAfterMs)
-  const poll = setInterval(onChange, 20)
-  return {
-    killed: () => killed,
-    stop() {
-      clearTimeout(killer)
-      clearInterval(poll)
-    },
+  const deadline = performance.now() + killAfterMs
+  while (!isGone()) {
+    if (performance.now() >= deadline) {
+      signalGroup(leader, 'SIGKILL')
+      return
+    }
+    await sleep(20)
   }
-}
-
-/** Ends everything in the process group of `leader`, at once. */
-function killGroup(leader: number): void {
-  signalGroup(leader, 'SIGKILL')
 }
 
 /**
@@ -49,25 +36,20 @@ export function groupIsGone(leader: number): boolean {
   } catch {
     return true
   }
-  return process.platform === 'linux' && onlyZombies(leader)
+  if (process.platform !== 'linux') return false
+  const ids = processIds()
+  return ids.length > 0 && ids.every((pid) => groupOf(pid) !== leader)
 }
 
-function onlyZombies(leader: number): boolean {
-  try {
-    return readdirSync('/proc').every((name) => !/^\d+$/.test(name) || !isAlive(name, leader))
-  } catch {
-    return false
-  }
-}
-
-function isAlive(pid: string, group: number): boolean {
+/** The process group of a process of Linux; undefined for one that has ended, noticed or not. */
+export function groupOf(pid: number): number | undefined {
   try {
     // After the name, which may contain anything but is the last in parentheses: state, parent, group.
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    const [state = '', , member] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return Number(member) === group && state !== 'Z' && state !== 'X'
+    const [state = '', , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return state === 'Z' || state === 'X' ? undefined : Number(group)
   } catch {
-    return false
+    return undefined
   }
 }
 
@@ -99,11 +81,11 @@ export function endOrphans(idempotencyKeys: ReadonlySet<string>): number {
   if (process.platform !== 'linux' || idempotencyKeys.size === 0) return 0
   const keys = new Set([...idempotencyKeys].flatMap((key) => [key, verificationKey(key)]))
   let ended = 0
-  for (const name of processIds()) {
-    const key = idempotencyKeyOf(name)
-    if (key === undefined || !keys.has(key) || Number(name) === process.pid) continue
+  for (const pid of processIds()) {
+    const key = idempotencyKeyOf(pid)
+    if (key === undefined || !keys.has(key) || pid === process.pid) continue
     try {
-      process.kill(Number(name), 'SIGKILL')
+      process.kill(pid, 'SIGKILL')
       ended++
     } catch {
       // It ended by itself.
@@ -126,9 +108,9 @@ export function verificationKey(key: string): string {
   return `${key}/verify`
 }
 
-function processIds(): string[] {
+function processIds(): number[] {
   try {
-    return readdirSync('/proc').filter((name) => /^\d+$/.test(name))
+    return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? Number(name) : []))
   } catch {
     return []
   }
@@ -137,7 +119,7 @@ function processIds(): string[] {
 const variable = 'SKILLRAIL_IDEMPOTENCY_KEY'
 const beginning = `${variable}=`
 
-function idempotencyKeyOf(pid: string): string | undefined {
+function idempotencyKeyOf(pid: number): string | undefined {
   try {
     const environment = readFileSync(`/proc/${pid}/environ`, 'utf8')
     const entry = environment.split('\0').find((text) => text.startsWith(beginning))
@@ -167,7 +149,7 @@ export function endWithUs(pid: number, environment: Readonly<Record<string, stri
 
 function endAll(): void {
   for (const [pid, environment] of running) {
-    killGroup(pid)
+    signalGroup(pid, 'SIGKILL')
     endEscaped(environment)
   }
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { messageOf, systemReason } from '../core/errors.ts'
-import { endEscaped, endGroup, type EndingGroup, endWithUs, groupIsGone } from './process-group.ts'
+import { endEscaped, endGroup, endWithUs } from './process-group.ts'
 
 export interface ProcessRequest {
   file: string
@@ -50,61 +50,61 @@ export type RunProcess = (request: ProcessRequest) => Promise<ProcessResult>
  * the group with its idempotency key. What the program left in the background may hold its pipes open:
  * they are closed 250 ms after the program ended.
  */
-export function runProcess(request: ProcessRequest): Promise<ProcessResult> {
+export async function runProcess(request: ProcessRequest): Promise<ProcessResult> {
   const stdout = createCapture(request.outputLimit)
   const stderr = createCapture(request.outputLimit)
-  const finished = (end: ProcessEnd): ProcessResult => ({
-    end,
-    stdout: stdout.finish(),
-    stderr: stderr.finish(),
-  })
-  if (request.signal?.aborted === true) return Promise.resolve(finished({ kind: 'aborted' }))
+  const end = await run(request, stdout, stderr)
+  return { end, stdout: stdout.finish(), stderr: stderr.finish() }
+}
+
+async function run(request: ProcessRequest, stdout: Capture, stderr: Capture): Promise<ProcessEnd> {
+  if (request.signal?.aborted === true) return { kind: 'aborted' }
   let child: ChildProcess
   try {
     child = start(request)
   } catch (error) {
-    return Promise.resolve(finished(startFailure(request, messageOf(error))))
+    return startFailure(request, messageOf(error))
   }
   if (request.descriptors !== undefined) serve(child, request.descriptors)
-  collect(child.stdout, 'stdout', (chunk) => stdout.add(chunk), request)
-  collect(child.stderr, 'stderr', (chunk) => stderr.add(chunk), request)
+  collect(child.stdout, 'stdout', stdout, request)
+  collect(child.stderr, 'stderr', stderr, request)
   feed(child, request.stdin)
-  return new Promise((resolve) => {
-    watch(child, request, (end) => resolve(finished(end)))
-  })
+  return await endOf(child, request)
 }
 
-function start(request: ProcessRequest): ChildProcess {
-  const { stdin: input, descriptors } = request
-  const descriptor = typeof input === 'object' ? openSync(input.file, 'r') : undefined
-  const further = descriptors === undefined ? undefined : furtherDescriptors(descriptors)
+function start({ file, args, cwd, env, ...request }: ProcessRequest): ChildProcess {
+  const opened: number[] = []
+  const open = (path: string): number => {
+    const descriptor = openSync(path, 'r')
+    opened.push(descriptor)
+    return descriptor
+  }
   try {
-    return spawn(request.file, [...request.args], {
-      cwd: request.cwd,
-      env: request.env,
-      stdio: [
-        descriptor ?? (input === undefined ? 'ignore' : 'pipe'),
-        'pipe',
-        'pipe',
-        ...(further?.stdio ?? []),
-      ],
-      detached: process.platform !== 'win32',
-      windowsHide: true,
+    const { stdin: input, descriptors = new Map<number, ChildDescriptor>() } = request
+    const stdin =
+      typeof input === 'object' ? open(input.file) : input === undefined ? 'ignore' : 'pipe'
+    // Where nothing is asked for, `ignore` leaves what the child inherits.
+    const stdio = Array.from({ length: Math.max(2, ...descriptors.keys()) + 1 }, (_, number) => {
+      const descriptor = descriptors.get(number)
+      if (descriptor === 'nothing') return open('/dev/null')
+      return number > 2 && descriptor === undefined ? 'ignore' : 'pipe'
     })
+    const detached = process.platform !== 'win32'
+    stdio[0] = stdin
+    return spawn(file, [...args], { cwd, env, stdio, detached, windowsHide: true })
   } finally {
-    if (descriptor !== undefined) closeSync(descriptor)
-    further?.close()
+    for (const descriptor of opened) closeSync(descriptor)
   }
 }
 
 function collect(
   stream: Readable | null,
   name: 'stdout' | 'stderr',
-  add: (chunk: Buffer) => void,
+  capture: Capture,
   request: ProcessRequest,
 ): void {
   stream?.on('data', (chunk: Buffer) => {
-    add(chunk)
+    capture.add(chunk)
     request.onOutput?.(chunk, name)
   })
   // A pipe that breaks ends like one that closes; what was read is kept.
@@ -119,63 +119,46 @@ function feed(child: ChildProcess, input: ProcessRequest['stdin']): void {
 }
 
 /**
- * Watches a program: at its time-out and at an abort the whole group gets TERM, and KILL after 2 s; then
- * what has left the group gets KILL. Resolves when the program has ended, its output is closed, and,
- * where it was ended by force, its group is gone.
+ * Waits until a program has ended, its output is closed, and, where it was ended by force, its group
+ * is gone: at its time-out and at an abort the whole group gets TERM, and KILL after 2 s; then what
+ * has left the group gets KILL.
  */
-function watch(
+async function endOf(
   child: ChildProcess,
   { timeoutMs, signal, env, ...request }: ProcessRequest,
-  resolve: (end: ProcessEnd) => void,
-): void {
+): Promise<ProcessEnd> {
   const { pid } = child
-  const forget = pid === undefined ? undefined : endWithUs(pid, env)
-  let forced: 'timeout' | 'aborted' | undefined
-  let end: ProcessEnd | undefined
-  let isDrained = false
-  let ending: EndingGroup | undefined
-  let drainTimer: NodeJS.Timeout | undefined
+  const failed = new Promise<Error>((resolve) => child.on('error', resolve))
+  if (pid === undefined) return startFailure(request, messageOf(await failed))
+  const exited = new Promise<ProcessEnd>((resolve) => {
+    child.on('exit', (code, by) =>
+      resolve(by === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal: by }),
+    )
+  })
+  const closed = new Promise((resolve) => child.on('close', resolve))
+  const forget = endWithUs(pid, env)
+  let forced: { kind: 'timeout' | 'aborted' } | undefined
+  let ending: Promise<void> | undefined
+  const force = (kind: 'timeout' | 'aborted'): void => {
+    forced ??= { kind }
+    ending ??= endGroup(pid)
+  }
   const timer = timeoutMs ? setTimeout(() => force('timeout'), timeoutMs) : undefined
   const onAbort = (): void => force('aborted')
   signal?.addEventListener('abort', onAbort, { once: true })
-  child.on('error', (error) => {
-    if (pid !== undefined) return
-    end = startFailure(request, messageOf(error))
-    isDrained = true
-    settle()
-  })
-  child.on('exit', (code, ended) => {
-    end = ended === null ? { kind: 'exit', code: code ?? 1 } : { kind: 'signal', signal: ended }
-    if (!isDrained) drainTimer = setTimeout(closeOutput, drainMs)
-    settle()
-  })
-  child.on('close', () => {
-    isDrained = true
-    settle()
-  })
-
-  function closeOutput(): void {
+  const end = await exited
+  const drain = setTimeout(() => {
     child.stdout?.destroy()
     child.stderr?.destroy()
-  }
-
-  function force(reason: 'timeout' | 'aborted'): void {
-    if (forced !== undefined || pid === undefined || (end !== undefined && isDrained)) return
-    forced = reason
-    ending = endGroup(pid, settle)
-  }
-
-  function settle(): void {
-    if (end === undefined || !isDrained) return
-    if (ending !== undefined && pid !== undefined && !groupIsGone(pid) && !ending.killed()) return
-    clearTimeout(timer)
-    clearTimeout(drainTimer)
-    ending?.stop()
-    signal?.removeEventListener('abort', onAbort)
-    if (forced !== undefined) endEscaped(env)
-    forget?.()
-    resolve(forced === undefined ? end : { kind: forced })
-  }
+  }, drainMs)
+  await closed
+  clearTimeout(drain)
+  clearTimeout(timer)
+  signal?.removeEventListener('abort', onAbort)
+  await ending
+  if (forced !== undefined) endEscaped(env)
+  forget()
+  return forced ?? end
 }
 
 /** How long output may stay open after the program itself has ended. */
@@ -282,19 +265,12 @@ export function createCapture(limit: number): Capture {
       if (chunk.length > room) keepInTail(chunk.subarray(Math.max(room, 0)))
     },
     finish() {
-      const end = Buffer.concat(tail)
-      const kept = lastBytes(end, tailLimit)
-      const droppedBytes = totalBytes - headBytes - kept.length
       const start = Buffer.concat(head)
-      if (droppedBytes === 0) {
-        return {
-          head: decode(Buffer.concat([start, kept])),
-          tail: '',
-          totalBytes,
-          droppedBytes,
-        }
-      }
-      return { head: decode(start), tail: fromLineStart(decode(kept)), totalBytes, droppedBytes }
+      const kept = lastBytes(Buffer.concat(tail), tailLimit)
+      const droppedBytes = totalBytes - headBytes - kept.length
+      return droppedBytes === 0
+        ? { head: decode(Buffer.concat([start, kept])), tail: '', totalBytes, droppedBytes }
+        : { head: decode(start), tail: fromLineStart(decode(kept)), totalBytes, droppedBytes }
     },
   }
 }
@@ -317,27 +293,6 @@ function decode(bytes: Buffer): string {
 function fromLineStart(text: string): string {
   const newline = text.indexOf('\n')
   return newline === -1 ? text : text.slice(newline + 1)
-}
-
-/** What `spawn` takes for the descriptors from 3 on; `close` once it has returned. */
-function furtherDescriptors(descriptors: ReadonlyMap<number, ChildDescriptor>): {
-  stdio: ('ignore' | 'pipe' | number)[]
-  close(): void
-} {
-  const count = Math.max(2, ...descriptors.keys()) - 2
-  // Where nothing is asked for, `ignore` leaves what the child inherits.
-  const stdio: ('ignore' | 'pipe' | number)[] = Array.from({ length: count }, () => 'ignore')
-  const wantsNothing = [...descriptors.values()].includes('nothing')
-  const nothing = wantsNothing ? openSync('/dev/null', 'r') : undefined
-  for (const [number, descriptor] of descriptors) {
-    stdio[number - 3] = descriptor === 'nothing' && nothing !== undefined ? nothing : 'pipe'
-  }
-  return {
-    stdio,
-    close() {
-      if (nothing !== undefined) closeSync(nothing)
-    },
-  }
 }
 
 function serve(child: ChildProcess, descriptors: ReadonlyMap<number, ChildDescriptor>): void {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ProcessRequest, ProcessResult } from '../process.ts'
+import { groupOf } from '../process-group.ts'
 import type { SandboxRequest } from './sandbox.ts'
 
 /** What a program in a sandbox may use up. */
@@ -122,20 +123,10 @@ export function watchInhabitants(
  * with it, which the kernel may still be at when bubblewrap has ended.
  */
 export async function waitUntilEmpty(first: number): Promise<void> {
-  for (let waited = 0; waited < patienceMs && isAlive(first); waited++) await sleep(1)
+  for (let waited = 0; waited < patienceMs && groupOf(first) !== undefined; waited++) await sleep(1)
 }
 
 const patienceMs = 2000
-
-/** One that waits to be noticed by its parent has nothing left to take with it. */
-function isAlive(pid: number): boolean {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    return !/^[ZX]/.test(stat.slice(stat.lastIndexOf(')') + 2))
-  } catch {
-    return false
-  }
-}
 
 /** Short enough that a program which only makes processes has not made many. */
 const intervalMs = 50
