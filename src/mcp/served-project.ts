@@ -3,7 +3,7 @@ import { discoverOptionsFrom } from '../library/discover.ts'
 import { SkillManager } from '../library/manager.ts'
 import { toolProject } from '../tools/commands/project-tools.ts'
 import { remarksOn } from '../tools/server/errors.ts'
-import { openLiveServers, type ProjectServers } from '../tools/server/project-servers.ts'
+import { openProjectServers, type ProjectServers } from '../tools/server/project-servers.ts'
 import { forgetSessions, sessionPlace } from '../tools/workflow/session.ts'
 
 /** How the IDs of sessions begin that the user did not name. */
@@ -31,7 +31,7 @@ export class ServedProject {
     this.yes = yes
     this.#session = session
     this.#hasOwnSessions = sessionPlace({ project, runtime, id: session }).from === 'default'
-    this.servers = openLiveServers({
+    this.servers = openProjectServers({
       project,
       runtime,
       settings,

@@ -13,7 +13,7 @@ import type { ServerDefinition } from '../../tools/config/model.ts'
 import type { ToolDefinition } from '../../tools/model.ts'
 import { ServerNotFoundError } from '../../tools/server/errors.ts'
 import { listAll, openServers, refuse, type ServerListFailure } from '../../tools/server/pool.ts'
-import { openLiveServers, type ProjectServers } from '../../tools/server/project-servers.ts'
+import { openProjectServers, type ProjectServers } from '../../tools/server/project-servers.ts'
 import type { SessionStore } from '../../tools/workflow/session.ts'
 import { AgentUsageError } from '../errors.ts'
 import type { AgentTool } from '../types.ts'
@@ -158,7 +158,7 @@ export class AgentServers {
   }
 
   #ofProject(): ProjectServers {
-    return (this.#project ??= openLiveServers(this.#options))
+    return (this.#project ??= openProjectServers(this.#options))
   }
 
   #poolOf(name: string): Pick<ProjectServers, 'get' | 'definitions'> {

@@ -107,6 +107,7 @@ export function openServers(
       return { ...listed, instance: server.instance() }
     },
     async update(next) {
+      if (next === current) return
       current = next
       const outdated = [...servers].filter(([name, { definition }]) => {
         const now = next.find((candidate) => candidate.name === name)

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { unlinkSync } from 'node:fs'
 import type { ServerResponse } from 'node:http'
 import { acquireFileLock, ownIdentity } from '../../core/file-lock.ts'
-import { fileIdentity } from '../../core/read-files.ts'
 import {
   idleTimer,
   type LocalRoute,
@@ -14,9 +13,9 @@ import type { Settings } from '../../core/settings.ts'
 import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import { readServerConfiguration } from '../config/read-configuration.ts'
 import { ToolError } from '../errors.ts'
 import { type KeptServers, openServers, type ServerEvent } from './pool.ts'
+import { currentConfiguration } from './project-servers.ts'
 import { servedRecordPath } from './served-process.ts'
 import {
   encodeError,
@@ -81,9 +80,8 @@ async function startServing(
   const { runtime, trust, idleExitMs } = options
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()
-  let configuration = readServerConfiguration({ project, runtime, trust })
-  let seen = fileIdentity(configuration.inputs)
-  const pool = openServers(configuration.servers, { ...options, project })
+  const current = currentConfiguration({ project, runtime, trust })
+  const pool = openServers(current().servers, { ...options, project })
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
   const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
@@ -91,7 +89,7 @@ async function startServing(
     pool,
     status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
     stop: () => stop.abort('stopped'),
-    refresh,
+    refresh: async () => await pool.update(current().servers),
   })
   let server: LocalServer | undefined
   try {
@@ -115,14 +113,6 @@ async function startServing(
   } catch (error) {
     await endAll()
     throw error
-  }
-
-  async function refresh(): Promise<void> {
-    const now = fileIdentity(configuration.inputs)
-    if (now === seen) return
-    configuration = readServerConfiguration({ project, runtime, trust })
-    seen = fileIdentity(configuration.inputs)
-    await pool.update(configuration.servers)
   }
 
   async function end(): Promise<'stopped' | 'idle'> {

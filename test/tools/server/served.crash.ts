@@ -14,7 +14,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isAlive } from '../../../src/core/file-lock.ts'
 import { systemRuntime } from '../../../src/core/runtime.ts'
 import {
-  openLiveServers,
   openProjectServers,
   type ProjectServers,
 } from '../../../src/tools/server/project-servers.ts'
@@ -115,7 +114,7 @@ describe.skipIf(process.platform === 'win32')('the servers of a project that are
   it('serve a process that lives long for as long as they are kept', async () => {
     expect((await cli('tools', 'serve', '--detach')).code).toBe(0)
     const settings = { workspaceTrust: 'ask' } as const
-    const pool = openLiveServers({ project, runtime: runtime(), settings })
+    const pool = openProjectServers({ project, runtime: runtime(), settings })
     try {
       const kept = await instanceOf(pool)
       expect(pool.life).toBe('kept')
