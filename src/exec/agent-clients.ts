@@ -1,7 +1,7 @@
 import { readRegularFile } from '../core/read-files.ts'
 import type { AllowedTool } from '../skill/model.ts'
 import { failedOutput, readAgentOutput, type StepOutput } from './output-protocol.ts'
-import { capturedText, runProcess } from './process.ts'
+import { capturedText, type ProcessRequest, runProcess } from './process.ts'
 import { isCommandFile, shimTarget } from './script.ts'
 
 export const skillRequests = ['allowed-tools', 'model', 'agent', 'hooks'] as const
@@ -31,9 +31,7 @@ export const agentClis = {
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code',
     args: ({ allowedTools, model }) => [
-      '-p',
-      '--output-format',
-      'text',
+      ...['-p', '--output-format', 'text'],
       ...(allowedTools.length === 0
         ? []
         : ['--allowedTools', allowedTools.map(toolText).join(',')]),
@@ -100,19 +98,16 @@ function toolText({ tool, pattern }: AllowedTool): string {
   return pattern === undefined ? tool : `${tool}(${pattern})`
 }
 
-export interface AgentRequest {
+export interface AgentRequest extends Pick<
+  ProcessRequest,
+  'cwd' | 'outputLimit' | 'signal' | 'onOutput'
+> {
   client: AgentCli
   program: string
   wishes: AgentWishes
   prompt: string
-  /** The working directory: the project. */
-  cwd: string
   /** Everything that the client gets of our environment. */
   environment: Readonly<Record<string, string>>
-  /** Bytes kept of each stream. */
-  outputLimit: number
-  signal?: AbortSignal | undefined
-  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
 export interface AgentResult {
@@ -126,18 +121,18 @@ export interface AgentResult {
  * block of its answer. An answer without one is a failure `output-missing`. Never throws.
  */
 export async function runAgent(request: AgentRequest): Promise<AgentResult> {
-  const { client, wishes } = request
-  const started = startOf(request.program)
-  if (started === undefined) return cannotStart(request)
+  const { client, program, wishes, prompt, environment, ...process } = request
+  const started = startOf(program)
+  if (started === undefined) {
+    const message = `${client.title} could not be started: ${program} is not a command file as npm or pnpm write it; install it with ${client.install}`
+    return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
+  }
   const result = await runProcess({
+    ...process,
     file: started.file,
     args: [...started.args, ...client.args(wishes)],
-    cwd: request.cwd,
-    env: request.environment,
-    stdin: request.prompt,
-    outputLimit: request.outputLimit,
-    signal: request.signal,
-    onOutput: request.onOutput,
+    env: environment,
+    stdin: prompt,
   })
   return {
     output: readAgentOutput(result, client.title),
@@ -151,11 +146,6 @@ function startOf(program: string): { file: string; args: readonly string[] } | u
   if (process.platform !== 'win32' || !isCommandFile(program)) return { file: program, args: [] }
   const reading = readRegularFile(program, { maxBytes: 65_536 })
   return reading.ok ? shimTarget(program, reading.text, process.execPath) : undefined
-}
-
-function cannotStart({ program, client }: AgentRequest): AgentResult {
-  const message = `${client.title} could not be started: ${program} is not a command file as npm or pnpm write it; install it with ${client.install}`
-  return { output: failedOutput('not-started', message), stdout: '', stderr: '' }
 }
 
 export interface AgentPromptParts {

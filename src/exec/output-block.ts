@@ -155,7 +155,7 @@ function jsonBlock(
   lines: readonly Line[],
   index: number,
 ): string | undefined {
-  const { end, hasStatus, value } = scanner.scan(start)
+  const { end, hasStatus, value } = scanner(start)
   const text = printed.slice(start, end)
   if (end !== undefined && isElement(printed, end, lines, index)) return undefined
   if (value !== undefined) return isMeantAsOutput(value) ? text : undefined
@@ -186,9 +186,7 @@ interface ScannedObject {
   value: unknown
 }
 
-interface ObjectScanner {
-  scan(start: number): ScannedObject
-}
+type ObjectScanner = (start: number) => ScannedObject
 
 const keyHere = /"(?:status|output)"\s{0,9}:/y
 
@@ -256,12 +254,10 @@ function objectScanner(text: string): ObjectScanner {
     return { end: undefined, hasStatus, value: undefined }
   }
 
-  return {
-    scan(start) {
-      const found = walk(start)
-      known.set(start, found)
-      return found
-    },
+  return (start) => {
+    const found = walk(start)
+    known.set(start, found)
+    return found
   }
 }
 

@@ -19,13 +19,7 @@ export interface OutputSource {
  * code other than 0 turns a claimed success into a failure. Never throws.
  */
 export function readOutput(source: OutputSource): StepOutput {
-  const interrupted = endedBadly(source.end, 'the script')
-  if (interrupted !== undefined) return interrupted
-  const code = source.end.kind === 'exit' ? source.end.code : 1
-  const claim = findClaim(source)
-  if (claim === undefined) return fromExitCode(code, source)
-  const output = parseOutput(claim)
-  return contradicted(output, code, 'the script')
+  return claimed(source, 'the script') ?? fromExitCode(codeOf(source.end), source)
 }
 
 /**
@@ -35,17 +29,27 @@ export function readOutput(source: OutputSource): StepOutput {
  * @param name of the agent, for sentences.
  */
 export function readAgentOutput(source: OutputSource, name: string): StepOutput {
-  return { ...agentOutput(source, name), evidence: 'self-reported' }
+  const code = codeOf(source.end)
+  const output =
+    claimed(source, name) ??
+    (code === 0
+      ? failedOutput('output-missing', `${name} answered without an output block`)
+      : fromExitCode(code, source))
+  return { ...output, evidence: 'self-reported' }
 }
 
-function agentOutput(source: OutputSource, name: string): StepOutput {
-  const interrupted = endedBadly(source.end, name)
+function codeOf(end: ProcessEnd): number {
+  return end.kind === 'exit' ? end.code : 1
+}
+
+/** What a program says of itself, or how it was kept from it; undefined where it says nothing. */
+function claimed(source: OutputSource, subject: string): StepOutput | undefined {
+  const interrupted = endedBadly(source.end, subject)
   if (interrupted !== undefined) return interrupted
-  const code = source.end.kind === 'exit' ? source.end.code : 1
   const claim = findClaim(source)
-  if (claim !== undefined) return contradicted(parseOutput(claim), code, name)
-  if (code !== 0) return fromExitCode(code, source)
-  return failedOutput('output-missing', `${name} answered without an output block`)
+  return claim === undefined
+    ? undefined
+    : contradicted(parseOutput(claim), codeOf(source.end), subject)
 }
 
 /** An exit code other than 0 turns a claimed success into a failure. */

@@ -9,16 +9,19 @@ import { failedOutput, readOutput, type StepOutput } from './output-protocol.ts'
 import {
   capturedText,
   type ProcessEnd,
+  type ProcessRequest,
   type ProcessResult,
   type RunProcess,
   runProcess,
 } from './process.ts'
 import { type Confinement, runConfined } from './sandbox/open-sandbox.ts'
 
-export interface ScriptRequest {
+export interface ScriptRequest extends Pick<
+  ProcessRequest,
+  'cwd' | 'outputLimit' | 'timeoutMs' | 'signal' | 'onOutput'
+> {
   script: Script
   skillDirectory: string
-  cwd: string
   arguments: readonly string[]
   /** What the script reads on standard input and in the file `SKILLRAIL_STATE`: JSON text. */
   input: string
@@ -32,13 +35,9 @@ export interface ScriptRequest {
   files: string
   /** What the script gets of our environment; see `childEnvironment`. */
   environment: Readonly<Record<string, string>>
-  outputLimit: number
-  timeoutMs?: number | undefined
-  signal?: AbortSignal | undefined
   run?: RunProcess | undefined
   /** It is not trusted: it runs in this sandbox and reaches nothing else. */
   confinement?: Confinement | undefined
-  onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
 }
 
 export interface ScriptResult {
@@ -254,18 +253,9 @@ export function interpreterFor(
 }
 
 function byExtension(extension: string, platform: NodeJS.Platform): string | undefined {
-  switch (extension) {
-    case '.sh':
-      return 'sh'
-    case '.mjs':
-    case '.js':
-    case '.ts':
-      return process.execPath
-    case '.py':
-      return platform === 'win32' ? 'python' : 'python3'
-    default:
-      return undefined
-  }
+  if (extension === '.sh') return 'sh'
+  if (extension === '.py') return platform === 'win32' ? 'python' : 'python3'
+  return ['.mjs', '.js', '.ts'].includes(extension) ? process.execPath : undefined
 }
 
 function isEnv(program: string): boolean {

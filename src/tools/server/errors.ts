@@ -76,43 +76,33 @@ export class NoServersError extends ToolError {
   /** `diagnostics`: the errors of the configuration. */
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
     const broken = diagnostics.find(isUnreadable)
-    super(broken === undefined ? noServers(disabled, diagnostics) : unreadable(broken, diagnostics))
-    this.exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
+    if (broken === undefined) {
+      const message =
+        disabled.length === 0
+          ? 'No MCP server is configured for this project'
+          : `Every MCP server of this project is disabled: ${disabled.join(', ')}`
+      super({ code: 'no-servers', message, hint: writeOne, diagnostics })
+      this.exitCode = exitCode.notFound
+    } else {
+      const { path, line } = broken
+      const place = line === undefined ? path : `${path}:${line}`
+      super({
+        code: 'configuration-unreadable',
+        message: `No server is known, because ${place} cannot be read: ${broken.message}`,
+        hint: 'Fix the file; skillrail tools import shows which servers are found then.',
+        diagnostics: diagnostics.filter((diagnostic) => diagnostic !== broken),
+      })
+      this.exitCode = exitCode.badAnswer
+    }
   }
 }
 
-function noServers(
-  disabled: readonly string[],
-  diagnostics: readonly Diagnostic[],
-): SkillrailErrorFacts {
-  return {
-    code: 'no-servers',
-    message:
-      disabled.length === 0
-        ? 'No MCP server is configured for this project'
-        : `Every MCP server of this project is disabled: ${disabled.join(', ')}`,
-    hint:
-      'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; ' +
-      'skillrail tools import --all shows every file where servers are looked for.',
-    diagnostics,
-  }
-}
+const writeOne =
+  'Write one into .mcp.json, as in {"mcpServers": {"NAME": {"command": "PROGRAM", "args": []}}}; skillrail tools import --all shows every file where servers are looked for.'
 
 /** Whether a file was not read as a whole, so that its servers would look as if they were gone. */
 export function isUnreadable({ code, severity }: Diagnostic): boolean {
   return severity === 'error' && /^(?:servers-syntax|file-)/.test(code)
-}
-
-function unreadable(broken: Diagnostic, diagnostics: readonly Diagnostic[]): SkillrailErrorFacts {
-  const others = diagnostics.filter((diagnostic) => diagnostic !== broken)
-  const { path, line } = broken
-  const place = line === undefined ? path : `${path}:${line}`
-  return {
-    code: 'configuration-unreadable',
-    message: `No server is known, because ${place} cannot be read: ${broken.message}`,
-    hint: 'Fix the file; skillrail tools import shows which servers are found then.',
-    diagnostics: others,
-  }
 }
 
 /** No configuration names this server. Exit code 3. */

@@ -1,6 +1,8 @@
-import type { Client, ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
+import { setTimeout as wait } from 'node:timers/promises'
+import type { ClientOptions, FetchLike, Transport } from '@modelcontextprotocol/client'
 import { messageOf } from '../../core/errors.ts'
 import { sha256 } from '../../core/json.ts'
+import { untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import {
   type CallRecords,
@@ -11,7 +13,7 @@ import {
   signInNeeded,
 } from './call-failure.ts'
 import type { OpenedServer, OpenOptions } from './connection.ts'
-import { ServerStartError } from './errors.ts'
+import { ServerStartError, startCancelled } from './errors.ts'
 import { loadSdk } from './sdk.ts'
 
 type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
@@ -26,73 +28,78 @@ export async function openHttp(
   transport: HttpTransport,
   options: OpenOptions,
 ): Promise<OpenedServer> {
-  if (transport.kind === 'sse') return await attempt('sse').catch(asStartError)
+  let failure: unknown
   try {
-    return await attempt('http')
+    return await attempt(transport.kind, definition, transport, options)
   } catch (error) {
-    const status = httpStatus(error)
-    const isOld =
-      status !== undefined && status >= 400 && status < 500 && status !== 401 && status !== 403
-    if (!isOld || options.signal.aborted) return asStartError(error)
-    return await attempt('sse').catch(() => asStartError(error))
+    failure = error
   }
+  const status = httpStatus(failure) ?? 0
+  const isOld = status >= 400 && status < 500 && status !== 401 && status !== 403
+  if (transport.kind === 'http' && isOld && !options.signal.aborted) {
+    const older = await attempt('sse', definition, transport, options).catch(() => undefined)
+    if (older !== undefined) return older
+  }
+  throw startError(failure, definition, transport, options)
+}
 
-  async function attempt(kind: 'http' | 'sse'): Promise<OpenedServer> {
-    const sdk = await loadSdk()
-    const url = new URL(transport.url)
-    const fetch: FetchLike = limitedFetch(options.answerLimit)
-    const init = { requestInit: { headers: { ...transport.headers } }, fetch }
-    const records = createCallRecords()
-    const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
-    const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
-    watchSending(channel, records)
-    const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
-    const client = new sdk.Client(options.clientInfo, { capabilities: {}, ...mode })
-    try {
-      await withinTime(client, channel)
-    } catch (error) {
+async function attempt(
+  kind: 'http' | 'sse',
+  definition: ServerDefinition,
+  transport: HttpTransport,
+  { signal, answerLimit, clientInfo }: OpenOptions,
+): Promise<OpenedServer> {
+  const sdk = await loadSdk()
+  const url = new URL(transport.url)
+  const init = {
+    requestInit: { headers: { ...transport.headers } },
+    fetch: limitedFetch(answerLimit),
+  }
+  const records = createCallRecords()
+  const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
+  const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
+  watchSending(channel, records)
+  const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
+  const client = new sdk.Client(clientInfo, { capabilities: {}, ...mode })
+  const timeout = definition.startupTimeoutMs
+  // The client's own limit is one for each request; this is one for all of them.
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(timeout)])
+  try {
+    await untilAborted(client.connect(channel, { timeout, signal: limit }), limit)
+  } catch (error) {
+    await client.close().catch(() => undefined)
+    await channel.close().catch(() => undefined)
+    throw limit.aborted ? new StartTimeout() : error
+  }
+  return {
+    client,
+    records,
+    instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
+    ending: async () => undefined,
+    async close() {
+      // A courtesy to the server, for which nobody waits long.
+      await Promise.race([
+        http?.terminateSession().catch(() => undefined),
+        wait(1000, undefined, { ref: false }),
+      ])
       await client.close().catch(() => undefined)
-      await channel.close().catch(() => undefined)
-      throw error
-    }
-    return {
-      client,
-      records,
-      instance: http?.sessionId ?? sha256(transport.url).slice(7, 23),
-      ending: async () => undefined,
-      async close() {
-        // A courtesy to the server, for which nobody waits long.
-        await Promise.race([http?.terminateSession().catch(() => undefined), soon()])
-        await client.close().catch(() => undefined)
-      },
-    }
+    },
   }
+}
 
-  /** The client's own limit is one for each request; this is one for all of them. */
-  async function withinTime(client: Client, channel: Transport): Promise<void> {
-    const timeout = definition.startupTimeoutMs
-    const signal = AbortSignal.any([options.signal, AbortSignal.timeout(timeout)])
-    const connecting = client.connect(channel, { timeout, signal })
-    const over = new Promise<never>((_, reject) => {
-      signal.addEventListener('abort', () => reject(new StartTimeout()), { once: true })
-    })
-    await Promise.race([connecting, over])
-  }
-
-  function asStartError(error: unknown): never {
-    const { name, startupTimeoutMs } = definition
-    const status = httpStatus(error)
-    const message = options.signal.aborted
-      ? `The start of the server ${name} was cancelled`
-      : status === 401 || status === 403
-        ? signInNeeded(name, status)
-        : `The server ${name} at ${safeAddress(transport.url)} cannot be used: ${reasonOf(error, status, startupTimeoutMs)}`
-    const kind = options.signal.aborted ? 'cancelled' : undefined
-    throw new ServerStartError(
-      { server: name, message: options.mask(message), kind },
-      { cause: error },
-    )
-  }
+function startError(
+  error: unknown,
+  { name: server, startupTimeoutMs }: ServerDefinition,
+  { url }: HttpTransport,
+  { signal, mask }: OpenOptions,
+): ServerStartError {
+  if (signal.aborted) return startCancelled(server, error)
+  const status = httpStatus(error)
+  const message =
+    status === 401 || status === 403
+      ? signInNeeded(server, status)
+      : `The server ${server} at ${safeAddress(url)} cannot be used: ${reasonOf(error, status, startupTimeoutMs)}`
+  return new ServerStartError({ server, message: mask(message) }, { cause: error })
 }
 
 class StartTimeout extends Error {}
@@ -131,27 +138,19 @@ function safeAddress(url: string): string {
   return `${origin}${pathname}`
 }
 
-function soon(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, 1000).unref())
-}
-
 /** `fetch` that breaks off an answer to a message once it is over the limit. */
 function limitedFetch(limit: number): FetchLike {
   return async (url, init) => {
     const response = await fetch(url, init)
     if (init?.method !== 'POST' || response.body === null || !response.ok) return response
     let bytes = 0
-    const counted = response.body.pipeThrough(
-      new TransformStream<Uint8Array, Uint8Array>({
-        transform(chunk, controller) {
-          bytes += chunk.length
-          if (bytes > limit)
-            controller.error(new Error(`the answer is over the limit of ${limit} bytes`))
-          else controller.enqueue(chunk)
-        },
-      }),
-    )
-    const { status, statusText, headers } = response
-    return new Response(counted, { status, statusText, headers })
+    const count = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.length
+        if (bytes <= limit) controller.enqueue(chunk)
+        else controller.error(new Error(`the answer is over the limit of ${limit} bytes`))
+      },
+    })
+    return new Response(response.body.pipeThrough(count), response)
   }
 }

@@ -9,11 +9,6 @@ interface MirroredParameter {
   header: string
 }
 
-type MirrorReading =
-  | { ok: true; mirrored: readonly MirroredParameter[] }
-  /** The whole definition of the tool counts as invalid then. */
-  | { ok: false; problem: string }
-
 const mark = 'x-mcp-header'
 const prefix = 'Mcp-Param-'
 /** What a name in HTTP is made of (RFC 9110, 5.6.2). */
@@ -22,7 +17,8 @@ const types: readonly unknown[] = ['string', 'integer', 'boolean']
 /** Their values are data, not schemas. */
 const dataKeys: readonly string[] = ['default', 'const', 'enum', 'examples', mark]
 /** Their values map names to schemas. */
-const mapKeys: readonly string[] = ['patternProperties', 'dependentSchemas', '$defs', 'definitions']
+const mapKeys: readonly string[] =
+  'properties patternProperties dependentSchemas $defs definitions'.split(' ')
 
 interface Visit {
   schema: unknown
@@ -34,59 +30,53 @@ interface Visit {
 /**
  * Which parameters are repeated as headers (MCP of 2026-07-28, Streamable HTTP, Custom Headers from
  * Tool Parameters): those marked by `x-mcp-header` with a name for the header, which no other has,
- * of a type that is one text, and reached through `properties` alone.
+ * of a type that is one text, and reached through `properties` alone. A text says why the whole
+ * definition of the tool counts as invalid.
  */
-function readMirrored(inputSchema: JsonObject): MirrorReading {
+function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | string {
   const mirrored: MirroredParameter[] = []
-  const names = new Set<string>()
   const waiting: Visit[] = [{ schema: inputSchema, path: [], plain: true }]
-  for (let visit = waiting.pop(); visit !== undefined; visit = waiting.pop()) {
+  for (const visit of waiting) {
     const { schema, path, plain } = visit
-    if (!isObject<JsonValue>(schema)) {
-      if (Array.isArray(schema)) {
-        for (const item of schema) waiting.push({ schema: item, path, plain: false })
-      }
-      continue
-    }
+    if (Array.isArray(schema))
+      for (const item of schema) waiting.push({ schema: item, path, plain: false })
+    if (!isObject<JsonValue>(schema)) continue
     const header = schema[mark]
     if (header !== undefined) {
-      const problem = problemOf(header, schema, visit, names)
-      if (problem !== undefined || typeof header !== 'string') {
-        return { ok: false, problem: problem ?? '' }
-      }
-      names.add(header.toLowerCase())
-      mirrored.push({ path, header })
+      const problem = problemOf(header, schema, visit)
+      if (problem !== undefined) return problem
+      const parameter = { path, header: String(header) }
+      const isTaken = mirrored.some(({ header: one }) => isSameHeader(one, parameter.header))
+      if (isTaken) return `${mark} ${parameter.header} is given twice`
+      mirrored.push(parameter)
     }
     for (const [key, value] of Object.entries(schema)) {
       if (dataKeys.includes(key)) continue
-      const isMap = isObject<JsonValue>(value) && (key === 'properties' || mapKeys.includes(key))
-      const inner = plain && key === 'properties'
-      if (!isMap) waiting.push({ schema: value, path: [...path, key], plain: false })
-      else {
-        for (const [name, child] of Object.entries(value)) {
-          waiting.push({ schema: child, path: [...path, name], plain: inner })
-        }
-      }
+      const isMap = isObject<JsonValue>(value) && mapKeys.includes(key)
+      const inner = plain && isMap && key === 'properties'
+      for (const [name, child] of isMap ? Object.entries(value) : [[key, value] as const])
+        waiting.push({ schema: child, path: [...path, name], plain: inner })
     }
   }
-  return { ok: true, mirrored }
+  return mirrored
+}
+
+function isSameHeader(one: string, other: string): boolean {
+  return one.toLowerCase() === other.toLowerCase()
 }
 
 function problemOf(
   header: unknown,
   schema: JsonObject,
   { path, plain }: Visit,
-  names: ReadonlySet<string>,
 ): string | undefined {
   const place = path.length === 0 ? 'the schema itself' : path.join('.')
-  if (typeof header !== 'string' || !token.test(header)) {
+  if (typeof header !== 'string' || !token.test(header))
     return `${mark} of ${place} is not a name of a header`
-  }
   if (!plain || path.length === 0) return `${mark} may not stand at ${place}`
-  if (!types.includes(schema['type'])) {
-    return `${mark} of ${place} needs a string, an integer or a boolean`
-  }
-  return names.has(header.toLowerCase()) ? `${mark} ${header} is given twice` : undefined
+  return types.includes(schema['type'])
+    ? undefined
+    : `${mark} of ${place} needs a string, an integer or a boolean`
 }
 
 /** Leaves out the tools whose marks are wrong, as a client must, and says why. */
@@ -97,8 +87,8 @@ export function checkMirrored(tools: readonly ToolDefinition[]): {
   const problems: string[] = []
   const right = tools.filter(({ name, inputSchema }) => {
     const reading = readMirrored(inputSchema)
-    if (!reading.ok) problems.push(`the tool ${name} is left out: ${reading.problem}`)
-    return reading.ok
+    if (typeof reading === 'string') problems.push(`the tool ${name} is left out: ${reading}`)
+    return typeof reading !== 'string'
   })
   return { tools: right, problems }
 }
@@ -109,9 +99,9 @@ export function parameterHeaders(
   parameters: JsonObject,
 ): Record<string, string> {
   const reading = readMirrored(inputSchema)
-  if (!reading.ok) return {}
+  if (typeof reading === 'string') return {}
   const headers: Record<string, string> = {}
-  for (const { path, header } of reading.mirrored) {
+  for (const { path, header } of reading) {
     const text = textOf(valueAt(parameters, path))
     if (text !== undefined) headers[`${prefix}${header}`] = encoded(text)
   }

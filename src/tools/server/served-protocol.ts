@@ -3,7 +3,7 @@ import type * as Zod from 'zod'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
-import type { ToolOutcome } from '../model.ts'
+import type { CallFailure, ToolOutcome } from '../model.ts'
 import { ServerNotTrustedError, ServerStartError, ToolNotAllowedError } from './errors.ts'
 
 /** What one line of an answer is. The last line of every answer is `done` or `error`. */
@@ -27,33 +27,6 @@ function schemasOf(z: typeof Zod) {
   const maybe = text.optional()
   const json = z.custom<JsonValue>()
   const object = z.record(text, json)
-  const bytes = text.transform((data): Uint8Array => Buffer.from(data, 'base64'))
-  const failure = z.object({
-    kind: z.enum([
-      'tool-not-found',
-      'invalid-parameters',
-      'input-required',
-      'server-unavailable',
-      'timeout',
-      'connection-lost',
-      'protocol',
-      'cancelled',
-    ]),
-    message: text,
-    delivered: z.enum(['no', 'unknown', 'yes']),
-  })
-  const content = z.discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), text }),
-    z.object({ type: z.enum(['image', 'audio']), mimeType: text, data: bytes }),
-    z.object({
-      type: z.literal('resource'),
-      uri: text,
-      mimeType: maybe,
-      text: maybe,
-      data: bytes.optional(),
-    }),
-    z.object({ type: z.literal('link'), uri: text, name: text, mimeType: maybe }),
-  ])
   return {
     record: z.object({
       version: z.literal(1),
@@ -77,7 +50,13 @@ function schemasOf(z: typeof Zod) {
       code: text,
       message: text,
       hint: maybe,
-      failure: failure.optional(),
+      failure: z
+        .object({
+          kind: z.enum(failureKinds),
+          message: text,
+          delivered: z.enum(['no', 'unknown', 'yes']),
+        })
+        .optional(),
       server: maybe,
       stderrTail: maybe,
     }),
@@ -90,15 +69,7 @@ function schemasOf(z: typeof Zod) {
     }),
     called: z.object({
       instance: text,
-      outcome: z.object({
-        isError: z.boolean(),
-        content: z.array(content),
-        structured: json.optional(),
-        size: z.number(),
-        problems: z
-          .array(z.object({ code: z.enum(['answer-invalid', 'answer-too-deep']), message: text }))
-          .optional(),
-      }),
+      outcome: outcomeSchema(z),
     }),
     progress: z.object({ progress: z.number(), total: z.number().optional(), message: maybe }),
     status: z.object({
@@ -114,6 +85,44 @@ function schemasOf(z: typeof Zod) {
       ),
     }),
   }
+}
+
+const failureKinds = [
+  'tool-not-found',
+  'invalid-parameters',
+  'input-required',
+  'server-unavailable',
+  'timeout',
+  'connection-lost',
+  'protocol',
+  'cancelled',
+] as const satisfies readonly CallFailure['kind'][]
+
+function outcomeSchema(z: typeof Zod) {
+  const text = z.string()
+  const maybe = text.optional()
+  const bytes = text.transform((data): Uint8Array => Buffer.from(data, 'base64'))
+  const content = z.discriminatedUnion('type', [
+    z.object({ type: z.literal('text'), text }),
+    z.object({ type: z.enum(['image', 'audio']), mimeType: text, data: bytes }),
+    z.object({
+      type: z.literal('resource'),
+      uri: text,
+      mimeType: maybe,
+      text: maybe,
+      data: bytes.optional(),
+    }),
+    z.object({ type: z.literal('link'), uri: text, name: text, mimeType: maybe }),
+  ])
+  return z.object({
+    isError: z.boolean(),
+    content: z.array(content),
+    structured: z.custom<JsonValue>().optional(),
+    size: z.number(),
+    problems: z
+      .array(z.object({ code: z.enum(['answer-invalid', 'answer-too-deep']), message: text }))
+      .optional(),
+  })
 }
 
 export function encodeError(error: unknown): ServedError {
