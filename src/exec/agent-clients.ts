@@ -31,7 +31,9 @@ export const agentClis = {
     program: 'claude',
     install: 'npm install -g @anthropic-ai/claude-code',
     args: ({ allowedTools, model }) => [
-      ...['-p', '--output-format', 'text'],
+      '-p',
+      '--output-format',
+      'text',
       ...(allowedTools.length === 0
         ? []
         : ['--allowedTools', allowedTools.map(toolText).join(',')]),

@@ -1,4 +1,5 @@
 import type { Check, CheckContext } from '../core/check.ts'
+import { agentClis } from './agent-clients.ts'
 import { findProgram } from './find-program.ts'
 import { openSandbox } from './sandbox/open-sandbox.ts'
 
@@ -23,21 +24,18 @@ export async function checkSandbox({ settings }: CheckContext): Promise<Check> {
   }
 }
 
-const agentPrograms: readonly { name: string; program: string }[] = [
-  { name: 'Claude Code', program: 'claude' },
-  { name: 'Codex', program: 'codex' },
-  { name: 'Copilot CLI', program: 'copilot' },
-  { name: 'Cursor', program: 'cursor-agent' },
-  { name: 'Gemini CLI', program: 'gemini' },
-  { name: 'OpenCode', program: 'opencode' },
-  { name: 'pi', program: 'pi' },
-  { name: 'Qwen Code', program: 'qwen' },
+const agents: readonly { title: string; program: string }[] = [
+  ...Object.values(agentClis),
+  { title: 'Cursor', program: 'cursor-agent' },
+  { title: 'pi', program: 'pi' },
 ]
 
 export function checkAgents({ runtime }: CheckContext): Check[] {
-  return agentPrograms.map(({ name, program }) => ({
-    name,
-    status: 'information',
-    found: findProgram(program, runtime) ?? `${program} is not installed`,
-  }))
+  return agents
+    .toSorted((a, b) => a.title.localeCompare(b.title, 'en'))
+    .map(({ title: name, program }) => ({
+      name,
+      status: 'information',
+      found: findProgram(program, runtime) ?? `${program} is not installed`,
+    }))
 }

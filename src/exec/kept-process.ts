@@ -64,7 +64,6 @@ export async function startKeptProcess(request: KeptProcessRequest): Promise<Kep
   return { pid, stdin, stdout, stderr, ended, end: () => (ending ??= end()) }
 }
 
-/** How long a program may take to end by itself once its input is closed. */
 const graceMs = 500
 
 function failureOf(child: ChildProcess): Promise<Error> {

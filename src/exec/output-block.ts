@@ -51,7 +51,6 @@ function splitLines(text: string): Line[] {
   return lines
 }
 
-/** For each line the nearest one above that is indented less. */
 function enclosingLines(lines: readonly Line[]): (string | undefined)[] {
   const open: { text: string; indent: number }[] = []
   return lines.map(({ text }) => {
@@ -167,7 +166,6 @@ function jsonBlock(
   return alone && /^\{\s*'?(?:status|result|errors|metrics)\b/.test(text) ? text : undefined
 }
 
-/** Whether an object is one of a list that is printed over several lines. */
 function isElement(printed: string, end: number, lines: readonly Line[], index: number): boolean {
   let next = end
   while (next < printed.length && (printed[next] ?? '').trim() === '') next++
@@ -178,7 +176,6 @@ function isElement(printed: string, end: number, lines: readonly Line[], index: 
 }
 
 interface ScannedObject {
-  /** Index after the brace that closes it; undefined where it is never closed. */
   end: number | undefined
   /** Whether it has the key `status` with a status of ours on its own level. */
   hasStatus: boolean

@@ -9,7 +9,6 @@ export interface OutputSource {
   end: ProcessEnd
   stdout: CapturedOutput
   stderr: CapturedOutput
-  /** The text of the file `SKILLRAIL_OUTPUT`, when the script wrote one. */
   file?: string | undefined
 }
 
@@ -52,7 +51,6 @@ function claimed(source: OutputSource, subject: string): StepOutput | undefined 
     : contradicted(parseOutput(claim), codeOf(source.end), subject)
 }
 
-/** An exit code other than 0 turns a claimed success into a failure. */
 function contradicted(output: StepOutput, code: number, subject: string): StepOutput {
   if (code === 0 || output.status !== 'success') return output
   const message = `${subject} reported success but ended with exit code ${code}`
@@ -146,7 +144,6 @@ function parseValue(text: string): { value: unknown } | string {
   return root === undefined ? 'it is empty' : { value: plainValue(root) }
 }
 
-/** The output, or what is wrong with it. */
 function readFields(fields: Record<string, unknown>): StepOutput | string {
   const { status } = fields
   if (status !== 'success' && status !== 'failure' && status !== 'critical') {
@@ -232,7 +229,6 @@ export type StepStatus = 'success' | 'failure' | 'critical'
 /** Who vouches for a result: the exit code of a script, our own verification, only the agent. */
 export type Evidence = 'exit-code' | 'verified' | 'self-reported'
 
-/** One thing that went wrong. `code` is kebab-case; a plain sentence of a skill is `reported`. */
 export interface ReportedError {
   code: string
   message: string

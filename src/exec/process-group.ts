@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** How long a group may continue after TERM before it gets KILL. */
 const killAfterMs = 2000
 
 /**

@@ -12,11 +12,9 @@ export interface ProcessRequest {
   cwd: string
   /** The whole environment of the child; nothing of ours is added. */
   env: Readonly<Record<string, string>>
-  /** Text, or a file, for standard input; default: empty. */
   stdin?: string | { file: string } | undefined
   /** 0 or undefined: no limit. */
   timeoutMs?: number | undefined
-  /** Bytes kept of each stream. */
   outputLimit: number
   signal?: AbortSignal | undefined
   onOutput?: ((chunk: Buffer, stream: 'stdout' | 'stderr') => void) | undefined
@@ -161,7 +159,6 @@ async function endOf(
   return forced ?? end
 }
 
-/** How long output may stay open after the program itself has ended. */
 const drainMs = 250
 
 /**
@@ -275,7 +272,6 @@ export function createCapture(limit: number): Capture {
   }
 }
 
-/** The kept text in one piece, with a line that says how much is missing. */
 export function capturedText(output: CapturedOutput): string {
   if (output.droppedBytes === 0) return output.head
   return `${output.head}\n… ${output.droppedBytes} bytes left out …\n${output.tail}`

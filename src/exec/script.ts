@@ -33,7 +33,6 @@ export interface ScriptRequest extends Pick<
   scratch: string
   /** Beginning of the paths of this one execution's files, new for each; removed afterwards. */
   files: string
-  /** What the script gets of our environment; see `childEnvironment`. */
   environment: Readonly<Record<string, string>>
   run?: RunProcess | undefined
   /** It is not trusted: it runs in this sandbox and reaches nothing else. */
@@ -41,7 +40,6 @@ export interface ScriptRequest extends Pick<
 }
 
 export interface ScriptResult {
-  /** Why the files that it is given could not be written; then it was not started. */
   unwritable?: string | undefined
   end: ProcessEnd
   output: StepOutput

@@ -1,25 +1,15 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { isInside } from '../../core/read-files.ts'
 import { type ChildDescriptor, runProcess } from '../process.ts'
-import type { Grants } from './grants.ts'
-import {
-  limitingProgram,
-  type SandboxLimits,
-  superviseLimits,
-  waitUntilEmpty,
-  watchInhabitants,
-} from './limits.ts'
+import { limitingProgram, superviseLimits, waitUntilEmpty, watchInhabitants } from './limits.ts'
 import { notStarted, type Places, type Sandbox, type SandboxRequest } from './sandbox.ts'
 import { type FilteredProcessor, seccompFilter } from './seccomp.ts'
 
-interface Bubblewrap {
+interface Bubblewrap extends Pick<BubblewrapBox, 'lastUserNamespace'> {
   program: string
   processor: FilteredProcessor
-  /** Whether it can forbid namespaces of users inside; from 0.8 on. */
-  lastUserNamespace: boolean
 }
 
-/** Linux: namespaces, a filter of system calls, and limits. */
 export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
   const { program: file, processor, lastUserNamespace } = bubblewrap
   const filter = seccompFilter(processor)
@@ -63,15 +53,11 @@ export function bubblewrapSandbox(bubblewrap: Bubblewrap): Sandbox {
 }
 
 function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapBox {
-  const { skillDirectory, state, output, grants, limits } = request
+  const { grants } = request
   return {
-    skillDirectory,
+    ...request,
     node: process.execPath,
-    state,
-    output,
     system: systemPaths(grants.network),
-    grants,
-    limits,
     environment: {
       PATH: '/sandbox/bin:/usr/local/bin:/usr/bin:/bin',
       HOME: bubblewrapPlaces.home,
@@ -84,17 +70,13 @@ function boxOf(request: SandboxRequest, lastUserNamespace: boolean): BubblewrapB
   }
 }
 
-/** Everything that decides what a program in bubblewrap sees. */
-export interface BubblewrapBox {
-  skillDirectory: string
-  /** The Node that runs us. */
+export interface BubblewrapBox extends Pick<
+  SandboxRequest,
+  'skillDirectory' | 'state' | 'output' | 'grants' | 'limits'
+> {
   node: string
-  state?: string | undefined
-  output?: string | undefined
   /** The machine's programs and libraries, in the order in which they are put in place. */
   system: readonly SystemPath[]
-  grants: Grants
-  limits: SandboxLimits
   environment: Readonly<Record<string, string>>
   command: readonly string[]
   /** From bubblewrap 0.8 on: no namespace of users can be made inside. The filter says so too. */

@@ -9,7 +9,6 @@ export interface Grants {
   write: readonly string[]
   /** The whole network, this machine's own services included. */
   network: boolean
-  /** Variables with their values. */
   environment: Readonly<Record<string, string>>
 }
 

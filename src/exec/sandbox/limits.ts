@@ -4,7 +4,6 @@ import type { ProcessRequest, ProcessResult } from '../process.ts'
 import { groupOf } from '../process-group.ts'
 import type { SandboxRequest } from './sandbox.ts'
 
-/** What a program in a sandbox may use up. */
 export interface SandboxLimits {
   /** Seconds of processor time of each process. */
   cpuSeconds: number
@@ -12,9 +11,7 @@ export interface SandboxLimits {
   memoryBytes: number
   /** Bytes of the temporary directory, which is memory too; on Linux. */
   diskBytes: number
-  /** Bytes of a single file. */
   fileBytes: number
-  /** Open descriptors of each process. */
   openFiles: number
   /** Processes and threads together; on Linux. */
   tasks: number

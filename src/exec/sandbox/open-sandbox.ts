@@ -17,10 +17,8 @@ import {
 import { seatbeltSandbox } from './seatbelt.ts'
 import { isFiltered } from './seccomp.ts'
 
-/** The machine as the choice of a backend sees it. */
 export interface SandboxMachine {
   platform: NodeJS.Platform
-  /** As `process.arch` names it. */
   processor: string
   exists(path: string): boolean
   probe(sandbox: Sandbox): Promise<string>
@@ -60,29 +58,23 @@ const bubblewrapPrograms = [
   '/run/current-system/sw/bin/bwrap',
 ]
 
-async function chooseBubblewrap({
-  processor,
-  exists,
-  probe,
-}: SandboxMachine): Promise<SandboxProbe> {
+async function chooseBubblewrap(machine: SandboxMachine): Promise<SandboxProbe> {
+  const { processor } = machine
   if (!isFiltered(processor)) {
     const reason = `there is no filter of system calls for ${processor}`
     return { ok: false, reason, hint: 'Run it on a machine with x64 or arm64.' }
   }
-  const program = bubblewrapPrograms.find((path) => exists(path))
-  if (program === undefined) {
+  const program = bubblewrapPrograms.find((path) => machine.exists(path))
+  if (program === undefined)
     return { ok: false, reason: 'bubblewrap is not installed', hint: installHint }
-  }
-  let reason = ''
-  for (const lastUserNamespace of [true, false]) {
-    const sandbox = bubblewrapSandbox({ program, processor, lastUserNamespace })
-    const problem = await probe(sandbox)
-    if (problem === '') {
-      return { ok: true, sandbox, program, ...(lastUserNamespace ? {} : { note: filterOnly }) }
-    }
-    // What the first one says is the reason, unless it only did not know the option.
-    if (reason === '' || reason.includes('disable-userns')) reason = problem
-  }
+  const strict = bubblewrapSandbox({ program, processor, lastUserNamespace: true })
+  const problem = await machine.probe(strict)
+  if (problem === '') return { ok: true, sandbox: strict, program }
+  const sandbox = bubblewrapSandbox({ program, processor, lastUserNamespace: false })
+  const other = await machine.probe(sandbox)
+  if (other === '') return { ok: true, sandbox, program, note: filterOnly }
+  // What the first one says is the reason, unless it only did not know the option.
+  const reason = problem.includes('disable-userns') ? other : problem
   return { ok: false, reason: `${program} does not work here: ${reason}`, hint: namespaceHint }
 }
 
@@ -99,14 +91,13 @@ const namespaceHint =
 const seatbeltProgram = '/usr/bin/sandbox-exec'
 
 async function chooseSeatbelt({ exists, probe }: SandboxMachine): Promise<SandboxProbe> {
-  const hint = 'It is part of macOS; nothing has to be installed.'
-  if (!exists(seatbeltProgram)) {
-    return { ok: false, reason: `${seatbeltProgram} is missing`, hint }
-  }
-  const sandbox = seatbeltSandbox(seatbeltProgram)
-  const problem = await probe(sandbox)
-  if (problem === '') return { ok: true, sandbox, program: seatbeltProgram }
-  return { ok: false, reason: `${seatbeltProgram} does not work here: ${problem}`, hint }
+  const program = seatbeltProgram
+  const sandbox = seatbeltSandbox(program)
+  const problem = exists(program) ? await probe(sandbox) : undefined
+  if (problem === '') return { ok: true, sandbox, program }
+  const reason =
+    problem === undefined ? `${program} is missing` : `${program} does not work here: ${problem}`
+  return { ok: false, reason, hint: 'It is part of macOS; nothing has to be installed.' }
 }
 
 /**
@@ -173,7 +164,6 @@ export function readFacts(text: string): ProbeFacts {
   return facts
 }
 
-/** What does not hold. */
 export function judge(
   facts: ProbeFacts,
   linux: boolean,
@@ -221,7 +211,6 @@ function limitNames(limits: SandboxLimits): readonly (readonly [string, number])
 export interface Confinement {
   sandbox: Sandbox
   grants: Grants
-  /** Default: {@link defaultLimits}. */
   limits?: SandboxLimits | undefined
 }
 

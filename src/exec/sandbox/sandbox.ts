@@ -15,7 +15,6 @@ export interface SandboxRequest extends Pick<
 > {
   /** Real path; seen inside, and never writable. */
   skillDirectory: string
-  /** A file that can be read inside. */
   state?: string | undefined
   /** A file that is there, and the only one outside that can be written without a grant. */
   output?: string | undefined
@@ -26,10 +25,8 @@ export interface SandboxRequest extends Pick<
   environment(places: Places): Readonly<Record<string, string>>
 }
 
-/** Where things are for the program inside. */
 export interface Places {
   skill: string
-  /** The Node that runs us. */
   node: string
   /** The working directory: empty, gone afterwards. */
   work: string
@@ -45,7 +42,6 @@ export type SandboxProbe =
   | { ok: true; sandbox: Sandbox; program: string; note?: string | undefined }
   | { ok: false; reason: string; hint: string }
 
-/** The result of a program that was not started. */
 export function notStarted(message: string): ProcessResult {
   const nothing = createCapture(0).finish()
   return { end: { kind: 'not-started', message }, stdout: nothing, stderr: nothing }

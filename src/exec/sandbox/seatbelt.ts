@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runProcess } from '../process.ts'
 import { limitingProgram, superviseLimits } from './limits.ts'
-import type { Grants } from './grants.ts'
 import type { Places, Sandbox, SandboxRequest } from './sandbox.ts'
 
 /**
@@ -66,14 +65,13 @@ function environmentOf(
 }
 
 /** Everything that decides what a program under Seatbelt may touch; absolute real paths. */
-interface SeatbeltBox {
-  skillDirectory: string
+interface SeatbeltBox extends Pick<
+  SandboxRequest,
+  'skillDirectory' | 'state' | 'output' | 'grants'
+> {
   node: string
-  state?: string | undefined
-  output?: string | undefined
   /** The one directory that it may write: working, home and scratch directory lie below it. */
   temporary: string
-  grants: Grants
 }
 
 /**

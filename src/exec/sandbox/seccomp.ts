@@ -43,7 +43,6 @@ export function seccompFilter(processor: FilteredProcessor): Buffer {
   return Buffer.concat(program.map(encode))
 }
 
-/** Whether there is a filter for a processor, as `process.arch` names it. */
 export function isFiltered(processor: string): processor is FilteredProcessor {
   return Object.hasOwn(processors, processor)
 }
@@ -116,7 +115,6 @@ function encode({ code, ifTrue, ifFalse, value }: Instruction): Buffer {
   return bytes
 }
 
-/** Processors that there is a filter for. */
 export type FilteredProcessor = 'x64' | 'arm64'
 
 /** What a refused system call answers: `permission` is EPERM, `absent` ENOSYS. */
@@ -218,7 +216,6 @@ export const refusedCalls: readonly RefusedCall[] = Object.entries(callNumbers).
 /** The newest system call that was judged, `mseal`; what came later answers that it is not there. */
 const newestKnownCall = 462
 
-/** Calls that are looked into. */
 const examinedCalls = {
   clone: { x64: 56, arm64: 220 },
   ioctl: { x64: 16, arm64: 29 },

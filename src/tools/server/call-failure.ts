@@ -6,9 +6,7 @@ interface FailedCall {
   server: string
   tool: string
   timeoutMs: number
-  /** Whether the request was handed to the transport. */
   sent: boolean
-  /** Whether the caller gave up. */
   cancelled: boolean
   /** What is known of the end of the server's process, as in "it ended with exit code 1". */
   ending?: string | undefined
@@ -53,7 +51,6 @@ function failure(
   return { kind, message, delivered }
 }
 
-/** A header of the request does not say what its body says, or is not there. */
 export function isHeaderMismatch(error: unknown): boolean {
   return codeOf(error) === headerMismatch
 }
@@ -111,7 +108,6 @@ export function signInNeeded(server: string, status: number): string {
   return `The server ${server} wants a sign-in (HTTP ${status}). Skillrail cannot sign in with OAuth yet; a token can be given as an Authorization header in the configuration of the server`
 }
 
-/** The HTTP status that an error of the client carries. */
 export function httpStatus(error: unknown): number | undefined {
   if (typeof error !== 'object' || error === null) return undefined
   if ('status' in error && typeof error.status === 'number') return error.status
@@ -129,14 +125,12 @@ function* causesOf(error: unknown): Generator<Error> {
   for (let at = error; at instanceof Error; at = at.cause) yield at
 }
 
-/** The reason where no connection came about. */
 export function neverReached(error: unknown): string | undefined {
   return [...causesOf(error)]
     .map((cause) => systemCode(cause) ?? '')
     .find((code) => unreachable.includes(code))
 }
 
-/** Whether the error, or one that caused it, has this code. */
 export function hasCode(error: unknown, code: string): boolean {
   return [...causesOf(error)].some((cause) => 'code' in cause && cause.code === code)
 }
@@ -151,7 +145,6 @@ function codeOf(error: unknown): number | string | undefined {
   return typeof code === 'string' || (typeof code === 'number' && code < 0) ? code : undefined
 }
 
-/** What a transport saw of one call. */
 interface CallRecord {
   /** Whether the request was handed to the server's pipe or socket. */
   sent: boolean

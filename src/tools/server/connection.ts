@@ -25,7 +25,6 @@ export interface Connection {
   readonly instance: string
   isClosed(): boolean
   list(signal?: AbortSignal): Promise<ListedServer>
-  /** Rejects with a {@link ToolCallError}. */
   call(tool: string, parameters: JsonObject, options?: ToolCallOptions): Promise<ToolOutcome>
   close(): Promise<void>
 }
@@ -95,7 +94,6 @@ class OpenConnection implements Connection {
   readonly #definition: ServerDefinition
   readonly #opened: OpenedServer
   readonly #mask: Mask
-  /** By the tool's name, as they were last listed here. */
   readonly #schemas = new Map<string, JsonObject>()
   readonly #hasHeaders: boolean
   #isClosed = false

@@ -8,7 +8,6 @@ import type { CallFailure } from '../model.ts'
 /** A server that could not be started or reached; nothing was delivered to it. */
 export class ServerStartError extends ToolCallError {
   readonly server: string
-  /** The last lines of its stderr; empty where there are none. */
   readonly stderrTail: string
 
   constructor(
@@ -73,7 +72,6 @@ export class ServersNotTrustedError extends ToolError {
 export class NoServersError extends ToolError {
   override readonly exitCode: ExitCode
 
-  /** `diagnostics`: the errors of the configuration. */
   constructor(disabled: readonly string[], diagnostics: readonly Diagnostic[]) {
     const broken = diagnostics.find(isUnreadable)
     if (broken === undefined) {

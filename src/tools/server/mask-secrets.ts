@@ -37,7 +37,6 @@ export function maskedError(outcome: ToolOutcome, mask: Mask): ToolOutcome {
   return { ...outcome, content, structured: mask(outcome.structured) }
 }
 
-/** Bytes are not text. */
 function maskedPart(part: ToolContent, mask: Mask): ToolContent {
   switch (part.type) {
     case 'image':
@@ -83,7 +82,6 @@ function decoded(text: string): string {
   }
 }
 
-/** As it is, as it stands in an address, and as it stands in JSON. */
 function spellings(secret: string): string[] {
   return [secret, encodeURIComponent(secret.toWellFormed()), JSON.stringify(secret).slice(1, -1)]
 }

@@ -123,7 +123,6 @@ function notStarted(command: string, error: unknown): string {
   return code === 'EACCES' ? `permission to execute ${command} is denied` : messageOf(error)
 }
 
-/** Characters of a line that is not a message, of which the first are shown. */
 const longestGarbage = 8192
 
 function startFailure(

@@ -2,9 +2,7 @@ import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 
-/** A parameter that its tool wants repeated as a header of HTTP. */
 interface MirroredParameter {
-  /** Names of the properties that lead to it. */
   path: readonly string[]
   header: string
 }
@@ -23,7 +21,6 @@ const mapKeys: readonly string[] =
 interface Visit {
   schema: unknown
   path: readonly string[]
-  /** Whether only `properties` lead here. */
   plain: boolean
 }
 
@@ -44,11 +41,10 @@ function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | s
     const header = schema[mark]
     if (header !== undefined) {
       const problem = problemOf(header, schema, visit)
-      if (problem !== undefined) return problem
-      const parameter = { path, header: String(header) }
-      const isTaken = mirrored.some(({ header: one }) => isSameHeader(one, parameter.header))
-      if (isTaken) return `${mark} ${parameter.header} is given twice`
-      mirrored.push(parameter)
+      if (problem !== undefined || typeof header !== 'string') return problem ?? ''
+      const isTaken = mirrored.some((one) => isSameHeader(one.header, header))
+      if (isTaken) return `${mark} ${header} is given twice`
+      mirrored.push({ path, header })
     }
     for (const [key, value] of Object.entries(schema)) {
       if (dataKeys.includes(key)) continue

@@ -11,10 +11,10 @@ import {
   startCancelled,
   ToolNotAllowedError,
 } from './errors.ts'
+import type { ServerState } from './served-protocol.ts'
 
 export interface ServerListFailure {
   server: string
-  /** In one line. */
   message: string
   stderrTail: string
   /** It was not started, because the workspace is not trusted. */
@@ -25,13 +25,11 @@ export interface ToolListing {
   /** In the order of the servers, then as each lists them; without those its configuration hides. */
   tools: readonly ToolDefinition[]
   failures: readonly ServerListFailure[]
-  /** What was wrong with lists that were read. */
   diagnostics: readonly Diagnostic[]
   /** How long the list of a server may be kept, by its name, where it says so. */
   ttlMs: ReadonlyMap<string, number>
 }
 
-/** Something that happened to a server while it ran. */
 export interface ServerEvent {
   server: string
   /** `server-started`, `server-ended`, `tools-changed`, `server-garbage` or `tools-listed`. */
@@ -63,13 +61,6 @@ export interface KeptServers extends ServerPool {
   /** Ends every server whose definition is not the same any more; others continue. */
   update(definitions: readonly ServerDefinition[]): Promise<void>
   states(): readonly ServerState[]
-}
-
-export interface ServerState {
-  name: string
-  state: 'running' | 'idle' | 'failed' | 'disabled' | 'blocked'
-  instance?: string | undefined
-  message?: string | undefined
 }
 
 export interface OpenServersOptions {
@@ -161,7 +152,6 @@ function stateOf(definition: ServerDefinition, server: PooledServer | undefined)
   return message === undefined ? { name, state: 'idle' } : { name, state: 'failed', message }
 }
 
-/** Lists servers side by side; one that fails is a failure of its own. */
 export async function listAll(
   definitions: readonly ServerDefinition[],
   serverOf: (name: string) => Pick<ListingServer, 'listWithProblems'>,
@@ -222,7 +212,6 @@ function failureOf(server: string, error: unknown): ServerListFailure {
   return { server, message, stderrTail, notTrusted: true }
 }
 
-/** A server that says what is wrong with its list, too. */
 export interface ListingServer extends ToolServer {
   start(signal?: AbortSignal): Promise<void>
   listWithProblems(options?: { signal?: AbortSignal | undefined }): Promise<ListedServer>
@@ -230,7 +219,6 @@ export interface ListingServer extends ToolServer {
 
 interface PooledServer extends ListingServer {
   isRunning(): boolean
-  /** Why the last start or listing failed; undefined after one that did not. */
   lastError(): string | undefined
   close(): Promise<void>
 }
@@ -345,7 +333,6 @@ function requireAllowed(definition: ServerDefinition, tool: string): void {
   )
 }
 
-/** Characters of what a server said that a reason has. */
 const longest = 200
 
 /**

@@ -33,7 +33,6 @@ export interface ServeProjectOptions {
   idleExitMs: number
   clientInfo?: { name: string; version: string } | undefined
   onLog?: ((event: ServerEvent) => void) | undefined
-  /** Ends it. */
   signal: AbortSignal
 }
 
@@ -147,21 +146,18 @@ interface ServedParts {
   pool: KeptServers
   status(): object
   stop(): void
-  /** Called before every request that reaches a server. */
   refresh(): Promise<void>
 }
 
 /** Bytes: parameters may hold a whole file. */
 const largestRequest: number = 64 * 1024 * 1024
 
-/** What a request is answered with, besides the progress that is written on the way. */
 type Answer = (
   body: unknown,
   signal: AbortSignal,
   write: (line: ServedLine) => void,
 ) => Promise<unknown>
 
-/** What a local server answers for those who want to use the servers of a project. */
 function servedRoutes({ pool, ...parts }: ServedParts): Readonly<Record<string, LocalRoute>> {
   return {
     '/status': route(async () => parts.status()),

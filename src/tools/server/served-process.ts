@@ -6,7 +6,6 @@ import { messageOf, systemCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
 import { type Runtime, userDirectories } from '../../core/runtime.ts'
 import { findWorkspace } from '../../trust/decide.ts'
-import type { ServerState } from './pool.ts'
 import { splitLines } from './stdio-transport.ts'
 import { decodeError, type ServedRecord, servedSchemas } from './served-protocol.ts'
 
@@ -35,21 +34,14 @@ function parse(text: string): unknown {
   }
 }
 
-export interface ServedStatus {
-  project: string
-  pid: number
-  startedAt: string
-  /** 0: it does not end by itself. */
-  idleExitMs: number
-  servers: readonly ServerState[]
-}
+export type ServedStatus = ReturnType<ReturnType<typeof servedSchemas>['status']['parse']> &
+  Pick<ServedRecord, 'project' | 'startedAt'> & { pid: number }
 
 interface Place {
   project: string
   runtime: Runtime
 }
 
-/** Undefined where nothing is kept, or where the process does not answer. */
 export async function servedStatus(place: Place): Promise<ServedStatus | undefined> {
   const record = readServedRecord(findWorkspace(place.project, place.runtime), place.runtime)
   if (record === undefined) return undefined
@@ -68,7 +60,6 @@ export async function servedStatus(place: Place): Promise<ServedStatus | undefin
 
 export type StopResult = 'stopped' | 'not-running' | 'still-running'
 
-/** Ends the process and its servers; waits until it is gone, for 10 s. */
 export async function stopServed(place: Place): Promise<StopResult> {
   const record = readServedRecord(findWorkspace(place.project, place.runtime), place.runtime)
   if (record === undefined) return 'not-running'
@@ -148,7 +139,6 @@ export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token
 
 type ServedAnswer = Readonly<Record<string, unknown>>
 
-/** The last line of an answer. */
 async function readAnswer(
   response: IncomingMessage,
   onProgress: ((progress: unknown) => void) | undefined,

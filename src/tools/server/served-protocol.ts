@@ -14,6 +14,8 @@ type ServedError = Zod.infer<Schemas['error']>
 /** How the servers that are kept for a project are reached; in a file that only the user can read. */
 export type ServedRecord = Zod.infer<Schemas['record']>
 
+export type ServerState = Zod.infer<Schemas['status']>['servers'][number]
+
 /** Loaded only by commands that find a process which keeps servers, and by that process. */
 export function servedSchemas(): Schemas {
   const z: typeof Zod = createRequire(import.meta.url)('zod')
