@@ -26,7 +26,7 @@ import { addressOf, knownServers, shownServer } from '../tools/commands/server-r
 import { sessionsOf, showSession } from '../tools/commands/sessions.ts'
 import { listWorkflows } from '../tools/commands/workflow-list.ts'
 import { describeParameters } from '../tools/cache/describe-parameters.ts'
-import { loadToolIndex, type ToolIndexLoading } from '../tools/cache/load.ts'
+import { loadToolIndex, type ToolIndexLoading } from '../tools/cache/tool-index.ts'
 import { ToolError } from '../tools/errors.ts'
 import type { ToolIndex } from '../tools/cache/tool-index.ts'
 import { toolNotFound } from '../tools/call/find-tool.ts'

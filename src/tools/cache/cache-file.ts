@@ -69,50 +69,45 @@ export function readCacheFile(path: string): CacheReading {
  * out with a diagnostic each; of tools with one id the first counts.
  */
 export function parseCache(text: string, path: string): CacheReading {
-  const parsed = parseJson(text, path)
-  if (!parsed.ok) return parsed.reading
-  const { value } = parsed
-  if (!isObject<JsonValue>(value))
-    return corrupt(path, 'cache-malformed', 'the cache is not a JSON object')
-  const version = typeof value['version'] === 'string' ? value['version'] : ''
-  const major = /^(\d{1,6})(?:\.|$)/.exec(version)?.[1]
-  if (major === undefined) {
-    return corrupt(path, 'cache-malformed', 'the cache names no version such as "4.0.0"')
+  const malformed = (problem: string): CacheReading => corrupt(path, 'cache-malformed', problem)
+  if (tooDeepAt(text) !== undefined) {
+    return malformed(`it is nested deeper than ${deepestJson} levels`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    return corrupt(path, 'cache-not-json', messageOf(error), placeOf(messageOf(error), text))
+  }
+  if (!isObject<JsonValue>(value)) return malformed('the cache is not a JSON object')
+  const { version, refreshed_at, generated_at, mcp_servers, tool_sources, ...rest } = value
+  const { tool_count, categories: groups, tools, uncategorized, workflows, ...further } = rest
+  const major = typeof version === 'string' ? /^(\d{1,6})(?:\.|$)/.exec(version)?.[1] : undefined
+  if (typeof version !== 'string' || major === undefined) {
+    return malformed('the cache names no version such as "4.0.0"')
   }
   if (Number(major) > newestReadable) return newer(path, version)
-  const missing = ['categories', 'tool_count'].filter((key) => value[key] === undefined)
-  if (missing.length > 0 || !isObject<JsonValue>(value['categories'])) {
-    const keys = missing.length > 0 ? missing.join(' and ') : 'categories as an object'
-    return corrupt(path, 'cache-malformed', `the cache has no ${keys}`)
-  }
+  if (tool_count === undefined) return malformed('the cache has no tool_count')
+  if (!isObject(groups)) return malformed('the cache has no categories as an object')
   const diagnostics: Diagnostic[] = []
   const report = (code: string, message: string): void => {
     diagnostics.push({ code, severity: 'warning', message, path })
   }
   const seen = new Set<string>()
-  const lookup = isObject<JsonValue>(value['tools']) ? value['tools'] : {}
-  const categories = parseCategories(value['categories'], { seen, lookup, report })
-  const uncategorized = parseTools(value['uncategorized'], { seen, lookup, report })
-  const unplaced = parseTools(
-    Object.keys(lookup).filter((id) => !seen.has(id)),
-    { seen, lookup, report },
-  )
-  if (typeof value['tool_count'] === 'number' && value['tool_count'] !== seen.size) {
-    report(
-      'cache-count-mismatch',
-      `tool_count says ${value['tool_count']}, and ${seen.size} tools are listed`,
-    )
+  const lookup = isObject(tools) ? tools : {}
+  const context = { seen, lookup, report }
+  const categories = parseCategories(groups, context)
+  const unplaced = [
+    ...parseTools(uncategorized, context),
+    ...parseTools(
+      Object.keys(lookup).filter((id) => !seen.has(id)),
+      context,
+    ),
+  ]
+  if (typeof tool_count === 'number' && tool_count !== seen.size) {
+    const message = `tool_count says ${tool_count}, and ${seen.size} tools are listed`
+    report('cache-count-mismatch', message)
   }
-  const {
-    version: _version,
-    refreshed_at,
-    generated_at,
-    mcp_servers,
-    tool_sources,
-    ...rest
-  } = value
-  const { tool_count: _count, categories: _categories, tools: _tools, ...others } = rest
-  const { uncategorized: _uncategorized, workflows, ...further } = others
   return {
     state: 'read',
     cache: {
@@ -120,7 +115,7 @@ export function parseCache(text: string, path: string): CacheReading {
       refreshedAt: readDate(refreshed_at ?? generated_at),
       servers: readStrings(mcp_servers ?? tool_sources),
       categories,
-      uncategorized: [...uncategorized, ...unplaced],
+      uncategorized: unplaced,
       workflows,
       further,
     },
@@ -129,30 +124,13 @@ export function parseCache(text: string, path: string): CacheReading {
 }
 
 function readDate(value: unknown): string {
-  if (typeof value !== 'string') return ''
-  const time = Date.parse(value)
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN
   return Number.isNaN(time) ? '' : new Date(time).toISOString()
 }
 
-type JsonParsing = { ok: true; value: unknown } | { ok: false; reading: CacheReading }
-
-function parseJson(text: string, path: string): JsonParsing {
-  if (tooDeepAt(text) !== undefined) {
-    const problem = `it is nested deeper than ${deepestJson} levels`
-    return { ok: false, reading: corrupt(path, 'cache-malformed', problem) }
-  }
-  try {
-    const value: unknown = JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text)
-    return { ok: true, value }
-  } catch (error) {
-    return { ok: false, reading: corrupt(path, 'cache-not-json', messageOf(error), text) }
-  }
-}
-
-function corrupt(path: string, code: string, problem: string, text?: string): CacheReading {
+function corrupt(path: string, code: string, problem: string, place: object = {}): CacheReading {
   const message = `Cache missing or invalid at ${path}: ${problem}`
   const hint = 'Run `skillrail tools refresh`: it moves this file aside and writes a new one.'
-  const place = text === undefined ? {} : placeOf(problem, text)
   return {
     state: 'corrupt',
     diagnostics: [{ code, severity: 'error', message, path, ...place, hint }],

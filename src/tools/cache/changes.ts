@@ -2,7 +2,7 @@ import { compareText } from '../../core/diagnostic.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import type { ToolDefinition } from '../model.ts'
 import { type CachedTool, cutDescription } from './cache-file.ts'
-import type { RecordedTool, RefreshRecord } from './record.ts'
+import type { RecordedTool, RefreshRecord } from './stored-tools.ts'
 
 /** What a refresh found to be otherwise than before; ids in code-point order. */
 export interface ToolChanges {

@@ -14,7 +14,7 @@ import {
   type ToolCache,
 } from './cache-file.ts'
 import { digestText } from './changes.ts'
-import type { RefreshRecord } from './record.ts'
+import type { RefreshRecord } from './stored-tools.ts'
 
 /** A tool that there is now: just listed, or kept from before. */
 export interface CurrentTool {

@@ -32,14 +32,14 @@ import {
   realProject,
   refreshRecordPath,
   toolCachePath,
-} from './places.ts'
+} from './stored-tools.ts'
 import {
   readRefreshRecord,
   type RecordedServer,
   type RefreshRecord,
   serializeRecord,
-} from './record.ts'
-import { readSidecar, type Sidecar, writeSidecar } from './sidecar.ts'
+} from './stored-tools.ts'
+import { readSidecar, type Sidecar, writeSidecar } from './stored-tools.ts'
 
 /** A configured server, as far as a refresh is concerned. */
 export interface RefreshedServer {

@@ -1,10 +1,32 @@
-import { compareText } from '../../core/diagnostic.ts'
+import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
+import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
-import { categorise, type Category, describeCategories } from '../category/categorise.ts'
+import {
+  canonicalCategory,
+  categorise,
+  type Category,
+  contractCategoriesOf,
+  describeCategories,
+} from '../category/categorise.ts'
+import { readingVerbs } from '../contract.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
+import {
+  type CachedTool,
+  nameInServer,
+  readCacheFile,
+  serverOfId,
+  type ToolCache,
+} from './cache-file.ts'
 import { digestTool } from './changes.ts'
-import { readsOnly } from './reads-only.ts'
-import { parameterNames, readAnnotations, requiredNames } from './sidecar.ts'
+import {
+  type ProjectPlace,
+  readableCachePath,
+  readAnnotations,
+  readRefreshRecord,
+  readSidecar,
+  type RefreshRecord,
+  type Sidecar,
+} from './stored-tools.ts'
 
 /** What is known of a project's tools without a server running. */
 export interface ToolIndex {
@@ -52,52 +74,137 @@ export type ToolCaution =
       before?: ToolDefinition | undefined
     }
 
-/** The parts of a {@link ToolIndex}; `definition` is asked only for the tools that are needed. */
-interface ToolIndexParts {
-  refreshedAt: string
-  servers: readonly IndexedServer[]
-  tools: readonly ToolSummary[]
-  categories: readonly Category[]
-  workflows?: JsonValue | undefined
-  definition(id: string): ToolDefinition | undefined
-  cautions?: ReadonlyMap<string, ToolCaution> | undefined
+export interface ToolIndexLoading {
+  /** Present also when stale. */
+  index?: ToolIndex | undefined
+  state: 'fresh' | 'stale' | 'missing' | 'corrupt'
+  /** What to tell the user unless the state is `fresh`. */
+  message?: string | undefined
+  /** Where the cache is, or would be. */
+  path: string
+  diagnostics: readonly Diagnostic[]
 }
 
-export function createToolIndex(parts: ToolIndexParts): ToolIndex {
-  const byId = new Map(parts.tools.map((tool) => [tool.id, tool]))
+/** The seed's recommendation, which every command gives that meets a cache of doubtful worth. */
+export const refreshAdvice =
+  'Cache appears stale or missing. Run `skillrail tools refresh` to rebuild tool metadata.'
+
+/**
+ * The project's tools as the last refresh left them: from the cache file, and the full definitions
+ * from the user's cache directory. No server is started, nothing is written, nothing is thrown.
+ */
+export function loadToolIndex(place: ProjectPlace): ToolIndexLoading {
+  const path = readableCachePath(place.project)
+  const reading = readCacheFile(path)
+  if (reading.state !== 'read') {
+    const state = reading.state === 'missing' ? 'missing' : 'corrupt'
+    return { state, message: refreshAdvice, path, diagnostics: reading.diagnostics }
+  }
+  const { cache } = reading
+  const { record, diagnostics } = readRefreshRecord(place)
+  const readings = (record?.servers ?? []).map(({ name, digest }) => {
+    return { name, ...readSidecar(digest, name, place) }
+  })
+  const sidecars = new Map(readings.map(({ name, sidecar }) => [name, sidecar]))
+  const stale = isStale(cache.refreshedAt, record, place.runtime.now())
   return {
-    refreshedAt: parts.refreshedAt,
-    servers: parts.servers,
-    tools: parts.tools,
-    categories: parts.categories,
-    workflows: parts.workflows,
-    tool: (id) => byId.get(id),
-    definition: (id) => (byId.has(id) ? parts.definition(id) : undefined),
-    caution: (id) => parts.cautions?.get(id),
+    index: storedIndex(cache, record, sidecars),
+    state: stale ? 'stale' : 'fresh',
+    message: stale ? refreshAdvice : undefined,
+    path,
+    diagnostics: [
+      ...reading.diagnostics,
+      ...diagnostics,
+      ...readings.flatMap((sidecar) => sidecar.diagnostics),
+    ],
   }
 }
 
-interface SummaryFacts {
-  category?: string | undefined
-  examples?: readonly string[] | undefined
-  /** Whether the server's annotations are believed. */
-  trusted: boolean
+function storedIndex(
+  cache: ToolCache,
+  record: RefreshRecord | undefined,
+  sidecars: ReadonlyMap<string, Sidecar | undefined>,
+): ToolIndex {
+  const recorded = new Map(record?.servers.map((server) => [server.name, server]))
+  const names = [...new Set([...cache.servers, ...recorded.keys()])]
+  const definition = (id: string): ToolDefinition | undefined => {
+    const server = serverOfId(id, names)
+    return sidecars.get(server)?.get(nameInServer(id, server))
+  }
+  const summarise = (tool: CachedTool, category?: string): ToolSummary => {
+    const { id, description, examples } = tool
+    const server = serverOf(tool, names)
+    const known = definition(id)
+    const trusted = recorded.get(known?.server ?? '')?.trusted ?? false
+    const name = nameInServer(id, server)
+    return summaryOf({ ...known, id, server, name, description }, { category, examples, trusted })
+  }
+  const listed = [
+    ...cache.categories.flatMap((category) => {
+      const name = canonicalCategory(category.name)
+      return category.tools.map((tool) => summarise(tool, name))
+    }),
+    ...cache.uncategorized.map((tool) => summarise(tool)),
+  ].toSorted((a, b) => compareText(a.id, b.id))
+  // What the file says of these is a label that decides nothing.
+  const decided = contractCategoriesOf(listed)
+  return createToolIndex({
+    refreshedAt: cache.refreshedAt,
+    tools: listed.map((tool) => ({ ...tool, category: decided.get(tool.id) ?? tool.category })),
+    categories: canonicalCategories(cache),
+    workflows: cache.workflows,
+    definition,
+    servers: names,
+    failures: (record?.servers ?? []).flatMap(({ name, failure }) =>
+      failure === undefined ? [] : [{ server: name, ...failure }],
+    ),
+    changed: (record?.tools ?? []).flatMap(({ id, before }): ChangedTool[] => {
+      if (before === undefined) return []
+      return [[id, { kind: 'changed', since: before.changedAt, before: before.definition }]]
+    }),
+  })
 }
 
-/** What the router needs of a tool. */
-function summaryOf(tool: ToolDefinition, facts: SummaryFacts): ToolSummary {
-  const { id, server, name, description } = tool
-  return {
-    id,
-    server,
-    name,
-    description,
-    parameters: parameterNames(tool),
-    required: requiredNames(tool),
-    category: facts.category,
-    examples: facts.examples,
-    readOnly: readsOnly(tool, facts.trusted),
+function serverOf({ id, prefix }: CachedTool, names: readonly string[]): string {
+  const written = prefix?.replace(/__$/, '')
+  return written !== undefined && id.startsWith(`${written}__`) ? written : serverOfId(id, names)
+}
+
+/** Categories of the file that are one by their canonical name become one. */
+function canonicalCategories(cache: ToolCache): Category[] {
+  const byName = new Map<string, Category>()
+  for (const { name: written, description, keywords, tools } of cache.categories) {
+    const name = canonicalCategory(written)
+    const known = byName.get(name)
+    byName.set(name, {
+      name,
+      description: known?.description || description,
+      keywords: [...new Set([...(known?.keywords ?? []), ...keywords])],
+      tools: [...(known?.tools ?? []), ...tools.map(({ id }) => id)].toSorted(compareText),
+    })
   }
+  return [...byName.values()].toSorted((a, b) => compareText(a.name, b.name))
+}
+
+/** A cache older than this is stale, unless its servers say otherwise. */
+const day = 24 * 60 * 60 * 1000
+/** Clocks of machines that share a project differ; a date further ahead than this is not believed. */
+const skewMs = 5 * 60 * 1000
+
+/**
+ * Whether the servers must be listed again: a server's own time to live takes precedence over the 24
+ * hours. A cache that somebody else refreshed, such as one that came with the project's files, is
+ * judged by its own date: the record of this machine is of another listing.
+ */
+function isStale(refreshedAt: string, record: RefreshRecord | undefined, now: number): boolean {
+  const isOlder = (date: string, ageMs: number): boolean => {
+    const time = Date.parse(date)
+    return Number.isNaN(time) || now - time > ageMs || time - now > skewMs
+  }
+  const servers = record?.refreshedAt === refreshedAt ? record.servers : []
+  const listed = servers.filter(({ failure }) => failure === undefined)
+  if (listed.length === 0) return isOlder(refreshedAt, day)
+  return listed.some(({ listedAt, ttlMs }) => isOlder(listedAt, ttlMs ?? day))
 }
 
 export interface IndexDefinitionsOptions {
@@ -119,58 +226,52 @@ export function indexDefinitions(
   definitions: readonly ToolDefinition[],
   options: IndexDefinitionsOptions = {},
 ): ToolIndex {
+  const { known, failures = [], trusted, refreshedAt } = options
   const byId = new Map<string, ToolDefinition>()
   for (const tool of definitions) if (!byId.has(tool.id)) byId.set(tool.id, tool)
   const unique = [...byId.values()].toSorted((a, b) => compareText(a.id, b.id))
-  const { known, failures = [] } = options
   const assigned = categorise(unique)
   for (const { id } of unique) {
     const category = known?.tool(id)?.category
     if (category !== undefined) assigned.set(id, category)
   }
   return createToolIndex({
-    refreshedAt: options.refreshedAt ?? new Date(0).toISOString(),
-    servers: serversOf(unique, failures),
+    refreshedAt: refreshedAt ?? new Date(0).toISOString(),
     tools: unique.map((tool) =>
       summaryOf(tool, {
         category: assigned.get(tool.id),
         examples: known?.tool(tool.id)?.examples,
-        trusted: options.trusted?.has(tool.server) ?? true,
+        trusted: trusted?.has(tool.server) ?? true,
       }),
     ),
-    categories: describeCategories(unique, assigned).map((category) => ({
-      ...category,
-      ...textOf(known, category.name),
-    })),
+    categories: describeCategories(unique, assigned).map((category) => {
+      const before = known?.categories.find(({ name }) => name === category.name)
+      if (before === undefined) return category
+      return { ...category, description: before.description, keywords: before.keywords }
+    }),
     workflows: options.workflows,
     definition: (id) => byId.get(id),
-    cautions: cautionsOf(unique, options),
+    servers: failures.map(({ server }) => server),
+    failures,
+    changed: known === undefined ? [] : changedTools(unique, known, refreshedAt ?? ''),
   })
 }
 
-function serversOf(
-  tools: readonly ToolDefinition[],
-  failures: readonly ServerFailure[],
-): IndexedServer[] {
-  const servers = new Map<string, IndexedServer>()
-  for (const { server } of tools) {
-    const known = servers.get(server)
-    servers.set(server, { name: server, toolCount: (known?.toolCount ?? 0) + 1 })
-  }
-  for (const failure of failures) {
-    const toolCount = servers.get(failure.server)?.toolCount ?? 0
-    servers.set(failure.server, { name: failure.server, toolCount, unavailable: failure })
-  }
-  return [...servers.values()].toSorted((a, b) => compareText(a.name, b.name))
-}
+type ChangedTool = readonly [id: string, caution: ToolCaution]
 
-function textOf(
-  known: ToolIndex | undefined,
-  name: string,
-): Pick<Category, 'description' | 'keywords'> | undefined {
-  const category = known?.categories.find((candidate) => candidate.name === name)
-  if (category === undefined) return undefined
-  return { description: category.description, keywords: category.keywords }
+/** A change that was seen stays one, and another may be seen. */
+function changedTools(
+  tools: readonly ToolDefinition[],
+  known: ToolIndex,
+  since: string,
+): ChangedTool[] {
+  return tools.flatMap((tool): ChangedTool[] => {
+    const caution = known.caution(tool.id)
+    if (caution?.kind === 'changed') return [[tool.id, caution]]
+    const before = known.definition(tool.id)
+    if (before === undefined || !hasChanged(tool, before)) return []
+    return [[tool.id, { kind: 'changed', since, before }]]
+  })
 }
 
 function hasChanged(now: ToolDefinition, before: ToolDefinition): boolean {
@@ -179,23 +280,107 @@ function hasChanged(now: ToolDefinition, before: ToolDefinition): boolean {
   return one.description !== other.description || one.schema !== other.schema
 }
 
-/** A change that was seen stays one, and another may be seen; whether a server answers is known anew. */
-function cautionsOf(
-  tools: readonly ToolDefinition[],
-  { failures = [], known, refreshedAt: since = '' }: IndexDefinitionsOptions,
-): Map<string, ToolCaution> {
-  const failed = new Map(failures.map(({ server, message }) => [server, message]))
-  const cautions = new Map<string, ToolCaution>()
-  for (const tool of tools) {
-    const { id } = tool
-    const message = failed.get(tool.server)
-    const caution = known?.caution(id)
-    const before = known?.definition(id)
+interface ToolIndexParts {
+  refreshedAt: string
+  tools: readonly ToolSummary[]
+  categories: readonly Category[]
+  workflows?: JsonValue | undefined
+  /** Asked only for the tools that are needed. */
+  definition(id: string): ToolDefinition | undefined
+  /** Names of servers, also of those without a tool. */
+  servers: readonly string[]
+  failures: readonly ServerFailure[]
+  changed: readonly ChangedTool[]
+}
+
+function createToolIndex(parts: ToolIndexParts): ToolIndex {
+  const { tools, failures } = parts
+  const byId = new Map(tools.map((tool) => [tool.id, tool]))
+  const failed = new Map(failures.map((failure) => [failure.server, failure]))
+  const counts = new Map(parts.servers.map((name) => [name, 0]))
+  const cautions = new Map(parts.changed)
+  for (const { id, server } of tools) {
+    if (server !== '') counts.set(server, (counts.get(server) ?? 0) + 1)
+    const message = failed.get(server)?.message
     if (message !== undefined) cautions.set(id, { kind: 'unavailable', message })
-    else if (caution?.kind === 'changed') cautions.set(id, caution)
-    else if (before !== undefined && hasChanged(tool, before)) {
-      cautions.set(id, { kind: 'changed', since, before })
-    }
   }
-  return cautions
+  const servers = [...counts].toSorted(([a], [b]) => compareText(a, b))
+  return {
+    refreshedAt: parts.refreshedAt,
+    servers: servers.map(([name, toolCount]) => {
+      const unavailable = failed.get(name)
+      return unavailable === undefined ? { name, toolCount } : { name, toolCount, unavailable }
+    }),
+    tools,
+    categories: parts.categories,
+    workflows: parts.workflows,
+    tool: (id) => byId.get(id),
+    definition: (id) => (byId.has(id) ? parts.definition(id) : undefined),
+    caution: (id) => cautions.get(id),
+  }
+}
+
+interface SummaryFacts {
+  category?: string | undefined
+  examples?: readonly string[] | undefined
+  /** Whether the server's annotations are believed. */
+  trusted: boolean
+}
+
+/** What the router needs of a tool, whose schema may not be known. */
+function summaryOf(
+  tool: Omit<ToolDefinition, 'inputSchema'> & Partial<ToolDefinition>,
+  { category, examples, trusted }: SummaryFacts,
+): ToolSummary {
+  const { id, server, name, description, inputSchema = {} } = tool
+  const parameters = parameterNames({ inputSchema })
+  const required = requiredNames({ inputSchema })
+  const readOnly = readsOnly(tool, trusted)
+  return { id, server, name, description, parameters, required, category, examples, readOnly }
+}
+
+export function parameterNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
+  const { properties } = inputSchema
+  return isObject(properties) ? Object.keys(properties) : []
+}
+
+export function requiredNames({ inputSchema }: Pick<ToolDefinition, 'inputSchema'>): string[] {
+  const { required } = inputSchema
+  return Array.isArray(required) ? required.filter((name) => typeof name === 'string') : []
+}
+
+/** Words that make a name such as `get_or_create_user` or `find_and_replace` one that writes. */
+const writingWords: ReadonlySet<string> = new Set(
+  (
+    'add append apply clear create delete drop edit execute insert kill mark merge move overwrite ' +
+    'patch post publish purge push put remove rename replace reset run save send set start stop ' +
+    'submit trigger update upload upsert write'
+  ).split(' '),
+)
+
+/**
+ * Whether a call of the tool only reads: a trusted server's hint decides; without one, the verb that
+ * its name begins with. A word that writes, or the hint of a server that is not trusted, can only make
+ * it stricter.
+ * https://modelcontextprotocol.io/specification/2025-11-25/schema#toolannotations
+ */
+export function readsOnly(
+  tool: Pick<ToolDefinition, 'name' | 'annotations'>,
+  trusted: boolean,
+): boolean {
+  const { readOnlyHint, destructiveHint } = tool.annotations ?? {}
+  if (readOnlyHint === false || (destructiveHint === true && readOnlyHint !== true)) return false
+  if (readOnlyHint === true && trusted) return true
+  const [verb = '', ...others] = wordsOfName(tool.name)
+  return readingVerbs.has(verb) && !others.some((word) => writingWords.has(word))
+}
+
+/** The words of the last `__` segment: `get` and `user` of `MetaMCP__getUser`. */
+function wordsOfName(name: string): string[] {
+  const segment = name.slice(name.lastIndexOf('__') + 1)
+  return segment
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1_$2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '')
 }

@@ -1,4 +1,4 @@
-import { readsOnly } from '../cache/reads-only.ts'
+import { readsOnly } from '../cache/tool-index.ts'
 import type { JsonObject, ToolDefinition } from '../model.ts'
 import { foreseenProblems, unknownParameters } from './check-parameters.ts'
 import type { CallContext, ForeseenGate } from './context.ts'

@@ -1,4 +1,4 @@
-import { readsOnly } from '../cache/reads-only.ts'
+import { readsOnly } from '../cache/tool-index.ts'
 import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { RetrySettings } from './attempts.ts'
 import type { CallContext } from './context.ts'

@@ -2,7 +2,7 @@ import { type Context, defineCommand, type Note, type Screen } from '../../core/
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { exitCode, type ExitCode } from '../../core/errors.ts'
 import { nearest, safeLine, amount, cell } from '../../core/text.ts'
-import type { ToolIndexLoading } from '../cache/load.ts'
+import type { ToolIndexLoading } from '../cache/tool-index.ts'
 import type { IndexedServer, ToolCaution, ToolIndex } from '../cache/tool-index.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import type { ServerConfiguration } from '../config/model.ts'

@@ -4,7 +4,7 @@ import { exitCode, type ExitCode, messageOf, SkillrailError } from '../../core/e
 import { amount } from '../../core/text.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { discoverOnce } from '../cache/discover.ts'
-import { loadToolIndex, type ToolIndexLoading } from '../cache/load.ts'
+import { loadToolIndex, type ToolIndexLoading } from '../cache/tool-index.ts'
 import { indexDefinitions, type ToolIndex } from '../cache/tool-index.ts'
 import { namedTool, resolveName, type ToolRanking } from '../call/find-tool.ts'
 import type { ServerConfiguration } from '../config/model.ts'

@@ -1,7 +1,7 @@
 import type { Context, Note } from '../../core/command.ts'
 import { redactText } from '../../core/redact.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import { loadToolIndex } from '../cache/load.ts'
+import { loadToolIndex } from '../cache/tool-index.ts'
 import type { IndexedServer } from '../cache/tool-index.ts'
 import type { ServerDefinition } from '../config/model.ts'
 import { servedStatus } from '../server/served-process.ts'

@@ -3,7 +3,7 @@ import type { Context, OptionSpecs, Progress, Screen, Values } from '../../core/
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
 import { safeLine, safeText } from '../../core/text.ts'
-import { loadToolIndex } from '../cache/load.ts'
+import { loadToolIndex } from '../cache/tool-index.ts'
 import { indexDefinitions, type ToolCaution, type ToolIndex } from '../cache/tool-index.ts'
 import type { SavePlace } from '../call/content.ts'
 import type { CallContext, ServerRules } from '../call/context.ts'

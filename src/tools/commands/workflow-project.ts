@@ -6,7 +6,7 @@ import type { WorkflowDefinition, WorkflowReading, WorkflowTool } from '../workf
 import { loadWorkflows } from '../workflow/read-workflows.ts'
 import { openSession, type SessionStore } from '../workflow/session.ts'
 import { workflowTool } from '../workflow/tool-names.ts'
-import { loadToolIndex } from '../cache/load.ts'
+import { loadToolIndex } from '../cache/tool-index.ts'
 import { workflowTrust, type WorkflowTrust } from '../call/gate.ts'
 import { canonicalCategory } from '../category/categorise.ts'
 import { acceptingHint } from '../config/read-configuration.ts'

@@ -7,7 +7,7 @@ import { readRegularFile } from '../../core/read-files.ts'
 import { redactText } from '../../core/redact.ts'
 import { userDirectories } from '../../core/runtime.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
-import { fileName, type ProjectPlace, realProject } from '../cache/places.ts'
+import { fileName, type ProjectPlace, realProject } from '../cache/stored-tools.ts'
 import type { RouteExample } from './route.ts'
 
 /** A request that was once confirmed, or corrected, for a tool. */

@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { plainWords, wordsOf } from '../../rank/words.ts'
 import { prepareRanker, type RankDocument, type Ranked, sureOfWords } from '../../rank/ranker.ts'
-import type { ProjectPlace } from '../cache/places.ts'
+import type { ProjectPlace } from '../cache/stored-tools.ts'
 import type { ToolIndex } from '../cache/tool-index.ts'
 import type { ToolSummary } from '../model.ts'
 import { contractExamples } from '../contract.ts'

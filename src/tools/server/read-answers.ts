@@ -1,7 +1,8 @@
 import { deepestJson, isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { isDeepJson, isDeepValue } from '../workflow/gate.ts'
-import { parameterNames, readDefinition } from '../cache/sidecar.ts'
+import { readDefinition } from '../cache/stored-tools.ts'
+import { parameterNames } from '../cache/tool-index.ts'
 import { ToolCallError } from '../errors.ts'
 import type {
   AnswerProblem,

@@ -3,10 +3,14 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { discoverOnce } from '../../../src/tools/cache/discover.ts'
 import { indexDefinitions } from '../../../src/tools/cache/tool-index.ts'
-import { loadToolIndex } from '../../../src/tools/cache/load.ts'
+import { loadToolIndex } from '../../../src/tools/cache/tool-index.ts'
 import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
 import type { ToolDefinition } from '../../../src/tools/model.ts'
-import { refreshRecordPath, sidecarPath, toolCachePath } from '../../../src/tools/cache/places.ts'
+import {
+  refreshRecordPath,
+  sidecarPath,
+  toolCachePath,
+} from '../../../src/tools/cache/stored-tools.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 
 const hour = 60 * 60 * 1000

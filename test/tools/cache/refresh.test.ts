@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { loadToolIndex } from '../../../src/tools/cache/load.ts'
+import { loadToolIndex } from '../../../src/tools/cache/tool-index.ts'
 import { refreshToolIndex } from '../../../src/tools/cache/refresh.ts'
 import { makeWorld, poolOf, serversOf, tool, type World } from './_world.ts'
 

@@ -5,7 +5,7 @@ import {
   type FailureKind,
   type RetrySettings,
 } from '../../../src/tools/call/attempts.ts'
-import { readsOnly } from '../../../src/tools/cache/reads-only.ts'
+import { readsOnly } from '../../../src/tools/cache/tool-index.ts'
 import { isReplaySafe } from '../../../src/tools/call/permission.ts'
 import type { ToolAnnotations } from '../../../src/tools/model.ts'
 

@@ -12,7 +12,7 @@ import {
   readLearned,
   weightOf,
 } from '../../../src/tools/route/learned.ts'
-import type { ProjectPlace } from '../../../src/tools/cache/places.ts'
+import type { ProjectPlace } from '../../../src/tools/cache/stored-tools.ts'
 
 let home: string
 let now: number

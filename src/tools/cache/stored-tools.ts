@@ -1,0 +1,252 @@
+import { existsSync, realpathSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, resolve } from 'node:path'
+import type * as Zod from 'zod'
+import type { Diagnostic } from '../../core/diagnostic.ts'
+import { isObject, sha256 } from '../../core/json.ts'
+import { readRegularFile } from '../../core/read-files.ts'
+import { type Runtime, userDirectories } from '../../core/runtime.ts'
+import { writeFileAtomic } from '../../core/write-files.ts'
+import type { JsonValue } from '../../skill/model.ts'
+import type { ToolAnnotations, ToolDefinition } from '../model.ts'
+
+/** Whose tools are meant. */
+export interface ProjectPlace {
+  /** Directory of the project. */
+  project: string
+  runtime: Runtime
+}
+
+/**
+ * The project's tool cache: `.skillrail/tools.json`, or `.opencode/agent-skill-tools.json` where the
+ * project has `.opencode/`, the place the format was made for.
+ */
+export function toolCachePath(project: string): string {
+  const openCode = join(project, '.opencode')
+  return existsSync(openCode)
+    ? join(openCode, 'agent-skill-tools.json')
+    : join(project, '.skillrail', 'tools.json')
+}
+
+/** Where a cache may have been written before: by the format's later and earlier clients, by us. */
+const formerPlaces = [
+  '.opencode/skill-tools.json',
+  '.opencode/mcp-tools.json',
+  '.skillrail/tools.json',
+]
+
+/** The cache to read: the one of {@link toolCachePath}, or where there is none, a former one. */
+export function readableCachePath(project: string): string {
+  const path = toolCachePath(project)
+  const former = formerPlaces.map((place) => join(project, place))
+  return [path, ...former].find((candidate) => existsSync(candidate)) ?? path
+}
+
+/** What this user's last refresh of the project saw. */
+export function refreshRecordPath({ project, runtime }: ProjectPlace): string {
+  return join(userDirectories(runtime).state, 'tools', `${fileName(realProject(project))}.json`)
+}
+
+/**
+ * The full definitions of one server, by the digest of its configuration. Each project has its own:
+ * the same configuration can start another program in another directory.
+ */
+export function sidecarPath(serverDigest: string, { project, runtime }: ProjectPlace): string {
+  const { cache } = userDirectories(runtime)
+  return join(cache, 'tools', fileName(realProject(project)), `${fileName(serverDigest)}.json`)
+}
+
+/** The path that stands for a project however it was reached. */
+export function realProject(project: string): string {
+  try {
+    return realpathSync(project)
+  } catch {
+    return resolve(project)
+  }
+}
+
+/** Readable and different for each text; long ones are hashed, which takes milliseconds to load. */
+export function fileName(text: string): string {
+  const name = text.replace(
+    /[^A-Za-z0-9._-]/g,
+    (character) => `%${character.charCodeAt(0).toString(16)}`,
+  )
+  return name.length <= 200 ? name : sha256(text).slice('sha256:'.length)
+}
+
+/**
+ * What the last refreshes of a project saw on this machine: which servers answered, what was
+ * generated and may therefore be generated again, and which tools have changed.
+ */
+export type RefreshRecord = Zod.infer<ReturnType<typeof recordSchema>>
+export type RecordedServer = RefreshRecord['servers'][number]
+export type RecordedTool = RefreshRecord['tools'][number]
+
+function recordSchema(z: typeof Zod) {
+  const text = z.string()
+  const definition = z
+    .object({ server: text })
+    .loose()
+    .transform((value) => readDefinition(value, value.server))
+  const server = z.object({
+    name: text,
+    /** Of its configuration: the name of its sidecar. */
+    digest: text,
+    /** Whether its annotations were believed. */
+    trusted: z.boolean(),
+    /** When it was last listed, as an ISO date. */
+    listedAt: text,
+    /** How long its list may be kept, where it says so. */
+    ttlMs: z.number().nonnegative().optional(),
+    failure: z
+      .object({ message: text, stderrTail: text, notTrusted: z.boolean().optional() })
+      .optional(),
+  })
+  const tool = z.object({
+    id: text,
+    /** Digests of what it is now. */
+    description: text,
+    schema: text,
+    /** The category that was generated for it. */
+    category: text.optional(),
+    /** When it was last missing from its server's list. */
+    removedAt: text.optional(),
+    /** Set while it is not what it was when it was first seen, or last accepted. */
+    before: z
+      .object({
+        description: text,
+        schema: text,
+        changedAt: text,
+        /** What a user has accepted, to show what changed; undefined where it was not kept. */
+        definition: definition.optional(),
+      })
+      .optional(),
+  })
+  return z.object({
+    version: z.literal(1),
+    /** Real path. */
+    project: text,
+    refreshedAt: text,
+    servers: z.array(server).readonly(),
+    tools: z.array(tool).readonly(),
+    /** Name in the cache and digest of the description and keywords that were generated for it. */
+    categories: z
+      .array(z.tuple([text, text]))
+      .transform((pairs): ReadonlyMap<string, string> => new Map(pairs)),
+  })
+}
+
+/** The record of a project; one that is broken counts as none and is reported. */
+export function readRefreshRecord(place: ProjectPlace): {
+  record?: RefreshRecord | undefined
+  diagnostics: readonly Diagnostic[]
+} {
+  const path = refreshRecordPath(place)
+  const file = readStored(path, 64 * 1024 * 1024)
+  if (file.state === 'missing') return { diagnostics: [] }
+  let { problem } = file
+  if (problem === undefined) {
+    const z: typeof Zod = createRequire(import.meta.url)('zod')
+    const { data, error } = recordSchema(z).safeParse(file.value)
+    // Two long paths can have one name of a file.
+    const isOfProject = data?.project === realProject(place.project)
+    if (data !== undefined) return { record: isOfProject ? data : undefined, diagnostics: [] }
+    problem = `at ${error?.issues[0]?.path.join('.') ?? ''}`
+  }
+  const message = `the record of the last refresh at ${path} cannot be used: ${problem}`
+  const hint = 'Run `skillrail tools refresh` to write it again.'
+  return { diagnostics: [{ code: 'refresh-record', severity: 'warning', message, path, hint }] }
+}
+
+export function serializeRecord(record: RefreshRecord): string {
+  return `${JSON.stringify({ ...record, categories: [...record.categories] })}\n`
+}
+
+/** The full definitions of one server, by the names that it has for its tools. */
+export type Sidecar = ReadonlyMap<string, ToolDefinition>
+
+export async function writeSidecar(
+  serverDigest: string,
+  tools: readonly ToolDefinition[],
+  place: ProjectPlace,
+): Promise<void> {
+  const text = `${JSON.stringify({ server: serverDigest, tools })}\n`
+  await writeFileAtomic(sidecarPath(serverDigest, place), text, { mode: 0o600 })
+}
+
+/**
+ * Reads a server's sidecar; one that is damaged, or of another server, counts as none and is
+ * reported.
+ *
+ * @param server the name that the definitions get.
+ */
+export function readSidecar(
+  serverDigest: string,
+  server: string,
+  place: ProjectPlace,
+): { sidecar?: Sidecar | undefined; diagnostics: readonly Diagnostic[] } {
+  const path = sidecarPath(serverDigest, place)
+  const file = readStored(path, 256 * 1024 * 1024)
+  if (file.state === 'missing') return { diagnostics: [] }
+  const value = isObject(file.value) ? file.value : {}
+  const problem =
+    file.problem ?? (value['server'] === serverDigest ? undefined : 'it is of another server')
+  if (problem === undefined) {
+    const tools = Array.isArray(value['tools']) ? value['tools'] : []
+    const definitions = tools.flatMap((tool) => readDefinition(tool, server) ?? [])
+    return { sidecar: new Map(definitions.map((tool) => [tool.name, tool])), diagnostics: [] }
+  }
+  const message = `the tool definitions at ${path} cannot be used: ${problem}`
+  const hint = 'Run `skillrail tools refresh` to write them again.'
+  return { diagnostics: [{ code: 'sidecar-damaged', severity: 'warning', message, path, hint }] }
+}
+
+type StoredReading =
+  | { state: 'missing' }
+  | { state: 'there'; value?: unknown; problem?: string | undefined }
+
+function readStored(path: string, maxBytes: number): StoredReading {
+  const file = readRegularFile(path, { maxBytes })
+  if (!file.ok) {
+    if (file.code === 'file-missing') return { state: 'missing' }
+    return { state: 'there', problem: file.message }
+  }
+  try {
+    return { state: 'there', value: JSON.parse(file.text) }
+  } catch {
+    return { state: 'there', problem: 'it is not JSON' }
+  }
+}
+
+/** A definition as it was written, under the server's name of now. */
+export function readDefinition(value: unknown, server: string): ToolDefinition | undefined {
+  if (!isObject<JsonValue>(value)) return undefined
+  const { name, title, description, inputSchema, outputSchema } = value
+  if (typeof name !== 'string' || !isObject<JsonValue>(inputSchema)) return undefined
+  const annotations = readAnnotations(value['annotations'])
+  return {
+    id: `${server}__${name}`,
+    server,
+    name,
+    ...(typeof title === 'string' ? { title } : {}),
+    description: typeof description === 'string' ? description : '',
+    inputSchema,
+    ...(isObject<JsonValue>(outputSchema) ? { outputSchema } : {}),
+    ...(annotations === undefined ? {} : { annotations }),
+  }
+}
+
+/** The annotations that have the type that MCP gives them. */
+export function readAnnotations(value: unknown): ToolAnnotations | undefined {
+  if (!isObject(value)) return undefined
+  const types: Record<keyof ToolAnnotations, string> = {
+    title: 'string',
+    readOnlyHint: 'boolean',
+    destructiveHint: 'boolean',
+    idempotentHint: 'boolean',
+    openWorldHint: 'boolean',
+  }
+  const read = Object.entries(types).filter(([key, type]) => typeof value[key] === type)
+  if (read.length === 0) return undefined
+  return Object.fromEntries(read.map(([key]) => [key, value[key]]))
+}
