@@ -110,7 +110,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
       await page.until(shows('A user decides in a terminal.'))
       await page.evaluate(`location.hash = '#/tools'`)
       await page.until(shows('no-such-server --api-key [redacted]'))
-      await page.evaluate(typeInto('input[type=text]', 'execute a query'))
+      await page.evaluate(typeInto('input[type=text]', 'execute a query of the tables'))
       await page.until(shows('before the next by'))
       await page.evaluate(clickOn('.row', 'database__execute_query'))
       await page.until(shows('database (enforce)'))
@@ -201,7 +201,7 @@ describe.skipIf(isMissing('chromium'))(`the view in a browser${skipReason('chrom
           await page.evaluate(`location.hash = '#/${name}'`)
           await page.until(shows(text))
           if (name === 'tools') {
-            await page.evaluate(typeInto('input[type=text]', 'execute a query'))
+            await page.evaluate(typeInto('input[type=text]', 'execute a query of the tables'))
             await page.until(shows('before the next by'))
           }
           expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
