@@ -115,6 +115,11 @@ export function bytes(size: number): string {
   return `${(size / 1_000_000).toFixed(1)} MB`
 }
 
+/** An estimate without a tokenizer: four UTF-16 code units are one token, rounded up. */
+export function estimateTokens(text: string): number {
+  return Math.ceil(text.length / 4)
+}
+
 /**
  * The text without those of these characters that it ends with. An expression such as `/[ab]+$/`
  * goes through a long run again from each of its places; this reads it once.

@@ -1,5 +1,5 @@
 import type { Check, CheckContext } from '../core/check.ts'
-import { adapters } from './adapters.ts'
+
 import { bestRun, hooksStatus, type PlatformStatus, probeHook } from './status.ts'
 
 /**
@@ -19,22 +19,16 @@ export async function checkHooks({ runtime }: CheckContext, probe: boolean): Pro
   }
   const works = launcher.state === 'current' && call?.ok === true
   const problem = call?.problem ?? `${launcher.state}, ${call?.durationMs ?? 0} ms a call`
+  const found = `${launcher.path}: ${problem}`
+  const advice = works ? undefined : 'skillrail hooks install brings it up to date.'
   const checks: Check[] = [
-    {
-      name: 'hook launcher',
-      status: works ? 'ok' : 'warning',
-      found: `${launcher.path}: ${problem}`,
-      advice: works ? undefined : 'skillrail hooks install brings it up to date.',
-    },
+    { name: 'hook launcher', status: works ? 'ok' : 'warning', found, advice },
     ...registered.map(checkPlatform),
   ]
-  for (const { platform } of probe ? registered : []) {
-    const result = await probeHook(runtime, platform)
-    checks.push({
-      name: `${adapters[platform].title} probe`,
-      status: result.ok ? 'ok' : 'warning',
-      found: result.problem ?? `answered in ${result.durationMs} ms`,
-    })
+  for (const { platform, title } of probe ? registered : []) {
+    const { ok, problem: wrong, durationMs } = await probeHook(runtime, platform)
+    const answer = wrong ?? `answered in ${durationMs} ms`
+    checks.push({ name: `${title} probe`, status: ok ? 'ok' : 'warning', found: answer })
   }
   return checks
 }

@@ -78,9 +78,8 @@ function composeContext(
   const preface = `Skillrail put these references here for this prompt. They are complete, so do not load them again: ${names}\n\n`
   const files = rest.map(({ file }) => `${file}\n`).join('')
   const notice = `These references did not fit here. Read them before you do anything else:\n${files}`
-  return (
-    (given.length === 0 ? '' : preface + renderInjection(given)) + (rest.length === 0 ? '' : notice)
-  )
+  const whole = given.length === 0 ? '' : preface + renderInjection(given)
+  return rest.length === 0 ? whole : whole + notice
 }
 
 function pack(parts: Iterable<string>, room: number, measure: (text: string) => number): string[] {

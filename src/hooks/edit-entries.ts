@@ -32,13 +32,12 @@ export function withEntry(
   // Makes what is missing of the objects and the list that lead to the item.
   const depth = depthOf(json, list)
   const [key, ...inner] = list.slice(depth)
-  const place = list.slice(0, depth)
-  if (key === undefined) return json.add(place, { value: entry }).text
-  return json.add(place, { key, value: nested(inner, [entry]) }).text
+  const member = key === undefined ? { value: entry } : { key, value: nested(inner, [entry]) }
+  return json.add(list.slice(0, depth), member).text
 }
 
 function nested(keys: readonly string[], value: unknown): unknown {
-  return keys.toReversed().reduce((inner, key) => ({ [key]: inner }), value)
+  return keys.reduceRight((inner, key) => ({ [key]: inner }), value)
 }
 
 /** How many of the keys that lead to the list are there already. */
@@ -60,15 +59,13 @@ interface Made {
 /** What `withEntry` would make in a text that has no entry of ours; it must be readable. */
 export function madeFor(text: string, registration: EntryRegistration, path: string): Made {
   const { list, frame = {} } = registration
-  if (text.trim() === '') return { found: 0, blanks: null, frame: Object.keys(frame) }
+  const keys = Object.keys(frame)
+  if (text.trim() === '') return { found: 0, blanks: null, frame: keys }
   const json = readClientJson(text, list, path)
   const found = depthOf(json, list)
   const place = list.slice(0, found)
-  return {
-    found,
-    blanks: json.isBlank(place) ? json.inner(place) : null,
-    frame: Object.keys(frame).filter((key) => json.at([key]) === undefined),
-  }
+  const blanks = json.isBlank(place) ? json.inner(place) : null
+  return { found, blanks, frame: keys.filter((key) => json.at([key]) === undefined) }
 }
 
 /**
@@ -87,23 +84,19 @@ export function withoutEntries(
   const rest = withoutOurs(before, list, made?.found ?? 0)
   if (rest === before || made === undefined) return rest.text
   // The blanks that were there come back, and the frame goes out of a file that holds nothing else.
-  const place = list.slice(0, made.found)
-  const blanked =
-    made.blanks !== null && rest.isBlank(place) ? rest.withInner(place, made.blanks) : rest
+  const { found, blanks, frame } = made
+  const place = list.slice(0, found)
+  const blanked = blanks !== null && rest.isBlank(place) ? rest.withInner(place, blanks) : rest
   const members = blanked.at([])?.children ?? []
-  const isFrame = members.every(({ children }) =>
-    made.frame.some((key) => key === children?.[0]?.value),
-  )
-  return members.length > 0 && isFrame && blanked.hasNoComment([])
-    ? blanked.withInner([], made.blanks ?? '').text
-    : blanked.text
+  const isFrame = members.every(({ children }) => frame.some((key) => key === children?.[0]?.value))
+  const isOnlyFrame = members.length > 0 && isFrame && blanked.hasNoComment([])
+  return isOnlyFrame ? blanked.withInner([], blanks ?? '').text : blanked.text
 }
 
 /** Our commands in a configuration, in order. */
 export function ownCommands(text: string, { list }: EntryRegistration, path: string): string[] {
-  return itemsOf(readClientJson(text, list, path), list).flatMap((item) =>
-    commandsOf(item).filter((command) => command.includes(launcherName)),
-  )
+  const commands = itemsOf(readClientJson(text, list, path), list).flatMap(commandsOf)
+  return commands.filter((command) => command.includes(launcherName))
 }
 
 /**
@@ -115,11 +108,9 @@ function withoutOurs(json: JsonText, list: readonly string[], found: number): Js
   const index = items.findIndex(isOurs)
   if (index < 0) return json
   const item = items[index]
-  const handlers = fieldOf(item, 'hooks')
   const isWhole = commandsOf(item).every((command) => command.includes(launcherName))
-  const place = isWhole
-    ? [...list, index]
-    : [...list, index, 'hooks', Array.isArray(handlers) ? handlers.findIndex(isOurs) : 0]
+  const handler = Math.max(handlersOf(item).findIndex(isOurs), 0)
+  const place = isWhole ? [...list, index] : [...list, index, 'hooks', handler]
   let rest = json.remove(place)
   for (let keys = place.slice(0, -1); keys.length > found && rest.isBlank(keys);) {
     rest = rest.remove(keys)
@@ -133,10 +124,14 @@ function isOurs(item: unknown): boolean {
 }
 
 function commandsOf(item: unknown): string[] {
-  const handlers = fieldOf(item, 'hooks')
-  return [item, ...(Array.isArray(handlers) ? handlers : [])]
+  return [item, ...handlersOf(item)]
     .map((handler) => fieldOf(handler, 'command'))
     .filter((command) => typeof command === 'string')
+}
+
+function handlersOf(item: unknown): readonly unknown[] {
+  const handlers = fieldOf(item, 'hooks')
+  return Array.isArray(handlers) ? handlers : []
 }
 
 function itemsOf(json: JsonText, list: readonly string[]): readonly unknown[] {

@@ -7,12 +7,6 @@ import { deepestJson, tooDeepAt } from '../core/json.ts'
 /** Keys and indexes from the top. */
 type Place = readonly (string | number)[]
 
-interface Member {
-  /** Undefined in a list. */
-  key?: string
-  value: unknown
-}
-
 /** A comma or a comment, and where it stands. */
 interface Piece {
   text: string
@@ -130,42 +124,37 @@ export class JsonText {
    * One more member at the end of an object or a list: after the comments that follow its last
    * member, with a trailing comma if that one has one.
    */
-  add(place: Place, member: Member): JsonText {
+  add(place: Place, { key, value }: { key?: string; value: unknown }): JsonText {
     const container = this.at(place)
     if (container === undefined) return this
     const { body } = this
-    const style = this.style()
+    const { indent, eol, lines } = this.style()
     const close = endOf(container) - 1
     const last = container.children?.at(-1)
     const start = last === undefined ? container.offset + 1 : endOf(last)
     const pieces = this.pieces(start, close)
-    const comma = pieces.some((piece) => piece.text === ',')
+    const hasComma = pieces.some((piece) => piece.text === ',')
     const end = pieces.at(-1)?.end ?? start
     const margin = this.margin(container.offset)
     const isOnOwnLine =
       last === undefined
-        ? (style.lines && pieces.length === 0) || body.slice(start, close).includes('\n')
+        ? (lines && pieces.length === 0) || body.slice(start, close).includes('\n')
         : /^[ \t]*$/.test(this.lineStart(last.offset))
     const isBelow = isOnOwnLine || isLineComment(pieces.at(-1))
-    const inner =
-      last !== undefined && isOnOwnLine ? this.margin(last.offset) : margin + style.indent
-    const lead = isBelow ? style.eol + inner : style.lines ? ' ' : ''
-    const name = member.key === undefined ? '' : `${JSON.stringify(member.key)}:`
-    const rendered = isBelow
-      ? (name && `${name} `) +
-        JSON.stringify(member.value, undefined, style.indent)
-          .split('\n')
-          .join(style.eol + inner)
-      : name + JSON.stringify(member.value)
+    const inner = last !== undefined && isOnOwnLine ? this.margin(last.offset) : margin + indent
+    const name = key === undefined ? '' : `${JSON.stringify(key)}:${isBelow ? ' ' : ''}`
+    const text = JSON.stringify(value, undefined, isBelow ? indent : undefined)
     const isClosedBelow = last !== undefined || !isBelow || body.slice(end, close).includes('\n')
     return this.with(
-      body.slice(0, start) +
-        (last === undefined || comma ? '' : ',') +
-        body.slice(start, end) +
-        lead +
-        rendered +
-        (comma ? ',' : '') +
-        (isClosedBelow ? body.slice(end) : style.eol + margin + body.slice(close)),
+      [
+        body.slice(0, start),
+        last === undefined || hasComma ? '' : ',',
+        body.slice(start, end),
+        isBelow ? eol + inner : lines ? ' ' : '',
+        name + text.replaceAll('\n', eol + inner),
+        hasComma ? ',' : '',
+        isClosedBelow ? body.slice(end) : eol + margin + body.slice(close),
+      ].join(''),
     )
   }
 
@@ -193,11 +182,11 @@ export class JsonText {
     // What follows on the line must not become part of the comment above.
     const mustStayBelow = isLineComment(before.at(-1)) && !/^[ \t]*\r?\n/.test(body.slice(end))
     const start = mustStayBelow ? child.offset : (before.at(-1)?.end ?? first)
-    const cuts = [{ start, end: endOf(child) }, ...(comma === undefined ? [] : [comma])]
-    const rest = cuts
-      .toSorted((a, b) => b.start - a.start)
-      .reduce((text, cut) => text.slice(0, cut.start) + text.slice(cut.end), body)
-    return this.with(rest)
+    const cuts = [{ start, end: endOf(child) }, comma ?? { start: 0, end: 0 }]
+    cuts.sort((a, b) => b.start - a.start)
+    return this.with(
+      cuts.reduce((text, cut) => text.slice(0, cut.start) + text.slice(cut.end), body),
+    )
   }
 
   private with(body: string): JsonText {

@@ -1,5 +1,5 @@
 import { sha256 } from '../core/json.ts'
-import { estimateTokens } from '../skill/catalog.ts'
+import { estimateTokens } from '../core/text.ts'
 import { SkillConflictError, SkillValidationError } from '../skill/errors.ts'
 import type { SkillFields } from '../skill/model.ts'
 import type { TrustPolicy } from '../trust/model.ts'

@@ -1,5 +1,5 @@
 import { compareText } from '../core/diagnostic.ts'
-import { estimateTokens } from './catalog.ts'
+import { estimateTokens } from '../core/text.ts'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
 import { findReferences, type SkillReference } from './references.ts'

@@ -7,15 +7,13 @@ export interface CatalogEntry {
   location: string
 }
 
-export type CatalogFormat = 'xml' | 'markdown' | 'json'
-
-export interface CatalogOptions {
-  format: CatalogFormat
+interface CatalogOptions {
+  format: 'xml' | 'markdown' | 'json'
   /** The estimated tokens the whole text may have; absent means no limit. */
   tokenBudget?: number | undefined
 }
 
-export interface Catalog {
+interface Catalog {
   text: string
   /** Names that did not fit at all, in the order given. */
   omitted: readonly string[]
@@ -24,10 +22,7 @@ export interface Catalog {
 }
 
 /** What a catalogue shows: descriptions are cut already. */
-interface CatalogContent {
-  skills: readonly CatalogEntry[]
-  omitted: readonly string[]
-}
+type CatalogContent = { skills: readonly CatalogEntry[] } & Pick<Catalog, 'omitted'>
 
 /** A description is never cut below this; a skill that still does not fit is left out. */
 const leastDescription = 40
@@ -57,24 +52,21 @@ export function fitCatalog(
   if (Number.isNaN(budget) || budget < 0) {
     throw new RangeError(`The token budget is ${tokenBudget}; it must be 0 or more.`)
   }
-  const contentOf = (kept: number, length: number): CatalogContent => ({
-    skills: skills.slice(0, kept).map(({ name, description, location }) => {
-      return { name, description: shorten(description, length), location }
+  const all = skills.length
+  const contentOf = (length: number, kept = all): CatalogContent => ({
+    skills: skills.slice(0, kept).map((skill) => {
+      return { ...skill, description: shorten(skill.description, length) }
     }),
     omitted: skills.slice(kept).map(({ name }) => name),
   })
-  const fits = (kept: number, length: number): boolean =>
-    catalogText(contentOf(kept, length), format).length <= budget
-  const all = skills.length
+  const fits = (content: CatalogContent): boolean => catalogText(content, format).length <= budget
   const longest = Math.max(0, ...skills.map(({ description }) => description.length))
-  const length = fits(all, Infinity)
+  const length = fits(contentOf(Infinity))
     ? Infinity
-    : largest(leastDescription, longest, (candidate) => fits(all, candidate))
-  const kept =
-    length === undefined
-      ? (largest(0, all, (candidate) => fits(candidate, leastDescription)) ?? 0)
-      : all
-  const content = contentOf(kept, length ?? leastDescription)
+    : largest(leastDescription, longest, (candidate) => fits(contentOf(candidate)))
+  const fewer = (): number =>
+    largest(0, all, (kept) => fits(contentOf(leastDescription, kept))) ?? 0
+  const content = length === undefined ? contentOf(leastDescription, fewer()) : contentOf(length)
   const shortened = content.skills.filter(
     ({ description }, index) => description !== skills[index]?.description,
   )
@@ -84,8 +76,7 @@ export function fitCatalog(
 /** The largest number for which a condition holds that holds up to some point and not after. */
 function largest(low: number, high: number, holds: (value: number) => boolean): number | undefined {
   let best: number | undefined
-  let from = low
-  let to = high
+  let [from, to] = [low, high]
   while (from <= to) {
     const middle = Math.floor((from + to) / 2)
     if (holds(middle)) {
@@ -96,38 +87,29 @@ function largest(low: number, high: number, holds: (value: number) => boolean): 
   return best
 }
 
-export function catalogText({ skills, omitted }: CatalogContent, format: CatalogFormat): string {
+export function catalogText(
+  { skills, omitted }: CatalogContent,
+  format: CatalogOptions['format'],
+): string {
   if (format === 'json') return JSON.stringify({ skills, omitted }, undefined, 2)
   const note = omitted.length === 0 ? [] : [omission(omitted)]
-  if (format === 'markdown') return [...skills.map(markdownItem), ...note].join('\n')
-  const lines = skills.flatMap((skill) => [
+  if (format === 'markdown') {
+    const items = skills.map(({ name, description, location }) => {
+      return `- **${name}**: ${description.replace(/\s+/g, ' ').trim()} (${location})`
+    })
+    return [...items, ...note].join('\n')
+  }
+  // The reference escapes without joining lines.
+  const escapeLines = (text: string): string => text.split('\n').map(escapeXml).join('\n')
+  const lines = skills.flatMap(({ name, description, location }) => [
     '<skill>',
-    '<name>',
-    escapeLines(skill.name),
-    '</name>',
-    '<description>',
-    escapeLines(skill.description),
-    '</description>',
-    '<location>',
-    skill.location,
-    '</location>',
+    `<name>\n${escapeLines(name)}\n</name>`,
+    `<description>\n${escapeLines(description)}\n</description>`,
+    `<location>\n${location}\n</location>`,
     '</skill>',
   ])
   const left = note.map((text) => `<omitted>${escapeXml(text)}</omitted>`)
   return ['<available_skills>', ...lines, ...left, '</available_skills>'].join('\n')
-}
-
-function markdownItem({ name, description, location }: CatalogEntry): string {
-  const text = description.replace(/\s+/g, ' ').trim()
-  return `- **${name}**: ${text} (${location})`
-}
-
-/** The reference escapes without joining lines. */
-function escapeLines(text: string): string {
-  return text
-    .split('\n')
-    .map((line) => escapeXml(line))
-    .join('\n')
 }
 
 /** Names as far as they are few; a budget is not for a list of what is missing. */
@@ -147,7 +129,7 @@ function shorten(description: string, length: number): string {
 
 export interface SkillContent {
   name: string
-  /** The directory of the skill, absolute. */
+  /** Absolute. */
   directory: string
   /** The instructions, with arguments in place. */
   body: string
@@ -162,17 +144,16 @@ const resourceLimit = 50
 
 /**
  * The content of an activated skill as a model gets it: the body between tags that name the skill,
- * its directory, and its files.
- *
- * The body cannot leave the wrapper: a `skill_content` or `skill_resources` tag inside it loses its
- * `<`, so that what follows is never taken for text from outside the skill.
+ * its directory, and its files. A `skill_content` or `skill_resources` tag in the body loses its `<`,
+ * so that what follows is never taken for text from outside the skill.
  */
 export function wrapSkillContent(content: SkillContent): string {
+  const { name, directory, body } = content
   return [
-    `<skill_content name="${escapeXml(content.name)}">`,
-    disarm(content.body.trim()),
+    `<skill_content name="${escapeXml(name)}">`,
+    disarm(body.trim()),
     '',
-    `Skill directory: ${disarm(oneLine(content.directory))}`,
+    `Skill directory: ${disarm(oneLine(directory))}`,
     'Relative paths in this skill are relative to the skill directory.',
     ...resourceLines(content),
     '</skill_content>',
@@ -185,25 +166,27 @@ export function alreadyActiveNote(name: string): string {
   return `The skill "${shown}" is already active with the same content and arguments; follow the instructions given above.`
 }
 
-/** Text for an XML element or attribute, on one line. */
-function escapeXml(text: string): string {
-  return oneLine(text)
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-    .replaceAll("'", '&#x27;')
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#x27;',
 }
 
-function resourceLines(content: SkillContent): string[] {
-  if (content.resources.length === 0 && content.incomplete !== true) return []
-  const shown = content.resources.slice(0, resourceLimit)
-  const more = content.resources.length - shown.length
-  const lines = ['', '<skill_resources>', ...shown.map((path) => `<file>${escapeXml(path)}</file>`)]
-  if (content.incomplete === true)
-    lines.push('This list is incomplete: the directory has more files.')
-  else if (more > 0) lines.push(`This list is incomplete: the directory has ${more} more.`)
-  return [...lines, '</skill_resources>']
+/** Text for an XML element or attribute, on one line. */
+function escapeXml(text: string): string {
+  return oneLine(text).replace(/[&<>"']/g, (character) => entities[character] ?? '')
+}
+
+function resourceLines({ resources, incomplete = false }: SkillContent): string[] {
+  if (resources.length === 0 && !incomplete) return []
+  const files = resources.slice(0, resourceLimit).map((path) => `<file>${escapeXml(path)}</file>`)
+  const left = resources.length - files.length
+  const more = incomplete ? 'more files' : `${left} more`
+  const note = `This list is incomplete: the directory has ${more}.`
+  const notes = incomplete || left > 0 ? [note] : []
+  return ['', '<skill_resources>', ...files, ...notes, '</skill_resources>']
 }
 
 function disarm(text: string): string {
@@ -212,9 +195,4 @@ function disarm(text: string): string {
 
 function oneLine(text: string): string {
   return text.replace(/[\r\n]+/g, ' ')
-}
-
-/** An estimate without a tokenizer: four UTF-16 code units are one token, rounded up. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(text.length / 4)
 }

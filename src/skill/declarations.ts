@@ -1,7 +1,8 @@
+import type { Diagnostic } from '../core/diagnostic.ts'
 import { messageOf } from '../core/errors.ts'
 import { isObject } from '../core/json.ts'
-import { earlyExits, metadataFields, retryEnds } from './field-table.ts'
-import { describe, didYouMean, type FieldReader, isNull, staysInside } from './field-values.ts'
+import { earlyExits, metadataFields, retryEnds, topFields } from './field-table.ts'
+import { describe, didYouMean, FieldReader, isNull, staysInside } from './field-values.ts'
 import type { ChainDeclaration, ChainPolicy, JsonValue, TriggerDeclaration } from './model.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
 
@@ -108,6 +109,26 @@ export const besideChain: ReadonlySet<string> = new Set([
   ...Object.keys(defaultChainPolicy).map(policyKey),
   'gates',
 ])
+
+/** The policy of a chain at the top level of a frontmatter, where it has no effect. */
+export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
+  const diagnostics: Diagnostic[] = []
+  const reader = new FieldReader(path, diagnostics)
+  for (const { key } of frontmatter.entries) {
+    if (besideChain.has(key.text)) reportUnknown(reader, key)
+  }
+  return diagnostics
+}
+
+export function reportUnknown(reader: FieldReader, key: YamlScalar): void {
+  const name = key.text
+  const meant = metadataFields.has(name) ? undefined : didYouMean(name, topFields.keys())
+  const message = `\`${name}\` is not a field of the specification, of Skillrail or of a known client.`
+  const hint = besideChain.has(name)
+    ? 'Indent it, with its chain, below `metadata:`.'
+    : (meant ?? 'Move it below `metadata:`, where clients keep their own.')
+  reader.report('unknown-field', key, message, hint)
+}
 
 /** The chain below `metadata`, with its policy and gates. A broken policy value keeps its default. */
 export function readChain(reader: FieldReader, metadata: YamlMap): ChainDeclaration | undefined {

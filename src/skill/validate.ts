@@ -1,9 +1,9 @@
 import { compareDiagnostics, type Diagnostic, hasErrors } from '../core/diagnostic.ts'
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
-import { besideChain } from './declarations.ts'
+import { besideChain, reportUnknown } from './declarations.ts'
 import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
-import { describe, didYouMean, FieldReader, isNull } from './field-values.ts'
+import { describe, FieldReader, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
 import { readFrontmatter } from './parse.ts'
@@ -90,26 +90,6 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
     const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
     reader.report('text-unquoted', unquoted, message, `Quote it: \`"${text}"\`.`)
   }
-}
-
-/** The policy of a chain at the top level of a frontmatter, where it has no effect. */
-export function misplacedPolicy(frontmatter: YamlMap, path: string): Diagnostic[] {
-  const diagnostics: Diagnostic[] = []
-  const reader = new FieldReader(path, diagnostics)
-  for (const { key } of frontmatter.entries) {
-    if (besideChain.has(key.text)) reportUnknown(reader, key)
-  }
-  return diagnostics
-}
-
-function reportUnknown(reader: FieldReader, key: YamlScalar): void {
-  const name = key.text
-  const meant = metadataFields.has(name) ? undefined : didYouMean(name, topFields.keys())
-  const message = `\`${name}\` is not a field of the specification, of Skillrail or of a known client.`
-  const hint = besideChain.has(name)
-    ? 'Indent it, with its chain, below `metadata:`.'
-    : (meant ?? 'Move it below `metadata:`, where clients keep their own.')
-  reader.report('unknown-field', key, message, hint)
 }
 
 /** Fields with a rule of their own about being empty. */

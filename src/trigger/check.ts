@@ -1,5 +1,5 @@
 import { compareDiagnostics, type Diagnostic, type Severity } from '../core/diagnostic.ts'
-import { estimateTokens } from '../skill/catalog.ts'
+import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { readTarget, targetDiagnostic } from './inject.ts'
 import {

@@ -1,4 +1,4 @@
-import { estimateTokens } from '../skill/catalog.ts'
+import { estimateTokens } from '../core/text.ts'
 import type { TriggerDeclaration } from '../skill/model.ts'
 import { firstMatch, promptLines, type TriggerSkill } from './match.ts'
 import { compilePattern, type Pattern } from './pattern.ts'

@@ -1,7 +1,6 @@
 import type { Diagnostic } from '../core/diagnostic.ts'
 import { readRegularFile, resolveInside } from '../core/read-files.ts'
-import { withoutEnd } from '../core/text.ts'
-import { estimateTokens } from '../skill/catalog.ts'
+import { estimateTokens, withoutEnd } from '../core/text.ts'
 import type { TriggerMatch, TriggerSkill } from './match.ts'
 
 export interface InjectedReference {

@@ -1,5 +1,4 @@
-import { safeLine, withoutLastWord } from '../core/text.ts'
-import { estimateTokens } from '../skill/catalog.ts'
+import { estimateTokens, safeLine, withoutLastWord } from '../core/text.ts'
 import type { SkillFields } from '../skill/model.ts'
 import { readTarget } from './inject.ts'
 

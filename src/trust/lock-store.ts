@@ -6,7 +6,7 @@ import { sha256 } from '../core/json.ts'
 import { realPathOf } from '../core/read-files.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
 import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
-import { KeptTexts } from './kept-texts.ts'
+import { KeptTexts } from './store.ts'
 import { type CurrentSkill, maxLockBytes, readLock, requireUnique, serializeLock } from './lock.ts'
 import { entryStats, lockPath } from './skill-files.ts'
 

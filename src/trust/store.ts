@@ -1,12 +1,13 @@
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { compareText, type Diagnostic } from '../core/diagnostic.ts'
 import { StateFileError } from '../core/errors.ts'
 import { withFileLock } from '../core/file-lock.ts'
-import { isObject } from '../core/json.ts'
+import { isObject, sha256 } from '../core/json.ts'
 import { readRegularFile, realPathOf } from '../core/read-files.ts'
+import { redactText } from '../core/redact.ts'
 import { type Runtime, userDirectories } from '../core/runtime.ts'
-import { writeFileAtomic } from '../core/write-files.ts'
-import { KeptTexts } from './kept-texts.ts'
+import { makePrivateDirectory, writeFileAtomic } from '../core/write-files.ts'
 import { type Acceptance, type AcceptedPart, actingKinds, type ActingPart } from './model.ts'
 import { syntaxErrorOffset } from './project-json.ts'
 import { isDigest, unreadableDigest } from './skill-files.ts'
@@ -179,4 +180,73 @@ function corrupt(path: string, problem: string): StateFileError {
     message: `the record of trusted workspaces ${path} is damaged: ${problem}`,
     hint: 'Fix it, or move it away and run skillrail trust again in the workspaces you trust.',
   })
+}
+
+const maxTextBytes = 64 * 1024
+
+/**
+ * Texts that were accepted or locked, each in a file named by its digest, so that a later change can be
+ * shown line by line. Of a text that seems to hold a secret only that is remembered.
+ */
+export class KeptTexts {
+  private readonly directory: string
+
+  constructor(directory: string) {
+    this.directory = directory
+  }
+
+  /**
+   * Keeps the texts of `parts`, and drops those whose digest is not among `needed` any more. Call only
+   * while holding the lock of what the texts belong to.
+   */
+  keep(
+    parts: readonly { digest: string; text?: string | undefined }[],
+    needed: readonly string[],
+  ): void {
+    const present = new Set(existsSync(this.directory) ? readdirSync(this.directory) : [])
+    const namesOf = (digest: string) => [nameOf(digest, 'txt'), nameOf(digest, 'secret')]
+    for (const { digest, text } of parts) {
+      const isKnown = namesOf(digest).some((name) => present.has(name))
+      if (text === undefined || isKnown || sha256(text) !== digest) continue
+      if (redactText(text) === text) this.write(nameOf(digest, 'txt'), text)
+      else this.write(nameOf(digest, 'secret'), '')
+    }
+    const kept = new Set(needed.flatMap(namesOf))
+    for (const name of present) {
+      if (ownName.test(name) && !kept.has(name)) rmSync(join(this.directory, name), { force: true })
+    }
+  }
+
+  read(digest: string): string | undefined {
+    if (!isFileDigest(digest)) return undefined
+    const path = join(this.directory, nameOf(digest, 'txt'))
+    const file = readRegularFile(path, { maxBytes: maxTextBytes })
+    return file.ok && sha256(file.bytes) === digest ? file.text : undefined
+  }
+
+  /** Whether a text was not kept because it seemed to hold a secret. */
+  wasSecret(digest: string): boolean {
+    return isFileDigest(digest) && existsSync(join(this.directory, nameOf(digest, 'secret')))
+  }
+
+  /**
+   * Appears whole or not at all, but may be lost with the power: then only a diff is missing, and
+   * waiting for the disk would cost seconds for a large workspace.
+   */
+  private write(name: string, text: string): void {
+    makePrivateDirectory(this.directory)
+    const temporary = join(this.directory, `${name}.tmp`)
+    writeFileSync(temporary, text, { mode: 0o600 })
+    renameSync(temporary, join(this.directory, name))
+  }
+}
+
+const ownName = /^[0-9a-f]{64}\.(?:txt|secret)(?:\.tmp)?$/
+
+function isFileDigest(digest: string): boolean {
+  return /^sha256:[0-9a-f]{64}$/.test(digest)
+}
+
+function nameOf(digest: string, kind: 'txt' | 'secret'): string {
+  return `${digest.slice('sha256:'.length)}.${kind}`
 }

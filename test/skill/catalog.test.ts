@@ -1,6 +1,7 @@
+import { estimateTokens } from '../../src/core/text.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { estimateTokens, renderCatalog } from '../../src/skill/catalog.ts'
+import { renderCatalog } from '../../src/skill/catalog.ts'
 
 const skills = [
   { name: 'pdf', description: 'Reads <PDF> & "text".', location: '/s/pdf/SKILL.md' },

@@ -3,10 +3,9 @@ import { isAbsolute, join, resolve } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
 import { exitCode } from '../../core/errors.ts'
 import { readRegularFile } from '../../core/read-files.ts'
-import { amount, count, safeText } from '../../core/text.ts'
+import { amount, count, estimateTokens, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import { writeFileAtomicSync } from '../../core/write-files.ts'
-import { estimateTokens } from '../../skill/catalog.ts'
 import { skillsFor } from '../../trigger/commands/skills.ts'
 import {
   tierZeroBlock,

@@ -1,7 +1,6 @@
 import { defineCommand, type Screen } from '../../core/command.ts'
 import type { Diagnostic } from '../../core/diagnostic.ts'
-import { amount, cell, count } from '../../core/text.ts'
-import { estimateTokens } from '../../skill/catalog.ts'
+import { amount, cell, count, estimateTokens } from '../../core/text.ts'
 import { readTarget } from '../inject.ts'
 import { compilePattern } from '../pattern.ts'
 import { tokenReport, type TokenReport } from '../tier-zero.ts'

@@ -3,7 +3,7 @@ import { amount, bytes, safeLine, safeText } from '../../core/text.ts'
 import { unifiedDiff } from '../../core/unified-diff.ts'
 import type { SkillInfo } from '../../library/model.ts'
 import { formatAllowedTools } from '../../skill/allowed-tools.ts'
-import type { KeptTexts } from '../kept-texts.ts'
+import type { KeptTexts } from '../store.ts'
 import type { ActingPart, PartChange, WorkspaceAssessment } from '../model.ts'
 import { workspaceRelative } from '../skill-files.ts'
 
