@@ -5,12 +5,6 @@ interface SubstitutionInput {
   argumentNames: readonly string[]
 }
 
-export interface Substitution {
-  text: string
-  /** Whether the body had a placeholder. Where it had none, the arguments still have to be shown. */
-  used: boolean
-}
-
 /**
  * Puts arguments into the body of a skill, in one pass: text from an argument is never scanned.
  *
@@ -22,29 +16,33 @@ export interface Substitution {
  *
  * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
  * // 'Fix a b.'
+ *
+ * @returns `used`: whether the body had a placeholder.
  */
-export function substituteArguments(body: string, input: SubstitutionInput): Substitution {
-  const values = splitArguments(input.argumentText)
-  const declared = declaredNames(input.argumentNames)
-  const positionsCount =
-    input.argumentNames.length > 0 || input.argumentText.trim() !== '' || hasArguments(body)
+export function substituteArguments(
+  body: string,
+  { argumentText: given, argumentNames: names }: SubstitutionInput,
+): { text: string; used: boolean } {
+  const values = splitArguments(given)
+  const declared = new Set(
+    names.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
+  )
+  const positionsCount = names.length > 0 || given.trim() !== '' || hasArguments(body)
   let used = false
   const text = body.replace(placeholders, (written: string, ...groups: unknown[]) => {
-    const { slashes, placeholder } = partsOf(written)
+    const start = written.indexOf('$')
+    const slashes = written.slice(0, start)
     const [, index, position, word] = groups
     const name = typeof word === 'string' ? longestName(word, declared) : undefined
     if (typeof word === 'string' && name === undefined) return written
-    if (slashes.length % 2 === 1) return slashes.slice(1) + placeholder
+    if (slashes.length % 2 === 1) return written.slice(1)
     if (typeof position === 'string' && !positionsCount) return written
     used = true
     if (name !== undefined) {
-      const value = values[input.argumentNames.indexOf(name)] ?? ''
-      return slashes + value + placeholder.slice(1 + name.length)
+      return slashes + (values[names.indexOf(name)] ?? '') + written.slice(start + 1 + name.length)
     }
     const wanted = index ?? position
-    return (
-      slashes + (typeof wanted === 'string' ? (values[Number(wanted)] ?? '') : input.argumentText)
-    )
+    return slashes + (typeof wanted === 'string' ? (values[Number(wanted)] ?? '') : given)
   })
   return { text, used }
 }
@@ -108,12 +106,6 @@ function isEscape(quote: string, next: string): boolean {
 const placeholders =
   /(?<!\\)(\\*)\$(?:ARGUMENTS(?:\[(\d+)\]|(?![A-Za-z0-9_]))|(\d{1,2})(?![A-Za-z0-9_]|[.,]\d)|([A-Za-z_][A-Za-z0-9_-]*))/g
 
-function declaredNames(names: readonly string[]): ReadonlySet<string> {
-  return new Set(
-    names.filter((name) => argumentNamePattern.test(name) && name !== reservedArgumentName),
-  )
-}
-
 /** The longest declared name that the word is, or begins with up to a hyphen: `$a-b` may be `$a`. */
 function longestName(word: string, declared: ReadonlySet<string>): string | undefined {
   if (declared.size === 0) return undefined
@@ -124,19 +116,10 @@ function longestName(word: string, declared: ReadonlySet<string>): string | unde
   return undefined
 }
 
-function partsOf(written: string): { slashes: string; placeholder: string } {
-  const length = written.indexOf('$')
-  return { slashes: written.slice(0, length), placeholder: written.slice(length) }
-}
-
 function hasArguments(body: string): boolean {
-  for (const [, slashes] of body.matchAll(/(?<!\\)(\\*)\$ARGUMENTS(?![A-Za-z0-9_])/g)) {
-    if ((slashes ?? '').length % 2 === 0) return true
-  }
-  return false
+  return /(?<!\\)(?:\\\\)*\$ARGUMENTS(?![A-Za-z0-9_])/.test(body)
 }
 
-/** Characters of the longest name. */
 const longestArgumentName = 64
 
 /** The names that `arguments` may declare. */

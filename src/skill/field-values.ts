@@ -45,18 +45,16 @@ export class FieldReader {
     const isNumber = node.kind === 'scalar' && typeof node.value === 'number'
     const isDigits = /^[+-]?\d+$/.test(text)
     const number = isNumber ? Number(node.value) : isDigits ? Number(text) : Number.NaN
-    if (Number.isSafeInteger(number)) {
-      if (number >= minimum) return number
-      const message = `\`${field}\` is ${number}; the least is ${minimum}.`
-      return this.report('field-value', node, message)
-    }
-    if (!isDigits) {
+    const isSafe = Number.isSafeInteger(number)
+    if (isSafe && number >= minimum) return number
+    if (!isSafe && !isDigits) {
       const message = `\`${field}\` is ${shown(node)}; it must be a whole number.`
       return this.report('field-type', node, message)
     }
     const range = `from ${minimum} to ${Number.MAX_SAFE_INTEGER}`
-    const message = `\`${field}\` is ${text}; it must be a number ${range}.`
-    return this.report('field-value', node, message)
+    const tooSmall = `\`${field}\` is ${number}; the least is ${minimum}.`
+    const tooLarge = `\`${field}\` is ${text}; it must be a number ${range}.`
+    return this.report('field-value', node, isSafe ? tooSmall : tooLarge)
   }
 
   /** One of the words that are allowed. */
@@ -84,16 +82,13 @@ export class FieldReader {
       const message = `\`${field}\` is a map, and a list of names is required.`
       return this.report('field-type', node, message)
     }
-    const words: Word[] = []
-    for (const item of node.items) {
+    const words = node.items.flatMap((item): Word[] => {
       const text = item.kind === 'scalar' ? item.text.trim() : ''
-      if (text !== '') words.push({ text, node: item })
-      else {
-        const found = item.kind === 'scalar' ? 'empty' : describe(item)
-        const message = `An entry of \`${field}\` is ${found}; it must be a name.`
-        this.report('field-type', item, message)
-      }
-    }
+      if (text !== '') return [{ text, node: item }]
+      const found = item.kind === 'scalar' ? 'empty' : describe(item)
+      this.report('field-type', item, `An entry of \`${field}\` is ${found}; it must be a name.`)
+      return []
+    })
     return words.length === node.items.length ? words : undefined
   }
 
@@ -108,10 +103,7 @@ export class FieldReader {
 }
 
 /** One word of a list, with the place it stands at. */
-interface Word {
-  text: string
-  node: YamlNode
-}
+type Word = { text: string; node: YamlNode }
 
 /** The hint for a word that is not one of those known. */
 export function didYouMean(word: string, known: Iterable<string>): string | undefined {

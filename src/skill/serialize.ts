@@ -19,7 +19,7 @@ export function serializeSkill({ fields, body }: SkillSource): string {
     ...line('description', fields.description),
     ...line('license', fields.license),
     ...line('compatibility', fields.compatibility),
-    ...line('allowed-tools', toolsText(fields)),
+    ...line('allowed-tools', fields.allowedTools && formatAllowedTools(fields.allowedTools)),
     ...triggerLines(fields.triggers ?? []),
     ...line('run', fields.run),
     ...(fields.sandbox === true ? ['sandbox: true'] : []),
@@ -39,10 +39,6 @@ export function serializeSkill({ fields, body }: SkillSource): string {
 
 function line(name: string, text: string | undefined): string[] {
   return text === undefined ? [] : [`${name}: ${quoteText(text)}`]
-}
-
-function toolsText({ allowedTools }: SkillSource['fields']): string | undefined {
-  return allowedTools === undefined ? undefined : formatAllowedTools(allowedTools)
 }
 
 function triggerLines(triggers: readonly TriggerDeclaration[]): string[] {
@@ -91,7 +87,9 @@ function wordLines(name: string, words: readonly string[]): string[] {
  */
 export function newSkillText(name: string, description?: string): string {
   const title = name.replaceAll('-', ' ').replace(/^./u, (letter) => letter.toUpperCase())
-  const text = description?.trim().replace(/\s+/g, ' ') ?? defaultDescription(title)
+  const text =
+    description?.trim().replace(/\s+/g, ' ') ??
+    `Describes in one sentence what "${title}" produces and from which input. Use when the user asks for it, and name the words the user would say.`
   return `---
 name: ${quoteText(name)}
 description: ${quoteText(text)}
@@ -119,10 +117,6 @@ Say what to do when the input is missing, unreadable or ambiguous.
 `
 }
 
-function defaultDescription(title: string): string {
-  return `Describes in one sentence what "${title}" produces and from which input. Use when the user asks for it, and name the words the user would say.`
-}
-
 /**
  * A text as a YAML scalar on one line: plain where every reader takes it for the same string, else
  * in double quotes, whose escapes are those of JSON.
@@ -137,9 +131,8 @@ export function quoteText(text: string): string {
 
 /** The text in double quotes, whatever it is. */
 export function doubleQuoted(text: string): string {
-  return JSON.stringify(text).replace(/[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu, escaped)
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  return JSON.stringify(text).replace(
+    /[\p{Cc}\u2028\u2029\ufeff\ufffe\uffff]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 }

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
+import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { fieldTable } from '../../src/skill/field-table.ts'
-import { frontmatterJsonSchema, frontmatterSchema, loadZod } from '../../src/skill/schema.ts'
+import { frontmatterJsonSchema } from '../../src/skill/schema.ts'
 import { validateSkill } from '../../src/skill/validate.ts'
 
-const schema = frontmatterSchema(loadZod())
+const accepts = new Ajv({ strict: false }).compile(frontmatterJsonSchema())
 const base = { name: 'a', description: 'Extracts text from PDFs. Use when asked about forms.' }
 
 /** The same value judged by both; JSON is YAML. */
@@ -15,8 +16,7 @@ function judge(value: object): { accepted: boolean; errors: string[]; warnings: 
   const { diagnostics } = validateSkill(text, { path: 'a', directoryName: undefined })
   const of = (severity: string): string[] =>
     diagnostics.filter((it) => it.severity === severity).map(({ code }) => code)
-  const { success: accepted } = schema.safeParse(value)
-  return { accepted, errors: of('error'), warnings: of('warning') }
+  return { accepted: accepts(value), errors: of('error'), warnings: of('warning') }
 }
 
 /** Client fields have no form to check, and the schema cannot look into the text of hooks. */

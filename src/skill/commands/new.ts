@@ -1,19 +1,14 @@
 import { lstatSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { defineCommand } from '../../core/command.ts'
-import { hasErrors } from '../../core/diagnostic.ts'
+
 import { SkillrailError, UsageError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { newSkillText } from '../serialize.ts'
 import { validateSkill } from '../validate.ts'
 
-interface NewSkill {
-  name: string
-  /** Of the `SKILL.md`, relative to the working directory. */
-  path: string
-  written: boolean
-  text: string
-}
+/** `path` of the `SKILL.md`, relative to the working directory. */
+type NewSkill = { name: string; path: string; written: boolean; text: string }
 
 export const command = defineCommand<NewSkill>()({
   arguments: { '<name>': 'a-z, 0-9 and single hyphens' },
@@ -41,19 +36,15 @@ export const command = defineCommand<NewSkill>()({
     const path = relative(runtime.cwd, file)
     const text = newSkillText(name, description)
     const { diagnostics } = validateSkill(text, { path, directoryName: name })
-    if (hasErrors(diagnostics)) {
-      throw new UsageError({
-        code: 'wrong-use',
-        message: `a skill ${name} with this description would not be valid`,
-        diagnostics: diagnostics.filter(({ severity }) => severity === 'error'),
-      })
+    const errors = diagnostics.filter(({ severity }) => severity === 'error')
+    if (errors.length > 0) {
+      const message = `a skill ${name} with this description would not be valid`
+      throw new UsageError({ code: 'wrong-use', message, diagnostics: errors })
     }
     if (lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
-      throw new SkillrailError({
-        code: 'skill-exists',
-        message: `${relative(runtime.cwd, directory)} exists already; nothing was written`,
-        hint: 'Choose another name, or another folder with --dir.',
-      })
+      const message = `${relative(runtime.cwd, directory)} exists already; nothing was written`
+      const hint = 'Choose another name, or another folder with --dir.'
+      throw new SkillrailError({ code: 'skill-exists', message, hint })
     }
     if (!dryRun) await writeFileAtomic(file, text)
     diagnose(diagnostics)

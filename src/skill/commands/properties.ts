@@ -15,21 +15,17 @@ export const command = defineCommand<object>()({
   examples: ['properties skills/pdf-processing'],
   async run({ runtime, settings }, { arguments: [reference = ''] }) {
     const { path } = findSkill(reference, discoverOptionsFrom(runtime, settings))
-    return propertiesOf(documentAt(path))
+    const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
+    if (!reading.ok) {
+      throw new SkillLoadError({ code: reading.code, message: `${reading.message}.` })
+    }
+    const { skill, diagnostics } = parseSkill(reading.text, { path })
+    if (skill !== undefined) return propertiesOf(skill)
+    const message = `${path} has no usable frontmatter.`
+    throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
   },
   render: (properties) => `${JSON.stringify(properties, null, 2)}\n`,
 })
-
-function documentAt(path: string): SkillDocument {
-  const reading = readRegularFile(path, { maxBytes: maxSkillBytes })
-  if (!reading.ok) {
-    throw new SkillLoadError({ code: reading.code, message: `${reading.message}.` })
-  }
-  const { skill, diagnostics } = parseSkill(reading.text, { path })
-  if (skill !== undefined) return skill
-  const message = `${path} has no usable frontmatter.`
-  throw new SkillParseError({ code: 'skill-unusable', message, diagnostics })
-}
 
 /** The specification's fields, under their own names; what is absent is left out. */
 function propertiesOf({ fields, frontmatter }: SkillDocument): object {

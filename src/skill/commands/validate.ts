@@ -109,10 +109,8 @@ function summaryLine(
   { checked, invalid, errors, warnings }: ValidateResult['summary'],
   { style }: Screen,
 ): string {
-  const verdict =
-    invalid === 0
-      ? style('green', checked === 1 ? 'valid' : 'all valid')
-      : style('red', `${invalid} invalid`)
+  const good = style('green', checked === 1 ? 'valid' : 'all valid')
+  const verdict = invalid === 0 ? good : style('red', `${invalid} invalid`)
   const found = `${amount(errors, 'error')}, ${amount(warnings, 'warning')}`
   return `${amount(checked, 'skill')} checked, ${verdict}: ${found}`
 }

@@ -11,7 +11,6 @@ import { SkillNotFoundError } from '../errors.ts'
 import { type FixChange, fixSkill } from '../fix.ts'
 import type { Validation } from '../validate.ts'
 
-/** What `validate` says about one file. */
 export interface SkillVerdict {
   path: string
   name: string | null
@@ -52,9 +51,8 @@ export function* validationTargets(
       if (paths.length > 1) seen.add(target.file)
       yield target
     }
-    if (found) continue
     const message = `${path} holds no SKILL.md, nor does a folder below it`
-    throw notFound(message, 'skillrail new NAME makes a skill.')
+    if (!found) throw notFound(message, 'skillrail new NAME makes a skill.')
   }
 }
 
@@ -112,22 +110,19 @@ export function verdictOn(target: ValidationTarget, options: VerdictOptions): Sk
     return unreadable({ code, severity: 'error', message, path, hint })
   }
   const { bytes } = reading
+  const directory = dirname(file)
   const verdict = (content: string | Uint8Array): SkillVerdict => {
-    const directory = dirname(file)
     const location = { path, directory, directoryName: basename(directory) }
     const { name = null, valid, diagnostics } = options.validate(content, location)
     return { path, name, valid, diagnostics }
   }
   if (options.fix === undefined || !isUtf8(bytes)) return verdict(bytes)
   const text = new TextDecoder('utf8', { ignoreBOM: true }).decode(bytes)
-  const fixed = fixSkill(text)
-  const { changes } = fixed
-  if (changes.length === 0) return verdict(text)
-  const after = verdict(fixed.text)
-  if (options.fix === 'show') {
-    return { ...after, changes, diff: unifiedDiff(path, text, fixed.text) }
-  }
-  const failure = write(file, fixed.text)
+  const { text: fixed, changes } = fixSkill(text)
+  const after = verdict(fixed)
+  if (changes.length === 0) return after
+  if (options.fix === 'show') return { ...after, changes, diff: unifiedDiff(path, text, fixed) }
+  const failure = write(file, fixed)
   if (failure === undefined) return { ...after, changes }
   const message = `The file was not written, so ${changes.length} changes are missing: ${failure}`
   const unwritten = { code: 'fix-not-written', severity: 'error' as const, message, path }

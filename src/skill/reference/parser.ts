@@ -5,12 +5,8 @@ type StrictNode =
   | { kind: 'scalar'; text: string; plain: boolean; mark: Mark }
   | { kind: 'list'; items: StrictNode[]; mark: Mark }
   | StrictMap
-
-interface StrictMap {
-  kind: 'map'
-  entries: { key: StrictNode; value: StrictNode }[]
-  mark: Mark
-}
+type StrictEntry = { key: StrictNode; value: StrictNode }
+type StrictMap = { kind: 'map'; entries: StrictEntry[]; mark: Mark }
 
 /** Collections inside one another before the reference validator's own stack ends. */
 const deepestNesting = 247
@@ -78,7 +74,7 @@ function parseItems(scanner: Scanner, depth: number, ends: readonly Token['kind'
 
 function parseMap(scanner: Scanner, mark: Mark, depth: number): StrictMap {
   scanner.take()
-  const entries: StrictMap['entries'] = []
+  const entries: StrictEntry[] = []
   while (scanner.isAt('key', 'value')) {
     const key = parseKey(scanner, depth + 1)
     entries.push({ key, value: parseValue(scanner, depth + 1) })

@@ -1,15 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { compareText, type Diagnostic } from '../../core/diagnostic.ts'
 import { type RuleCode, referenceSource } from '../rules.ts'
-import type { Validation } from '../validate.ts'
+import type { ValidateOptions, Validation } from '../validate.ts'
 import { type Mark, StrictFailure, type StrictFailureKind } from './cursor.ts'
 import { readReferenceFields, type StrictField } from './parser.ts'
-
-interface ReferenceOptions {
-  path: string
-  /** The last part of the directory's path; undefined leaves out the rule that compares it. */
-  directoryName: string | undefined
-}
 
 /** One complaint of the reference validator. `mark` counts from 0, from behind the opening `---`. */
 interface Complaint {
@@ -24,7 +18,7 @@ interface Complaint {
  */
 export function validateReference(
   content: string | Uint8Array,
-  { path, directoryName }: ReferenceOptions,
+  { path, directoryName }: Pick<ValidateOptions, 'path' | 'directoryName'>,
 ): Validation {
   const { fields, complaints } = read(content, directoryName)
   const diagnostics = complaints.map(({ code, message, mark }): Diagnostic => {
@@ -90,17 +84,12 @@ function checkFields(
   directoryName: string | undefined,
 ): Complaint[] {
   const unknown = fields.filter(({ name }) => !allowed.includes(name))
-  const complaints: Complaint[] = []
-  if (unknown.length > 0) {
-    const names = unknown.map(({ name }) => name).toSorted(compareText)
-    const list = allowed.map((name) => `'${name}'`).join(', ')
-    const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
-    complaints.push({ code: 'unknown-field', message, mark: unknown[0]?.mark })
-  }
-  const named = (name: string): StrictField | undefined =>
-    fields.find((field) => field.name === name)
+  const names = unknown.map(({ name }) => name).toSorted(compareText)
+  const list = allowed.map((name) => `'${name}'`).join(', ')
+  const message = `Unexpected fields in frontmatter: ${names.join(', ')}. Only [${list}] are allowed.`
+  const named = (name: string) => fields.find((field) => field.name === name)
   return [
-    ...complaints,
+    ...unknown.slice(0, 1).map(({ mark }) => ({ code: 'unknown-field', message, mark }) as const),
     ...checkName(named('name'), directoryName),
     ...checkDescription(named('description')),
     ...checkCompatibility(named('compatibility')),
@@ -163,10 +152,8 @@ function checkCompatibility(field: StrictField | undefined): Complaint[] {
   return length > 500 ? [{ code: 'compatibility-too-long', message, mark }] : []
 }
 
-/**
- * Strings as Python 3.11, which runs the reference validator, sees them: Unicode 14, its own set of
- * blanks, lengths in code points.
- */
+// Strings as Python 3.11, which runs the reference validator, sees them: Unicode 14, its own set of
+// blanks, lengths in code points.
 
 /** Letters, digits and compatibility forms that came after Unicode 14; to Python they are unassigned. */
 const laterCharacters =
@@ -202,10 +189,9 @@ export function pythonNfkc(text: string): string {
 /** Whether `str.lower()` would change nothing. */
 export function isPythonLower(text: string): boolean {
   if (isAscii(text)) return !/[A-Z]/.test(text)
-  for (const character of text) {
-    if (character !== character.toLowerCase() && !laterCharacters.test(character)) return false
-  }
-  return true
+  return Array.from(text).every(
+    (character) => character === character.toLowerCase() || laterCharacters.test(character),
+  )
 }
 
 /** Whether every character is a hyphen or alphanumeric by `str.isalnum()`. */
