@@ -1,12 +1,13 @@
+import { posix } from 'node:path'
 import { compareText } from '../core/diagnostic.ts'
 import { estimateTokens } from '../core/text.ts'
 import type { FieldReader } from './field-values.ts'
 import type { SkillFiles } from './model.ts'
-import { findReferences, type SkillReference } from './references.ts'
+import { findReferences } from './references.ts'
 import type { Position } from './rules.ts'
 
-export interface AdviceInput {
-  description: { text: string; at: Position } | undefined
+interface AdviceInput {
+  description: { text: string | undefined; at: Position | undefined }
   body: string
   /** The line of the file on which the body begins. */
   bodyLine: number
@@ -19,13 +20,10 @@ const tokenLimit = 5000
 
 /** Reports what makes a skill better without being wrong now; every diagnostic is an `info`. */
 export function adviseOnSkill(reader: FieldReader, input: AdviceInput): void {
-  const { description, bodyLine } = input
-  if (description !== undefined) adviseOnDescription(reader, description.text, description.at)
+  const { text, at } = input.description
+  if (text !== undefined) adviseOnDescription(reader, text, at)
   adviseOnLength(reader, input)
-  const paths = input.files && pathsOf(input.files)
-  for (const reference of findReferences(input.body)) {
-    adviseOnReference(reader, bodyLine, paths, reference)
-  }
+  adviseOnReferences(reader, input)
   adviseOnScripts(reader, input)
 }
 
@@ -46,36 +44,23 @@ function adviseOnLength(reader: FieldReader, input: AdviceInput): void {
   }
 }
 
-function adviseOnReference(
-  reader: FieldReader,
-  bodyLine: number,
-  paths: ReadonlySet<string> | undefined,
-  { target, line }: SkillReference,
-): void {
-  const at = { line: bodyLine + line - 1, column: 1 }
-  const refers = `The body refers to \`${target}\``
-  const path = normalise(target)
-  if (path === undefined) {
-    const hint = 'A skill that is installed alone will not find it; bring the file along.'
-    reader.report('reference-outside', at, `${refers}, outside the skill.`, hint)
-  } else if (paths !== undefined && !paths.has(path)) {
-    const hint = 'Add the file or correct the path.'
-    reader.report('reference-missing', at, `${refers}, which does not exist.`, hint)
-  } else if (path.split('/').length > 2) {
-    const hint = 'Keep files that the body names directly below one directory of the skill.'
-    reader.report('reference-deep', at, `${refers}, more than one level deep.`, hint)
+function adviseOnReferences(reader: FieldReader, { body, bodyLine, files }: AdviceInput): void {
+  const paths = files && pathsOf(files)
+  for (const { target, line } of findReferences(body)) {
+    const at = { line: bodyLine + line - 1, column: 1 }
+    const refers = `The body refers to \`${target}\``
+    const path = posix.join('.', target).replace(/\/$/, '').replace(/^\.$/, '')
+    if (/^\.\.(?:\/|$)/.test(path)) {
+      const hint = 'A skill that is installed alone will not find it; bring the file along.'
+      reader.report('reference-outside', at, `${refers}, outside the skill.`, hint)
+    } else if (paths !== undefined && !paths.has(path)) {
+      const hint = 'Add the file or correct the path.'
+      reader.report('reference-missing', at, `${refers}, which does not exist.`, hint)
+    } else if (path.split('/').length > 2) {
+      const hint = 'Keep files that the body names directly below one directory of the skill.'
+      reader.report('reference-deep', at, `${refers}, more than one level deep.`, hint)
+    }
   }
-}
-
-/** The path without `.` and `..`; undefined where it leaves the skill. */
-function normalise(target: string): string | undefined {
-  const parts: string[] = []
-  for (const part of target.split('/')) {
-    if (part === '' || part === '.') continue
-    if (part !== '..') parts.push(part)
-    else if (parts.pop() === undefined) return undefined
-  }
-  return parts.join('/')
 }
 
 /** What a body may refer to: the files, and the directories above them. */
@@ -118,7 +103,7 @@ function isHandedOver(body: string, path: string): boolean {
 }
 
 /** Advice about the one text by which a model chooses the skill. */
-function adviseOnDescription(reader: FieldReader, text: string, at: Position): void {
+function adviseOnDescription(reader: FieldReader, text: string, at: Position | undefined): void {
   const person = wrongPerson(text)
   if (person !== undefined) {
     const message = `The description speaks in the ${person} person.`
@@ -142,15 +127,12 @@ const occasion =
 
 /** Fewer than four words that carry meaning do not separate one skill from a hundred others. */
 function isVague(text: string): boolean {
-  if (unspacedScript.test(text)) return Array.from(text).length < 12
+  // Thai, kana and Han are written without blanks between words.
+  if (/[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/.test(text)) return Array.from(text).length < 12
   const words = text.toLowerCase().split(/[\s"'(),.:;!?/<>`[\]{}]+/)
-  return (
-    words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word) && !emptyWords.has(word)).length < 4
-  )
+  const says = words.filter((word) => /[a-z0-9\u00c0-\uffff]/.test(word) && !emptyWords.has(word))
+  return says.length < 4
 }
-
-/** Scripts that write without blanks between words: Thai, kana, Han. */
-const unspacedScript = /[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]/
 
 const emptyWords = new Set(
   'a an and any are as at by can do does for from helps help helper in is it its of on or skill that the this thing things to tool use used useful various with work working works stuff your'.split(

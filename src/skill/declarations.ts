@@ -236,10 +236,6 @@ export function readHooks(reader: FieldReader, node: YamlNode | undefined): Json
     problem = messageOf(error)
   }
   const message = `\`hooks\` is ${describe(node)} that is not a JSON object: ${problem}.`
-  return reader.report(
-    'field-type',
-    node,
-    message,
-    'Write a map by event, or the same as JSON text.',
-  )
+  const hint = 'Write a map by event, or the same as JSON text.'
+  return reader.report('field-type', node, message, hint)
 }

@@ -7,12 +7,6 @@ import { describe, FieldReader, isNull } from './field-values.ts'
 import type { AllowedTool, SkillFields } from './model.ts'
 import type { YamlEntry, YamlMap, YamlNode } from './read-yaml.ts'
 
-/** The typed fields of a frontmatter, and what is wrong with them. */
-export interface FieldsReading {
-  fields: SkillFields
-  diagnostics: Diagnostic[]
-}
-
 /**
  * Reads every field that Skillrail acts on. Types and forms are checked here, for every purpose;
  * what only the written specification wants (lengths, names, unknown fields) `validate` adds.
@@ -20,7 +14,10 @@ export interface FieldsReading {
  * An extension at the top level takes precedence over the same below `metadata`. A field that cannot
  * be used is an error here and undefined, or its default, in the result.
  */
-export function readFields(root: YamlMap, options: { path: string }): FieldsReading {
+export function readFields(
+  root: YamlMap,
+  options: { path: string },
+): { fields: SkillFields; diagnostics: Diagnostic[] } {
   const diagnostics: Diagnostic[] = []
   const reader = new FieldReader(options.path, diagnostics)
   const top = new Map(root.entries.map((entry) => [entry.key.text, entry]))

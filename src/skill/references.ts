@@ -31,12 +31,8 @@ export function findReferences(body: string): SkillReference[] {
   for (const [index, line] of body.split('\n').entries()) {
     if (line.length > longestLine) continue
     const opened = line.includes('```') || line.includes('~~~') ? fenceOf(line) : undefined
-    if (fence === undefined && opened !== undefined) {
-      fence = opened
-      continue
-    }
-    if (fence !== undefined && opened !== undefined && closes(opened, fence)) {
-      fence = undefined
+    if (opened !== undefined && (fence === undefined || closes(opened, fence))) {
+      fence = fence === undefined ? opened : undefined
       continue
     }
     if (!mayRefer(line)) continue
@@ -44,7 +40,7 @@ export function findReferences(body: string): SkillReference[] {
       for (const target of linkTargets(line)) add(target, index + 1, 'link')
     }
     if (fence === undefined || shellLanguages.has(fence.language)) {
-      for (const target of barePaths(withoutLinks(line))) add(target, index + 1, 'path')
+      for (const target of barePaths(line.replace(linkPattern, ' '))) add(target, index + 1, 'path')
     }
   }
   return [...found.values()]
@@ -85,10 +81,6 @@ function linkTargets(line: string): string[] {
     const target = decode((angled ?? plain ?? '').split(/[#?]/, 1)[0] ?? '').replace(/^\.\//, '')
     return isRelativeFile(target) ? [target] : []
   })
-}
-
-function withoutLinks(line: string): string {
-  return line.replace(linkPattern, ' ')
 }
 
 const barePattern =
@@ -150,12 +142,7 @@ function withoutSpans(text: string): string {
     start: index,
     end: index + length,
   }))
-  const closings = new Map<number, Run[]>()
-  for (const run of runs.toReversed()) {
-    const same = closings.get(run.end - run.start)
-    if (same === undefined) closings.set(run.end - run.start, [run])
-    else same.push(run)
-  }
+  const closings = Map.groupBy(runs.toReversed(), ({ start, end }) => end - start)
   let [kept, from] = ['', 0]
   for (const run of runs) {
     if (run.start < from) continue

@@ -2,7 +2,7 @@ import { compareDiagnostics, type Diagnostic, hasErrors } from '../core/diagnost
 import { adviseOnSkill } from './advice.ts'
 import { hasCommas } from './allowed-tools.ts'
 import { besideChain, reportUnknown } from './declarations.ts'
-import { type FieldDefinition, metadataFields, topFields } from './field-table.ts'
+import { metadataFields, topFields } from './field-table.ts'
 import { describe, FieldReader, isNull } from './field-values.ts'
 import { readFields } from './fields.ts'
 import type { SkillFields, SkillFiles } from './model.ts'
@@ -50,7 +50,7 @@ export async function validateReference(
   return port.validateReference(content, options)
 }
 
-/** The verdict of the written specification on a frontmatter that could be read, and advice. */
+/** What the written specification says of a frontmatter that could be read, and advice. */
 function validateSpec(
   root: YamlMap,
   { body, bodyLine }: { body: string; bodyLine: number },
@@ -61,16 +61,31 @@ function validateSpec(
   const reader = new FieldReader(path, diagnostics)
   const values = new Map(root.entries.map(({ key, value }) => [key.text, value]))
   for (const entry of root.entries) checkField(reader, entry)
-  checkNameField(reader, values.get('name'), name, directoryName, root)
-  checkDescription(reader, values.get('description'), description, root)
+  const at = values.get('description')
+  if (name !== undefined) checkName(reader, values.get('name'), name, directoryName)
+  else reportMissing(reader, 'name', values, root, `Add \`name: ${directoryName ?? 'my-skill'}\`.`)
+  if (description === undefined) {
+    const hint = 'Add `description:` with what the skill does and when to use it.'
+    reportMissing(reader, 'description', values, root, hint)
+  } else checkLength(reader, 'description', at, 1024)
   checkCompatibility(reader, values.get('compatibility'))
   checkTools(reader, values.get('allowed-tools'))
   checkMetadata(reader, values.get('metadata'))
-  const at = values.get('description')
-  const shown =
-    description === undefined || at === undefined ? undefined : { text: description, at }
-  adviseOnSkill(reader, { body, bodyLine, files, description: shown })
+  adviseOnSkill(reader, { body, bodyLine, files, description: { text: description, at } })
   return { fields, diagnostics: diagnostics.toSorted(compareDiagnostics) }
+}
+
+function reportMissing(
+  reader: FieldReader,
+  field: 'name' | 'description',
+  values: ReadonlyMap<string, YamlNode>,
+  root: YamlMap,
+  hint: string,
+): void {
+  const node = values.get(field) ?? root
+  // A list or a map in its place was reported already.
+  if (node !== root && node.kind !== 'scalar') return
+  reader.report(`${field}-missing`, node, `The skill has no \`${field}\`.`, hint)
 }
 
 /** Whether the field is known, and whether a text was written as something else. */
@@ -83,14 +98,21 @@ function checkField(reader: FieldReader, { key, value }: YamlEntry): void {
     const message = `\`${name}\` is a field of ${field.clients.join(' and ')}; others ignore it.`
     reader.report('client-field', key, message)
   } else if (!ownEmptyRule.has(name) && isEmpty(value)) reportEmpty(reader, name, value)
-  else {
-    const unquoted = unquotedText(field, value)
+  else if (textKinds.has(field.kind)) {
+    // A value, or an entry of a list, that YAML takes for something other than the text it is.
+    const nodes = value.kind === 'list' ? value.items : [value]
+    const unquoted = nodes.find(
+      (node): node is YamlScalar =>
+        node.kind === 'scalar' && node.value !== null && typeof node.value !== 'string',
+    )
     if (unquoted === undefined) return
     const { text } = unquoted
     const message = `\`${text}\` in \`${name}\` is not a string in YAML; it is read as text.`
     reader.report('text-unquoted', unquoted, message, `Quote it: \`"${text}"\`.`)
   }
 }
+
+const textKinds: ReadonlySet<string> = new Set(['text', 'path', 'tools', 'names'])
 
 /** Fields with a rule of their own about being empty. */
 const ownEmptyRule: ReadonlySet<string> = new Set([
@@ -109,29 +131,6 @@ function reportEmpty(reader: FieldReader, name: string, value: YamlNode): void {
   reader.report('field-empty', value, message, 'Give it a value, or remove it.')
 }
 
-/** A value, or an entry of a list, that YAML takes for something other than the text it is. */
-function unquotedText({ kind }: FieldDefinition, value: YamlNode): YamlScalar | undefined {
-  if (kind !== 'text' && kind !== 'path' && kind !== 'tools' && kind !== 'names') return undefined
-  const nodes = value.kind === 'list' ? value.items : [value]
-  return nodes.find(
-    (node): node is YamlScalar =>
-      node.kind === 'scalar' && (typeof node.value === 'number' || typeof node.value === 'boolean'),
-  )
-}
-
-function checkDescription(
-  reader: FieldReader,
-  node: YamlNode | undefined,
-  description: string | undefined,
-  root: YamlMap,
-): void {
-  if (node !== undefined && node.kind !== 'scalar') return
-  if (description === undefined || node === undefined) {
-    const hint = 'Add `description:` with what the skill does and when to use it.'
-    reader.report('description-missing', node ?? root, 'The skill has no `description`.', hint)
-  } else checkLength(reader, 'description', node, 1024)
-}
-
 function checkCompatibility(reader: FieldReader, node: YamlNode | undefined): void {
   if (node?.kind !== 'scalar') return
   if (!isEmpty(node)) return checkLength(reader, 'compatibility', node, 500)
@@ -143,10 +142,11 @@ function checkCompatibility(reader: FieldReader, node: YamlNode | undefined): vo
 function checkLength(
   reader: FieldReader,
   name: 'description' | 'compatibility',
-  node: YamlScalar,
+  node: YamlNode | undefined,
   limit: number,
 ): void {
-  const length = node.text.length <= limit ? 0 : Array.from(node.text).length
+  const text = node?.kind === 'scalar' ? node.text : ''
+  const length = text.length <= limit ? 0 : Array.from(text).length
   if (length <= limit) return
   const message = `\`${name}\` has ${length} characters; ${limit} are allowed.`
   reader.report(`${name}-too-long`, node, message, `Shorten it by ${length - limit}.`)
@@ -192,18 +192,12 @@ const longestName = 64
  * What the specification says about a name. Lengths count code points. Letters outside a-z that the
  * reference validator lets pass are a warning; characters that nobody accepts are an error.
  */
-function checkNameField(
+function checkName(
   reader: FieldReader,
   node: YamlNode | undefined,
-  written: string | undefined,
+  written: string,
   directoryName: string | undefined,
-  root: YamlMap,
 ): void {
-  if (written === undefined) {
-    if (node !== undefined && node.kind !== 'scalar') return
-    const hint = `Add \`name: ${directoryName ?? 'my-skill'}\`.`
-    return reader.report('name-missing', node ?? root, 'The skill has no `name`.', hint)
-  }
   const isPlain = /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(written)
   if (isPlain && written.length <= longestName && directoryName === written) return
   const name = written.normalize('NFKC')
@@ -213,7 +207,9 @@ function checkNameField(
   const length = Array.from(name).length
   const tooLong = `The name has ${length} characters; ${longestName} are allowed.`
   report(length > longestName, 'name-too-long', tooLong)
-  const hint = suggestion(name)
+  const plain = name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '-')
+  const meant = plain.replace(/^-|-$/g, '')
+  const hint = meant === '' || meant === name ? undefined : `Call it \`${meant}\`.`
   const isUpper = name !== name.toLowerCase()
   report(isUpper, 'name-uppercase', `The name \`${name}\` has upper-case letters.`, hint)
   const edge = `The name \`${name}\` begins or ends with a hyphen.`
@@ -231,12 +227,4 @@ function checkNameField(
   const mismatch = `The skill is named \`${name}\`, its directory \`${directoryName}\`.`
   const advice = 'Rename the directory or the skill; clients find a skill by both.'
   report(isElsewhere, 'name-directory-mismatch', mismatch, advice)
-}
-
-function suggestion(name: string): string | undefined {
-  const meant = name
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '-')
-    .replace(/^-|-$/g, '')
-  return meant === '' || meant === name ? undefined : `Call it \`${meant}\`.`
 }
