@@ -72,12 +72,7 @@ function checkText(text: AuditedText): void {
   checkSecrets(text)
 }
 
-/**
- * The text of a file, as far as the limits go, or undefined for one that is not text. What kind of
- * file it is, and what was not read, goes to the findings.
- *
- * @param left bytes that may still be read of this skill
- */
+/** The text of a file as far as the limits and `left` bytes go; undefined for one that is not text. */
 function openText(
   directory: string,
   { path: file, size, mode }: TreeEntry & { kind: 'file' },

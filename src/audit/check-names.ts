@@ -39,11 +39,7 @@ function isNear(a: string, b: string): boolean {
   return isSwap || (left.length <= 1 && right.length <= 1)
 }
 
-/**
- * A name with every letter replaced by the one it is taken for. Two names with one skeleton look
- * alike. A small part of Unicode's confusables: what imitates the letters, digits and hyphens that
- * names of skills consist of.
- */
+/** A name with each letter replaced by the one it is taken for: a small part of Unicode's confusables. */
 function skeletonOf(name: string): string {
   const latin = /^[a-z0-9-]*$/.test(name)
     ? name.replaceAll('0', 'o').replaceAll('1', 'l')

@@ -30,10 +30,7 @@ export interface Tree {
   stopped: readonly { limit: 'too-many-files' | 'too-deep'; path: string }[]
 }
 
-/**
- * The entries below a directory, by their own names: no link is followed, no file opened, and
- * `.git` and `node_modules` are entries that nobody looks into. Never throws.
- */
+/** The entries below a directory. Follows no link, opens no file, looks into no `.git` or `node_modules`. */
 export function readTree(directory: string): Tree {
   const root = realPathOf(directory) ?? resolve(directory)
   const entries: TreeEntry[] = []
@@ -99,10 +96,7 @@ function entryAt(root: string, directory: string, path: string): TreeEntry {
   }
 }
 
-/**
- * Where a link leads. One that leads nowhere here may lead to a key on another machine, so its
- * text counts then.
- */
+/** Where a link leads. A link that leads nowhere here may lead to a key on another machine. */
 function linkAt(root: string, full: string, path: string): TreeEntry {
   const target = readlinkSync(full)
   const real = realPathOf(full)

@@ -2,11 +2,7 @@ import type { Check, CheckContext } from '../core/check.ts'
 
 import { bestRun, hooksStatus, type PlatformStatus, probeHook } from './status.ts'
 
-/**
- * Whether the hook of each client is registered and will run.
- *
- * @param probe call the hook as every client would, and look at what comes back.
- */
+/** Whether the hook of each client is registered and will run; `probe` calls it as each client would. */
 export async function checkHooks({ runtime }: CheckContext, probe: boolean): Promise<Check[]> {
   const { launcher, probe: call, platforms } = await hooksStatus(runtime)
   const registered = platforms.filter(

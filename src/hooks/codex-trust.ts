@@ -23,7 +23,6 @@ const listing = 2
 /**
  * Asks Codex over its own interface whether it will run our hook for a directory. We only ask: to
  * trust a hook is for the user.
- *
  * @param program the `codex` program; it is started and ended.
  */
 export async function codexTrust(

@@ -9,9 +9,8 @@ export interface ContextLimit {
 }
 
 /**
- * The text for the model: what each part of the hook prints, in order, at most `limit.amount` each.
- * References keep their order; one that no longer fits as a whole is named with its path instead, to
- * be read first, and is one of `rest`.
+ * What each part of the hook prints. A reference that no longer fits as a whole is named with its
+ * path instead, and is one of `rest`.
  */
 export function shareContext(
   references: readonly InjectedReference[],

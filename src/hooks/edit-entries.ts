@@ -7,7 +7,6 @@ type EntryRegistration = Registration & { kind: 'entry' }
 /**
  * Returns the configuration with our entry in it exactly once. Everything else stays unchanged, comments
  * and spaces included; the same text if the entry is there already.
- *
  * @param text undefined for a file that does not exist.
  * @throws {SkillrailError} `client-configuration-broken` with the line, for text that is not JSON or
  * holds something else where the list belongs.
@@ -70,7 +69,6 @@ export function madeFor(text: string, registration: EntryRegistration, path: str
 
 /**
  * The configuration without anything of ours.
- *
  * @param made what was made for the entry, which goes too where nothing else has come into it. Where
  * that is not known, whatever is empty without the entry is taken for ours.
  */
@@ -99,10 +97,7 @@ export function ownCommands(text: string, { list }: EntryRegistration, path: str
   return commands.filter((command) => command.includes(launcherName))
 }
 
-/**
- * Without our items, our handlers in items of others, and the objects and lists that are empty then
- * but for the first `found`. One that only a comment is left in stays.
- */
+/** Without our items and handlers, and what is empty then but for the first `found` levels of the list. */
 function withoutOurs(json: JsonText, list: readonly string[], found: number): JsonText {
   const items = itemsOf(json, list)
   const index = items.findIndex(isOurs)

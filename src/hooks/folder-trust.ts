@@ -26,11 +26,7 @@ export interface FolderTrust {
   reason: string
 }
 
-/**
- * Whether a client trusts a folder. A file that is missing or broken is an answer, not an error.
- *
- * @param folder a real path, absolute.
- */
+/** Whether a client trusts a folder, given as a real path. A missing or broken file is an answer. */
 export async function folderTrust(
   platform: Platform,
   folder: string,
@@ -192,10 +188,7 @@ function verdictOf(rule: FolderRule | undefined, path: string): FolderTrust {
   return { state, reason: `${path} says ${String(rule.level)} of ${rule.place}` }
 }
 
-/**
- * The root of the repository that a folder is in; of a linked work tree the root of its main one,
- * which is what the clients ask about. Undefined outside a repository.
- */
+/** The root of the repository around a folder; of a linked work tree the root of its main one. */
 function repositoryRoot(folder: string): string | undefined {
   const root = upTo(folder, parse(folder).root).find((candidate) =>
     existsSync(join(candidate, '.git')),

@@ -54,10 +54,7 @@ function agreedParts(path: string, of: number): number {
   }
 }
 
-/**
- * The references that a session has not got yet, for `hooks.repeat: session`. What is new is noted
- * under `turn`; all parts of one turn see the same.
- */
+/** The references that a session has not got yet, for `hooks.repeat: session`; noted under `turn`. */
 export function withoutGiven(
   runtime: Runtime,
   session: string,

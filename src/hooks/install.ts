@@ -22,10 +22,7 @@ import {
 } from './registration.ts'
 import { cacheDirectory } from './trigger-cache.ts'
 
-interface InstallOptions {
-  scope: HookScope
-  dryRun?: boolean | undefined
-}
+type InstallOptions = { scope: HookScope; dryRun?: boolean | undefined }
 
 export interface FileChange {
   platform: Platform
@@ -39,10 +36,8 @@ export interface FileChange {
 }
 
 /**
- * Registers the hook with one client. Idempotent; what others wrote into the file stays.
- *
- * @throws {SkillrailError} `client-configuration-broken` (with the line) or `file-foreign`, and the
- * file is untouched; `hook-unwritable` where a directory cannot be written.
+ * Registers the hook with one client, once. Where it throws a {@link SkillrailError}, the file is
+ * untouched.
  */
 export async function installHook(
   runtime: Runtime,
@@ -116,8 +111,8 @@ async function factsOf(
     directories.push(directory)
   }
   if (registration.kind === 'file') return { backup: null, directories }
-  const isBlank = before === undefined || before.trim() === ''
-  const original = isBlank ? before : withoutEntries(before, registration, path, known?.made)
+  const isText = before !== undefined && before.trim() !== ''
+  const original = isText ? withoutEntries(before, registration, path, known?.made) : before
   const made = madeFor(original ?? '', registration, path)
   if (original === undefined) return { backup: null, directories, made }
   const backup = join(userDirectories(runtime).state, 'hooks', 'backups', runtime.id())
@@ -129,7 +124,6 @@ async function factsOf(
  * Takes the hook out of one client's configuration: byte for byte what was there before where nobody
  * else has changed the file, else only our entry and the lists and objects that were made for it. The
  * launcher goes with the last hook.
- *
  * @throws {SkillrailError} `client-configuration-broken` with the line; the file is untouched.
  */
 export async function uninstallHook(
@@ -153,7 +147,11 @@ export async function uninstallHook(
     if (after !== undefined && after !== before) await writeFileAtomic(path, after)
     if (after === undefined && before !== undefined) {
       rmSync(path, { force: true })
-      removeIfEmpty(record?.directories ?? [])
+      try {
+        for (const directory of record?.directories ?? []) rmdirSync(directory)
+      } catch {
+        // Somebody else has put something into it.
+      }
     }
     if (record?.backup != null) rmSync(record.backup, { force: true })
     const others = readRecords(runtime).filter((candidate) => candidate.path !== path)
@@ -179,13 +177,6 @@ function textWithout(
   // Others have come and gone: a file that began empty ends as it began.
   if (rest === before || record === undefined || !isEmptyConfiguration(rest)) return rest
   return isEmptyConfiguration(original() ?? '') ? original() : rest
-}
-
-/** @param directories deepest first; ends at the first that somebody else has put something into. */
-function removeIfEmpty(directories: readonly string[]): void {
-  try {
-    for (const directory of directories) rmdirSync(directory)
-  } catch {}
 }
 
 /** Removes the launcher, the caches and what sessions were given. The log is the user's. */

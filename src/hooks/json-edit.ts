@@ -16,7 +16,6 @@ interface Piece {
 
 /**
  * A client's configuration in which a list may be, or may come to be.
- *
  * @throws {SkillrailError} `client-configuration-broken` with the line.
  */
 export function readClientJson(text: string, list: readonly string[], path: string): JsonText {
@@ -58,10 +57,7 @@ export function fieldOf(value: unknown, key: string | number): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined
 }
 
-/**
- * JSON with comments, of which members are added and removed. Every method that changes something
- * returns a new text in which no other byte is different.
- */
+/** JSON with comments. Every change returns a new text in which no other byte is different. */
 export class JsonText {
   readonly body: string
   readonly errors: Jsonc.ParseError[] = []

@@ -16,7 +16,6 @@ const graceMs = 24 * 3600 * 1000
  * Copies the hook out of the package into the user's data directory and points the launcher at it.
  * Nobody else may write or read it. Does nothing where this version is there already; several
  * processes may run this simultaneously.
- *
  * @throws the system error where the directory cannot be written.
  */
 export async function installLauncher(runtime: Runtime): Promise<'installed' | 'unchanged'> {
@@ -155,7 +154,6 @@ exit 0
  * The launcher for Windows; not run by us. It finds the hook beside itself, because a script with a
  * name of other alphabets in it is read wrongly, and Node on the search path alone: the folder of a
  * project, where Windows looks first, may hold anything.
- *
  * @param entry relative to the directory of the launcher.
  */
 export function windowsLauncher({ node, entry }: LauncherTarget): string {

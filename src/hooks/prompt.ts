@@ -5,10 +5,7 @@ export interface HookPayload {
   prompt: string
   cwd: string | undefined
   session: string | undefined
-  /**
-   * The client's own name for this turn, else one made of the session and the moment; the same for
-   * every event, every part and every registration of the hook.
-   */
+  /** The client's own name for this turn, else one made of the session and the moment. */
   turn: string | undefined
   /** Whether Cursor sent it, which also runs the hooks of Claude Code. */
   fromCursor: boolean
@@ -66,10 +63,7 @@ interface InstalledSkills {
   textOf(name: string): string | undefined
 }
 
-/**
- * The prompt as triggers are written for it: a call of an installed skill is `/skill arguments`,
- * everything else stays as it is.
- */
+/** The prompt as triggers are written for it: a call of an installed skill is `/skill arguments`. */
 export function canonicalPrompt(prompt: string, sigil: Sigil, skills: InstalledSkills): string {
   if (sigil === 'slash') return prompt
   if (sigil === 'expanded') return typedInvocation(prompt, skills)

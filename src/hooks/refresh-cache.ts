@@ -32,10 +32,7 @@ import {
 const clockGrainMs = 2000
 const mostCaches = 100
 
-/**
- * Reads all skills and writes the cache of a working directory. Returns its content; a cache that
- * cannot be written is only made again for the next prompt.
- */
+/** Reads all skills, writes the cache of a working directory where it can, and returns its content. */
 export function refreshCache(runtime: Runtime, place: CachePlace): Buffer {
   const startedAt = runtime.now()
   const { settings } = loadConfiguration(runtime)

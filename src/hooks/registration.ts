@@ -10,9 +10,8 @@ import { launcherName, launcherPath } from './launcher.ts'
 export type HookScope = 'user' | 'project'
 
 /**
- * Returns the command line of each part. They must never change: a client that trusts a hook by its
- * text would ask again. In a project's file they work for every user, and do nothing without
- * Skillrail.
+ * The command line of each part. They must never change: a client that trusts a hook by its text
+ * would ask again.
  */
 export function hookCommands(
   runtime: Pick<Runtime, 'env' | 'home' | 'platform'>,

@@ -65,10 +65,8 @@ export function bestRun({ runs }: PlatformStatus): WillRun | undefined {
 export function installedPlatforms(runtime: Runtime): Platform[] {
   return platforms.filter((platform) => {
     const adapter = adapters[platform]
-    return (
-      findProgram(adapter.program, runtime) !== undefined ||
-      existsSync(clientHome(adapter, runtime))
-    )
+    const isFound = findProgram(adapter.program, runtime) !== undefined
+    return isFound || existsSync(clientHome(adapter, runtime))
   })
 }
 
@@ -86,33 +84,25 @@ async function platformStatus(
   options: StatusOptions,
 ) {
   const adapter = adapters[platform]
-  const program = options.findProgram
-    ? options.findProgram(adapter.program)
-    : findProgram(adapter.program, runtime)
+  const find = options.findProgram ?? ((name: string) => findProgram(name, runtime))
+  const program = find(adapter.program)
   const user = registered(runtime, platform, 'user', facts)
   const shared = registered(runtime, platform, 'project', facts)
   // In the home directory the project's file is the user's own.
-  const project: Registered =
-    shared.path === user.path ? { state: 'absent', path: user.path } : shared
+  const isOne = shared.path === user.path
+  const project: Registered = isOne ? { state: 'absent', path: user.path } : shared
   const isThere = user.state !== 'absent' || project.state !== 'absent'
   const folder = await folderTrust(platform, facts.cwd, runtime)
+  const asked = { cwd: runtime.cwd, env: { ...runtime.env }, timeoutMs: options.patienceMs }
   const trust =
-    platform === 'codex' && isThere && program !== undefined
-      ? await codexTrust(program, {
-          cwd: runtime.cwd,
-          env: { ...runtime.env },
-          timeoutMs: options.patienceMs,
-        })
-      : undefined
+    platform === 'codex' && isThere && program ? await codexTrust(program, asked) : undefined
   const judge = ({ state }: Registered, scope: HookScope): WillRun | undefined => {
     if (state === 'absent' || state === 'broken') return undefined
     const codex = platform === 'codex' ? (trust?.[scope] ?? 'unknown') : undefined
     return willRun({ ...facts, platform, scope, folder, codex })
   }
   const runs = { user: judge(user, 'user'), project: judge(project, 'project') }
-  const steps = Object.values(runs).flatMap((run) =>
-    run === undefined || run.answer === 'yes' ? [] : [run.step],
-  )
+  const steps = Object.values(runs).flatMap((run) => (run && 'step' in run ? [run.step] : []))
   return {
     platform,
     title: adapter.title,
@@ -153,26 +143,20 @@ function registered(
         : { state: 'outdated', path, parts: 1, reason: 'it was written by another version' }
     }
     const found = ownCommands(text, registration, path)
+    const { length } = found
     // More parts than are needed now do no harm.
-    if (found.length > parts || found.join('\n') === wanted.join('\n')) {
-      return { state: 'installed', path, parts: found.length }
+    if (length > parts || found.join('\n') === wanted.join('\n')) {
+      return { state: 'installed', path, parts: length }
     }
-    const reason =
-      found.length < parts
-        ? `${parts} parts are needed for the largest skill, and ${found.length} are registered`
-        : 'its command is another one than is installed now'
-    return { state: 'outdated', path, parts: found.length, reason }
+    const tooFew = `${parts} parts are needed for the largest skill, and ${length} are registered`
+    const reason = length < parts ? tooFew : 'its command is another one than is installed now'
+    return { state: 'outdated', path, parts: length, reason }
   } catch (error) {
     return { state: 'broken', path, reason: messageOf(error) }
   }
 }
 
-/**
- * Calls the launcher with a prompt as the client would, and looks at what comes back. No trigger is
- * written for the prompt, so that nothing is logged and nothing injected.
- *
- * @returns `problem`: what was wrong, as a sentence; undefined where nothing was.
- */
+/** Calls the launcher with a prompt that has no trigger, as the client would. `problem`: what was wrong. */
 export async function probeHook(
   runtime: Runtime,
   platform: Platform,
@@ -184,15 +168,14 @@ export async function probeHook(
     prompt: 'skillrail probe of the hook',
   })
   // As a client passes it on, without the mark of a run that the probe may be in.
-  const { SKILLRAIL_RUN_ID: _run, ...env } = runtime.env
+  const variables = Object.entries({ ...runtime.env, SKILLRAIL_RUN_ID: undefined })
+  const env = variables.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
   const started = runtime.elapsed()
   const { end, stderr } = await runProcess({
     file: launcherPath(runtime),
     args: [platform],
     cwd: runtime.cwd,
-    env: Object.fromEntries(
-      Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-    ),
+    env: Object.fromEntries(env),
     stdin: input,
     timeoutMs: 15_000,
     outputLimit: 65_536,

@@ -4,9 +4,9 @@ import { type Runtime, userDirectories } from '../core/runtime.ts'
 import type { TriggerSkill } from '../trigger/match.ts'
 
 /**
- * What the hook knows of all skills that a working directory can use, so that a prompt does not wait
- * until they are read. The file has lines of JSON: {@link CacheHeader}, then one
- * {@link CachedTrigger} list for each skill, which is parsed only when a trigger of it can fire.
+ * What the hook knows of all skills that a working directory can use. The file has lines of JSON:
+ * {@link CacheHeader}, then a list of {@link CachedTrigger} for each skill, parsed only when one of
+ * them can fire.
  */
 export interface TriggerCache {
   repeat: 'prompt' | 'session'
@@ -61,10 +61,7 @@ export interface CachePlace {
 /** Variables besides our own that decide where skills and configuration lie. */
 const variables = ['XDG_CONFIG_HOME', 'XDG_STATE_HOME']
 
-/**
- * One cache for each working directory, home and set of `SKILLRAIL_*` variables, and for the program
- * that reads it: another version may understand the same skills differently.
- */
+/** One cache for each working directory, home, set of `SKILLRAIL_*` variables, and version of the hook. */
 export function cachePlace(runtime: Runtime): CachePlace {
   const { cwd, home, env } = runtime
   const names = Object.keys(env).filter((name) => name.startsWith('SKILLRAIL_'))

@@ -51,12 +51,7 @@ export interface ActivationEffects {
   hooks: JsonValue | undefined
 }
 
-/**
- * Refuses what the skill's own flags rule out: `disable-model-invocation` and
- * `user-invocable: false`. A program may always.
- *
- * @throws {SkillInvocationError}
- */
+/** @throws {SkillInvocationError} where the skill's own flags rule the source out. */
 export function checkInvocation({ name, fields }: SkillInfo, source: InvocationSource): void {
   if (source === 'model' && fields.disableModelInvocation) {
     throw new SkillInvocationError({
@@ -164,9 +159,8 @@ export interface EmbeddedCommand {
 }
 
 /**
- * The commands in a body: `!` before code in backticks, at the start of a line or after a blank, and
- * fenced blocks that open with ```` ```! ````. They are found so that they can be reported; running
- * text of a skill in a shell is nothing that Skillrail does.
+ * The commands that a body asks its client to run: `!` before code in backticks, and fenced blocks
+ * that open with ```` ```! ````. They are reported and never run.
  */
 export function findEmbeddedCommands(body: string): EmbeddedCommand[] {
   const commands: EmbeddedCommand[] = []

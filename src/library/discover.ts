@@ -119,10 +119,7 @@ export function toInfo(
 
 const none: readonly never[] = Object.freeze([])
 
-/**
- * The level of a skill now, and why: unlike `info.trustLevel` everything of it that can act is
- * compared with what was accepted. Reads the files of this one skill.
- */
+/** The level of a skill now, and why: everything of it that can act is compared with what was accepted. */
 export function currentTrust(info: SkillInfo, options: DiscoverOptions): TrustVerdict {
   return confirmTrust(info, trustPolicy(options).policy)
 }

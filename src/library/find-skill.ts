@@ -36,7 +36,6 @@ export interface FindSkillOptions extends DiscoverOptions {
 /**
  * What a user means by the word on a command line: a name, `scope:name`, a skill's directory or
  * its `SKILL.md`. A word with a slash is a path; another one is a name before it is a directory.
- *
  * @throws {SkillNotFoundError} with what may have been meant and where was looked.
  * @throws {SkillConflictError | SkillParseError | SkillLoadError} when it cannot be used.
  */
@@ -54,7 +53,6 @@ export function findSkill(reference: string, options: FindSkillOptions): SkillIn
 /**
  * The skill in a directory, or of a `SKILL.md`. Its scope is that of the location that holds it;
  * elsewhere in the workspace it belongs to the project, and anywhere else it is a custom path.
- *
  * @throws {SkillNotFoundError | SkillParseError | SkillLoadError}
  */
 export function skillAt(path: string, options: DiscoverOptions): SkillInfo {
@@ -95,7 +93,6 @@ export function isPath(reference: string): boolean {
 
 /**
  * The skill file that an absolute path means; anything by that name counts, so that it can be complained of.
- *
  * @throws {SkillNotFoundError} where that cannot be looked at.
  */
 function skillFileAt(path: string): string | undefined {
@@ -129,7 +126,6 @@ const scopes: readonly SkillScope[] = ['project', 'user', 'custom', 'code']
 
 /**
  * The skill of a name, or of `scope:name`, which also reaches one that is shadowed.
- *
  * @returns undefined when nothing has that name.
  * @throws {SkillConflictError} when two different skills in one place have it.
  * @throws {SkillParseError | SkillLoadError} when the only skill of that name is broken.
@@ -197,7 +193,6 @@ function splitReference(reference: string): { scope: SkillScope | undefined; nam
 
 /**
  * Reads the body of a skill whose metadata is known, and lists its resources.
- *
  * @throws {SkillNotFoundError} when the file is gone since it was listed.
  * @throws {SkillLoadError} when it cannot be read, is too large or not UTF-8, or leads to itself.
  * @throws {SkillParseError} when its frontmatter has become unusable since it was listed.

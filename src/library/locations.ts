@@ -28,8 +28,8 @@ export interface LocationOptions {
 }
 
 /**
- * Every place to look, highest precedence first: the project's from the working directory up to the
- * root of its repository, the user's, and the custom ones. Nothing is read except to find the root.
+ * Every place to look, highest precedence first: from the working directory up to the root of the
+ * repository, the user's, the custom ones.
  */
 export function skillLocations(
   runtime: Pick<Runtime, 'cwd' | 'home'>,

@@ -88,7 +88,6 @@ export class SkillManager {
 
   /**
    * Adds a skill: one made with `defineSkill`, one that another search found, or the path of one.
-   *
    * @throws {SkillConflictError} when a different skill of that name was registered before.
    * @throws {SkillNotFoundError | SkillParseError | SkillLoadError} when the path holds no usable one.
    */
@@ -116,7 +115,6 @@ export class SkillManager {
   /**
    * A skill with its body, or undefined when nothing has that name. `scope:name` reaches one that
    * is shadowed.
-   *
    * @throws {SkillConflictError | SkillParseError | SkillLoadError | SkillNotFoundError} when there
    * is one and it cannot be used, or is gone since it was found.
    */
@@ -134,7 +132,6 @@ export class SkillManager {
   /**
    * Checks who asks, puts the arguments into the body, and returns what the model gets, with what
    * the skill may do while it is active.
-   *
    * @throws {SkillInvocationError} when the skill's own flags rule the source out.
    * @throws {SkillError} as {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
    */
@@ -144,10 +141,7 @@ export class SkillManager {
     return activation
   }
 
-  /**
-   * {@link SkillManager.activate} for another conversation than the one whose skills are kept track
-   * of here: nothing becomes active. Throws the same.
-   */
+  /** {@link SkillManager.activate} for another conversation: nothing becomes active. Throws the same. */
   async prepare(name: string, args = '', options: ActivateOptions = {}): Promise<Activation> {
     const { source = 'code', stillInContext = false } = options
     const known = selectSkill(await this.#discovery(), name)
@@ -165,7 +159,6 @@ export class SkillManager {
 
   /**
    * Passes when a skill can execute now, with everything of it that acts compared with what was accepted.
-   *
    * @param action as in "may not …": `run its script`.
    * @throws {SkillNotTrustedError} with the command that would allow it in `hint`; as
    *   {@link SkillManager.get}; {@link SkillNotFoundError} for no such skill.
@@ -185,10 +178,7 @@ export class SkillManager {
     return [...this.#active.keys()]
   }
 
-  /**
-   * What the active skills allow together. It is computed from them alone, so that ending one
-   * activation leaves exactly what would be there without it.
-   */
+  /** What the active skills allow together; computed anew, so that ending an activation leaves nothing. */
   permissions(): ActivePermissions {
     const effects = Array.from(this.#active.values(), (activation) => activation.effects)
     return {
@@ -206,7 +196,6 @@ export class SkillManager {
 
   /**
    * Adds a tool that a program implements to a skill; it is offered while the skill is active.
-   *
    * @throws {SkillConflictError} when the skill has another tool of that name.
    */
   registerTool(skill: string, tool: SkillTool): void {

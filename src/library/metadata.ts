@@ -87,10 +87,7 @@ function detached(head: SkillHead): SkillHead {
   return JSON.parse(JSON.stringify(head))
 }
 
-/**
- * The name by which a skill is known: the one it gives itself, even where that breaks the rules,
- * unless it could be taken for a path. Then, and where there is none, it is the directory's.
- */
+/** The name that the skill gives itself, unless it could be taken for a path; else that of its directory. */
 function skillName(
   written: string | undefined,
   path: string,

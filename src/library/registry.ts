@@ -91,7 +91,6 @@ export interface SkillDefinition extends Partial<Omit<SkillFields, 'name' | 'des
 
 /**
  * A skill without a file: the program's own, and trusted.
- *
  * @throws {SkillValidationError} when the name or the description is not what the format asks for.
  * @example
  * manager.register(defineSkill({ name: 'greet', description: 'Greets people.', body: 'Say hi.' }))

@@ -20,7 +20,6 @@ interface ResolvedNames {
  * Decides who has each name. Candidates come in order of precedence. The first one wins, except that
  * an untrusted skill never hides a trusted one; of two different ones in one place neither wins. One
  * real directory counts once.
- *
  * @param isSame whether two skills are copies; asked only where two names meet
  */
 export function resolveNames(

@@ -122,8 +122,8 @@ const worthwhile = 32
 const clockGrainMs = 2000
 
 /**
- * The metadata of a location's skills in the user's cache. A row is believed only where size, times
- * and inode on the disk are the same, so that the cache saves reading and never changes an answer.
+ * The metadata of a location's skills in the user's cache. A row counts only where size, times and
+ * inode are the same.
  */
 class MetadataCache {
   readonly #path: string | undefined

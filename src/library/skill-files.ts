@@ -14,19 +14,14 @@ import { SkillLoadError } from '../skill/errors.ts'
 import type { ResourceTree, SkillInfo } from './model.ts'
 
 /**
- * The files below a skill's directory with sizes and run bits, `SKILL.md` included, in code-point
- * order. A link counts when it leads to a regular file inside the directory; other links, pipes,
- * `.git`, `node_modules` and what editors leave behind are left out. Reads no file and never throws:
- * a directory that cannot be read is empty.
+ * The files below a skill's directory, in code-point order. A link counts when it leads to a file
+ * inside; pipes, `.git`, `node_modules` and what editors leave behind are left out. Never throws.
  */
 export function listSkillFiles(directory: string): SkillFile[] {
   return [...walkFiles(directory, true)].toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/**
- * What a skill offers besides its instructions: {@link listSkillFiles} without the `SKILL.md` and
- * without the skills that lie inside this one, at most `limit` files.
- */
+/** The files without the `SKILL.md` and without skills inside this one, at most `limit`. */
 export function listResources(directory: string, limit = 500): ResourceTree {
   const files: SkillFile[] = []
   let truncated = false
@@ -131,7 +126,6 @@ export interface Resource {
 /**
  * Reads a file of a skill: a regular UTF-8 file of at most 1 MiB that really lies in the skill's
  * directory, whatever links say.
- *
  * @throws {SkillLoadError} with the code of what is wrong: `path-escapes`, `path-missing`, …
  */
 export function readSkillResource({ name, directory }: SkillInfo, path: string): Resource {

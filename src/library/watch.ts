@@ -21,10 +21,7 @@ interface WatchSkillsOptions {
   listener: WatchListener
   /** Quiet time after the last event; default 100. */
   debounceMs?: number | undefined
-  /**
-   * Time between two searches that no event asked for; default 5,000. They find places that did not
-   * exist before, and replace events where the system has none or not enough.
-   */
+  /** Time between searches that no event asked for; default 5,000. They find what events do not show. */
   pollMs?: number | undefined
 }
 

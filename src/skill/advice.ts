@@ -75,10 +75,7 @@ function pathsOf(files: SkillFiles): ReadonlySet<string> {
   return paths
 }
 
-/**
- * A shell script or a script without extension is started by its path, so it needs the run bit;
- * `.py`, `.mjs` and the like are usually handed to their interpreter.
- */
+/** A script without extension or of a shell is started by its path, so it needs the run bit. */
 function adviseOnScripts(reader: FieldReader, { body, bodyLine, files = [] }: AdviceInput): void {
   const scripts = files
     .filter(({ path, executable }) => {

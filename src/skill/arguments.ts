@@ -16,7 +16,6 @@ interface SubstitutionInput {
  *
  * @example substituteArguments('Fix $0.', { argumentText: '"a b" c', argumentNames: [] }).text
  * // 'Fix a b.'
- *
  * @returns `used`: whether the body had a placeholder.
  */
 export function substituteArguments(

@@ -30,7 +30,6 @@ const leastDescription = 40
 /**
  * The skills that a model can choose from. The XML is the one of the reference library: names and
  * descriptions escaped, the location as it is.
- *
  * @throws RangeError if the budget is negative or no number.
  */
 export function renderCatalog(skills: readonly CatalogEntry[], options: CatalogOptions): Catalog {
@@ -41,7 +40,6 @@ export function renderCatalog(skills: readonly CatalogEntry[], options: CatalogO
 /**
  * Fits skills into a budget: all descriptions are cut to one length first. If that does not suffice,
  * skills are left out from the end, so that the order given is the order of importance.
- *
  * @throws RangeError if the budget is negative or no number.
  */
 export function fitCatalog(

@@ -6,10 +6,7 @@ import { describe, didYouMean, FieldReader, isNull, staysInside } from './field-
 import type { ChainDeclaration, ChainPolicy, JsonValue, TriggerDeclaration } from './model.ts'
 import { type YamlMap, type YamlNode, type YamlScalar, yamlToJson } from './read-yaml.ts'
 
-/**
- * Triggers from a list of `{ match, inject }`, or from the string form: one trigger a line,
- * `PATTERN => FILE`, where the last ` => ` of the line separates. Broken entries are left out.
- */
+/** Triggers from a list of `{ match, inject }`, or from lines of `PATTERN => FILE`. */
 export function readTriggers(
   reader: FieldReader,
   node: YamlNode | undefined,

@@ -103,10 +103,7 @@ function decode(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
 }
 
-/**
- * Where the frontmatter of a `SKILL.md` stands. Offsets are UTF-16 units into the text that was
- * given; lines count from 1.
- */
+/** Offsets are UTF-16 units into the text that was given; lines count from 1. */
 export type FrontmatterSplit =
   | {
       found: true
@@ -126,10 +123,7 @@ export type FrontmatterSplit =
     }
   | { found: false; byteOrderMark: boolean; reason: 'missing' | 'unclosed' }
 
-/**
- * Finds the frontmatter by lines: `---` alone on the first line up to the next line that is `---`.
- * Blanks behind a delimiter do not count. `---` inside a line, or in the body, is not a delimiter.
- */
+/** Finds the frontmatter: from a line `---` at the top to the next line that is `---`, blanks aside. */
 export function splitFrontmatter(text: string): FrontmatterSplit {
   const byteOrderMark = text.charCodeAt(0) === 0xfeff
   const opening = byteOrderMark ? 1 : 0

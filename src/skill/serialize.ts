@@ -81,10 +81,7 @@ function wordLines(name: string, words: readonly string[]): string[] {
   return [`  ${name}:`, ...words.map((word) => `    - ${doubleQuoted(word)}`)]
 }
 
-/**
- * The text of a new `SKILL.md`, with instructions to replace. It is valid, and there is no advice to
- * give about it, unless `description` is given and asks for some.
- */
+/** The text of a new `SKILL.md`, valid and with instructions to replace. */
 export function newSkillText(name: string, description?: string): string {
   const title = name.replaceAll('-', ' ').replace(/^./u, (letter) => letter.toUpperCase())
   const text =

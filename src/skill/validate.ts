@@ -188,10 +188,7 @@ function stringForm(name: string): string {
 
 const longestName = 64
 
-/**
- * What the specification says about a name. Lengths count code points. Letters outside a-z that the
- * reference validator lets pass are a warning; characters that nobody accepts are an error.
- */
+/** Letters outside a-z that the reference validator lets pass are a warning, other characters an error. */
 function checkName(
   reader: FieldReader,
   node: YamlNode | undefined,

@@ -90,10 +90,7 @@ const relaxations: readonly {
   },
 ]
 
-/**
- * Explains a trigger that did not fire; undefined where it was not close. A cause is named only if the
- * trigger fires without it, alone or with a second one.
- */
+/** Undefined where it was not close. A cause is named only if the trigger fires without it. */
 function nearMiss(pattern: Pattern, prompt: string): NearMiss | undefined {
   const pairs = relaxations.flatMap((first, index) =>
     relaxations.slice(index + 1).map((second) => [first, second]),

@@ -20,10 +20,7 @@ const routingMarkers: BlockMarkers = {
 /** Where the script stands, relative to the skill. */
 export const scriptPath = 'scripts/inject-context'
 
-/**
- * Puts the second and the third layer into a `SKILL.md`: the instruction to run the script, and the
- * table by which a model without a shell finds the references. The same text again changes nothing.
- */
+/** Writes the instruction to run the script, and the table for a model without a shell, into the body. */
 export function exportTriggers(skill: TriggerSkill & { text: string }): {
   text: string
   diagnostics: readonly Diagnostic[]
@@ -122,13 +119,7 @@ function findBlock(text: string, { begin, end }: BlockMarkers): BlockPlace {
   return { found: true, start: first, end: lineEnd < 0 ? text.length : lineEnd + 1 }
 }
 
-/**
- * Puts the block into a text: in its place where it is there already, else at the end after a blank
- * line. The line ends are the text's own.
- *
- * @param content without markers; its lines end with `\n`
- * @throws nothing: `problem` says why a text is left as it is.
- */
+/** Puts lines between markers into a text: in the place of the block, else at the end. */
 export function writeBlock(
   text: string,
   content: string,

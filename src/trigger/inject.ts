@@ -34,10 +34,7 @@ interface InjectionOptions {
   mayInject?: ((skill: TriggerSkill) => boolean) | undefined
 }
 
-/**
- * Decides what goes into the context: every file once, in the order of the matches, as long as the
- * budget lasts. What does not go in is named with its reason.
- */
+/** Every file once, in the order of the matches, as long as the budget lasts; the rest with a reason. */
 export function planInjection(
   matches: readonly TriggerMatch[],
   options: InjectionOptions = {},
@@ -120,10 +117,7 @@ type TargetReading =
   | { ok: true; file: string; text: string; size: number }
   | { ok: false; code: string; message: string }
 
-/**
- * Reads the file that a trigger injects: a regular UTF-8 text of at most 1 MiB that really lies in
- * the skill's directory. Never throws and never waits.
- */
+/** Reads what a trigger injects: UTF-8 text of at most 1 MiB that really lies in the skill. Never throws. */
 export function readTarget(directory: string, inject: string): TargetReading {
   const inside = resolveInside(directory, inject)
   if (!inside.ok) return { ok: false, code: inside.code, message: inside.message }

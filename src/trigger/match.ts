@@ -28,7 +28,6 @@ export interface PromptMatching<Skill extends TriggerSkill = TriggerSkill> {
 /**
  * Tests every trigger on every line of a prompt, as `grep -E` would. Pure, and linear in the size of
  * the prompt for every accepted pattern.
- *
  * @param skills in order of precedence
  * @example
  * const { matches } = matchPrompt('/deploy staging', [skill])
@@ -76,11 +75,7 @@ export function firstMatch(
 /** The section that the rules about triggers come from. */
 export const triggerSource = 'triggers: Deterministic Progressive Disclosure, "How Triggers Work"'
 
-/**
- * Reports a pattern that is not accepted as a diagnostic about its file.
- *
- * @param lineText the line of the file, if known: with it the diagnostic has a column.
- */
+/** `lineText`: the line of the file, if known; with it the diagnostic has a column. */
 export function patternDiagnostic(
   path: string,
   { match, line }: TriggerDeclaration,

@@ -8,10 +8,7 @@ export interface PromptCase {
   inject: readonly string[]
 }
 
-/**
- * Reads a file of expected injections: a JSON list of `{ "prompt": …, "inject": [PATH…] }`, or one
- * such object a line. Never throws.
- */
+/** Reads a JSON list of `{ "prompt": …, "inject": [PATH…] }`, or one such object a line. Never throws. */
 export function readPromptCases(
   text: string,
   path: string,

@@ -10,10 +10,7 @@ interface TriggerReading {
   diagnostics: readonly Diagnostic[]
 }
 
-/**
- * The triggers of a `SKILL.md`, in any YAML spelling. A skill that cannot be installed, for want of a
- * description say, still has them.
- */
+/** The triggers of a `SKILL.md`, also of one that cannot be installed. */
 export function readTriggers(text: string, path: string): TriggerReading {
   const yaml = readFrontmatterYaml(text, path)
   if (yaml === undefined)
@@ -42,10 +39,7 @@ type PortableReading =
   | { portable: true; triggers: readonly TriggerDeclaration[] }
   | { portable: false; line: number; reason: string }
 
-/**
- * Reads triggers line by line. Where the answer is portable it is exactly what a full YAML reading
- * gives; everything else is left to one.
- */
+/** Where the answer is portable it is exactly what a YAML reader gives. */
 export function readPortableTriggers(text: string): PortableReading {
   const split = splitFrontmatter(text)
   if (!split.found) return { portable: true, triggers: [] }
@@ -126,12 +120,7 @@ function isPlain(written: string): boolean {
 /** An entry of `triggers` that cannot be used, and why. */
 type UnusableTrigger = TriggerDeclaration & { problems: readonly string[] }
 
-/**
- * Entries of `triggers` that the reader left out because they are not usable triggers, with what it
- * found about them.
- *
- * @param diagnostics of reading the same text.
- */
+/** Entries of `triggers` that are not usable, with the `diagnostics` of reading the same text. */
 export function leftOutTriggers(
   text: string,
   path: string,

@@ -7,10 +7,7 @@ export interface TriggerFix {
   changes: readonly { line: number; from: string; to: string }[]
 }
 
-/**
- * Writes patterns in the portable subset where that has the same meaning. Only the characters of the
- * pattern change; a pattern that YAML writes differently from what it says is left alone.
- */
+/** Writes patterns in the portable subset where that has the same meaning, and changes nothing else. */
 export function fixTriggers(text: string, path: string): TriggerFix {
   const triggers = parseSkill(text, { path }).skill?.fields.triggers ?? []
   const lines = text.split('\n')
@@ -52,10 +49,7 @@ function quoted(text: string): string {
   return `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
 
-/**
- * The pattern in the portable subset, with the same meaning; undefined where it is portable already
- * or has no portable spelling that is accepted.
- */
+/** The pattern in the portable subset; undefined where it is portable already, or cannot be. */
 export function portableRewrite(source: string): string | undefined {
   if (source.length > longestPattern) return undefined // refused, however it is written
   const folded = foldLetters(source)
@@ -82,10 +76,7 @@ export function isPortable(source: string): boolean {
 /** Letters that have a third form outside ASCII (the Kelvin sign, the long s) have no exact spelling. */
 const withThirdForm = /[ks]/i
 
-/**
- * A pattern that begins with `(?i)` without it, each letter in brackets with both its forms. Only for
- * letters, digits and blanks: undefined for anything else.
- */
+/** A pattern without its `(?i)`, each letter in brackets with both its forms; undefined for other signs. */
 function foldLetters(source: string): string | undefined {
   const written = /^(\^?)\(\?i\)(\^?[A-Za-z0-9 /_:,-]+\$?)$/.exec(source)
   const [, anchor = '', text = ''] = written ?? []

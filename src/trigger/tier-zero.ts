@@ -25,10 +25,7 @@ interface TierZeroLine {
   tokens: number
 }
 
-/**
- * One line a skill: purpose, when to use it, its subcommands. What routes to the skill is in it, and
- * nothing else: no options, no flow, no references.
- */
+/** One line a skill: purpose, when to use it, its subcommands. */
 export function tierZeroLine(name: string, fields: SkillFields): TierZeroLine {
   const head = fields.userInvocable ? `- \`/${name}\`: ` : `- ${name}: `
   const subcommands = subcommandsOf(name, fields)

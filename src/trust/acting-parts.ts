@@ -31,7 +31,6 @@ interface CollectOptions {
  * Reads everything in a workspace that can act: the configuration of servers, hooks and workflows,
  * the files that define subagents, and of each skill its scripts and the fields that start or allow
  * something. A skill that really lies outside the workspace is left out: trusting does not cover it.
- *
  * @param workspace real path.
  */
 export function collectActingParts(

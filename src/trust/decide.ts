@@ -71,17 +71,11 @@ export interface TrustPolicyOptions {
   /** Any spelling of the workspace; see `findWorkspace`. */
   workspace: string
   workspaceTrust?: 'ask' | 'trusted' | undefined
-  /**
-   * Absolute paths, or ones that begin with `~/`, from the user's settings or the calling program.
-   * A relative one is reported and ignored: it would mean another directory in every project.
-   */
+  /** Absolute, or with `~/`. A relative one is reported and ignored: it would differ in every project. */
   trustedPaths?: readonly string[] | undefined
 }
 
-/**
- * Takes the user's record and the caller's wishes once, for any number of decisions. A broken record
- * is an error diagnostic, and the policy then trusts no workspace.
- */
+/** Reads the user's record once, for any number of decisions. A broken record trusts no workspace. */
 export function readTrustPolicy(
   runtime: Runtime,
   options: TrustPolicyOptions,

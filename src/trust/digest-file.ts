@@ -20,7 +20,6 @@ type ChunksFailure = { ok: false; problem: string; size: number; tooLarge: boole
 /**
  * Hashes a file of any content without following a link at its end and without waiting on a FIFO or
  * a device.
- *
  * @param limits `textBytes`: up to this size the text is given too.
  */
 export function digestFile(

@@ -120,7 +120,6 @@ function readLockOf(directory: string, form: LockForm): InstalledReading {
 /**
  * Compares what was installed with what is there. The hash was taken from where a skill came from, so
  * one whose source had `metadata.json`, links or `__pycache__` never has it again.
- *
  * @param directories of the skills that are there, absolute.
  */
 export function installedStates(

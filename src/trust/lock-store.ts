@@ -88,7 +88,6 @@ export class LockStore {
 
 /**
  * The text of the lock for skills as they are.
- *
  * @throws {StateFileError} `lock-skill-unreadable` where a file cannot be vouched for,
  * `lock-path-twice` or `lock-too-large`.
  */

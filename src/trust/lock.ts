@@ -66,7 +66,6 @@ export const maxLockBytes: number = 32 * 1024 * 1024
 /**
  * Reads the lock of a project, `.skillrail/skills.lock.json`. Never throws. A link, a file that goes
  * away meanwhile and a file in the place of its directory count as a lock that cannot be read.
- *
  * @param workspace real path.
  */
 export function readLock(workspace: string): LockReading {
@@ -117,7 +116,6 @@ type LockText =
 
 /**
  * The lock as text: the same skills always give the same bytes.
- *
  * @throws {StateFileError} `lock-path-twice`.
  */
 export function serializeLock(skills: readonly LockedSkill[]): string {
@@ -138,7 +136,6 @@ export function serializeLock(skills: readonly LockedSkill[]): string {
 
 /**
  * Of two things at one path a lock could hold only one.
- *
  * @param paths sorted.
  * @throws {StateFileError} `lock-path-twice`.
  */
@@ -220,10 +217,7 @@ export function currentSkills(
   }).toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/**
- * What differs from a lock, in the order of paths. A locked skill that is not among `current`, since
- * it is broken or was not looked for, is read where it should be.
- */
+/** What differs from a lock, by path. A locked skill that is not among `current` is read where it should be. */
 export function lockDrift(
   workspace: string,
   locked: LockedSkills,
@@ -281,10 +275,7 @@ function compareFiles(locked: LockedSkill | undefined, tree: SkillTree): LockFil
   return changes.toSorted((a, b) => compareText(a.path, b.path))
 }
 
-/**
- * The lock that a workspace is held to: its own, else the nearest one above. A `.git` in a folder makes
- * that a workspace, and whoever can write a skill can write that too.
- */
+/** The lock that a workspace is held to: its own, else the nearest one above it, whatever `.git` is between. */
 export function nearestLock(workspace: string): { place: string; reading: LockReading } {
   for (let place = workspace; ; place = dirname(place)) {
     const reading = readLock(place)
@@ -302,7 +293,6 @@ export function lockReadOnce(workspace: string): () => NearestLock {
 
 /**
  * What a skill is by the lock of its project; undefined where there is no lock, or it is as locked.
- *
  * @param lock of that workspace.
  */
 export function lockStateOf(

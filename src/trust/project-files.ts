@@ -138,10 +138,7 @@ interface AgentFiles {
 
 const limits = { depth: 4, files: 1000 }
 
-/**
- * The Markdown files below a directory of definitions. A link to a file counts; one to a directory
- * is not followed. A directory that does not exist is empty.
- */
+/** The Markdown files below a directory of definitions. A link to a directory is not followed. */
 export function agentFilesIn(directory: string): AgentFiles {
   const found: AgentFiles = { files: [], problems: [] }
   const visit = (place: string, depth: number): void => {

@@ -16,10 +16,7 @@ export interface JsonProblem {
 const maxDepth = 16
 const longestKey = 200
 
-/**
- * Parses JSON strictly: a key that is there twice means one thing to one reader and another to the
- * next, so it is refused, and so is a text that is nested beyond any use.
- */
+/** Parses JSON strictly: a key that is there twice, and nesting beyond any use, are problems. */
 export function parseProjectJson(text: string): ProjectJson {
   const deep = tooDeepAt(text, maxDepth)
   if (deep !== undefined) return refused(text, deep, `is nested more than ${maxDepth} levels deep`)
@@ -38,10 +35,7 @@ function refused(text: string, offset: number, message: string): ProjectJson {
   return { ok: false, problem: { message, ...placesIn(text)(offset) } }
 }
 
-/**
- * A problem with the value at a place in a text that {@link parseProjectJson} took; of one that is
- * missing, with the nearest value around it.
- */
+/** A problem with a value of a parsed text; of one that is missing, with the nearest value around it. */
 export function problemAt(
   text: string,
   place: readonly (string | number)[],

@@ -48,7 +48,6 @@ export const unreadableDigest = 'unreadable'
  * The files of a skill that can act: below `scripts/`, named by `run` or in a hook, executable, or code
  * by their name or first line. Every link acts, since it can put any file in the place of a script.
  * What cannot be read, is not a file, or goes away while it is read, can never be accepted.
- *
  * @param directory real path.
  */
 export function skillFiles(directory: string, options: SkillFilesOptions): SkillFile[] {
@@ -146,10 +145,7 @@ class SkillWalk {
     }
   }
 
-  /**
-   * What a link leads to counts, and so does where it leads. The prefix of the digest tells it from
-   * that of a file with the same text.
-   */
+  /** Where a link leads counts too. The prefix tells its digest from that of a file with the same text. */
   private addLink(path: string, target: string, content = ''): void {
     const digest = `link-${sha256(`${target}\0${content}`)}`
     this.found.push({ path, kind: 'script', digest, size: 0, link: target })
@@ -224,7 +220,6 @@ export interface SkillTree {
 /**
  * Everything in a skill, text and code alike, by the rules for what acts. A link that leads out of the
  * skill is refused: what lies there could be exchanged unseen.
- *
  * @param directory real path.
  */
 export function skillTree(workspace: string, directory: string): SkillTree {
@@ -238,10 +233,7 @@ export function skillTree(workspace: string, directory: string): SkillTree {
   return { digest: whole ? treeDigest(digests, executable) : undefined, executable, files }
 }
 
-/**
- * One digest for the files of a tree, whatever their order, and for which of them may be executed,
- * where that is known. No path holds the NUL that ends it.
- */
+/** One digest for the files of a tree in any order, and for which of them may be executed, where known. */
 export function treeDigest(
   files: readonly (readonly [path: string, digest: string])[],
   executable: Iterable<string> = [],
@@ -294,10 +286,7 @@ export function isDigest(value: unknown): value is string {
   return typeof value === 'string' && /^(?:link-)?sha256:[0-9a-f]{64}$/.test(value)
 }
 
-/**
- * Whether a file is code: by its extension, its executable bit or, asked last, its first two
- * characters. Prose and pictures are not, since some file systems make every file executable.
- */
+/** Whether a file is code: by its extension, its executable bit or its first two characters. */
 function canAct(path: string, executable: boolean, head: () => string): boolean {
   const extension = extensionOf(path)
   if (interpreters.has(extension) || loadable.has(extension)) return true

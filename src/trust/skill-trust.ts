@@ -27,8 +27,8 @@ import { agentFileParts } from './project-files.ts'
 import { unreadableDigest, workspaceRelative } from './skill-files.ts'
 
 /**
- * The level of a skill by its place alone. Hashes nothing, so it is cheap for a list of thousands;
- * before something acts, ask {@link confirmTrust} or {@link requireTrusted}.
+ * The level of a skill by its place alone: cheap, for lists. Before something acts, ask {@link
+ * confirmTrust}.
  */
 export function skillTrust(skill: TrustSubject, policy: TrustPolicy): TrustVerdict {
   return decideTrust(factsOf(skill, policy))
@@ -48,7 +48,6 @@ function factsOf(skill: TrustSubject, policy: TrustPolicy): TrustFacts {
  * The level of a skill now. In an accepted workspace everything of a project skill that acts is
  * compared with what was accepted (its text too, where pinned). Where the project has a lock, all of
  * the skill must be as locked, whoever trusts it. Reads the files of this one skill.
- *
  * @param lockOf the lock of the policy's workspace, asked for where it counts; default: as it is now.
  */
 export function confirmTrust(
@@ -75,7 +74,6 @@ export function confirmTrust(
 
 /**
  * Passes when the skill is trusted now, as {@link confirmTrust} says.
- *
  * @param action what is about to happen, as in "may not …": `'run its script'`.
  * @throws {SkillNotTrustedError} with the command that would allow it in `hint`.
  */
@@ -118,10 +116,7 @@ export function lockedTrust(
   }
 }
 
-/**
- * Compares everything that acts in a workspace with what was accepted. `parts` must hold the text
- * parts exactly where `accepted.pinned` says so.
- */
+/** `parts` must hold the text parts exactly where `accepted.pinned` says so. */
 export function assessWorkspace(
   accepted: Acceptance | undefined,
   parts: readonly ActingPart[],
@@ -154,7 +149,6 @@ function compareParts(
 /**
  * Whether a file that defines a subagent may be used, by the rules for skills: those of the user are
  * trusted, those of an accepted project as long as nothing that acts in them has changed.
- *
  * @param agent `path` is absolute.
  */
 export function agentTrust(

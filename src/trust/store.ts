@@ -115,7 +115,6 @@ export function serializeTrust(acceptances: readonly Acceptance[]): string {
 /**
  * Reads the record. One invalid entry makes all of it invalid: half a record could trust what the
  * user took back. Checked by hand, since the hook reads the record too and has no schema library.
- *
  * @throws {StateFileError} `trust-file-newer` or `trust-file-corrupt`.
  */
 export function parseTrust(text: string, path: string): Acceptance[] {
@@ -195,10 +194,7 @@ export class KeptTexts {
     this.directory = directory
   }
 
-  /**
-   * Keeps the texts of `parts`, and drops those whose digest is not among `needed` any more. Call only
-   * while holding the lock of what the texts belong to.
-   */
+  /** Keeps texts, and drops those whose digest is not `needed`. Call it only while holding the lock. */
   keep(
     parts: readonly { digest: string; text?: string | undefined }[],
     needed: readonly string[],

@@ -65,7 +65,7 @@ const works: Readonly<Record<string, { size: number; of(size: number): () => unk
       const body = names.map((name) => `[x](${name})`).join('\n')
       return () =>
         adviseOnSkill(new FieldReader('SKILL.md', []), {
-          description: undefined,
+          description: { text: undefined, at: undefined },
           body,
           bodyLine: 1,
           files,

@@ -106,7 +106,6 @@ interface AuditTargets {
 /**
  * The skills that are named, or all that are installed: also those that are shadowed, in conflict
  * or broken. A folder gives every skill below it.
- *
  * @throws {SkillNotFoundError} if a name or path leads to no skill.
  */
 function auditTargets(

@@ -63,10 +63,7 @@ export const command = defineCommand<ListResult>()({
   },
 })
 
-/**
- * Lists what a search finds. A skill has its level by its place; where the project has a lock, by all of
- * it, for which each file of a skill is read.
- */
+/** Lists what a search finds. Where the project has a lock, each file of a skill is read. */
 export function listSkills(
   { runtime, settings }: Pick<Context, 'runtime' | 'settings'>,
   { all, precedence }: { all: boolean; precedence?: 'project' | 'user' | undefined },
@@ -151,10 +148,7 @@ type Row = readonly [name: string, scope: string, trust: string, tokens: string,
 
 const head: Row = ['NAME', 'SCOPE', 'TRUST', 'TOKENS', 'DESCRIPTION']
 
-/**
- * The table with its head. What is left of the width goes to the description; a narrow terminal loses
- * the description first, then the scope.
- */
+/** The table with its head. A narrow terminal loses the description first, then the scope. */
 function tableRows(result: ListResult, { width, style }: Screen): string[][] {
   const rows = rowsOf(result)
   const longest = (column: 0 | 3): number =>

@@ -35,7 +35,6 @@ interface ValidationTarget {
 
 /**
  * The skills at and below the paths, each once, lazily.
- *
  * @throws SkillNotFoundError if a path does not exist or holds no skill.
  */
 export function* validationTargets(

@@ -11,10 +11,7 @@ type StrictMap = { kind: 'map'; entries: StrictEntry[]; mark: Mark }
 /** Collections inside one another before the reference validator's own stack ends. */
 const deepestNesting = 247
 
-/**
- * The only document of a frontmatter, in the dialect of the reference validator (strictyaml);
- * undefined where there is none. Throws a {@link StrictFailure}.
- */
+/** The only document, as strictyaml reads it; undefined where there is none. Throws {@link StrictFailure}. */
 function parseDocument(text: string): StrictNode | undefined {
   const scanner = new Scanner(text)
   moveComment(scanner.take(), scanner.peek())

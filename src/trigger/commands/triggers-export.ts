@@ -74,7 +74,6 @@ export const command = defineCommand<Result>()({
 
 /**
  * What an export changes: the script and the body of the `SKILL.md`. Nothing is written.
- *
  * @throws {SkillrailError} for a script that is not ours, unless forced.
  */
 function exportPlan(

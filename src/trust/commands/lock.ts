@@ -134,10 +134,7 @@ export async function unlockSkills(
 
 export type CheckResult = ReturnType<typeof checkLock>
 
-/**
- * Compares the skills of a project with its lock, and with what the `skills` command recorded when it
- * installed them. Trusts nothing and writes nothing.
- */
+/** Compares skills with the lock, and with what the `skills` command installed. Writes nothing. */
 export function checkLock(
   context: Pick<Context, 'runtime' | 'settings'>,
   store: TrustStore,
