@@ -4,13 +4,13 @@ import type { Skill, SkillInfo } from '../library/model.ts'
 import { parseAllowedTools } from '../skill/allowed-tools.ts'
 import { AgentEnvironment } from './agent-environment.ts'
 import type { AgentOptions } from './agent-options.ts'
-import { AgentSkills } from './agent-skills.ts'
 import { approvalPart } from './approval/permit.ts'
 import { createBuiltInTools } from './built-in-tools/built-in-tools.ts'
 import { EventLog } from './events.ts'
 import { McpPart } from './mcp-tools/mcp-part.ts'
 import { promptText } from './prompt-template.ts'
 import { AgentSession } from './session.ts'
+import { SkillPart } from './skills/skill-part.ts'
 import type { DelegateOptions, SubagentConfig } from './subagents/config.ts'
 import {
   type DelegationHandle,
@@ -45,13 +45,12 @@ export interface AgentStream extends AsyncIterable<AgentEvent> {
  */
 export class Agent {
   readonly name: string
-  readonly #options: AgentOptions
   readonly #environment: AgentEnvironment
   readonly #ledger = new UsageLedger()
   readonly #denied
   readonly #servers: McpPart
   readonly #session: AgentSession
-  #skills: AgentSkills | undefined
+  #skills: SkillPart | undefined
   #subagents: SubagentManager | undefined
   #offersSubagents = false
   #listener: ((event: AgentEvent) => void) | undefined
@@ -62,9 +61,8 @@ export class Agent {
    */
   constructor(options: AgentOptions) {
     requireConcurrency(options.concurrency)
-    this.name = options.name ?? 'main'
-    this.#options = options
     this.#environment = new AgentEnvironment(options)
+    this.name = this.#environment.name
     this.#denied = (options.disallowedTools ?? []).flatMap(parseAllowedTools)
     const { project, runtime } = this.#environment
     this.#servers = new McpPart({
@@ -173,14 +171,14 @@ export class Agent {
    * @throws {SkillError} as `SkillManager.activate`; {SubagentError} for a fork that fails.
    */
   async invokeSkill(name: string, ...args: readonly string[]): Promise<string> {
-    const { part } = await this.#readySkills()
-    const used = await part.use(name, joinArguments(args), 'code', { onEvent: this.#emit })
+    const skills = await this.#readySkills()
+    const used = await skills.use(name, joinArguments(args), 'code', { onEvent: this.#emit })
     return used.answer
   }
 
   /** Ends an activation; tools and approvals are as before. False when it is not active. */
   async deactivateSkill(name: string): Promise<boolean> {
-    return await this.#offerSkills().part.end(name)
+    return await this.#offerSkills().end(name)
   }
 
   /** The subagents of this agent; made at the first question, which offers them to the model. */
@@ -223,34 +221,27 @@ export class Agent {
   }
 
   readonly #emit = (event: AgentEvent): void => {
-    this.#options.onEvent?.(event)
+    this.#environment.options.onEvent?.(event)
     this.#listener?.(event)
   }
 
   #openSession(): AgentSession {
-    const {
-      instructions = '',
-      tools = [],
-      builtIns,
-      permissionMode,
-      approver,
-      ...options
-    } = this.#options
-    const { runtime, project } = this.#environment
+    const { runtime, project, options } = this.#environment
+    const { instructions = '', tools = [], builtIns, permissionMode, approver } = options
     const own = createBuiltInTools(builtIns ?? [], {
       project,
       runtime,
       environment: builtIns === undefined ? [] : this.#environment.settings.run.environment,
-      readable: () => this.#skills?.part.directories ?? [],
+      readable: () => this.#skills?.directories ?? [],
     })
     const approval = approvalPart({
       agent: this.name,
       platform: runtime.platform,
       // Those of the active skills, once there are any.
       rules: {
-        preApproved: () => this.#skills?.part.rules.preApproved() ?? [],
-        narrowed: () => this.#skills?.part.rules.narrowed() ?? [],
-        beforeTool: async (...call) => await this.#skills?.part.rules.beforeTool?.(...call),
+        preApproved: () => this.#skills?.rules.preApproved() ?? [],
+        narrowed: () => this.#skills?.rules.narrowed() ?? [],
+        beforeTool: async (...call) => await this.#skills?.rules.beforeTool?.(...call),
       },
       denied: this.#denied,
       mode: permissionMode,
@@ -268,20 +259,18 @@ export class Agent {
   }
 
   /** Made at the first call, and part of the conversation from then on. */
-  #offerSkills(): AgentSkills {
+  #offerSkills(): SkillPart {
     if (this.#skills !== undefined) return this.#skills
-    const skills = new AgentSkills(this.#options, this.#environment, {
-      agent: this.name,
+    this.#skills = new SkillPart(this.#environment, {
       serverTools: (server, signal) => this.#servers.serverTools(server, signal),
       fork: async (activation, run) =>
         requireSuccess(await this.#manager().fork(activation, run)).output,
     })
-    this.#skills = skills
-    this.#session.join(skills.part)
-    return skills
+    this.#session.join(this.#skills)
+    return this.#skills
   }
 
-  async #readySkills(): Promise<AgentSkills> {
+  async #readySkills(): Promise<SkillPart> {
     const skills = this.#offerSkills()
     await skills.ready()
     return skills
@@ -296,8 +285,8 @@ export class Agent {
   }
 
   #manager(): SubagentManager {
-    const { approver, permissionMode, subagents, concurrency, discover, mcp } = this.#options
     const environment = this.#environment
+    const { approver, permissionMode, subagents, concurrency, discover, mcp } = environment.options
     const servers = this.#servers
     this.#subagents ??= new SubagentManager(
       {
@@ -313,7 +302,7 @@ export class Agent {
         approver: () => approver,
         denied: this.#denied,
         permissionMode,
-        narrowed: () => this.#skills?.part.rules.narrowed() ?? [],
+        narrowed: () => this.#skills?.rules.narrowed() ?? [],
         partsOfChild: () => servers.workflowsOfChild(),
         onUsage: (entry) => this.#ledger.record(entry),
         onEvent: this.#emit,

@@ -157,6 +157,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return best
 }
 
+/** `Did you mean X?`, or an empty text when nothing is close. */
+export function didYouMean(word: string, candidates: Iterable<string>): string {
+  const meant = nearest(word, candidates)
+  return meant === undefined ? '' : `Did you mean ${meant}?`
+}
+
 function fold(word: string): string {
   return word.slice(0, 64).toLowerCase().replaceAll('_', '-')
 }

@@ -5,7 +5,7 @@ import { sandboxHint } from '../../chain/render-plan.ts'
 import { messageOf } from '../../core/errors.ts'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
-import { findScript, type Script } from '../../exec/find-script.ts'
+import { findScript } from '../../exec/find-script.ts'
 import { noGrants, SandboxMissingError } from '../../exec/sandbox/grants.ts'
 import { type Confinement, openSandbox } from '../../exec/sandbox/open-sandbox.ts'
 import { childEnvironment, runScript, type ScriptResult } from '../../exec/script.ts'
@@ -19,7 +19,7 @@ import { SkillNotTrustedError } from '../../trust/decide.ts'
 import { textOf } from '../built-in-tools/paths.ts'
 import { AgentError } from '../errors.ts'
 import { objectSchema, tool } from '../tool.ts'
-import type { AgentTool, ModelObject, ToolContext } from '../types.ts'
+import type { AgentTool, ModelObject } from '../types.ts'
 import { readHooks, type SkillHook } from './hook-format.ts'
 
 export interface SkillContext {
@@ -49,7 +49,6 @@ export async function activeSkill(
   signal: AbortSignal | undefined,
 ): Promise<ActiveSkill> {
   const { name, trustLevel, effects } = activation
-  const { manager, serverTools, resolveModel } = context
   const isTrusted = trustLevel === 'trusted'
   const { hooks, problems } = readHooks(effects.hooks)
   for (const problem of problems) notice(`Skill ${name}: ${problem}.`)
@@ -57,7 +56,7 @@ export async function activeSkill(
   const ofServers: AgentTool[] = []
   for (const server of isTrusted ? serverNames(skill.info.fields) : []) {
     try {
-      ofServers.push(...(await serverTools(server, signal)))
+      ofServers.push(...(await context.serverTools(server, signal)))
     } catch (error) {
       if (signal?.aborted === true) break
       notice(`Skill ${name} wants the MCP server ${server}: ${messageOf(error)}`)
@@ -66,24 +65,18 @@ export async function activeSkill(
   let model: ModelObject | undefined
   const wanted = effects.model === 'inherit' || !isTrusted ? undefined : effects.model
   try {
-    if (wanted !== undefined) model = await resolveModel(wanted)
+    if (wanted !== undefined) model = await context.resolveModel(wanted)
   } catch (error) {
-    notice(
-      `Skill ${name} wants the model ${wanted}, and the agent keeps its own: ${messageOf(error)}`,
-    )
+    const problem = `wants the model ${wanted}, and the agent keeps its own: ${messageOf(error)}`
+    notice(`Skill ${name} ${problem}`)
   }
-  return {
-    activation,
-    skill,
-    hooks,
-    model,
-    tools() {
-      // A tool that the program registered replaces a script of the same name.
-      const own = manager.getTools(name).map(programTool)
-      const names = new Set(own.map((one) => one.name))
-      return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
-    },
+  const tools = (): readonly AgentTool[] => {
+    // A tool that the program registered replaces a script of the same name.
+    const own = context.manager.getTools(name).map(programTool)
+    const names = new Set(own.map((one) => one.name))
+    return [...own, ...scripts.filter((one) => !names.has(one.name)), ...ofServers]
   }
+  return { activation, skill, hooks, model, tools }
 }
 
 /** A tool that a program registered for a skill: its own code, which asks nobody. */
@@ -150,18 +143,41 @@ function scriptTool(
     patternText: (input) => [path, ...argumentsOf(input)].join(' '),
     effect: (input) => `runs ${join(info.directory, path)} ${JSON.stringify(argumentsOf(input))}`,
     async execute(input, call) {
-      const confined = await confinementOf(info, path, context)
+      const { confinement, hint } = await confinementOf(info, path, context)
       const search = findScript(info.directory, path)
       if (search.kind !== 'found') {
         const gone = `${path} of the skill ${info.name} is gone`
         const message = search.kind === 'broken' ? search.diagnostic.message : gone
         throw new AgentError({ code: 'script-unusable', message: `${message}.` })
       }
-      const { confinement, hint } = confined ?? {}
-      const result = await run(search.script, info, input, call, context, confinement)
-      if (result.output.status === 'success') return reported(result)
-      failures.add(input)
-      return reported(result, hint)
+      const { runtime, project, environment } = context
+      const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
+      const runId = runtime.id()
+      try {
+        const result = await runScript({
+          script: search.script,
+          skillDirectory: info.directory,
+          cwd: project,
+          arguments: argumentsOf(input),
+          input: textOf(input, 'stdin', emptyState),
+          runId,
+          step: info.name,
+          attempt: 1,
+          idempotencyKey: `${runId}/${call.toolCallId}`,
+          scratch,
+          files: join(scratch, 'call'),
+          environment: childEnvironment(runtime, environment, {}),
+          outputLimit,
+          timeoutMs,
+          signal: call.signal,
+          confinement,
+        })
+        if (result.output.status === 'success') return reported(result)
+        failures.add(input)
+        return reported(result, hint)
+      } finally {
+        rmSync(scratch, { recursive: true, force: true })
+      }
     },
     hasFailed: (input) => failures.has(input),
   }
@@ -175,7 +191,7 @@ async function confinementOf(
   { name, fields }: Skill['info'],
   path: string,
   { manager }: ScriptContext,
-): Promise<{ confinement: Confinement; hint: string } | undefined> {
+): Promise<{ confinement?: Confinement; hint?: string }> {
   let refusal: SkillNotTrustedError | undefined
   try {
     await manager.requireTrusted(name, `run ${path}`)
@@ -183,7 +199,7 @@ async function confinementOf(
     if (!(error instanceof SkillNotTrustedError)) throw error
     refusal = error
   }
-  if (refusal === undefined && fields.sandbox !== true) return undefined
+  if (refusal === undefined && fields.sandbox !== true) return {}
   const probe = await openSandbox()
   if (probe.ok) {
     const { sandbox } = probe
@@ -196,40 +212,6 @@ async function confinementOf(
     message: `${path} of the skill ${name} runs only in a sandbox, and ${probe.reason}.`,
     hint: probe.hint,
   })
-}
-
-async function run(
-  script: Script,
-  { name, directory }: Skill['info'],
-  input: JsonObject,
-  { signal, toolCallId }: ToolContext,
-  { runtime, project, environment }: ScriptContext,
-  confinement: Confinement | undefined,
-): Promise<ScriptResult> {
-  const scratch = mkdtempSync(join(tmpdir(), 'skillrail-agent-'))
-  const runId = runtime.id()
-  try {
-    return await runScript({
-      script,
-      skillDirectory: directory,
-      cwd: project,
-      arguments: argumentsOf(input),
-      input: textOf(input, 'stdin', emptyState),
-      runId,
-      step: name,
-      attempt: 1,
-      idempotencyKey: `${runId}/${toolCallId}`,
-      scratch,
-      files: join(scratch, 'call'),
-      environment: childEnvironment(runtime, environment, {}),
-      outputLimit,
-      timeoutMs,
-      signal,
-      confinement,
-    })
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
-  }
 }
 
 const emptyState = JSON.stringify({

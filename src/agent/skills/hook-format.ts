@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import { isObject } from '../../core/json.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import type { ProcessEnd } from '../../exec/process.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
@@ -24,66 +25,66 @@ export interface SkillHook {
 
 type ToolMatcher = (tool: AgentTool) => boolean
 
-interface HooksReading {
-  hooks: SkillHook[]
-  problems: string[]
-}
+const hookGroup = z.object({ matcher: z.string().catch(''), hooks: z.unknown() })
 
-const defaultTimeoutMs = 60_000
+/** `timeout` is in seconds. */
+const hookForm = z
+  .object({
+    type: z.literal('command').default('command'),
+    command: z.string().regex(/\S/, 'it is empty'),
+    timeout: z.coerce.number().positive().catch(60),
+    once: z.boolean().catch(false),
+  })
+  .transform(({ command, timeout, once }) => {
+    return { command, timeoutMs: Math.min(timeout * 1000, longestTimeoutMs), once }
+  })
+
 const longestTimeoutMs = 600_000
 
 /**
- * Reads the `hooks` field of a skill: events, each with groups of a `matcher` and `hooks` of type
- * `command` with a `timeout` in seconds. What cannot be used is reported and left out.
+ * Reads the `hooks` field of a skill: events, each with groups of a `matcher` and `hooks`. What cannot
+ * be used is reported and left out.
  */
-export function readHooks(field: JsonValue | undefined): HooksReading {
-  const reading: HooksReading = { hooks: [], problems: [] }
-  if (field === undefined) return reading
-  if (!isObject<JsonValue>(field)) return { hooks: [], problems: ['hooks is not a map of events'] }
-  for (const [name, groups] of Object.entries(field)) {
+export function readHooks(field: JsonValue | undefined): {
+  hooks: SkillHook[]
+  problems: string[]
+} {
+  const hooks: SkillHook[] = []
+  const problems: string[] = []
+  const isMap = isObject<JsonValue>(field)
+  if (field !== undefined && !isMap) problems.push('hooks is not a map of events')
+  for (const [name, groups] of Object.entries(isMap ? field : {})) {
     const event = hookEvents.find((known) => known === name)
-    if (event !== undefined) {
-      for (const group of listOf(groups)) readGroup(event, group, reading)
-      continue
+    if (event === undefined) {
+      const problem = `${name} is not an event that is supported here: ${hookEvents.join(', ')}.`
+      problems.push(`${problem} ${didYouMean(name, hookEvents)}`.trimEnd())
+    } else for (const group of listOf(groups)) readGroup(event, group)
+  }
+  return { hooks, problems }
+
+  function readGroup(event: HookEvent, written: unknown): void {
+    const group = hookGroup.safeParse(written).data
+    if (group === undefined) {
+      problems.push(`an entry of ${event} is not a map with hooks`)
+      return
     }
-    const meant = nearest(name, hookEvents)
-    const guess = meant === undefined ? '' : ` Did you mean ${meant}?`
-    reading.problems.push(
-      `${name} is not an event that is supported here: ${hookEvents.join(', ')}.${guess}`,
-    )
-  }
-  return reading
-}
-
-function readGroup(event: HookEvent, group: JsonValue, { hooks, problems }: HooksReading): void {
-  if (!isObject<JsonValue>(group)) {
-    problems.push(`an entry of ${event} is not a map with hooks`)
-    return
-  }
-  const matcher = event === 'Stop' ? '' : (textAt(group, 'matcher') ?? '')
-  const reading = readMatcher(matcher)
-  if (!reading.ok) {
-    problems.push(`the matcher ${matcher} of ${event} cannot be used: ${reading.problem}`)
-    return
-  }
-  for (const hook of listOf(group['hooks'] ?? [])) {
-    const read = readHook(hook)
-    if (typeof read === 'string') problems.push(`a hook of ${event} ${read}`)
-    else hooks.push({ event, matches: reading.matcher, ...read })
+    const matcher = readMatcher(event === 'Stop' ? '' : group.matcher)
+    if (!matcher.ok) {
+      problems.push(`the matcher ${group.matcher} of ${event} is invalid: ${matcher.problem}`)
+      return
+    }
+    for (const one of listOf(group.hooks ?? [])) {
+      const { data, error } = hookForm.safeParse(one)
+      if (data !== undefined) hooks.push({ event, matches: matcher.matcher, ...data })
+      else {
+        const found = error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
+        problems.push(`a hook of ${event} is invalid: ${found.join('; ')}`)
+      }
+    }
   }
 }
 
-function readHook(hook: JsonValue): Omit<SkillHook, 'event' | 'matches'> | string {
-  if (!isObject<JsonValue>(hook)) return 'is not a map'
-  const { type = 'command', command, timeout, once } = hook
-  if (type !== 'command') return `is of type ${JSON.stringify(type)}; only command is known`
-  if (typeof command !== 'string' || command.trim() === '') return 'has no command'
-  const seconds = Number(timeout)
-  const timeoutMs = seconds > 0 ? Math.min(seconds * 1000, longestTimeoutMs) : defaultTimeoutMs
-  return { command, timeoutMs, once: once === true }
-}
-
-function listOf(value: JsonValue): readonly JsonValue[] {
+function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value]
 }
 
@@ -98,9 +99,11 @@ export function readMatcher(
   if (written === '' || written === '*') return { ok: true, matcher: () => true }
   const reading = compilePattern(`^(?:${written})$`)
   if (!reading.ok) return { ok: false, problem: reading.problem.message }
-  const { test } = reading.pattern
-  const names = ({ name, aliases = [] }: AgentTool): string[] => [name, wireName(name), ...aliases]
-  return { ok: true, matcher: (tool) => [hookName(tool), ...names(tool)].some(test) }
+  const matcher: ToolMatcher = (tool) => {
+    const names = [hookName(tool), tool.name, wireName(tool.name), ...(tool.aliases ?? [])]
+    return names.some(reading.pattern.test)
+  }
+  return { ok: true, matcher }
 }
 
 /** The name by which hooks know a tool: that of Claude Code where the tool has one. */
@@ -109,12 +112,6 @@ export function hookName({ name, aliases = [], origin }: AgentTool): string {
   const { server } = origin
   const bare = name.startsWith(`${server}.`) ? name.slice(server.length + 1) : name
   return wireName(`mcp__${server}__${bare}`)
-}
-
-interface HookEnd {
-  end: ProcessEnd
-  stdout: string
-  stderr: string
 }
 
 export interface HookAnswer {
@@ -135,7 +132,10 @@ export interface HookAnswer {
  * JSON object that decides; anything else is an error of the hook, which the user is told and which
  * blocks nothing.
  */
-export function readHookAnswer(event: HookEvent, { end, stdout, stderr }: HookEnd): HookAnswer {
+export function readHookAnswer(
+  event: HookEvent,
+  { end, stdout, stderr }: { end: ProcessEnd; stdout: string; stderr: string },
+): HookAnswer {
   const denial = event === 'PreToolUse' ? 'deny' : undefined
   if (end.kind === 'exit' && end.code === 2) {
     const reason = stderr.trim() || 'a hook of an active skill forbids it, and does not say why'

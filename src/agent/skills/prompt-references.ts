@@ -1,20 +1,10 @@
 import { messageOf } from '../../core/errors.ts'
-import type { SkillInfo } from '../../library/model.ts'
+import type { SkillManager } from '../../library/manager.ts'
 import { planInjection, renderInjection } from '../../trigger/inject.ts'
 import { matchPrompt } from '../../trigger/match.ts'
 import { SkillNotTrustedError } from '../../trust/decide.ts'
 
-interface PromptReferences {
-  /** What stands before the prompt; empty for nothing. */
-  text: string
-  notices: readonly string[]
-}
-
-interface PromptReferenceOptions {
-  tokenBudget: number
-  isPresent: (text: string) => boolean
-  confirm: (name: string) => Promise<void>
-}
+const tokenBudget = 10_000
 
 /**
  * The references that the triggers of trusted skills put before a prompt. One that the conversation
@@ -22,35 +12,33 @@ interface PromptReferenceOptions {
  */
 export async function promptReferences(
   prompt: string,
-  skills: readonly SkillInfo[],
-  { tokenBudget, isPresent, confirm }: PromptReferenceOptions,
-): Promise<PromptReferences> {
-  const withTriggers = skills.flatMap(({ name, directory, path, fields, trustLevel }) =>
-    trustLevel === 'trusted' && fields.triggers.length > 0
-      ? [{ name, directory, path, triggers: fields.triggers }]
-      : [],
+  manager: SkillManager,
+  isPresent: (text: string) => boolean,
+  notice: (message: string) => void,
+): Promise<string> {
+  const skills = (await manager.list()).filter(
+    ({ trustLevel, fields }) => trustLevel === 'trusted' && fields.triggers.length > 0,
   )
-  const { matches, diagnostics } = matchPrompt(prompt, withTriggers)
-  const notices: string[] = []
+  const { matches, diagnostics } = matchPrompt(
+    prompt,
+    skills.map(({ fields: { triggers }, ...skill }) => ({ ...skill, triggers })),
+  )
+  for (const { message } of diagnostics) notice(message)
   const withheld = new Set<string>()
   for (const name of new Set(matches.map(({ skill }) => skill.name))) {
     try {
-      await confirm(name)
+      await manager.requireTrusted(name, 'put text before a prompt')
     } catch (error) {
       withheld.add(name)
       if (error instanceof SkillNotTrustedError) continue
-      notices.push(`The references of the skill ${name} were left out: ${messageOf(error)}`)
+      notice(`The references of the skill ${name} were left out: ${messageOf(error)}`)
     }
   }
-  const injection = planInjection(matches, {
-    tokenBudget,
-    mayInject: ({ name }) => !withheld.has(name),
-  })
-  const fresh = injection.injected.filter((reference) => !isPresent(renderInjection([reference])))
-  const leftOut = injection.deferred.map(
-    ({ skill, path, reason }) =>
-      `The reference ${path} of the skill ${skill} was left out: ${reason}.`,
-  )
-  const messages = [...diagnostics, ...injection.diagnostics].map(({ message }) => message)
-  return { text: renderInjection(fresh), notices: [...messages, ...notices, ...leftOut] }
+  const mayInject = ({ name }: { name: string }): boolean => !withheld.has(name)
+  const found = planInjection(matches, { tokenBudget, mayInject })
+  for (const { message } of found.diagnostics) notice(message)
+  for (const { skill, path, reason } of found.deferred) {
+    notice(`The reference ${path} of the skill ${skill} was left out: ${reason}.`)
+  }
+  return renderInjection(found.injected.filter((one) => !isPresent(renderInjection([one]))))
 }

@@ -5,6 +5,7 @@ import { resolveInside } from '../../core/read-files.ts'
 import type { Runtime } from '../../core/runtime.ts'
 import { capturedText, runProcess } from '../../exec/process.ts'
 import { childEnvironment } from '../../exec/script.ts'
+import type { SkillManager } from '../../library/manager.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import { hookProgram } from '../../trust/acting-parts.ts'
 import type { HookVerdict } from '../approval/permit.ts'
@@ -27,8 +28,8 @@ interface HookedSkill {
 
 interface SkillHooksOptions {
   skills: () => readonly HookedSkill[] | Promise<readonly HookedSkill[]>
-  /** Throws when the skill is no longer trusted: something in it was changed since. */
-  confirm: (skill: string) => Promise<void>
+  /** Refuses when the skill is no longer trusted: something in it was changed since. */
+  manager: Pick<SkillManager, 'requireTrusted'>
   project: string
   mode?: PermissionMode | undefined
   runtime: Runtime
@@ -41,7 +42,7 @@ const stopLimit = 8
 
 const outputLimit = 131_072
 
-const decisionsByStrictness = [undefined, 'allow', 'ask', 'deny']
+const strictness = [undefined, 'allow', 'ask', 'deny']
 
 export class SkillHooks {
   readonly #options: SkillHooksOptions
@@ -81,9 +82,8 @@ export class SkillHooks {
       const { decision, reason, context } = answer
       if (context !== undefined) added.push(context)
       verdict.input = answer.input ?? verdict.input
-      if (strictness(decision) > strictness(verdict.decision)) {
-        Object.assign(verdict, { decision, reason })
-      }
+      const [now, before] = [decision, verdict.decision].map((one) => strictness.indexOf(one))
+      if (Number(now) > Number(before)) Object.assign(verdict, { decision, reason })
       if (decision === 'deny') break
     }
     if (added.length > 0) this.#contexts.set(verdict.input ?? input, added.join('\n'))
@@ -122,11 +122,12 @@ export class SkillHooks {
     event: HookEvent,
     tool: AgentTool | undefined,
   ): Promise<(readonly [HookedSkill, SkillHook])[]> {
-    const skills = await this.#options.skills()
-    return skills
-      .flatMap((skill) => skill.hooks.map((hook) => [skill, hook] as const))
-      .filter(([, hook]) => hook.event === event && !this.#done.has(hook))
-      .filter(([, hook]) => tool === undefined || hook.matches(tool))
+    return (await this.#options.skills()).flatMap((skill) =>
+      skill.hooks
+        .filter((hook) => hook.event === event && !this.#done.has(hook))
+        .filter((hook) => tool === undefined || hook.matches(tool))
+        .map((hook) => [skill, hook] as const),
+    )
   }
 
   async #run(
@@ -135,11 +136,11 @@ export class SkillHooks {
     signal: AbortSignal | undefined,
     facts: JsonObject,
   ): Promise<HookAnswer | undefined> {
-    const { project, mode = 'default', confirm, notice } = this.#options
+    const { project, mode = 'default', manager, notice } = this.#options
     const tell = (message: string): void =>
       notice(`A ${hook.event} hook of the skill ${skill.name}: ${message}.`)
     try {
-      await confirm(skill.name)
+      await manager.requireTrusted(skill.name, 'run its hooks')
     } catch (error) {
       tell(messageOf(error))
       return undefined
@@ -156,10 +157,6 @@ export class SkillHooks {
     answer.notices.forEach(tell)
     return answer
   }
-}
-
-function strictness(decision: HookVerdict['decision']): number {
-  return decisionsByStrictness.indexOf(decision)
 }
 
 /**

@@ -1,50 +1,43 @@
-import { messageOf } from '../../core/errors.ts'
 import type { Activation, InvocationSource } from '../../library/activation.ts'
+import { discoverSkills } from '../../library/discover.ts'
+import { SkillManager } from '../../library/manager.ts'
+import type { Skill, SkillInfo } from '../../library/model.ts'
 import { alreadyActiveNote } from '../../skill/catalog.ts'
-import { SkillInvocationError } from '../../skill/errors.ts'
+import { SkillInvocationError, SkillNotFoundError } from '../../skill/errors.ts'
+import type { AgentEnvironment } from '../agent-environment.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { listNames } from '../approval/tool-patterns.ts'
 import type { AgentSession, PromptContext, SessionPart } from '../session.ts'
-import type { PermissionMode } from '../subagents/config.ts'
 import { splitSkill } from '../subagents/skills.ts'
 import { toWireNames } from '../tool.ts'
-import type { AfterTool, AgentEvent, AgentTool, ModelObject } from '../types.ts'
+import type { AfterTool, AgentTool, ModelObject } from '../types.ts'
 import { type ActiveSkill, activeSkill, type SkillContext } from './active-skills.ts'
 import { promptReferences } from './prompt-references.ts'
 import { SkillHooks } from './skill-hooks.ts'
-import {
-  resourceTool,
-  searchSkillsTool,
-  type SkillCatalogue,
-  skillCatalogue,
-  skillTool,
-} from './skill-tools.ts'
+import { findingTools, resourceTools, skillCatalogue } from './skill-tools.ts'
 
-export interface SkillPartOptions extends SkillContext {
-  agent: string
-  /** Skills that are active from the first prompt on, until they are deactivated; `name arguments`. */
-  start?: readonly string[] | undefined
-  mode?: PermissionMode | undefined
+interface AgentActions extends Pick<SkillContext, 'serverTools'> {
   fork: (activation: Activation, run: PromptContext) => Promise<string>
 }
 
-interface SkillUse {
-  text: string
-  answer: string
-}
-
 const catalogTokens = 2000
-const referenceTokens = 10_000
 
 const quiet: PromptContext = { onEvent: () => undefined, signal: undefined }
 
 /**
- * The skills of one conversation. Everything that active skills allow, offer and run is read off
- * `#active`, so that ending an activation leaves exactly what was there before.
+ * The skills of an agent and its conversation. Everything that active skills allow, offer and run is
+ * read off `#active`, so that ending an activation leaves exactly what was there before.
  */
 export class SkillPart implements SessionPart {
-  readonly #options: SkillPartOptions
+  readonly manager: SkillManager
+  readonly rules: CallRules
+  readonly afterTool: AfterTool
+  readonly #environment: AgentEnvironment
+  readonly #fork: AgentActions['fork']
+  readonly #context: SkillContext
   readonly #hooks: SkillHooks
+  readonly #registered: Promise<PromiseSettledResult<unknown>[]>
+  #ready: Promise<void> | undefined
   readonly #active = new Map<string, ActiveSkill>()
   /** Start skills that were activated, and those of them that have not been ended since. */
   readonly #started = new Set<string>()
@@ -52,21 +45,36 @@ export class SkillPart implements SessionPart {
   /** Content that went into the conversation in this turn; its history may not show it yet. */
   readonly #given = new Set<string>()
   #session: AgentSession | undefined
-  #catalogue: SkillCatalogue = { text: '', skills: [], incomplete: false }
   #finding: readonly AgentTool[] = []
   #run = quiet
-  readonly rules: CallRules
-  readonly afterTool: AfterTool
 
-  constructor(options: SkillPartOptions) {
-    this.#options = options
+  /** Searches for nothing yet; what was given in code is registered at once. */
+  constructor(environment: AgentEnvironment, { fork, serverTools }: AgentActions) {
+    const { runtime, project, settings, places, options } = environment
+    const { discover = true, skillDirs = [], skills = [], permissionMode: mode } = options
+    const manager = new SkillManager({
+      ...places,
+      customPaths: [...skillDirs, ...(discover ? settings.skills.paths : [])],
+      autoDiscover: discover,
+    })
+    this.manager = manager
+    this.#environment = environment
+    this.#fork = fork
+    this.#context = {
+      manager,
+      runtime,
+      project,
+      environment: settings.run.environment,
+      serverTools,
+      resolveModel: (wanted) => environment.resolveModel(wanted),
+    }
     this.#hooks = new SkillHooks({
-      ...options,
+      ...this.#context,
+      mode,
       skills: () =>
         this.#skills.map(({ activation: { name }, skill, hooks }) => {
           return { name, directory: skill.info.directory, hooks }
         }),
-      confirm: (name) => options.manager.requireTrusted(name, 'run its hooks'),
       notice: (message) => this.#notice(message),
     })
     this.rules = {
@@ -75,6 +83,15 @@ export class SkillPart implements SessionPart {
       beforeTool: (...call) => this.#hooks.before(...call),
     }
     this.afterTool = this.#hooks.after
+    // In order and to the end, so that one that cannot be used hides none of the others.
+    const given = skills.filter((skill) => !isName(skill))
+    this.#registered = Promise.allSettled(given.map((skill) => manager.register(skill)))
+  }
+
+  /** Waits until the skills that were given are registered. */
+  async ready(): Promise<void> {
+    this.#ready ??= this.#prepare()
+    await this.#ready
   }
 
   /** Directories of active trusted skills, which may be read without asking. */
@@ -84,13 +101,20 @@ export class SkillPart implements SessionPart {
       .flatMap(({ skill }) => skill.info.directory || [])
   }
 
+  /** Tools that an activation brings along, for a subagent that has the skill. */
+  async toolsOf(activation: Activation, signal?: AbortSignal): Promise<readonly AgentTool[]> {
+    const skill = await this.manager.get(activation.name)
+    if (skill === undefined) return []
+    const active = await activeSkill(activation, skill, this.#context, () => undefined, signal)
+    return active.tools()
+  }
+
   attach(session: AgentSession): void {
     this.#session = session
   }
 
   async instructions(): Promise<string> {
-    await this.#refresh()
-    return this.#catalogue.text
+    return await this.#refresh()
   }
 
   async prompt(text: string, run: PromptContext): Promise<string> {
@@ -98,24 +122,29 @@ export class SkillPart implements SessionPart {
     this.#hooks.reset()
     await this.#refresh()
     const contents: string[] = []
-    for (const { name, argumentText } of (this.#options.start ?? []).map(splitSkill)) {
+    for (const { name, argumentText } of (this.#environment.options.startSkills ?? []).map(
+      splitSkill,
+    )) {
       if (this.#started.has(name)) continue
-      contents.push((await this.use(name, argumentText, 'code', run)).text)
+      contents.push((await this.use(name, argumentText, 'code')).text)
       this.#started.add(name)
       this.#lasting.add(name)
     }
-    const names = (await this.#options.manager.list()).map(({ name }) => name)
+    const names = (await this.manager.list()).map(({ name }) => name)
     const typed = typedSkill(text, names)
-    const used = typed && (await this.use(typed.name, typed.argumentText, 'user', run))
+    const used = typed && (await this.use(typed.name, typed.argumentText, 'user'))
     contents.push(used?.text ?? text)
-    return `${await this.#references(text)}${contents.join('\n\n')}`
+    const isPresent = (reference: string): boolean => this.#session?.contains(reference) ?? false
+    const notice = (message: string): void => this.#notice(message)
+    const references = await promptReferences(text, this.manager, isPresent, notice)
+    return `${references}${contents.join('\n\n')}`
   }
 
   tools(): readonly AgentTool[] {
-    const withFiles = this.#skills.flatMap(({ skill }) =>
-      skill.resources.files.length > 0 ? [skill] : [],
+    const resources = resourceTools(
+      this.#skills.map(({ skill }) => skill),
+      this.manager,
     )
-    const resources = withFiles.length === 0 ? [] : [resourceTool(withFiles, this.#options.manager)]
     // Two skills may name one server.
     return [...this.#finding, ...resources, ...new Set(this.#skills.flatMap((one) => one.tools()))]
   }
@@ -144,47 +173,46 @@ export class SkillPart implements SessionPart {
     this.#run = quiet
   }
 
+  /** Activates a skill; `answer` is its content, or what the subagent answered that it forks to. */
   async use(
     wanted: string,
     argumentText: string,
     source: InvocationSource,
     given: Partial<PromptContext> = {},
-  ): Promise<SkillUse> {
-    const { agent, manager, fork } = this.#options
+  ): Promise<{ text: string; answer: string }> {
+    const { manager } = this
     const run = { ...this.#run, ...given }
-    const notice = (message: string): void => run.onEvent({ type: 'notice', agent, message })
+    const notice = (message: string): void => this.#notice(message, run)
     const prepared = await manager.prepare(wanted, argumentText, { source })
     const { name, content, effects, diagnostics } = prepared
     for (const { message } of diagnostics) notice(`Skill ${wanted}: ${message}.`)
     if (effects.fork !== undefined) {
       this.#refuseForkWhileNarrowed(name)
-      const answer = await fork(prepared, run)
+      const answer = await this.#fork(prepared, run)
       const text = `The skill ${name} was carried out by a subagent. Its answer:\n${answer}`
       return { text, answer }
     }
     const skill = await manager.get(name)
     if (skill === undefined) {
-      throw new SkillInvocationError({
-        code: 'skill-gone',
-        message: `Skill ${wanted} was taken away while it was activated.`,
-      })
+      const message = `Skill ${wanted} was taken away while it was activated.`
+      throw new SkillInvocationError({ code: 'skill-gone', message })
     }
-    const ready = await activeSkill(prepared, skill, this.#options, notice, run.signal)
+    const ready = await activeSkill(prepared, skill, this.#context, notice, run.signal)
     this.#refuseCollisions(ready)
     this.#active.set(name, ready)
     await manager.activate(name, argumentText, { source })
     const isRepeated = this.#given.has(content) || this.#session?.contains(content) === true
     this.#given.add(content)
-    run.onEvent({ type: 'skill', agent, name, active: true })
+    run.onEvent({ type: 'skill', agent: this.#environment.name, name, active: true })
     const text = isRepeated ? alreadyActiveNote(name) : content
     return { text, answer: text }
   }
 
   async end(name: string): Promise<boolean> {
-    await this.#options.manager.deactivate(name)
+    await this.manager.deactivate(name)
     this.#lasting.delete(name)
     if (!this.#active.delete(name)) return false
-    this.#tell({ type: 'skill', agent: this.#options.agent, name, active: false })
+    this.#run.onEvent({ type: 'skill', agent: this.#environment.name, name, active: false })
     return true
   }
 
@@ -192,26 +220,41 @@ export class SkillPart implements SessionPart {
     return [...this.#active.values()]
   }
 
-  #tell(event: AgentEvent): void {
-    this.#run.onEvent(event)
+  #notice(message: string, run = this.#run): void {
+    run.onEvent({ type: 'notice', agent: this.#environment.name, message })
   }
 
-  #notice(message: string): void {
-    this.#tell({ type: 'notice', agent: this.#options.agent, message })
+  async #prepare(): Promise<void> {
+    const failed = (await this.#registered).find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+    const { options, places } = this.#environment
+    const { discover = true, skills = [], skillDirs = [] } = options
+    if (!discover && skillDirs.length > 0) {
+      // Without a search, only what lies in the directories that were named.
+      const found = discoverSkills({ ...places, projectDirectories: [], customPaths: skillDirs })
+      const named = found.skills.filter(({ scope }) => scope === 'custom')
+      for (const skill of named) await this.manager.register(skill)
+    }
+    for (const name of skills.filter(isName)) {
+      if ((await this.manager.get(name)) !== undefined) continue
+      const names = (await this.manager.list()).map((skill) => skill.name).join(', ')
+      throw new SkillNotFoundError({
+        code: 'skill-not-found',
+        message: `The agent was given a skill called ${name}, and there is none.`,
+        hint: `There ${names === '' ? 'are no skills here' : `are: ${names}`}. A path must contain a /.`,
+      })
+    }
   }
 
-  async #refresh(): Promise<void> {
-    this.#catalogue = skillCatalogue(await this.#options.manager.list(), catalogTokens)
-    const { skills, incomplete } = this.#catalogue
-    const tool = skillTool(this.#catalogue, {
+  /** Returns the catalogue of the skills that the model may activate. */
+  async #refresh(): Promise<string> {
+    const catalogue = skillCatalogue(await this.manager.list(), catalogTokens)
+    this.#finding = findingTools(catalogue, {
       use: async (name, argumentText, { onEvent, signal }) =>
         (await this.use(name, argumentText, 'model', { onEvent, signal })).text,
       finish: (name) => this.#finish(name),
     })
-    this.#finding = [
-      ...(skills.length > 0 ? [tool] : []),
-      ...(incomplete ? [searchSkillsTool(skills)] : []),
-    ]
+    return catalogue.text
   }
 
   /** An untrusted skill could talk the model into removing what limits it. */
@@ -250,22 +293,11 @@ export class SkillPart implements SessionPart {
     const kept = this.#skills.filter((one) => one.activation.name !== activation.name)
     toWireNames([...new Set([...others, ...kept.flatMap((one) => one.tools()), ...tools()])])
   }
+}
 
-  async #references(prompt: string): Promise<string> {
-    const { manager } = this.#options
-    try {
-      const found = await promptReferences(prompt, await manager.list(), {
-        tokenBudget: referenceTokens,
-        isPresent: (text) => this.#session?.contains(text) ?? false,
-        confirm: (name) => manager.requireTrusted(name, 'put text before a prompt'),
-      })
-      for (const message of found.notices) this.#notice(message)
-      return found.text
-    } catch (error) {
-      this.#notice(`References could not be looked for: ${messageOf(error)}`)
-      return ''
-    }
-  }
+/** A text is a name, unless it looks like a path. */
+function isName(skill: Skill | SkillInfo | string): skill is string {
+  return typeof skill === 'string' && !/[/\\]|^[.~]/.test(skill)
 }
 
 /**

@@ -30,14 +30,11 @@ export function skillCatalogue(all: readonly SkillInfo[], tokenBudget: number): 
   const lines = [
     'Skills are instructions for particular tasks. When a task fits the description of one, activate it with the tool `skill` before you begin, and follow what it says.',
     text,
-  ]
-  if (shortened.length > 0) lines.push('Some descriptions are shortened.')
-  if (omitted.length > 0) {
-    lines.push(
+    shortened.length > 0 && 'Some descriptions are shortened.',
+    omitted.length > 0 &&
       `${omitted.length} skills are not listed: find them with the tool \`search_skills\`.`,
-    )
-  }
-  return { text: lines.join('\n'), skills, incomplete: omitted.length > 0 }
+  ]
+  return { text: lines.filter(Boolean).join('\n'), skills, incomplete: omitted.length > 0 }
 }
 
 interface SkillUses {
@@ -45,7 +42,12 @@ interface SkillUses {
   finish: (name: string) => Promise<string>
 }
 
-export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUses): AgentTool {
+/** The tools that activate a skill, and find one among more than the model is told of. */
+export function findingTools(
+  { skills, incomplete }: SkillCatalogue,
+  { use, finish }: SkillUses,
+): AgentTool[] {
+  if (skills.length === 0) return []
   const forks = skills.some(({ fields }) => fields.context === 'fork')
   const hints = skills.flatMap(({ name, fields }) =>
     fields.argumentHint === undefined ? [] : [`${name} ${fields.argumentHint}`],
@@ -54,7 +56,7 @@ export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUse
   // With many skills a list of names would cost more than the budget that it is left out for.
   const names = incomplete ? {} : { enum: skills.map(({ name }) => name) }
   const argumentsText = `What the skill is to work on, as a user would write it after its name.${examples}`
-  return {
+  const activate: AgentTool = {
     ...ownTool,
     name: 'skill',
     aliases: ['Skill'],
@@ -68,42 +70,43 @@ export function skillTool({ skills, incomplete }: SkillCatalogue, uses: SkillUse
       ['name'],
     ),
     patternText: (input) => textOf(input, 'name'),
-    execute(input, context) {
+    async execute(input, context) {
       const name = textOf(input, 'name')
-      if (input['done'] === true) return uses.finish(name)
-      return uses.use(name, textOf(input, 'arguments'), context)
+      if (input['done'] === true) return await finish(name)
+      return await use(name, textOf(input, 'arguments'), context)
     },
   }
-}
-
-const answers = 8
-
-/** Finds skills among more than the model is told of. */
-export function searchSkillsTool(skills: readonly SkillInfo[]): AgentTool {
   const query = { type: 'string', minLength: 1, description: 'The task in words.' }
-  return {
+  const search: AgentTool = {
     ...ownTool,
     name: 'search_skills',
     description: `Finds skills for a task among all ${skills.length}; activate one with the tool skill.`,
     inputSchema: objectSchema({ query }, ['query']),
     async execute(input) {
-      const found = scoreSkills(textOf(input, 'query'), skills, answers)
+      const found = scoreSkills(textOf(input, 'query'), skills, foundSkills)
       const lines = found.map(({ name, description }) => `${name}: ${description}`)
-      return lines.length === 0 ? 'No skill fits these words.' : lines.join('\n')
+      return lines.join('\n') || 'No skill fits these words.'
     },
   }
+  return incomplete ? [activate, search] : [activate]
 }
 
+const foundSkills = 8
 const listLimit = 200
 
-/** Lists and reads the files of active skills; only text that really lies in the skill. */
-export function resourceTool(
-  skills: readonly Skill[],
+/**
+ * The tool that lists and reads the files of these skills, where they have any; only text that really
+ * lies in the skill.
+ */
+export function resourceTools(
+  skills: readonly (Skill | undefined)[],
   manager: Pick<SkillManager, 'readResource'>,
-): AgentTool {
-  const names = { type: 'string', enum: skills.map(({ info }) => info.name) }
+): AgentTool[] {
+  const withFiles = skills.flatMap((skill) => (skill?.resources.files.length ? [skill] : []))
+  if (withFiles.length === 0) return []
+  const names = { type: 'string', enum: withFiles.map(({ info }) => info.name) }
   const file = { type: 'string', description: 'From the directory of the skill.' }
-  return {
+  const resources: AgentTool = {
     ...ownTool,
     name: 'skill_resource',
     description:
@@ -114,7 +117,7 @@ export function resourceTool(
       const name = textOf(input, 'skill')
       const path = textOf(input, 'path')
       if (path !== '') return (await manager.readResource(name, path)).text
-      const skill = skills.find(({ info }) => info.name === name)
+      const skill = withFiles.find(({ info }) => info.name === name)
       if (skill === undefined) return `The skill ${name} is not active.`
       const { files, truncated } = skill.resources
       const lines = files.slice(0, listLimit).map((one) => `${one.path} (${one.size} bytes)`)
@@ -122,4 +125,5 @@ export function resourceTool(
       return lines.join('\n')
     },
   }
+  return [resources]
 }

@@ -8,7 +8,7 @@ import { promptText } from '../prompt-template.ts'
 import { AgentSession, type SessionPart } from '../session.ts'
 import { readHooks } from '../skills/hook-format.ts'
 import { SkillHooks } from '../skills/skill-hooks.ts'
-import { resourceTool } from '../skills/skill-tools.ts'
+import { resourceTools } from '../skills/skill-tools.ts'
 import { jsonSchemaOf } from '../tool.ts'
 import type { AgentTool, TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
@@ -17,7 +17,6 @@ import { selectTools, type ToolSelection } from './select-tools.ts'
 import { loadSkills } from './skills.ts'
 
 interface ChildInput {
-  id: string
   config: SubagentConfig
   parent: SubagentParent
   options: DelegateOptions
@@ -27,13 +26,6 @@ interface ChildInput {
   onUsage: (entry: UsageEntry) => void
 }
 
-/** The skills that a subagent has from the start; the content of `own` is in its instructions. */
-interface ChildSkills {
-  own: readonly Activation[]
-  all: readonly Activation[]
-  tools: readonly AgentTool[]
-}
-
 /**
  * A subagent with its own history, tools and usage; it may not have been asked yet. It shares the model
  * object and the tools' functions with its parent, and nothing else.
@@ -41,11 +33,13 @@ interface ChildSkills {
 export class Child {
   readonly id: string
   readonly config: SubagentConfig
+  readonly parent: SubagentParent
   readonly session: AgentSession
   readonly outputSchema: JsonObject | undefined
-  readonly #parent: SubagentParent
-  readonly #skills: ChildSkills
-  readonly #permission: { mode: PermissionMode; asks: boolean }
+  readonly #skills: readonly Activation[]
+  readonly #skillTools: readonly AgentTool[]
+  readonly #mode: PermissionMode
+  readonly #asks: boolean
   #selection: ToolSelection
   #used = noUsage
 
@@ -54,37 +48,43 @@ export class Child {
     const manager = parent.skills()
     const source = options.source ?? forked?.source
     const own = await loadSkills(config.skills ?? [], manager, config.name, source)
-    const all = forked === undefined ? own : [...own, forked]
+    const skills = forked === undefined ? own : [...own, forked]
     const tools = await Promise.all(
-      all.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
+      skills.map(async (skill) => (await parent.toolsOfSkill?.(skill, signal)) ?? []),
     )
-    const loaded = await Promise.all(all.map(async ({ name }) => manager?.get(name)))
-    const withFiles = loaded.flatMap((skill) => (skill?.resources.files.length ? [skill] : []))
+    const loaded = await Promise.all(skills.map(async ({ name }) => manager?.get(name)))
     // The files that a content refers to can be read; no further skill can be activated.
-    const resources =
-      manager === undefined || withFiles.length === 0 ? [] : [resourceTool(withFiles, manager)]
-    return new Child(input, { own, all, tools: [...tools.flat(), ...resources] })
+    const files = manager === undefined ? [] : resourceTools(loaded, manager)
+    return new Child(input, own, skills, [...tools.flat(), ...files])
   }
 
-  private constructor(input: ChildInput, skills: ChildSkills) {
-    const { id, config, parent, options } = input
-    this.id = id
+  private constructor(
+    { config, parent, options, onUsage }: ChildInput,
+    inInstructions: readonly Activation[],
+    skills: readonly Activation[],
+    skillTools: readonly AgentTool[],
+  ) {
+    this.id = parent.runtime.id()
     this.config = config
-    this.#parent = parent
+    this.parent = parent
     this.#skills = skills
-    this.#permission = strictest(parent.permissionMode, config.permissionMode)
+    this.#skillTools = skillTools
+    // What one of the two modes rules out is ruled out.
+    const modes = [parent.permissionMode, config.permissionMode]
+    this.#asks = !modes.includes('dont-ask')
+    this.#mode = modes.includes('plan') ? 'plan' : this.#asks ? 'default' : 'dont-ask'
     this.#selection = this.#select()
     const schema = options.outputSchema ?? config.outputSchema
     this.outputSchema = schema === undefined ? undefined : jsonSchemaOf(config.name, schema)
     const model = options.model ?? config.model
     this.session = new AgentSession({
       agent: config.name,
-      delegation: id,
+      delegation: this.id,
       model: () => {
         if (model === undefined) return parent.model()
         return typeof model === 'string' ? parent.resolveModel(model) : model
       },
-      instructions: instructionsOf(config, skills.own),
+      instructions: instructionsOf(config, inInstructions),
       parts: [
         {
           // The model is told of a name that selects nothing, so that it does not look for the tool.
@@ -99,7 +99,7 @@ export class Child {
       usage: {
         record: (entry) => {
           this.#used = addUsage(this.#used, entry.usage)
-          input.onUsage(entry)
+          onUsage(entry)
         },
       },
       messages: options.contextMessages && contextHistory(options.contextMessages),
@@ -123,10 +123,10 @@ export class Child {
     const { name, tools, disallowedTools } = this.config
     return selectTools({
       subagent: name,
-      ceiling: this.#parent.tools(),
-      tools: [...(tools ?? []), ...this.#skills.tools],
+      ceiling: this.parent.tools(),
+      tools: [...(tools ?? []), ...this.#skillTools],
       disallowed: disallowedTools,
-      readOnly: this.#permission.mode === 'plan',
+      readOnly: this.#mode === 'plan',
     })
   }
 
@@ -135,11 +135,9 @@ export class Child {
    * calls, with the approver of the parent.
    */
   #guard(): SessionPart {
-    const parent = this.#parent
+    const { config, parent } = this
     const { platform } = parent.runtime
-    const { mode, asks } = this.#permission
-    const effects = this.#skills.all.map((skill) => skill.effects)
-    const narrowed = this.#skills.all.flatMap(({ name, effects: { narrowedTo } }) =>
+    const narrowed = this.#skills.flatMap(({ name, effects: { narrowedTo } }) =>
       narrowedTo === undefined ? [] : [{ skill: name, tools: narrowedTo }],
     )
     const hooks = this.#hooks()
@@ -154,16 +152,16 @@ export class Child {
           return { allowed: false, reason }
         }
         const permit = createPermit({
-          agent: this.config.name,
+          agent: config.name,
           platform,
           rules: {
-            preApproved: () => effects.flatMap(({ preApproved }) => preApproved),
+            preApproved: () => this.#skills.flatMap(({ effects }) => effects.preApproved),
             narrowed: () => [...(parent.narrowed?.() ?? []), ...narrowed],
             beforeTool: hooks && ((...call) => hooks.before(...call)),
           },
           denied: [...(parent.denied ?? []), ...denied],
-          mode,
-          approver: asks ? parent.approver() : undefined,
+          mode: this.#mode,
+          approver: this.#asks ? parent.approver() : undefined,
         })
         return await permit(tool, input, context)
       },
@@ -171,10 +169,10 @@ export class Child {
   }
 
   #hooks(): SkillHooks | undefined {
-    const parent = this.#parent
+    const { config, parent } = this
     const { runtime } = parent
     const manager = parent.skills()
-    const hooked = this.#skills.all.filter(({ effects }) => effects.hooks !== undefined)
+    const hooked = this.#skills.filter(({ effects }) => effects.hooks !== undefined)
     if (manager === undefined || hooked.length === 0) return undefined
     const skills = hooked.map(async ({ name, effects }) => ({
       name,
@@ -183,23 +181,13 @@ export class Child {
     }))
     return new SkillHooks({
       skills: () => Promise.all(skills),
-      confirm: (name) => manager.requireTrusted(name, 'run its hooks'),
+      manager,
       project: runtime.cwd,
-      mode: this.#permission.mode,
+      mode: this.#mode,
       runtime,
-      notice: (message) => parent.onEvent({ type: 'notice', agent: this.config.name, message }),
+      notice: (message) => parent.onEvent({ type: 'notice', agent: config.name, message }),
     })
   }
-}
-
-/** Combines two modes: what one of them rules out is ruled out. `asks` is false for `dont-ask`. */
-function strictest(...modes: readonly (PermissionMode | undefined)[]): {
-  mode: PermissionMode
-  asks: boolean
-} {
-  const asks = !modes.includes('dont-ask')
-  if (modes.includes('plan')) return { mode: 'plan', asks }
-  return { mode: asks ? 'default' : 'dont-ask', asks }
 }
 
 function instructionsOf(
@@ -224,27 +212,21 @@ function contextHistory(messages: readonly ModelMessage[]): ModelMessage[] {
       hint: 'Put it into `systemPrompt` of its definition, or pass it as the text `context`.',
     })
   }
-  const calls = new Set<string>()
-  const results = new Set<string>()
-  for (const { role, content } of messages) {
-    for (const part of typeof content === 'string' ? [] : content) {
-      if (role === 'assistant' && part.type === 'tool-call') calls.add(part.toolCallId)
-      if (role === 'tool' && part.type === 'tool-result') results.add(part.toolCallId)
-    }
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : [...content]))
+  const idsOf = (type: 'tool-call' | 'tool-result'): Set<string> =>
+    new Set(parts.flatMap((part) => (part.type === type ? part.toolCallId : [])))
+  const [calls, results] = [idsOf('tool-call'), idsOf('tool-result')]
+  const isPaired = (part: (typeof parts)[number]): boolean => {
+    if (part.type === 'tool-call') return results.has(part.toolCallId)
+    return part.type !== 'tool-result' || calls.has(part.toolCallId)
   }
   return structuredClone(messages).flatMap((message): ModelMessage[] => {
     if (message.role === 'assistant' && typeof message.content !== 'string') {
-      const content = message.content.filter(
-        (part) => part.type !== 'tool-call' || results.has(part.toolCallId),
-      )
+      const content = message.content.filter(isPaired)
       return content.length === 0 ? [] : [{ ...message, content }]
     }
-    if (message.role === 'tool') {
-      const content = message.content.filter(
-        (part) => part.type === 'tool-result' && calls.has(part.toolCallId),
-      )
-      return content.length === 0 ? [] : [{ ...message, content }]
-    }
-    return [message]
+    if (message.role !== 'tool') return [message]
+    const content = message.content.filter(isPaired)
+    return content.length === 0 ? [] : [{ ...message, content }]
   })
 }

@@ -1,15 +1,16 @@
 import type { ModelMessage } from 'ai'
+import { z } from 'zod'
 import type { Diagnostic } from '../../core/diagnostic.ts'
 import { isObject } from '../../core/json.ts'
 import type { Runtime } from '../../core/runtime.ts'
-import { nearest } from '../../core/text.ts'
+import { didYouMean } from '../../core/text.ts'
 import type { Activation, InvocationSource } from '../../library/activation.ts'
 import type { SkillManager } from '../../library/manager.ts'
 import type { AllowedTool } from '../../skill/model.ts'
 import type { JsonObject } from '../../tools/model.ts'
 import type { CallRules } from '../approval/permit.ts'
 import { SubagentConfigError } from '../errors.ts'
-import type { PromptText } from '../prompt-template.ts'
+import type { PromptTemplate, PromptText } from '../prompt-template.ts'
 import type { SessionPart } from '../session.ts'
 import type { SchemaType } from '../tool.ts'
 import type {
@@ -21,14 +22,14 @@ import type {
   UsageEntry,
 } from '../types.ts'
 
+export const permissionModes = ['default', 'plan', 'dont-ask'] as const
+
 /**
  * How approvals are handled in a subagent. `default`: the approver of the parent is asked.
  * `plan`: only tools that change nothing are offered. `dont-ask`: what would have to be asked is
  * refused.
  */
-export type PermissionMode = 'default' | 'plan' | 'dont-ask'
-
-export const permissionModes: readonly PermissionMode[] = ['default', 'plan', 'dont-ask']
+export type PermissionMode = (typeof permissionModes)[number]
 
 /**
  * What a subagent is. Only `name` and `description` are required.
@@ -104,111 +105,85 @@ export interface DelegateOptions {
   stream?: boolean | undefined
 }
 
-/** What is wrong with one field of a definition. */
+/** What is wrong with one field of a definition, as {@link SubagentConfig} spells it. */
 interface ConfigProblem {
-  /** As {@link SubagentConfig} spells it. */
   field: string
-  message: string
+  problem: string
   hint?: string | undefined
 }
 
-/**
- * Passes a definition on when it can be used. Whether its model, tools and skills exist is looked at
- * when it is delegated to.
- */
-export function requireConfig(config: SubagentConfig): SubagentConfig {
-  const problems = checkConfig(config)
-  if (problems.length === 0) return config
-  const named = typeof config.name === 'string' && config.name !== '' ? ` ${config.name}` : ''
+/** Returns a copy of a definition. Its model, tools and skills are looked for by a delegation. */
+export function requireConfig(given: SubagentConfig): SubagentConfig {
+  const { config, problems } = readConfig(given)
+  if (config !== undefined) return config
+  const named = typeof given.name === 'string' && given.name !== '' ? ` ${given.name}` : ''
+  const found = problems.map(({ field, problem, hint }): Diagnostic => {
+    const code = `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    return { code, severity: 'error', message: `\`${field}\` ${problem}`, path: field, hint }
+  })
   throw new SubagentConfigError({
     code: 'subagent-config',
-    message: `The subagent${named} cannot be used: ${problems.map(({ message }) => message).join('; ')}.`,
-    hint: problems.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
-    diagnostics: problems.map(({ field, message, hint }): Diagnostic => ({
-      code: `subagent-${field.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`,
-      severity: 'error',
-      message,
-      path: field,
-      hint,
-    })),
+    message: `The subagent${named} cannot be used: ${found.map(({ message }) => message).join('; ')}.`,
+    hint: found.flatMap(({ hint }) => hint ?? []).join(' ') || undefined,
+    diagnostics: found,
   })
 }
 
-/** Everything that is wrong with a definition; values of a wrong type too, for callers without types. */
-export function checkConfig(config: SubagentConfig): ConfigProblem[] {
-  const values: Readonly<Record<string, unknown>> = { ...config }
-  const fields = ['name', 'description', ...Object.keys(rules)]
-  const unknown = Object.keys(values).filter((key) => !fields.includes(key))
-  return [
-    ...unknown.map((field): ConfigProblem => {
-      const meant = nearest(field, fields)
-      const hint =
-        meant === undefined ? `There are ${fields.join(', ')}.` : `Did you mean ${meant}?`
-      return { field, message: `\`${field}\` is not a field of a subagent`, hint }
-    }),
-    ...textProblem('name', values['name']),
-    ...nameForm(values['name']),
-    ...textProblem('description', values['description']),
-    ...Object.entries(rules).flatMap(([field, [wanted, accepts]]) => {
-      const value = values[field] ?? undefined
-      const isFine = value === undefined || accepts(value)
-      return isFine ? [] : [{ field, message: `\`${field}\` must be ${wanted}` }]
-    }),
-  ]
+/** Reads a definition, or tells everything that is wrong with it. */
+export function readConfig(given: object): {
+  config?: SubagentConfig | undefined
+  problems: readonly ConfigProblem[]
+} {
+  const { data: config, error } = definition.safeParse(given)
+  const fields = Object.keys(definition.shape)
+  const problems = (error?.issues ?? []).flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') {
+      return [{ field: String(issue.path[0]), problem: `must be ${issue.message}` }]
+    }
+    return issue.keys.map((field) => {
+      const hint = didYouMean(field, fields) || `There are ${fields.join(', ')}.`
+      return { field, problem: 'is not a field of a subagent', hint }
+    })
+  })
+  return { config, problems }
 }
 
-/** Letters, digits, `-`, `_` and `.`: usable in a command line, an enum for a model, a file name. */
-const namePattern = /^[\p{L}\p{N}][\p{L}\p{N}._-]*$/u
-const longestName = 64
+const nameForm = 'up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit'
+const notEmpty = 'a text that is not empty'
+const text = required(notEmpty).regex(/\S/, notEmpty)
+const names = z.array(text, 'a list of names').nullish()
+const modelForm = 'a `provider:name` or a model object'
+const wholeNumber = 'a whole number from 1'
 
-function nameForm(name: unknown): ConfigProblem[] {
-  if (!isText(name) || (name.length <= longestName && namePattern.test(name))) return []
-  const hint = 'Use up to 64 letters, digits, `-`, `_` and `.`, beginning with a letter or digit.'
-  return [{ field: 'name', message: `\`${name.slice(0, 80)}\` is not a name for a subagent`, hint }]
-}
+/** The message of a rule says what its value must be. */
+const definition = z.strictObject({
+  name: required(nameForm).regex(/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u, nameForm),
+  description: text,
+  model: z.union([text, z.custom<ModelObject>(isObject)], modelForm).optional(),
+  tools: z
+    .array(z.union([text, z.custom<AgentTool>(isTool)], 'a list of names or tools'), 'a list')
+    .nullish(),
+  disallowedTools: names,
+  systemPrompt: z
+    .union([z.string(), z.custom<PromptTemplate>(isTemplate)], 'a text or { template, variables }')
+    .nullish(),
+  skills: names,
+  maxTurns: z.int(wholeNumber).min(1, wholeNumber).optional(),
+  permissionMode: z.enum(permissionModes, `one of ${permissionModes.join(', ')}`).optional(),
+  outputSchema: z.custom<JsonObject>(isObject, 'a JSON Schema as an object').optional(),
+  config: z.custom<SubagentOverrides>(isObject, 'an object').optional(),
+})
 
-function textProblem(field: string, value: unknown): ConfigProblem[] {
-  if (isText(value)) return []
-  const isMissing = value === undefined || value === null || value === ''
-  const problem = typeof value === 'string' ? 'is empty' : 'must be a text'
-  return [{ field, message: `\`${field}\` ${isMissing ? 'is missing' : problem}` }]
-}
-
-const rules: Readonly<Record<string, readonly [wanted: string, (value: unknown) => boolean]>> = {
-  model: [
-    'a name such as `provider:name`, or a model object',
-    (value) => isText(value) || isObject(value),
-  ],
-  tools: [
-    'a list of names of tools, or of tools',
-    (value) => Array.isArray(value) && value.every((item) => isText(item) || isTool(item)),
-  ],
-  disallowedTools: ['a list of names of tools', isTexts],
-  systemPrompt: [
-    'a text or { template, variables }',
-    (value) =>
-      typeof value === 'string' || (isObject(value) && typeof value['template'] === 'string'),
-  ],
-  skills: ['a list of names of skills', isTexts],
-  maxTurns: ['a whole number from 1', (value) => Number.isSafeInteger(value) && Number(value) >= 1],
-  permissionMode: [
-    `one of ${permissionModes.join(', ')}`,
-    (value) => permissionModes.some((mode) => mode === value),
-  ],
-  outputSchema: ['a JSON Schema as an object', isObject],
-  config: ['an object', isObject],
+function required(form: string): z.ZodString {
+  return z.string({ error: ({ input }) => (input === undefined ? 'given' : form) })
 }
 
 function isTool(value: unknown): boolean {
-  return isObject(value) && isText(value['name']) && typeof value['execute'] === 'function'
+  return isObject(value) && !!value['name'] && typeof value['execute'] === 'function'
 }
 
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== ''
-}
-
-function isTexts(value: unknown): boolean {
-  return Array.isArray(value) && value.every(isText)
+function isTemplate(value: unknown): boolean {
+  return isObject(value) && typeof value['template'] === 'string'
 }
 
 /**

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { untilAborted } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { SubagentDelegationError, SubagentNestingError, SubagentTimeoutError } from '../errors.ts'
 import { EventLog } from '../events.ts'
@@ -7,7 +8,7 @@ import { failureText } from '../loop/tool-calls.ts'
 import type { AgentEvent, LoopOutcome, RunStatus, TokenUsage } from '../types.ts'
 import { subtractUsage } from '../usage.ts'
 import type { Child } from './child.ts'
-import type { DelegateOptions, SubagentParent } from './config.ts'
+import type { DelegateOptions } from './config.ts'
 
 export type DelegationStatus = 'queued' | 'running' | RunStatus
 
@@ -48,7 +49,6 @@ interface DelegationInput {
   child: Child
   task: string
   options: DelegateOptions
-  parent: SubagentParent
   queue: Queue
   stopper: Stopper
   onEnd: () => void
@@ -107,16 +107,16 @@ export class DelegationHandle {
   }
 
   async #run(): Promise<SubagentResult> {
-    const { child, queue, parent, stopper, onEnd } = this.#input
+    const { child, queue, stopper, onEnd } = this.#input
     const { id, subagentName, task } = this
-    const began = parent.runtime.elapsed()
+    const { runtime } = child.parent
+    const began = runtime.elapsed()
     const before = child.used
     let outcome: LoopOutcome | undefined
     let failure: string | undefined
     try {
-      outcome = await queue.run(stopper.signal, () =>
-        current.run({ subagent: subagentName }, () => this.#work()),
-      )
+      const work = (): Promise<LoopOutcome> => current.run(subagentName, () => this.#work())
+      outcome = await queue.run(stopper.signal, work)
     } catch (error) {
       failure = stopper.signal.aborted ? undefined : failureText(error)
     }
@@ -124,7 +124,11 @@ export class DelegationHandle {
     stopper.end()
     const { status, told, fallback } = endings[endReason]
     const success = endReason === 'done'
-    const result: SubagentResult = {
+    this.#status = status
+    this.#tellStatus(status)
+    this.#log.end()
+    onEnd()
+    return {
       id,
       subagentName,
       task,
@@ -134,16 +138,11 @@ export class DelegationHandle {
       output: outcome?.text ?? '',
       ...(outcome?.output === undefined ? {} : { structured: outcome.output }),
       usage: subtractUsage(child.used, before),
-      durationMs: Math.round(parent.runtime.elapsed() - began),
+      durationMs: Math.round(runtime.elapsed() - began),
       result: outcome,
       ...(success ? {} : { error: told ?? failure ?? outcome?.error ?? fallback }),
       notices: child.notices,
     }
-    this.#status = status
-    this.#tellStatus(status)
-    this.#log.end()
-    onEnd()
-    return result
   }
 
   async #work(): Promise<LoopOutcome> {
@@ -166,14 +165,15 @@ export class DelegationHandle {
 
   #tellStatus(status: 'started' | RunStatus): void {
     const { id: delegation, subagentName: subagent } = this
-    this.#tell({ type: 'delegation', agent: this.#input.parent.name, delegation, subagent, status })
+    const agent = this.#input.child.parent.name
+    this.#tell({ type: 'delegation', agent, delegation, subagent, status })
   }
 
   #tell(event: AgentEvent): void {
-    const { options, parent } = this.#input
+    const { options, child } = this.#input
     this.#log.add(event)
     try {
-      if (options.onEvent === undefined) parent.onEvent(event)
+      if (options.onEvent === undefined) child.parent.onEvent(event)
       else options.onEvent(event)
     } catch {
       // The listener is responsible for its errors.
@@ -228,20 +228,12 @@ export function requireSuccess(result: SubagentResult): SubagentResult {
 
 type StopReason = Extract<EndReason, 'cancelled' | 'parent-cancelled' | 'timeout'>
 
-class Stopped extends DOMException {
-  readonly why: StopReason
-
-  constructor(why: StopReason) {
-    super('The delegation was stopped.', 'AbortError')
-    this.why = why
-  }
-}
-
 /** Ends a delegation: a cancellation of it or of its parent, or a timeout that begins now. */
 export class Stopper {
   readonly #controller = new AbortController()
   readonly #timer: NodeJS.Timeout | undefined
   readonly signal: AbortSignal
+  #why: StopReason = 'parent-cancelled'
 
   constructor(parent: AbortSignal | undefined, timeoutMs: number | undefined) {
     const { signal } = this.#controller
@@ -250,12 +242,12 @@ export class Stopper {
   }
 
   get reason(): StopReason | undefined {
-    if (!this.signal.aborted) return undefined
-    return this.signal.reason instanceof Stopped ? this.signal.reason.why : 'parent-cancelled'
+    return this.signal.aborted ? this.#why : undefined
   }
 
   stop(reason: StopReason): void {
-    this.#controller.abort(new Stopped(reason))
+    if (!this.signal.aborted) this.#why = reason
+    this.#controller.abort()
   }
 
   end(): void {
@@ -266,39 +258,27 @@ export class Stopper {
 /** Runs a number of delegations at once; the others wait in order. */
 export class Queue {
   #free: number
-  readonly #waiting = new Set<() => void>()
+  #waiting: (() => void)[] = []
 
   constructor(places: number) {
     this.#free = places
   }
 
   async run<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    await this.#enter(signal)
+    while (this.#free === 0) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#waiting.push(resolve)
+      await untilAborted(promise, signal)
+    }
+    signal.throwIfAborted()
+    this.#free -= 1
     try {
       return await work()
     } finally {
-      const [next] = this.#waiting
-      if (next === undefined) this.#free += 1
-      else next()
+      this.#free += 1
+      // All look again, in their order: one that was cancelled takes no place.
+      for (const wake of this.#waiting.splice(0)) wake()
     }
-  }
-
-  async #enter(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    if (this.#free > 0) {
-      this.#free -= 1
-      return
-    }
-    await new Promise<void>((resolve, reject) => {
-      const settle = (): void => {
-        this.#waiting.delete(settle)
-        signal.removeEventListener('abort', settle)
-        if (signal.aborted) reject(signal.reason)
-        else resolve()
-      }
-      this.#waiting.add(settle)
-      signal.addEventListener('abort', settle, { once: true })
-    })
   }
 }
 
@@ -306,10 +286,10 @@ export class Queue {
  * The subagent that the running code belongs to. It shows that a tool of a subagent reaches a manager
  * by its own means, so that no way leads to a second level.
  */
-const current = new AsyncLocalStorage<{ subagent: string }>()
+const current = new AsyncLocalStorage<string>()
 
 export function refuseNesting(wanted: string): void {
-  const subagent = current.getStore()?.subagent
+  const subagent = current.getStore()
   if (subagent === undefined) return
   throw new SubagentNestingError({
     code: 'subagent-nesting',

@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Activation } from '../../library/activation.ts'
-import { AgentUsageError, SubagentConfigError, SubagentDelegationError } from '../errors.ts'
+import { SubagentConfigError, SubagentDelegationError, usageError } from '../errors.ts'
 import type { TokenUsage, UsageEntry } from '../types.ts'
 import { addUsage, noUsage } from '../usage.ts'
 import { Child } from './child.ts'
@@ -18,13 +19,18 @@ import {
 } from './delegation.ts'
 import {
   type AgentDiscovery,
+  type AgentInfo,
+  discoverAgents,
   type DiscoverAgentsOptions,
   subagentNotFound,
-  SubagentRegistry,
 } from './discover-agents.ts'
 import { findCycle, forkName, forkOf } from './skills.ts'
 
+/** Finished delegations that can be resumed. */
 const keptChildren = 20
+
+/** PRD 6.3: ten and more delegations at once. */
+const defaultConcurrency = 10
 
 export interface SubagentManagerOptions {
   files?: DiscoverAgentsOptions | undefined
@@ -41,8 +47,11 @@ export interface SubagentManagerOptions {
  */
 export class SubagentManager {
   readonly #parent: SubagentParent
-  readonly #registry: SubagentRegistry
+  readonly #files: DiscoverAgentsOptions | undefined
   readonly #queue: Queue
+  readonly #inCode = new Map<string, SubagentConfig>()
+  readonly #removed = new Set<string>()
+  #found: AgentDiscovery | undefined
   readonly #finished = new Map<string, Child>()
   readonly #active = new Map<string, DelegationHandle>()
   readonly #usage = new Map<string, TokenUsage>()
@@ -54,39 +63,52 @@ export class SubagentManager {
   constructor(
     parent: SubagentParent,
     configs: readonly SubagentConfig[] = [],
-    options: SubagentManagerOptions = {},
+    { files, concurrency }: SubagentManagerOptions = {},
   ) {
     this.#parent = parent
-    this.#registry = new SubagentRegistry(options.files)
-    this.#queue = new Queue(requireConcurrency(options.concurrency))
-    for (const config of configs) this.#registry.add(config)
+    this.#files = files
+    this.#queue = new Queue(requireConcurrency(concurrency))
+    for (const config of configs) this.register(config)
   }
 
   /** @throws {SubagentConfigError} for one that cannot be used, or another one of that name. */
-  register(config: SubagentConfig): void {
-    this.#registry.add(config)
+  register(given: SubagentConfig): void {
+    const config = Object.freeze(requireConfig(given))
+    const { name } = config
+    if (!isDeepStrictEqual(this.#inCode.get(name) ?? config, config)) {
+      throw new SubagentConfigError({
+        code: 'subagent-twice',
+        message: `There is another subagent called ${name}.`,
+        hint: 'Choose another name, or take the first one away with deregister.',
+      })
+    }
+    this.#inCode.set(name, config)
+    this.#removed.delete(name)
   }
 
   /** Removes a definition; running delegations to it continue. False when there was none. */
   async deregister(name: string): Promise<boolean> {
-    return this.#registry.remove(name)
+    const known = this.#config(name) !== undefined
+    this.#inCode.delete(name)
+    this.#removed.add(name)
+    return known
   }
 
   /** Every definition: those of the program in their order, then those of files. */
   async list(): Promise<readonly SubagentConfig[]> {
-    return this.#registry.all()
+    return this.#configs()
   }
 
   async get(name: string): Promise<SubagentConfig | undefined> {
-    return this.#registry.get(name)
+    return this.#config(name)
   }
 
   /** Looks at the files again. Never throws for what it finds. */
   async discover(): Promise<SubagentListing> {
-    this.#registry.refresh()
-    const { withheld, diagnostics } = this.#registry.found
-    const configs = this.#registry.all()
-    return { configs, agents: this.#registry.agents, withheld, diagnostics }
+    this.#removed.clear()
+    this.#found = undefined
+    const { withheld, diagnostics } = this.#discovery()
+    return { configs: this.#configs(), agents: this.#ofFiles(), withheld, diagnostics }
   }
 
   /**
@@ -97,7 +119,6 @@ export class SubagentManager {
    *   skill that it is to have and that is not there.
    */
   async spawn(name: string, task: string, options: DelegateOptions = {}): Promise<Subagent> {
-    refuseNesting(name)
     const child = await this.#create(this.#required(name), task, options, options.signal)
     const start = (): DelegationHandle => this.#start(child, task, options)
     return {
@@ -118,21 +139,15 @@ export class SubagentManager {
     task: string,
     options: DelegateOptions = {},
   ): Promise<SubagentResult> {
-    const handle = await this.#begin(requireConfig(config), task, options)
-    return await handle.result()
+    return await (await this.#begin(requireConfig(config), task, options)).result()
   }
 
   /**
    * Hands a task on and waits. A model that fails, a cancelled delegation and one that used up its
    * turns are results. Throws as {@link SubagentManager.spawn}.
    */
-  async delegate(
-    name: string,
-    task: string,
-    options: DelegateOptions = {},
-  ): Promise<SubagentResult> {
-    const handle = await this.delegateAsync(name, task, options)
-    return await handle.result()
+  async delegate(name: string, task: string, options?: DelegateOptions): Promise<SubagentResult> {
+    return await (await this.delegateAsync(name, task, options)).result()
   }
 
   /** Hands a task on and returns at once. Throws as {@link SubagentManager.spawn}. */
@@ -141,7 +156,6 @@ export class SubagentManager {
     task: string,
     options: DelegateOptions = {},
   ): Promise<DelegationHandle> {
-    refuseNesting(name)
     return await this.#begin(this.#required(name), task, options)
   }
 
@@ -157,8 +171,7 @@ export class SubagentManager {
     const named = agent === undefined ? undefined : this.#required(agent)
     await this.#refuseCycle(activation)
     const { config, task } = forkOf(activation, named)
-    const handle = await this.#begin(config, task, options, activation)
-    return await handle.result()
+    return await (await this.#begin(config, task, options, activation)).result()
   }
 
   /**
@@ -178,12 +191,11 @@ export class SubagentManager {
     }
     const child = this.#finished.get(id)
     if (child === undefined) {
-      const known = [...this.#finished.keys()]
-      const list = known.length === 0 ? 'There are none.' : `There are ${known.join(', ')}.`
+      const known = [...this.#finished.keys()].join(', ')
       throw new SubagentDelegationError({
         code: 'delegation-unknown',
         message: `There is no finished delegation ${id} to resume.`,
-        hint: `Only the last ones are kept. ${list}`,
+        hint: `Only the last ones are kept. There are ${known || 'none'}.`,
       })
     }
     requireTask(task, child.config.name)
@@ -208,6 +220,34 @@ export class SubagentManager {
     return await Promise.all(handles.map((handle) => handle.result()))
   }
 
+  #configs(): SubagentConfig[] {
+    return [...this.#inCode.values(), ...this.#ofFiles().map(({ config }) => config)]
+  }
+
+  #config(name: string): SubagentConfig | undefined {
+    return this.#configs().find((config) => config.name === name)
+  }
+
+  #ofFiles(): AgentInfo[] {
+    return this.#discovery().agents.filter(
+      ({ config: { name } }) => !this.#inCode.has(name) && !this.#removed.has(name),
+    )
+  }
+
+  #discovery(): AgentDiscovery {
+    this.#found ??= this.#files === undefined ? nothing : discoverAgents(this.#files)
+    return this.#found
+  }
+
+  #required(name: string): SubagentConfig {
+    refuseNesting(name)
+    const known = this.#configs()
+    const config = known.find((one) => one.name === name)
+    if (config !== undefined) return config
+    const names = known.map((other) => other.name)
+    throw subagentNotFound(name, names, this.#discovery())
+  }
+
   /** Its time includes the start of servers that its tools come from. */
   async #begin(
     config: SubagentConfig,
@@ -223,13 +263,6 @@ export class SubagentManager {
       stopper.end()
       throw error
     }
-  }
-
-  #required(name: string): SubagentConfig {
-    const config = this.#registry.get(name)
-    if (config !== undefined) return config
-    const known = this.#registry.all().map((other) => other.name)
-    throw subagentNotFound(name, known, this.#registry.found)
   }
 
   async #create(
@@ -249,18 +282,17 @@ export class SubagentManager {
       // What comes of a delegation that was stopped is its result.
       if (signal?.aborted !== true) throw error
     }
-    const id = parent.runtime.id()
     const onUsage = (entry: UsageEntry): void => {
       const used = this.#usage.get(entry.agent) ?? noUsage
       this.#usage.set(entry.agent, addUsage(used, entry.usage))
       parent.onUsage(entry)
     }
-    return await Child.create({ id, config, parent, options, signal, forked, onUsage })
+    return await Child.create({ config, parent, options, signal, forked, onUsage })
   }
 
   async #refuseCycle(start: SubagentConfig | Activation): Promise<void> {
     const skills = (await this.#parent.skills()?.list()) ?? []
-    const cycle = findCycle(start, skills, (name) => this.#registry.get(name))
+    const cycle = findCycle(start, skills, (name) => this.#config(name))
     if (cycle === undefined) return
     throw new SubagentConfigError({
       code: 'subagent-cycle',
@@ -278,15 +310,17 @@ export class SubagentManager {
     const onEnd = (): void => {
       this.#active.delete(child.id)
       this.#finished.set(child.id, child)
-      const [oldest] = this.#finished.keys()
-      if (this.#finished.size > keptChildren && oldest !== undefined) this.#finished.delete(oldest)
+      const [oldest = ''] = this.#finished.keys()
+      if (this.#finished.size > keptChildren) this.#finished.delete(oldest)
     }
-    const [parent, queue] = [this.#parent, this.#queue]
-    const handle = new DelegationHandle({ child, task, options, parent, queue, stopper, onEnd })
+    const queue = this.#queue
+    const handle = new DelegationHandle({ child, task, options, queue, stopper, onEnd })
     this.#active.set(child.id, handle)
     return handle
   }
 }
+
+const nothing: AgentDiscovery = { agents: [], withheld: [], broken: [], diagnostics: [] }
 
 /** What a search for definitions found; `agents` are those of `configs` that come from files. */
 export interface SubagentListing extends Omit<AgentDiscovery, 'broken'> {
@@ -323,15 +357,11 @@ function requireTask(task: string, name: string): void {
   })
 }
 
-/** PRD 6.3: ten and more delegations at once. */
-const defaultConcurrency = 10
-
-export function requireConcurrency(given: number | undefined): number {
-  if (given === undefined) return defaultConcurrency
+export function requireConcurrency(given = defaultConcurrency): number {
   if (Number.isSafeInteger(given) && given >= 1) return given
-  throw new AgentUsageError({
-    code: 'concurrency',
-    message: `concurrency is ${given}; expected a whole number of at least 1.`,
-    hint: 'It is how many subagents work at once; 1 lets them work one after the other.',
-  })
+  throw usageError(
+    'concurrency',
+    `concurrency is ${given}; expected a whole number of at least 1.`,
+    'It is how many subagents work at once; 1 lets them work one after the other.',
+  )
 }

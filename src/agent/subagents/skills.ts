@@ -23,36 +23,27 @@ export async function loadSkills(
 ): Promise<readonly Activation[]> {
   const source = delegator === 'model' ? 'model' : 'code'
   const loaded: Activation[] = []
-  for (const entry of entries) {
-    const { name, argumentText } = splitSkill(entry)
-    try {
-      if (manager !== undefined) loaded.push(await manager.prepare(name, argumentText, { source }))
-    } catch (error) {
-      throw explained(error, name, subagent)
+  for (const { name, argumentText } of entries.map(splitSkill)) {
+    const message = `There is no skill named ${name}, which the subagent ${subagent} is to have.`
+    const code = 'skill-not-found'
+    if (manager === undefined) {
+      const hint = 'Its parent has no skills: give the parent `skills` or `skillDirs`.'
+      throw new SkillNotFoundError({ code, message, hint })
     }
-    if (manager !== undefined) continue
-    throw new SkillNotFoundError({
-      code: 'skill-not-found',
-      message: `There is no skill named ${name}, which the subagent ${subagent} wants: its parent has no skills.`,
-      hint: 'Give the parent `skills` or `skillDirs`.',
-    })
+    try {
+      loaded.push(await manager.prepare(name, argumentText, { source }))
+    } catch (error) {
+      if (error instanceof SkillNotFoundError) {
+        throw new SkillNotFoundError({ code, message, hint: error.hint, cause: error })
+      }
+      if (!(error instanceof SkillInvocationError)) throw error
+      if (error.code !== 'model-invocation-disabled') throw error
+      const reason = `The ${notForModels(subagent, name)}.`
+      const facts = { code: error.code, message: reason, hint: forWhom, cause: error }
+      throw new SkillInvocationError(facts)
+    }
   }
   return loaded
-}
-
-function explained(error: unknown, name: string, subagent: string): unknown {
-  if (error instanceof SkillNotFoundError) {
-    return new SkillNotFoundError({
-      code: error.code,
-      message: `There is no skill named ${name}, which the subagent ${subagent} is to have.`,
-      hint: error.hint,
-      cause: error,
-    })
-  }
-  const code = 'model-invocation-disabled'
-  if (!(error instanceof SkillInvocationError) || error.code !== code) return error
-  const message = `The ${notForModels(subagent, name)}.`
-  return new SkillInvocationError({ code, message, hint: forWhom, cause: error })
 }
 
 /** Why a model never comes to a subagent, to go behind `the`. */
@@ -113,32 +104,35 @@ export function findCycle(
   skills: readonly { name: string; fields: Pick<SkillInfo['fields'], 'context' | 'agent'> }[],
   configOf: (name: string) => SubagentSkills | undefined,
 ): readonly string[] | undefined {
-  const isSkill = 'effects' in start
-  const first = `${isSkill ? 'skill' : 'agent'}:${start.name}`
   const seen = new Set<string>()
-  return visit(first, [])
+  const skillsOf = (config: SubagentSkills | undefined): string[] =>
+    (config?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)
+  const agentOf = (agent: string | undefined): string[] =>
+    agent === undefined ? [] : [`agent:${agent}`]
+  return 'effects' in start
+    ? visit(`skill:${start.name}`, [], agentOf(start.effects.fork?.agent))
+    : visit(`agent:${start.name}`, [], skillsOf(start))
 
-  function visit(label: string, path: readonly string[]): readonly string[] | undefined {
+  function visit(
+    label: string,
+    path: readonly string[],
+    followers: readonly string[] = followersOf(label),
+  ): readonly string[] | undefined {
     const before = path.indexOf(label)
     if (before !== -1) return [...path.slice(before), label]
     if (seen.has(label)) return undefined
     seen.add(label)
-    for (const next of followers(label)) {
+    for (const next of followers) {
       const cycle = visit(next, [...path, label])
       if (cycle !== undefined) return cycle
     }
     return undefined
   }
 
-  function followers(label: string): string[] {
+  function followersOf(label: string): string[] {
     const name = label.slice('skill:'.length)
-    if (label.startsWith('agent:')) {
-      const config = label === first && !isSkill ? start : configOf(name)
-      return (config?.skills ?? []).map((entry) => `skill:${splitSkill(entry).name}`)
-    }
+    if (label.startsWith('agent:')) return skillsOf(configOf(name))
     const fields = skills.find((skill) => skill.name === name)?.fields
-    const declared = fields?.context === 'fork' ? fields.agent : undefined
-    const agent = label === first && isSkill ? start.effects.fork?.agent : declared
-    return agent === undefined ? [] : [`agent:${agent}`]
+    return agentOf(fields?.context === 'fork' ? fields.agent : undefined)
   }
 }

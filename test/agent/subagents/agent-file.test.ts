@@ -96,7 +96,7 @@ describe('US-008: a definition in Markdown', () => {
     ['max-turns: many', 'field-type', 'error', 4, undefined],
     ['max-turns: 0', 'field-type', 'error', 4, undefined],
     ['tools: { a: b }', 'field-type', 'error', 4, undefined],
-    ['permission-mode: paln', 'permission-mode', 'error', 4, 'Did you mean plan?'],
+    ['permission-mode: paln', 'field-type', 'error', 4, undefined],
     ['permission-mode: bypassPermissions', 'permission-mode', 'warning', 4, undefined],
     ['tools: [Read, Grep', 'yaml-', 'error', 5, undefined],
   ])('%j is reported with its line', (line, code, severity, at, hint) => {

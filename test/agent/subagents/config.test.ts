@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { SubagentConfigError } from '../../../src/agent/errors.ts'
 import {
-  checkConfig,
+  readConfig,
   requireConfig,
   type SubagentConfig,
 } from '../../../src/agent/subagents/config.ts'
@@ -30,13 +30,13 @@ function untyped(value: Record<string, unknown>): SubagentConfig {
 
 describe('US-008: a definition in code', () => {
   it('US-008 AC4, US-008 AC6, US-008 AC7, 10.3 row 2: has every field, and only name and description are required', () => {
-    expect(checkConfig(full)).toEqual([])
-    expect(checkConfig({ name: 'a', description: 'b' })).toEqual([])
+    expect(readConfig(full)).toEqual({ config: full, problems: [] })
+    expect(readConfig({ name: 'a', description: 'b' }).problems).toEqual([])
   })
 
   it('US-008 AC9: null means the same as absent, as `None` does in the PRD', () => {
     const config = worker({ tools: null, disallowedTools: null, systemPrompt: null, skills: null })
-    expect(checkConfig(config)).toEqual([])
+    expect(readConfig(config).problems).toEqual([])
   })
 
   it.each([[undefined], [null], [''], ['  '], [7]])(
@@ -85,16 +85,14 @@ describe('US-008: a definition in code', () => {
     ['outputSchema', []],
     ['config', 'none'],
   ])('refuses %s: %j', (field, value) => {
-    expect(checkConfig(untyped({ [field]: value })).map((problem) => problem.field)).toEqual([
-      field,
-    ])
+    expect(readConfig(untyped({ [field]: value })).problems).toMatchObject([{ field }])
   })
 
   it('says everything that is wrong at once, and what an unknown field was meant to be', () => {
     expect(() => requireConfig(untyped({ maxTurns: -1, system_prompt: 'x' }))).toThrow(
       expect.objectContaining({
         message:
-          'The subagent worker cannot be used: `system_prompt` is not a field of a subagent; `maxTurns` must be a whole number from 1.',
+          'The subagent worker cannot be used: `maxTurns` must be a whole number from 1; `system_prompt` is not a field of a subagent.',
         hint: 'Did you mean systemPrompt?',
       }),
     )
