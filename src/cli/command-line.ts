@@ -166,7 +166,6 @@ function helpTail({ details, examples }: AnyCommand): string {
   return `${details === undefined ? '' : `\n${details}\n`}\n${title}\n${lines}`
 }
 
-/** Of two values of an option that is not repeatable, the last would silently replace the first. */
 function refuseRepetition(program: Parser): void {
   for (const option of program.options) {
     const isRepeatable = option.variadic || option.parseArg !== undefined

@@ -9,7 +9,6 @@ import {
 } from '../core/errors.ts'
 import { safeText } from '../core/text.ts'
 
-/** What `--json` prints instead of an answer. */
 interface FailureReport {
   error: { code: string; message: string; hint?: string | undefined }
   diagnostics?: readonly Diagnostic[] | undefined
@@ -62,13 +61,12 @@ function asFileError(error: unknown): StateFileError | undefined {
 
 const readable = 'Give yourself the right to read it, or work elsewhere.'
 
-/** Whether nothing was to be written: only such calls are there to look at something. */
+/** Whether the call only reads. */
 function isLook(error: Error): boolean {
   const call = 'syscall' in error ? error.syscall : undefined
   return typeof call === 'string' && /^(?:l?stat|scandir|opendir|readlink|realpath)$/.test(call)
 }
 
-/** The path that was asked for; for a file that replaces another, the one it was to become. */
 function pathOf(error: Error): string | undefined {
   const path = 'dest' in error ? error.dest : 'path' in error ? error.path : undefined
   return typeof path === 'string' ? path : undefined

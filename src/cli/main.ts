@@ -25,9 +25,7 @@ function tellFailure(error: unknown, argv: readonly string[], { stdout, stderr }
     if (argv.includes('--json')) {
       return stdout.write(`${JSON.stringify(failureReport(error), null, 2)}\n`)
     }
-  } catch {
-    // It may be that very failure: stdout cannot be written.
-  }
+  } catch {}
   stderr.write(failureText(error, argv.includes('--verbose')))
 }
 
@@ -72,7 +70,6 @@ function leadingWords(argv: readonly string[]): string[] {
   return words
 }
 
-/** The command with the longest name that these words begin with. */
 function findCommand(words: readonly string[]): CommandEntry | undefined {
   for (let count = words.length; count > 0; count--) {
     const name = words.slice(0, count).join(' ')
@@ -114,8 +111,7 @@ function workingDirectory({ cwd }: Runtime, directory: string | undefined): stri
 
 /**
  * Runs `work` with a signal that Ctrl-C, TERM and a closed terminal abort, so that it can end its
- * children and leave a run that can be resumed. A second Ctrl-C ends the process at once. Under `nohup`
- * it is the same: Node forgets at its start which signals were ignored.
+ * children and leave a run that can be resumed. A second Ctrl-C ends the process at once.
  */
 async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): Promise<ExitCode> {
   const controller = new AbortController()
@@ -135,7 +131,7 @@ async function interruptible(work: (signal: AbortSignal) => Promise<ExitCode>): 
   }
 }
 
-/** The user ended the command; what broke off because of that is not a failure of its own. */
+/** The user ended the command: failures caused by that are not its own. */
 class CancelledError extends SkillrailError {
   constructor(cause: unknown) {
     super({ code: 'cancelled', message: 'Cancelled.', cause })

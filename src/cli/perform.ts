@@ -123,7 +123,7 @@ interface Surroundings extends Call {
   output: Output
   screen: Screen
   emit(this: void, event: unknown): void
-  /** Called before anything else than progress is printed. */
+  /** Called before anything other than progress is printed. */
   setOff(): void
 }
 
@@ -164,7 +164,6 @@ interface ShownEvents {
   onEvent(event: unknown): void
   /** Sets the lines that were printed off from what follows. */
   setOff(): void
-  /** Ends the live line. */
   close(): void
   /** The part of a rendering that events have not printed yet. */
   rest(text: string): string

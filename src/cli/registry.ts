@@ -1,6 +1,5 @@
 import type { AnyCommand } from '../core/command.ts'
 
-/** One line of `skillrail --help`, and where the command lives. */
 export interface CommandEntry {
   /** The words that call it: `list`, `runs show`. */
   name: string
@@ -183,12 +182,10 @@ function group(title: CommandGroup, rows: Readonly<Record<string, Row>>): Comman
   return Object.entries(rows).map(([name, row]) => ({ name, group: title, ...row }))
 }
 
-/** The only command of a file, which is loaded when the command is called. */
 function of(summary: string, load: () => Promise<{ command: AnyCommand }>): Row {
   return { summary, load: async () => (await load()).command }
 }
 
-/** One of the commands of a file. */
 function one<Name extends string>(
   summary: string,
   load: () => Promise<Readonly<Record<NoInfer<Name>, AnyCommand>>>,

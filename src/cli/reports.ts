@@ -14,7 +14,6 @@ import { makeDirectory, openAtOnce, writeAll, writeNamedFile } from '../core/wri
 import { messageOf, reasonOf, UsageError, wrongUse } from '../core/errors.ts'
 import type { Runtime } from '../core/runtime.ts'
 
-/** Where the events and the reports of a command go: the options `--events` and `--report`. */
 export interface Reports {
   /** Whether a report or the events own stdout, so that the Result is not printed there. */
   ownsStdout: boolean
@@ -37,7 +36,6 @@ interface ReportRequest {
 
 interface WantedReport {
   format: string
-  /** Undefined: stdout. */
   file: string | undefined
 }
 
@@ -149,7 +147,7 @@ function notWritten(path: string, message: string): Diagnostic {
   return { code: 'report-not-written', severity: 'error', path, message }
 }
 
-/** Where the events go; the file is opened once: for its reader a pipe would end with the first line. */
+/** The file is opened once: the reader of a pipe would stop after the first line otherwise. */
 function eventSink(
   { events, runtime, stdout }: ReportRequest,
   named: string | undefined,
@@ -191,10 +189,7 @@ function openEvents(path: string): number {
   }
 }
 
-/**
- * Makes the directory of a file that will be written later and checks that it can be written.
- * `replace` needs only the directory to be writable; devices and pipes are written into.
- */
+/** Makes the directory of a file that will be written later, and checks that it can be written. */
 function requireWritable(path: string, option: string, how: 'append' | 'replace'): void {
   try {
     const found = statSync(path, { throwIfNoEntry: false })

@@ -80,7 +80,6 @@ export async function ask(
   }
 }
 
-/** How a command prints: the Result to stdout, everything else to stderr. */
 export interface Output extends Pick<Screen, 'isTerminal' | 'width' | 'style' | 'table'> {
   /** Whether stdout and stderr are terminals, so that a line may be redrawn; never in CI. */
   readonly isLive: boolean
@@ -146,7 +145,6 @@ export function createOutput(options: OutputOptions): Output {
   }
 }
 
-/** Whether a variable of the environment says yes. */
 function isSet(value: string | undefined): boolean {
   return value !== undefined && value !== '' && value !== '0' && value !== 'false'
 }
@@ -184,10 +182,9 @@ export interface Sink {
 }
 
 /**
- * Stdout (1) or stderr (2), written directly: loading Node's stream modules would
- * cost a fifth of a start. When the reader of a pipe has gone, the rest is dropped and the command
- * continues: `skillrail run … | head` must not end a run. Nor must stderr that cannot be written
- * for whatever reason: the answer does not depend on notes, and there is nowhere to say it.
+ * Stdout (1) or stderr (2), written directly: loading Node's stream modules costs a fifth of a
+ * start. When the reader of a pipe has gone, the rest is dropped and the command continues, so that
+ * `skillrail run … | head` does not end a run.
  */
 function openSink(descriptor: 1 | 2): Sink {
   const isTerminal = isTty(descriptor)

@@ -13,7 +13,6 @@ import type { Settings } from './settings.ts'
 export interface Command<R, O extends OptionSpecs, E = never> {
   /** Positional arguments as the usage line shows them, with their help: `{ '[path...]': 'skills' }`. */
   arguments?: Readonly<Record<string, string>>
-  /** By the key under which `run` finds the value. */
   options: O
   /** Command lines without the leading `skillrail`. */
   examples: readonly string[]
@@ -25,7 +24,6 @@ export interface Command<R, O extends OptionSpecs, E = never> {
   render(result: R, screen: Screen): string
   /** What is printed on stderr beside the rendering, and not with `--json`, which has it as data. */
   notes?(result: R, screen: Screen): readonly Note[]
-  /** Default: 0. */
   exitCode?(result: R): ExitCode
   /** Further forms of the Result, for an option `format` (choice) or `report` (list of FORMAT[=FILE]). */
   formats?: Readonly<Record<string, Format<R>>>
@@ -44,9 +42,9 @@ type Format<R> = { format(result: R): string }['format']
 
 export interface Progress<E> {
   /**
-   * `line` goes to stderr as a line of its own. `stdout` is printed at once; what all events print there
-   * is the beginning of the final rendering, of which only the rest is printed at the end.
-   * `diagnostics` go to stderr, without `--json`.
+   * `line` goes to stderr as a line of its own, `diagnostics` too, without `--json`. `stdout` is
+   * printed at once: the beginning of the final rendering, of which only the rest is printed at the
+   * end.
    */
   event(event: E):
     | {
@@ -118,7 +116,6 @@ export interface RepeatableGlobals {
 
 /** What a rendering may depend on besides its Result. */
 export interface Screen {
-  /** Whether stdout is a terminal. */
   isTerminal: boolean
   /** Columns; 100 without a terminal. */
   width: number
@@ -141,7 +138,6 @@ export type OptionSpec =
   /** `--pin` with its opposite `--no-pin`, whose help is `negated`; undefined where neither is given. */
   | { kind: 'switch'; flags: string; help: string; negated: string }
   | { kind: 'text'; flags: string; help: string; default?: string; required?: true }
-  /** May be repeated. */
   | { kind: 'list'; flags: string; help: string }
   | {
       kind: 'choice'
@@ -159,7 +155,6 @@ export type OptionSpec =
   /** `--write [file...]`: `true` without a value. */
   | { kind: 'optionalList'; flags: string; help: string }
 
-/** What the value of any option can be. */
 export type OptionValue = boolean | number | string | readonly string[] | undefined
 
 export type OptionSpecs = Readonly<Record<string, OptionSpec>>
@@ -193,7 +188,6 @@ export type Values<O extends OptionSpecs> = { readonly [K in keyof O]: Given<O[K
   readonly arguments: readonly string[]
 }
 
-/** A command as the registry of all commands knows it. */
 export type AnyCommand = Command<unknown, OptionSpecs, unknown>
 
 /** Carries the types of a command: `export const command = defineCommand<Result>()({ … })`. */

@@ -28,10 +28,9 @@ export interface LoadConfigurationOptions {
 }
 
 /**
- * Settings from, in rising precedence: defaults, the user's `skillrail/config.json` below the XDG
- * configuration directory, the project's `.skillrail/config.json` (the nearest one from the working
- * directory up to the repository root), the `SKILLRAIL_*` variables, the file that was named.
- * A setting with a wrong value is reported with its line and keeps the value from below.
+ * Settings from, in rising precedence: defaults, the user's `config.json` in the XDG directory, the
+ * nearest `.skillrail/config.json` up to the repository root, the `SKILLRAIL_*` variables, the
+ * named file. A wrong value is reported with its line and the value from below is kept.
  */
 export function loadConfiguration(
   runtime: Runtime,
@@ -107,7 +106,6 @@ interface ConfigurationFile extends PathBase {
   isProject: boolean
 }
 
-/** Reads JSON with comments into `values`. Whatever is wrong is reported with its line. */
 function readConfigurationFile(
   file: ConfigurationFile,
   values: Map<string, SettingValue>,
@@ -188,7 +186,6 @@ function inWords(name: string): string {
   return `no JSON: ${name.replace(/(?<!^)[A-Z]/g, ' $&').toLowerCase()}`
 }
 
-/** The value that the text of an environment variable stands for. */
 function parseText({ kind }: Setting, text: string): unknown {
   const parts = text.split(kind === 'paths' ? delimiter : /[\s,]+/).filter((part) => part !== '')
   if (kind === 'paths' || kind === 'names' || kind === 'patterns' || kind === 'words') return parts
@@ -204,7 +201,6 @@ interface ValueReading {
   expected: string
 }
 
-/** Checks a value, and resolves the paths in it. */
 function readSetting(setting: Setting, given: unknown, paths: PathBase): ValueReading {
   const list = (expected: string, pattern: RegExp): ValueReading => {
     const isRight = isTexts(given) && given.every((text) => pattern.test(text))

@@ -41,7 +41,6 @@ export class SkillrailError extends Error {
   }
 }
 
-/** The command or the call was used wrongly: an unknown option, a malformed value. */
 export class UsageError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
@@ -60,7 +59,6 @@ export function systemCode(error: unknown): string | undefined {
   return typeof error.code === 'string' ? error.code : undefined
 }
 
-/** The error for a command line whose parts do not fit together. */
 export function wrongUse(message: string, hint?: string, cause?: unknown): UsageError {
   return new UsageError({ code: 'wrong-use', message, hint, cause })
 }
@@ -90,12 +88,10 @@ export function reasonOf(error: unknown): string {
   return systemReason(systemCode(error)) ?? messageOf(error)
 }
 
-/** What a code of the system means, for a user; undefined for one that is not known. */
 export function systemReason(code = ''): string | undefined {
   return systemErrors[code]?.[0]
 }
 
-/** What a user can do about an error of the system. */
 export function systemHint(code: string): string | undefined {
   return systemErrors[code]?.[1]
 }

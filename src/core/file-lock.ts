@@ -10,11 +10,9 @@ import { makePrivateDirectory } from './write-files.ts'
 export type LockAttempt = { ok: true; release(): void } | { ok: false; holder: ProcessIdentity }
 
 /**
- * Takes the lock beside a file (`PATH.lock`) or names who holds it. The lock of a process that died
- * is taken over. A lock file appears with its content in one step (a hard link), so nobody ever
- * reads half a holder.
- * Throws {@link StateFileError} `lock-foreign` when the lock file was made by something else, and
- * `lock-disk-full` or `lock-unwritable` when it cannot be made.
+ * Takes the lock beside a file (`PATH.lock`) or names who holds it. The lock of a dead process is
+ * taken over. Throws {@link StateFileError} `lock-foreign` for a lock file that something else
+ * made, and `lock-disk-full` or `lock-unwritable` where it cannot be made.
  */
 export function acquireFileLock(path: string): LockAttempt {
   const lockPath = `${path}.lock`
@@ -104,9 +102,9 @@ function create(lockPath: string, content: string): boolean {
 }
 
 /**
- * Replaces the lock of a dead holder. Several processes may find it at once, so each must first
- * create the one claim that belongs to this very holder (its content is unique, so is the hash);
- * only the winner may replace the lock. A claim left by a process that died is claimed in turn.
+ * Replaces the lock of a dead holder. Several processes may try at once: only the one that creates
+ * the claim for this very holder may replace the lock. A claim left by a dead process is claimed in
+ * turn.
  */
 function takeOver(
   lockPath: string,
@@ -151,13 +149,11 @@ function writeDraft(lockPath: string, content: string): string {
   }
 }
 
-/** What cannot be removed stays: why it could not be written is what is to be said. */
+/** The file stays: the caller reports why it could not be written. */
 function discard(path: string): void {
   try {
     unlinkSync(path)
-  } catch {
-    // Mostly it was never made.
-  }
+  } catch {}
 }
 
 function removeIfThere(path: string): void {
@@ -168,16 +164,16 @@ function removeIfThere(path: string): void {
   }
 }
 
-/** One that cannot be removed any more is taken over once this process has ended. */
+/** A lock that cannot be removed is taken over once this process has ended. */
 function release(lockPath: string, mine: string): void {
   try {
     if (readIfThere(lockPath) === mine) unlinkSync(lockPath)
   } catch {
-    // What was done under the lock is done, and is what is to be told.
+    // The work under the lock is done; its result is what counts.
   }
 }
 
-/** What is there may not be ours, and never end. */
+/** The file may be foreign, or a pipe that never ends. */
 function readIfThere(path: string): string | undefined {
   const reading = readRegularFile(path, { maxBytes: maxLockBytes })
   if (reading.ok) return reading.text
@@ -196,9 +192,7 @@ function parseHolder(content: string, lockPath: string): ProcessIdentity {
   try {
     const value: unknown = JSON.parse(content)
     if (isIdentity(value)) return value
-  } catch {
-    // Not JSON: reported below like any other foreign content.
-  }
+  } catch {}
   throw foreign(lockPath)
 }
 
@@ -230,9 +224,8 @@ export function ownIdentity(): ProcessIdentity {
 }
 
 /**
- * Whether the process still runs. A process of another host counts as alive: it cannot be looked
- * at from here. A process id that was given to another program since does not, nor a process that
- * has ended and that nobody waits for, as happens in containers without an init.
+ * Whether the process still runs. A process of another host counts as alive, since it cannot be
+ * checked from here. A reused process ID and a zombie count as dead.
  */
 export function isAlive(identity: ProcessIdentity): boolean {
   if (identity.host !== hostname()) return true

@@ -32,22 +32,18 @@ export interface JournalReading {
 export interface JournalWriter {
   /** Writes records in one go and returns when they are on the disk (one fdatasync for all). */
   append(...records: readonly JournalRecord[]): void
-  /** Whether the file at its path is still the one that was written here, and nothing else in it. */
   standing(): 'whole' | 'gone' | 'changed'
   close(): void
 }
 
 /**
- * Opens an append-only journal of JSON lines for its single writer (hold a lock on it). A torn last
- * line is cut off first, so that the next record begins on a line of its own. Mode 0600.
- *
- * The last key of every line is its `sum`: 16 hexadecimal digits of the SHA-256 of the sum of the
- * line before (nothing for the first) and of the text of the line up to that key. So a line that was
- * changed, removed, doubled or moved is found by {@link readJournal}; lines cut off at the end of
- * the file are not. It guards against damage, not against somebody who writes sums.
- *
- * Throws {@link StateFileError} when the file cannot be opened, and from `append` when the disk is
- * full: the journal then ends with the last record that was written whole.
+ * Opens an append-only journal of JSON lines for its single writer (hold a lock on it), mode 0600.
+ * A torn last line is cut off first. The last key of every line is its `sum`: 16 hexadecimal digits
+ * of the SHA-256 of the sum of the line before and of the text of the line up to that key. {@link
+ * readJournal} finds lines that were changed, removed, doubled or moved, but not lines cut off at
+ * the end. It guards against damage, not against an attacker. Throws {@link StateFileError} when
+ * the file cannot be opened, and from `append` when the disk is full: the journal then ends with
+ * the last whole record.
  */
 export function openJournal(path: string): JournalWriter {
   const descriptor = openForAppending(path)
@@ -76,10 +72,9 @@ export function openJournal(path: string): JournalWriter {
 }
 
 /**
- * Reads every record. A last line without a newline is torn: dropped, and reported as a warning. Any
- * other line that is not a JSON object, or whose sum is not the right one, is an error that names its
- * byte offset, and reading stops there: also the last line, since a write is whole where its newline is.
- * Throws the system error where there is nothing to read, and says so of what is not a regular file.
+ * Reads every record. A last line without a newline is torn: dropped, with a warning. Any other
+ * line that is not a JSON object or has a wrong sum is an error with its byte offset, and reading
+ * stops there. Throws the system error where there is nothing to read.
  */
 export function readJournal(path: string): JournalReading {
   const bytes = readWhole(path)
@@ -109,7 +104,6 @@ export function readJournal(path: string): JournalReading {
   return { records, offsets, unsummed, tornTail, diagnostics }
 }
 
-/** A project may bring anything in the place of a journal: nothing is waited for, or read for ever. */
 function readWhole(path: string): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
   try {
@@ -122,7 +116,6 @@ function readWhole(path: string): Buffer {
 
 const newline = 10
 
-/** Where the next record goes, and the sum that it is bound to. */
 interface JournalEnd {
   size: number
   sum: string
@@ -152,7 +145,6 @@ function sumIn(line: Buffer): string | undefined {
   return tailForm.exec(line.toString('latin1', Math.max(0, line.length - tailLength)))?.[1]
 }
 
-/** Over the bytes as they are: other bytes may be the same text. */
 function sumOf(before: string, head: Buffer): string {
   return openSha256().update(before).update(head).digest('hex').slice(0, sumLength)
 }
@@ -179,7 +171,7 @@ function cutTornTail(path: string, descriptor: number): JournalEnd {
   const bytes = readFileSync(path)
   const size = wholeLength(bytes)
   const sum = size === 0 ? '' : lastSum(bytes, size)
-  // Nothing is added to, nor cut off, what no reader would accept.
+  // A file that no reader accepts is left as it is.
   if (sum === undefined) throw unwritable(path, 'its last line does not end with a sum')
   if (size < bytes.length) {
     ftruncateSync(descriptor, size)
@@ -204,7 +196,6 @@ function lastSum(bytes: Buffer, size: number): string | undefined {
   return sumIn(bytes.subarray(bytes.lastIndexOf(newline, size - 2) + 1, size - 1))
 }
 
-/** The length up to and including the last newline. */
 function wholeLength(bytes: Buffer): number {
   return bytes.lastIndexOf(newline) + 1
 }

@@ -31,7 +31,6 @@ export function tooDeepAt(text: string, most: number = deepestJson): number | un
   return undefined
 }
 
-/** The closing quote, or the last character of a line that has none. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at)

@@ -6,7 +6,6 @@ type LocalMethod = 'DELETE' | 'GET' | 'POST'
 
 /** What a path of a local server answers. */
 export interface LocalRoute {
-  /** No other is answered. */
   method: LocalMethod | readonly LocalMethod[]
   /**
    * Without the token: for what has nothing of the user in it, such as an empty page, or wants a
@@ -20,7 +19,6 @@ export interface LocalRoute {
 interface LocalServerOptions extends ReadBodyOptions {
   /** Whoever knows it is answered; 32 random bytes at least, and never in an address. */
   token: string
-  /** By path, as it stands in a request; no other is answered. */
   routes: Readonly<Record<string, LocalRoute>>
   /** Default: any that is free. */
   port?: number | undefined
@@ -35,29 +33,25 @@ interface LocalServerOptions extends ReadBodyOptions {
 
 export interface LocalServer {
   port: number
-  /** Takes nothing new; what is being answered is answered. */
   stop(): void
-  /** Ends every connection. */
   destroy(): void
 }
 
-/** Whoever shows no token holds a connection no longer. */
+/** A connection that shows no token is closed after this time. */
 const headMs = 5000
 
 /**
- * At most this many connections may not have shown the token yet. With more, the oldest of them is closed, so that
- * whoever opens them keeps nobody out.
+ * Maximum number of connections that have not shown the token yet; with more, the oldest is closed.
  */
 const mostStrangers = 64
 
-/** More are turned away: one user's commands never need as many. */
+/** More are refused: the commands of one user never need as many. */
 const mostConnections = 256
 
 /**
- * A server for the processes and pages of one user on this machine: HTTP on 127.0.0.1, for those who
- * have the token. A web page of another origin reaches nothing: the host is compared, so that no name
- * that was bound to this machine afterwards counts; the origin too; and nothing is allowed across
- * origins. What it serves loads nothing, is in no frame and is never taken for another type.
+ * Opens an HTTP server on 127.0.0.1 for the processes and pages of one user, who have the token.
+ * Pages of other origins are refused by their host and origin (DNS rebinding), and CORS is never
+ * allowed. Its answers load nothing and cannot be framed.
  */
 export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer> {
   const { createServer } = await import('node:http')
@@ -68,7 +62,7 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
       requestTimeout: arrivalMs,
       headersTimeout: Math.min(headMs, arrivalMs),
       connectionsCheckingInterval: Math.min(1000, arrivalMs),
-      // Whatever the options of this Node say.
+      // Independent of the options of this Node.
       insecureHTTPParser: false,
       requireHostHeader: true,
     },
@@ -130,7 +124,7 @@ async function handle(
   }
 }
 
-/** Says a number and nothing of the request, and hears no more on this connection. */
+/** Sends the status alone and closes the connection. */
 function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status, { connection: 'close' }).end()
 }
@@ -157,10 +151,9 @@ function listen(server: Server, port: number): Promise<number> {
 }
 
 /**
- * A page that everybody may see and nobody else can use: it has nothing of the user in it and asks
- * this server for that, with the token from the fragment of its address. Only the scripts and styles
- * that stand in it run; it loads nothing, sends no form and is in no frame. No text becomes markup by
- * accident: what makes HTML of a text is refused (Trusted Types).
+ * A public page without user data: it asks this server for that, with the token from the fragment
+ * of its address. Only its own scripts and styles run; it loads nothing, sends no form and cannot
+ * be framed. Trusted Types refuse text that would become markup.
  */
 export function pageRoute(html: string): LocalRoute {
   const policy = [
@@ -199,7 +192,6 @@ interface ReadBodyOptions {
   largestBody?: number | undefined
 }
 
-/** A request that is answered with an HTTP status alone. */
 class RequestRefused extends Error {
   readonly status: number
 
@@ -234,11 +226,9 @@ async function readJsonBody(
   }
 }
 
-/** Notices when nobody has asked for a while. */
 export interface IdleTimer {
-  /** Called when a request is let in, and what it returns when that has been answered. */
+  /** Called when a request begins; the function it returns, when it was answered. */
   busy(): () => void
-  /** Whether nothing is being answered. */
   isIdle(): boolean
   end(): void
 }
@@ -273,8 +263,8 @@ export function idleTimer(ms: number, onIdle: () => void): IdleTimer {
 }
 
 /**
- * The HTTP status that a request is refused with; undefined where it may be answered. What comes from
- * elsewhere learns nothing about which paths there are, nor does anybody without the token.
+ * The HTTP status that a request is refused with; undefined where it may be answered. Requests
+ * without the token learn nothing about which paths exist.
  */
 function refusalOf(
   request: IncomingMessage,
@@ -288,14 +278,14 @@ function refusalOf(
   if (route === undefined) return 404
   const { method } = request
   if (![route.method].flat().some((allowed) => allowed === method)) return 405
-  // A form of a page can send no such type; asking for leave to send it gets none.
+  // A form cannot send this type, and a preflight request is never allowed.
   const isTyped = jsonType.test(request.headers['content-type'] ?? '')
   return method !== 'POST' || isTyped ? undefined : 415
 }
 
 const jsonType = /^application\/json(?:; ?charset=utf-8)?$/i
 
-/** Whether it names another host (a name bound to this machine) or comes from a page that is not ours. */
+/** Whether it names another host (DNS rebinding) or comes from another origin. */
 function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage): boolean {
   const own = `127.0.0.1:${socket.localPort}`
   const hosts = headersDistinct['host'] ?? []
@@ -308,7 +298,7 @@ function isFromElsewhere({ headers, headersDistinct, socket }: IncomingMessage):
   )
 }
 
-/** Takes as long wherever the first difference is. */
+/** Compares in constant time. */
 function isSame(given = '', expected: string): boolean {
   const { createHash, timingSafeEqual } = process.getBuiltinModule('node:crypto')
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

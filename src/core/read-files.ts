@@ -37,8 +37,8 @@ interface ReadRegularFileOptions {
 }
 
 /**
- * Reads a text file that a stranger may have made: never waits on a FIFO or a device, never reads
- * more than it was told to, and says what is wrong instead of throwing.
+ * Reads a text file that may be hostile: never waits on a FIFO or a device, never reads more than
+ * `maxBytes`, and returns what is wrong instead of throwing.
  */
 export function readRegularFile(path: string, options: ReadRegularFileOptions): FileReading {
   let descriptor: number
@@ -180,10 +180,8 @@ function resolveLinks(root: string, path: string): InsideResolution {
 }
 
 /**
- * The real path of a directory, asked for only where a link is on the way to `path` below it: looking
- * at each part of a path again is most of what a script costs a plan.
- *
- * @param real the real path of `path`.
+ * The real path of a directory. It is resolved only where a link is on the way to `path`, since
+ * that costs most of what a script costs a plan. `real` is the real path of `path`.
  */
 export function realRootOf(root: string, path: string, real: string): string {
   return real === path ? resolve(root) : realpathSync.native(root)
@@ -227,7 +225,7 @@ export function outsideSkill(way: string): string | undefined {
   return 'has a name that file managers and editors use, and is not part of a skill'
 }
 
-/** Tells whether one of the files changed, appeared or went: then this is another text. */
+/** Changes when one of the files changes, appears or goes. */
 export function fileIdentity(paths: readonly string[]): string {
   return paths
     .map((path) => {

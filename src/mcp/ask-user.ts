@@ -6,12 +6,12 @@ import type { ToolDefinition } from '../tools/model.ts'
 import { type AskUser, McpRequestError } from './tool.ts'
 
 /**
- * Questions of one request. The SDK ends a request that still asks after 8 rounds, and takes what was
- * done away with it.
+ * Questions of one request. The SDK ends a request that still asks after 8 rounds, with everything
+ * that it did.
  */
 export const mostQuestions = 7
 
-/** Characters of one question; nobody reads more before a yes. */
+/** Characters of one question. */
 const longestQuestion = 20_000
 
 /** Refuses too many questions and those that are too long; results of earlier calls remain. */
@@ -38,7 +38,7 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   }
 }
 
-/** What to do about a yes that nobody can give, or that was not given. */
+/** How to allow what was not allowed. */
 export function howToAllow(ask: AskUser | undefined, yes: boolean, command: string): string {
   if (ask !== undefined) return 'The user has to approve it in the client.'
   if (yes) return 'Name it in the request, or use a client that can ask the user (elicitation).'

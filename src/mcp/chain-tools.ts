@@ -136,13 +136,11 @@ const plainScreen: Screen = {
   table: () => '',
 }
 
-/** The runs that clients drive. Every run is in its journal and survives the server. */
 class ServedRuns {
   readonly #project: ServedProject
   /** Command lines that a user types about a run. */
   readonly #lines: RunLine
   readonly #progress = runProgress(plainScreen)
-  /** Arguments by run. Those that held a secret are in no journal. */
   readonly #given = new Map<string, readonly string[]>()
   /** Runs whose scripts the user allowed, with the digest of their plan: another plan needs a yes. */
   readonly #allowed = new Set<string>()
@@ -245,7 +243,7 @@ class ServedRuns {
     return openProject({ ...this.#project.during(signal), emit })
   }
 
-  /** What was interrupted, a user may have stopped: it needs a new yes. */
+  /** A user may have stopped an interrupted run: it needs a new yes. */
   #keepYes({ kind, runId }: StepperAnswer, plan: Plan): void {
     if (kind === 'next' || kind === 'approval') this.#allowed.add(yesKey(runId, plan))
     else this.#allowed.delete(yesKey(runId, plan))
@@ -290,10 +288,9 @@ function yesKey(runId: string, { digest }: Plan): string {
 }
 
 /**
- * A model starts a chain with all of its steps, so a step that only a user may start keeps the whole
- * chain for users.
- *
- * @throws {SkillInvocationError} with the name of that step; what {@link usablePlan} throws
+ * Refuses a chain with a step that only a user may start: a model starts a chain with all of its
+ * steps. Throws {@link SkillInvocationError} with the name of that step, and what {@link
+ * usablePlan} throws.
  */
 function planForModel(planned: PlannedSkillRun): Plan {
   const { plan } = planned
@@ -315,9 +312,7 @@ function withheldStep({ root }: Plan): { step: string; skill: string } | undefin
 }
 
 /**
- * The run of a client. Runs that a client could not drive do not exist for it.
- *
- * @throws {RunNotFoundError}
+ * The run of a client; runs that a client cannot drive count as unknown ({@link RunNotFoundError}).
  */
 function drivenRun({ store }: ChainProject, runId: string): RunJournal {
   const journal = store.read(runId)
@@ -337,7 +332,6 @@ function scriptsOf({ root }: Plan): string[] {
   })
 }
 
-/** What is wrong with a journal, such as a torn last line. */
 function notesOf({ diagnostics }: RunJournal): string[] {
   return diagnostics.map(({ message }) => `In the journal of the run, ${message}.`)
 }

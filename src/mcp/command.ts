@@ -174,10 +174,8 @@ async function overHttp(
 }
 
 /**
- * The token in a file, so that clients which were told it are served again. A missing file is
- * written for the user alone.
- *
- * @throws {UsageError} for a file with something else in it
+ * The token from a file, so that clients keep it over restarts. A missing file is written with mode
+ * 0600. Throws {@link UsageError} for a file with something else in it.
  */
 function keptToken(path: string, newToken: () => string, context: Context): string {
   const wrong = (message: string, hint?: string): UsageError =>
@@ -207,7 +205,6 @@ function keptToken(path: string, newToken: () => string, context: Context): stri
   return token
 }
 
-/** Whoever commits everything commits the token too. */
 function warnOfGit(path: string, { runtime, note }: Context): void {
   if (!existsSync(join(findWorkspace(dirname(path), runtime), '.git'))) return
   note(

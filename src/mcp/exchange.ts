@@ -16,9 +16,7 @@ export type Turn =
 
 /** One request as it arrives. One that was answered by a question arrives again with the reply. */
 export interface Arrival extends Pick<ClientCall, 'signal' | 'progress'> {
-  /** Name and input, to tell that the same request continues. */
   subject: string
-  /** Whether the client can ask a user. */
   canAsk: boolean
   /** Who asks, as far as clients that share these exchanges say so. */
   client?: string | undefined
@@ -35,23 +33,20 @@ interface ExchangesOptions {
 
 interface Exchange {
   controller: AbortController
-  /** The request that is answered next. */
   arrival: Arrival
   done: Promise<Turn>
-  /** Set while a request waits for what comes. */
   raise?: ((turn: Turn) => void) | undefined
   /** Takes the reply to the question that was asked last. */
   reply?: ((content: FormContent | undefined) => void) | undefined
 }
 
-/** How long a user may take. */
 export const questionPatienceMs = 600_000
 
 /**
  * Lets a call ask in the middle, whatever the protocol of the client: with MCP of 2026-07-28 a
- * question is the answer to a request, which the client repeats with the reply of its user. The call
- * waits here; the client has only a random name of it, which counts once, so that no repeated request
- * can exchange what was approved for something else.
+ * question is the answer to a request, which the client repeats with the reply. The call waits here
+ * under a random name that works once, so that a repeated request cannot exchange what was
+ * approved.
  */
 export class Exchanges {
   readonly #limits: Required<ExchangesOptions>

@@ -215,8 +215,8 @@ function skillUri(skill: string, path = ''): string {
 }
 
 /**
- * What a URI names, undefined for nothing. Nothing is tidied up: a URI with `..`, an empty part, an
- * encoded slash, a backslash or a control character names nothing.
+ * What a URI names. A URI with `..`, an empty part, an encoded slash, a backslash or a control
+ * character names nothing.
  */
 function readSkillUri(uri: string): { skill: string; path: string } | undefined {
   if (!uri.startsWith(scheme)) return undefined

@@ -5,14 +5,12 @@ import type * as SkillsSdk from '@modelcontextprotocol/server/ext/skills'
 import { createMcpServer, offeredTools, openClientSide, warnOf } from './create-server.ts'
 import type { ServedProject } from './served-project.ts'
 
-/** Bytes; a larger message ends the connection. */
 const largestMessage = 12 * 1024 * 1024
 
 /** Serves one client over pipes, until it closes its end or the command is ended. */
 export async function serveStdio(
   project: ServedProject,
   stdin: Readable,
-  /** Gets nothing but messages of the protocol. */
   stdout: Writable,
 ): Promise<void> {
   const [sdk, stdio] = await Promise.all([
@@ -23,7 +21,7 @@ export async function serveStdio(
   const tools = offeredTools(project)
   const closed = new AbortController()
   class Transport extends stdio.StdioServerTransport {
-    /** A closed pipe and a message without end come to this too. */
+    /** Also called for a closed pipe and a message without end. */
     override async close(): Promise<void> {
       await super.close()
       closed.abort()

@@ -5,7 +5,6 @@ import { nearest, safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
 import type { JsonObject } from '../tools/model.ts'
 
-/** A tool that Skillrail offers to MCP clients. */
 export interface OfferedTool extends ToolFacts {
   inputSchema: JsonObject & { type: 'object' }
   /** Only where the shape is stable. */
@@ -20,7 +19,6 @@ export interface OfferedTool extends ToolFacts {
 interface ToolFacts {
   name: string
   title: string
-  /** For the model that chooses. */
   description: string
   annotations: ToolAnnotations
 }
@@ -83,7 +81,6 @@ export interface Connection {
   activated: Set<string> | undefined
 }
 
-/** For tools that only look at what is here. */
 export const reads: ToolAnnotations = {
   readOnlyHint: true,
   destructiveHint: false,
@@ -91,7 +88,6 @@ export const reads: ToolAnnotations = {
   openWorldHint: false,
 }
 
-/** For tools that run tools of others or scripts. */
 export const acts: ToolAnnotations = {
   readOnlyHint: false,
   destructiveHint: true,
@@ -104,7 +100,6 @@ export class McpRequestError extends SkillrailError {
   override readonly exitCode: ExitCode = exitCode.usage
 }
 
-/** What a model reads of a call that was refused or failed. */
 export function failureText(error: unknown): string {
   if (!(error instanceof SkillrailError)) return safeText(`Error: ${messageOf(error)}`)
   const { code, message, hint, diagnostics } = error
@@ -141,7 +136,6 @@ const longestText = 100_000
 /** Characters of JSON that one call may bring along. */
 const largestInput = 4 * 1024 * 1024
 
-/** The name of a skill, a tool, a run or a step. */
 export function nameOf(description: string): z.ZodString {
   return z.string().min(1).max(longestName).describe(description)
 }
@@ -151,7 +145,6 @@ export function textOf(description: string): z.ZodString {
   return z.string().max(longestText).describe(description)
 }
 
-/** Words that must not be missing. */
 export function wordsOf(description: string): z.ZodString {
   return textOf(description).min(1)
 }

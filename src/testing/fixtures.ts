@@ -13,7 +13,6 @@ export type LoadSkill = (
   options?: SkillHarnessOptions,
 ) => Promise<SkillTestHarness>
 
-/** What a test gets that asks for it by name. */
 export interface SkillFixtures {
   /** An empty directory that is removed after the test. */
   skillDirectory: string

@@ -36,7 +36,6 @@ export interface SkillInvocation {
   refusal: SkillRefusal | undefined
   /** Exactly what a model would get: the body after substitution, wrapped, with its resources. */
   content: string
-  /** The tools that are offered while the skill is active. */
   tools: readonly OfferedTool[]
   /** What the skill may do while it is active. */
   effects: ActivationEffects
@@ -140,7 +139,7 @@ const nothing = {
   diagnostics: [],
 } as const satisfies Partial<SkillInvocation>
 
-/** A manager in a world of its own: an empty home, no environment, no index between processes. */
+/** A manager with an empty home, no environment and no cache between processes. */
 function isolatedManager(trustedPaths: readonly string[]): SkillManager {
   const nowhere = join(tmpdir(), 'skillrail-test-harness', 'nowhere')
   return new SkillManager({

@@ -4,7 +4,6 @@ import { formatAllowedTools } from '../skill/allowed-tools.ts'
 import type { Validation } from '../skill/validate.ts'
 import { type SkillInvocation, SkillTestHarness } from './harness.ts'
 
-/** The answer of a matcher, as `expect.extend` of vitest and of jest takes it. */
 export interface MatcherResult {
   pass: boolean
   message: () => string

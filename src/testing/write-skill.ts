@@ -6,7 +6,6 @@ import { writeFileAtomic } from '../core/write-files.ts'
 import type { SkillDefinition } from '../library/registry.ts'
 import { serializeSkill } from '../skill/serialize.ts'
 
-/** A skill as a folder of files. */
 export interface FixtureSkill extends SkillDefinition {
   /** Further files by their path below the skill; those in `scripts/` become executable. */
   files?: Readonly<Record<string, string>> | undefined

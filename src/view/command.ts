@@ -17,7 +17,6 @@ interface ViewResult {
 }
 
 interface ViewEvent {
-  /** The address for another tab. */
   next: string
 }
 
@@ -79,8 +78,8 @@ const openers: Partial<Record<NodeJS.Platform, readonly [file: string, ...args: 
 }
 
 /**
- * Whether it was opened, once that is known: its program could be started and did not fail at once.
- * The browser outlives this process, and a program that is the browser itself may end much later.
+ * Whether a browser was opened: its program started and did not fail at once. It may outlive this
+ * process.
  */
 function openAddress(
   address: string,
@@ -96,5 +95,4 @@ function openAddress(
   })
 }
 
-/** Whoever looks for a browser has found one by then. */
 const openingMs = 10_000

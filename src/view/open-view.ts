@@ -16,20 +16,18 @@ export interface ViewOptions {
   arrivalMs?: number | undefined
   /** Called with the next address once {@link OpenedView.address} or the one after it was used. */
   onUsed?: ((next: string) => void) | undefined
-  /** Ends it. */
   signal: AbortSignal
 }
 
 export interface OpenedView {
   port: number
   /**
-   * For a user. It works once, since browsers keep addresses in their history: in its fragment, which
-   * no browser sends anywhere, is a code that the page gets the token for.
+   * For a user. It works once, since browsers keep addresses in their history: the fragment holds a
+   * code that the page exchanges for the token.
    */
   address: string
-  /** The same for a minute alone: for the arguments of a program, which others can read. */
+  /** The same, valid for a minute: for the arguments of a program, which other users can read. */
   addressToOpen: string
-  /** Resolves when it has ended. */
   ended: Promise<void>
 }
 
@@ -67,9 +65,8 @@ function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** A way to the token for whoever comes first with a code. */
+/** Exchanges a code for the token. */
 interface Entrance {
-  /** A new code, which is good for one use. */
   invite(invitation?: Invitation): string
   route: LocalRoute
 }
@@ -77,13 +74,12 @@ interface Entrance {
 interface Invitation {
   /** Default: as long as the entrance. */
   lifetimeMs?: number | undefined
-  /** Called when somebody has come in with it. */
   onUsed?: (() => void) | undefined
 }
 
 /**
- * What an address has in the place of the token: the arguments of a browser can be read by other users
- * of this machine and its history keeps every address, but a code that was used is worth nothing.
+ * An address holds a code instead of the token: other users can read the arguments of a browser,
+ * and its history keeps addresses, but a used code is worthless.
  */
 export function openEntrance(token: string, now: () => number): Entrance {
   const { randomBytes, timingSafeEqual } = process.getBuiltinModule('node:crypto')
@@ -118,7 +114,6 @@ function codeIn(body: unknown): string {
   return typeof body.code === 'string' ? body.code : ''
 }
 
-/** The page for everybody on this machine, and what it asks for those who have the token. */
 function viewRoutes(view: ProjectView, page: string): Record<string, LocalRoute> {
   const asking = Object.entries(questions).map(([name, question]) => [
     `/api/${name}`,

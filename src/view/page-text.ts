@@ -1,6 +1,6 @@
 /**
- * The page as one text, with nothing that is loaded from elsewhere. In what is published the build has
- * put the finished text in the place of this file; from the sources it is joined when it is required.
+ * The page as one text that loads nothing. The build replaces this file with the finished text;
+ * from the sources the page is bundled on request.
  */
 export async function pageText(): Promise<string> {
   const maker = new URL('../../scripts/view-page.mjs', import.meta.url)

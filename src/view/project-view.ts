@@ -38,8 +38,8 @@ import type { RunShownNow } from './run-answer.ts'
 export type ProjectView = ReturnType<typeof projectView>
 
 /**
- * What the view shows of the project that the command works in. No function changes anything, starts a
- * server or calls a tool; one that has no answer throws a `SkillrailError`.
+ * What the view shows of the project. No function changes anything, starts a server or calls a
+ * tool; one without an answer throws a `SkillrailError`.
  */
 export function projectView(given: Context) {
   const context = silentContext(given)
@@ -53,7 +53,6 @@ export function projectView(given: Context) {
   }
 }
 
-/** Diagnostics and notes are shown in the page, not in the terminal. */
 function silentContext(context: Context): Context {
   const ignore = (): void => undefined
   return {
@@ -65,7 +64,6 @@ function silentContext(context: Context): Context {
   }
 }
 
-/** What the view shows of skills, triggers and chains. */
 function skillAnswers(context: Context) {
   const options = (): DiscoverOptions => discoverOptionsFrom(context.runtime, context.settings)
   return {
@@ -101,7 +99,6 @@ function skillAnswers(context: Context) {
   }
 }
 
-/** Stands for a path, whatever characters that has. */
 function idOf(path: string): string {
   return sha256(path).slice('sha256:'.length, 'sha256:'.length + 16)
 }
@@ -189,7 +186,6 @@ function textOf(path: string): string {
   throw new SkillLoadError({ code: reading.code, message: reading.message })
 }
 
-/** What the view shows of runs: what their journals say. No server of runs is asked. */
 function runAnswers(context: Context) {
   const { store } = openProject(context)
   const line = linesAgain(context)
@@ -210,7 +206,6 @@ function runAnswers(context: Context) {
   }
 
   return {
-    /** The newest first. */
     runIds: () => store.ids(),
     /** One row of the list; what is wrong with it where it cannot be read. */
     runRow(runId: string): ListedRun | Diagnostic {
@@ -249,7 +244,6 @@ function runAnswers(context: Context) {
   }
 }
 
-/** What was read when the journal had this stamp. */
 interface Known<T> {
   stamp: string
   value: T
@@ -259,7 +253,6 @@ const mostKept = 2000
 
 const mostCandidates = 8
 
-/** What the view shows of tools: what the last refresh found. No server is started or asked. */
 function toolAnswers(context: Context) {
   const { runtime } = context
   const project = toolProject(context)
@@ -339,7 +332,6 @@ const asking = '`skillrail tools refresh` asks the servers for theirs.'
 /** The log of a session has every call; the latest ones are what somebody looks for. */
 const mostCalls = 500
 
-/** What the view shows of workflows, and of what sessions have done. */
 function workflowAnswers(context: Context) {
   return {
     workflows: () => listWorkflows(context),

@@ -9,7 +9,6 @@ import { findStep, runAnswer, shownText } from './run-answer.ts'
 
 export type Question = (view: ProjectView, asked: Asked) => unknown
 
-/** What the page can ask, by name. */
 export const questions = {
   project: (view) => view.project(),
   skills: (view) => view.skills(),
@@ -30,12 +29,10 @@ export const questions = {
   session: (view, asked) => view.session(asked.text('id')),
 } satisfies Record<string, Question>
 
-/** What the page gets, by the name of the question. */
 export type Answers = {
   [Name in keyof typeof questions]: Awaited<ReturnType<(typeof questions)[Name]>>
 }
 
-/** Why there is no answer. */
 export interface Failure {
   error: { code: string; message: string; hint?: string | undefined }
   diagnostics?: readonly Diagnostic[] | undefined
@@ -103,8 +100,8 @@ async function stepText(view: ProjectView, ask: Asked): Promise<TextAnswer> {
 }
 
 /**
- * A value as the page may have it: secrets masked, and what a text hides made visible, in every string
- * and every key. Copies; never mutates.
+ * A value for the page: secrets masked and invisible characters made visible, in every string and
+ * key. Copies.
  */
 export function shown(value: unknown): unknown {
   return made(redactValue(value))
@@ -117,7 +114,6 @@ function made(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [safeText(key), made(item)]))
 }
 
-/** A piece of a long text. */
 export interface TextAnswer {
   text: string
   /** Of the whole text, in characters. */
@@ -130,8 +126,8 @@ export interface TextAnswer {
 const pieceSize = 65_536
 
 /**
- * A piece of a text as the page may have it. Secrets are masked in the whole of it first: one that
- * lies across two pieces would be none in either.
+ * A piece of a text for the page. Secrets are masked in the whole text first, since one may lie
+ * across two pieces.
  */
 function textPiece(text: string, from: number): TextAnswer {
   const whole = shownText(text)

@@ -135,7 +135,6 @@ function hasBegun({ startedAt, steps = [] }: StepResult): boolean {
   return startedAt !== null || steps.some(hasBegun)
 }
 
-/** A text with its secrets masked, and with what it hides made visible. */
 export function shownText(text: string): string {
   return safeText(redactText(text))
 }

@@ -1,6 +1,6 @@
 /**
- * A line that a user may paste into a terminal, of words of which skills and tools have decided
- * some: each is one word there, whatever it holds.
+ * A command line to paste into a terminal. Each word is quoted, since skills and tools choose some
+ * of them.
  */
 export function typedLine(...words: readonly string[]): string {
   return words.map(quoted).join(' ')

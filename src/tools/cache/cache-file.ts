@@ -7,7 +7,6 @@ import type { Runtime } from '../../core/runtime.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 
-/** The cache file's content, whichever of its schemas it was written in. */
 export interface ToolCache {
   version: string
   /** ISO date; empty where the file names none that can be read. */
@@ -21,7 +20,6 @@ export interface ToolCache {
 }
 
 export interface CachedCategory {
-  /** As the file has it. */
   name: string
   description: string
   keywords: readonly string[]
@@ -53,7 +51,6 @@ const cacheLimits = {
 export type CacheReading =
   | { state: 'read'; cache: ToolCache; diagnostics: readonly Diagnostic[] }
   | { state: 'missing'; diagnostics: readonly Diagnostic[] }
-  /** Not what a cache is; `newer` where a later version of the program wrote it. */
   | { state: 'corrupt' | 'newer'; diagnostics: readonly Diagnostic[] }
 
 /** Reads a cache file of any of its schemas. Nothing is thrown: what is wrong is in the diagnostics. */
@@ -245,7 +242,6 @@ function parseTool(id: string, value: JsonObject, context: PartsContext): Cached
   ]
 }
 
-/** As much of a description as the cache keeps. */
 export function cutDescription(text: string): string {
   return cutText(text, cacheLimits.description)
 }
@@ -317,7 +313,6 @@ export function serverOfId(id: string, servers: readonly string[]): string {
   return at > 0 ? id.slice(0, at) : ''
 }
 
-/** The tool's name as its server knows it. */
 export function nameInServer(id: string, server: string): string {
   return server !== '' && id.startsWith(`${server}__`) ? id.slice(server.length + 2) : id
 }

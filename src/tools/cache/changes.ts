@@ -19,18 +19,14 @@ export interface ChangedTool {
 }
 
 interface TrackInput {
-  /** Tools that were just listed. */
   listed: readonly ToolDefinition[]
   /** Ids that are there, the listed ones and those kept from before. */
   current: ReadonlySet<string>
   /** Ids that the cache file had, with what it said. */
   cached: ReadonlyMap<string, CachedTool>
   record?: RefreshRecord | undefined
-  /** Category that was generated for each tool. */
   generated: ReadonlyMap<string, string>
-  /** What a tool was at the refresh before. */
   earlier: (id: string) => ToolDefinition | undefined
-  /** ISO date. */
   at: string
   /** Takes every tool as it is now: what changed before is no longer held against it. */
   accept: boolean
@@ -129,7 +125,6 @@ function ordered(value: unknown): unknown {
     .map(([key, item]) => [key, ordered(item)])
 }
 
-/** 128 bits. */
 function short(text: string): string {
   return sha256(text).slice('sha256:'.length, 'sha256:'.length + 32)
 }

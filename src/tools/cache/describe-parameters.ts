@@ -12,7 +12,6 @@ export interface ParameterDescription {
   /** `string`, `list of number`, `one of open, closed`. */
   type: string
   description: string
-  /** As JSON. */
   default?: string | undefined
   /** `at least 1`, `format uri`. */
   limits: readonly string[]

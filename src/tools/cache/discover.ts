@@ -7,7 +7,6 @@ export interface DiscoveryOptions {
   pool: ListingPool
   /** What the cache knows: its workflows and examples stay. */
   index?: ToolIndex | undefined
-  /** Names of the servers whose annotations are believed. */
   trusted: ReadonlySet<string>
   refreshedAt: string
   /** How long a server is waited for; undefined: as long as its own limits say. */
@@ -17,7 +16,6 @@ export interface DiscoveryOptions {
 }
 
 interface Discovery {
-  /** What it was made beside. */
   beside: string
   found: Promise<ToolIndex>
   /** Set once it is known that a server failed: when it may be asked again. */
@@ -26,15 +24,13 @@ interface Discovery {
 
 const discoveries = new WeakMap<ListingPool, Discovery>()
 
-/** A server that cannot start is not started without end, however often its tools are asked for. */
 const pauseMs = 1000
 
 /**
- * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not know
- * an id or a prefix, or a tool that it knows proved not to be there. Once for as long as the cache and
- * the definitions of the servers stay the same, every caller; after a failure the next caller asks
- * again, at the earliest a second later. Nothing is written. A server that fails keeps the tools that
- * the cache has of it.
+ * Asks the servers of a pool what they have now: where the cache is missing or corrupt, does not
+ * know an id or a prefix, or a tool that it knows is gone. Asks once for all callers while the
+ * cache and the definitions stay the same; after a failure again, at the earliest a second later.
+ * Nothing is written. A server that fails keeps its tools of the cache.
  */
 export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex> {
   const { pool, signal } = options
@@ -43,7 +39,6 @@ export async function discoverOnce(options: DiscoveryOptions): Promise<ToolIndex
   if (known?.beside === beside) {
     if (known.againAt === undefined) return await waited(known.found, signal)
     await waited(pause(known.againAt - performance.now()), signal)
-    // Somebody else who waited may have started.
     if (discoveries.get(pool) !== known) return await discoverOnce(options)
   }
   const discovery: Discovery = { beside, found: discover(options, onFailure) }
@@ -78,7 +73,7 @@ async function discover(
   onFailure: () => void,
 ): Promise<ToolIndex> {
   const { tools, failures } = await pool.list({ patienceMs })
-  // Trust and definitions are part of what a discovery is made beside: only what may pass is tried again.
+  // Missing trust is not tried again.
   if (failures.some(({ notTrusted }) => notTrusted !== true)) onFailure()
   const listed = acceptDefinitions(tools).tools
   const failed = new Set(failures.map(({ server }) => server))

@@ -11,7 +11,6 @@ export interface ListingOptions {
   patienceMs?: ((server: string) => number) | undefined
 }
 
-/** The part of a pool of servers that listing needs. */
 export interface ListingPool {
   /** Those that would be asked, where they may change while the pool lives. */
   readonly definitions?: readonly object[] | undefined
@@ -25,7 +24,6 @@ interface ListOptions {
   onServer?: ((event: ServerEvent) => void) | undefined
 }
 
-/** How far the listing of one server is. */
 export type ServerEvent =
   | { server: string; state: 'starting' }
   | { server: string; state: 'running' | 'failed' }
@@ -39,10 +37,9 @@ interface ListedTools {
   ttlMs?: ReadonlyMap<string, number> | undefined
 }
 
-/** A server that is to be listed. */
 interface AskedServer {
   name: string
-  /** Why it must not be started. */
+  /** Why it is not started. */
   blocked?: ServerBar | undefined
 }
 
@@ -59,7 +56,6 @@ export interface ServerListing extends ListedTools {
   ttlMs: ReadonlyMap<string, number>
 }
 
-/** Asks the pool for all tools; what is not of an asked server does not count. */
 export async function listServers(
   pool: ListingPool,
   asked: readonly AskedServer[],
@@ -98,7 +94,7 @@ async function ask(
   }
 }
 
-/** The listing has started to start the servers; every caller for one now waits for the same start. */
+/** Reports the start of each server, which the listing shares with this. */
 function follow(
   pool: ListingPool,
   startable: readonly string[],
@@ -120,7 +116,6 @@ function barred(server: string, { reason, message, hint }: ServerBar): ServerFai
   return { server, message: text, stderrTail: '', notTrusted }
 }
 
-/** Characters of a description that are kept in full. */
 const longestDescription = 64 * 1024
 /** Characters of a whole definition as JSON. */
 const largestDefinition = 1024 * 1024
@@ -170,7 +165,6 @@ function cutTool(tool: ToolDefinition): ToolDefinition {
   return { ...tool, description: cutText(tool.description, longestDescription) }
 }
 
-/** Undefined where a schema is nested deeper than can be written. */
 function sizeOf(tool: ToolDefinition): number | undefined {
   try {
     return JSON.stringify(tool).length

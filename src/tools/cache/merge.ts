@@ -29,7 +29,6 @@ export interface MergeInput {
   refreshedAt: string
   servers: readonly string[]
   tools: readonly CurrentTool[]
-  /** The cache file as it is now. */
   cache?: ToolCache | undefined
   record?: RefreshRecord | undefined
 }
@@ -43,10 +42,9 @@ export interface MergedCache {
 }
 
 /**
- * The cache for the tools there are now. What a user wrote into the file stays: a tool's category
- * where it is not the one that was generated, a category's text where it is not the generated one,
- * examples, workflows and every further key. Without a record of what was generated, everything in
- * the file counts as written by a user.
+ * The cache for the present tools. What a user wrote into the file stays: the category of a tool,
+ * the text of a category, examples, workflows and every further key. Without a record of what was
+ * generated, everything in the file counts as written by a user.
  */
 export function mergeCache(input: MergeInput): MergedCache {
   const { cache, record } = input

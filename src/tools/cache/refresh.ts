@@ -41,10 +41,8 @@ import {
 } from './stored-tools.ts'
 import { readSidecar, type Sidecar, writeSidecar } from './stored-tools.ts'
 
-/** A configured server, as far as a refresh is concerned. */
 export interface RefreshedServer {
   name: string
-  /** Of its configuration. */
   digest: string
   trusted: boolean
   disabled?: boolean | undefined
@@ -68,7 +66,6 @@ export interface RefreshOptions {
 }
 
 export interface RefreshReport {
-  /** Of the cache. */
   path: string
   refreshedAt: string
   /** False where servers were asked and none answered: then the cache is as it was. */
@@ -82,15 +79,15 @@ export interface RefreshReport {
   changes: ToolChanges
   /** Tools that changed at this refresh or an earlier one and were not accepted since. */
   held: readonly string[]
-  /** Where a corrupt cache was moved to. */
   movedAside?: string | undefined
   diagnostics: readonly Diagnostic[]
 }
 
 /**
  * Asks the servers for their tools and writes the cache, the definitions and the record. A server
- * that fails keeps the tools it had; where all fail, the cache stays as it is. Writers take turns; the cache is replaced as a whole, last.
- * @throws {StateFileError} `cache-newer` where a later version of the program wrote the cache.
+ * that fails keeps the tools it had; where all fail, the cache stays. The cache is replaced as a
+ * whole, last. Throws {@link StateFileError} `cache-newer` where a later version of the program
+ * wrote the cache.
  */
 export async function refreshToolIndex(options: RefreshOptions): Promise<RefreshReport> {
   const path = toolCachePath(options.project)
@@ -186,7 +183,6 @@ function refuseNewer(reading: CacheReading): CacheReading {
   })
 }
 
-/** The names that the cache lists, in code-point order. */
 function configuredServers(options: RefreshOptions, listing: ServerListing): string[] {
   const configured = options.servers.filter(({ disabled }) => disabled !== true)
   const names = [...configured.map(({ name }) => name), ...listing.listed]

@@ -12,7 +12,6 @@ import type { ToolAnnotations, ToolDefinition } from '../model.ts'
 
 /** Whose tools are meant. */
 export interface ProjectPlace {
-  /** Directory of the project. */
   project: string
   runtime: Runtime
 }
@@ -42,7 +41,6 @@ export function readableCachePath(project: string): string {
   return [path, ...former].find((candidate) => existsSync(candidate)) ?? path
 }
 
-/** What this user's last refresh of the project saw. */
 export function refreshRecordPath({ project, runtime }: ProjectPlace): string {
   return join(userDirectories(runtime).state, 'tools', `${fileName(realProject(project))}.json`)
 }
@@ -124,7 +122,6 @@ function recordSchema(z: typeof Zod) {
   })
   return z.object({
     version: z.literal(1),
-    /** Real path. */
     project: text,
     refreshedAt: text,
     servers: z.array(server).readonly(),
@@ -162,7 +159,6 @@ export function serializeRecord(record: RefreshRecord): string {
   return `${JSON.stringify({ ...record, categories: [...record.categories] })}\n`
 }
 
-/** The full definitions of one server, by the names that it has for its tools. */
 export type Sidecar = ReadonlyMap<string, ToolDefinition>
 
 export async function writeSidecar(

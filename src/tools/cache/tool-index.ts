@@ -28,7 +28,6 @@ import {
   type Sidecar,
 } from './stored-tools.ts'
 
-/** What is known of a project's tools without a server running. */
 export interface ToolIndex {
   /** When the servers were last asked, as an ISO date. */
   refreshedAt: string
@@ -50,13 +49,11 @@ export interface ToolIndex {
 export interface IndexedServer {
   name: string
   toolCount: number
-  /** Why the last refresh could not list it; its tools are those of the refresh before. */
   unavailable?: ServerFailure | undefined
 }
 
 export interface ServerFailure {
   server: string
-  /** In one line. */
   message: string
   /** The last lines of its stderr. */
   stderrTail: string
@@ -85,7 +82,6 @@ export interface ToolIndexLoading {
   diagnostics: readonly Diagnostic[]
 }
 
-/** The seed's recommendation, which every command gives that meets a cache of doubtful worth. */
 export const refreshAdvice =
   'Cache appears stale or missing. Run `skillrail tools refresh` to rebuild tool metadata.'
 
@@ -285,7 +281,6 @@ interface ToolIndexParts {
   tools: readonly ToolSummary[]
   categories: readonly Category[]
   workflows?: JsonValue | undefined
-  /** Asked only for the tools that are needed. */
   definition(id: string): ToolDefinition | undefined
   /** Names of servers, also of those without a tool. */
   servers: readonly string[]
@@ -323,11 +318,9 @@ function createToolIndex(parts: ToolIndexParts): ToolIndex {
 interface SummaryFacts {
   category?: string | undefined
   examples?: readonly string[] | undefined
-  /** Whether the server's annotations are believed. */
   trusted: boolean
 }
 
-/** What the router needs of a tool, whose schema may not be known. */
 function summaryOf(
   tool: Omit<ToolDefinition, 'inputSchema'> & Partial<ToolDefinition>,
   { category, examples, trusted }: SummaryFacts,

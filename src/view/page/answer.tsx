@@ -4,7 +4,6 @@ import type { Answers } from '../questions.ts'
 import { type Child, Trouble } from './parts.tsx'
 import { ask, AskError } from './server.ts'
 
-/** The last answer to a question, and why there is no newer one. */
 export interface Asked<T> {
   answer?: T | undefined
   error?: unknown
@@ -36,7 +35,6 @@ export function useAnswer<Name extends keyof Answers>(
 
 /** Between two questions about runs that have not ended; none is asked while the page is hidden. */
 const pauseMs = 1200
-/** The same after a question that failed. */
 const longPauseMs = 5000
 
 /** Asks again and again while the component is shown. `question` gets the last answer. */
@@ -76,7 +74,6 @@ export function useFollowed<Name extends keyof Answers>(
   return asked
 }
 
-/** What an answer is shown as; nothing until it is there. */
 export function Answered<T>({
   asked,
   children,

@@ -4,23 +4,18 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import { addressOf, amount, type Child, count, Findings, More, Trouble } from './parts.tsx'
 
 interface ListProperties<Item> {
-  /** What is listed, also the name of the tab: `skills`. */
   noun: string
   /** Undefined until they are known. */
   items: readonly Item[] | undefined
   error?: unknown
   diagnostics?: readonly Diagnostic[] | undefined
-  /** The item that is open. */
   selected: string | undefined
   keyOf(item: Item): string
-  /** What a search looks in. */
   words(item: Item): string
   content(item: Item): Child
-  /** In the place of the rows where there are no items. */
   empty: Child
   /** Names of groups to choose from, and what belongs to each. */
   kinds?: Readonly<Record<string, (item: Item) => boolean>>
-  /** Below the rows. */
   children?: Child
 }
 
@@ -127,7 +122,6 @@ export function walk(event: KeyboardEvent, list: Element): void {
   next.focus()
 }
 
-/** The first line of a row: its name, and what stands at its end. */
 export function RowHead({ name, children }: { name: string; children?: Child }): JSX.Element {
   return (
     <div class="head">

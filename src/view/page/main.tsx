@@ -12,10 +12,8 @@ import { ToolsTab } from './tools-tab.tsx'
 import { TriggersTab } from './triggers-tab.tsx'
 import { WorkflowsTab } from './workflows-tab.tsx'
 
-/** `id` is the rest of the address: what is open. */
 type Tab = (properties: { id: string | undefined }) => JSX.Element
 
-/** By the first word of the address. */
 const tabs = new Map<string, { title: string; Tab: Tab }>([
   ['skills', { title: 'Skills', Tab: SkillsTab }],
   ['triggers', { title: 'Triggers', Tab: TriggersTab }],
@@ -80,7 +78,6 @@ function Page(): JSX.Element {
   )
 }
 
-/** The tab and what is open in it. */
 function placeOf(hash: string): [name: string, id: string | undefined] {
   const [name = '', id] = hash.replace(/^#\/?/, '').split('/').map(decoded)
   return [tabs.has(name) ? name : 'skills', id === '' ? undefined : id]

@@ -126,7 +126,6 @@ export function Trouble({ error }: { error: unknown }): JSX.Element {
   )
 }
 
-/** Why a list is empty, and the command that fills it. */
 export function Empty({ text, line }: { text: string; line: string }): JSX.Element {
   return (
     <div class="empty">

@@ -21,7 +21,6 @@ type RunAnswer = Answers['run']
 
 type RunShown = Extract<RunAnswer, { isNew: true }>
 
-/** One run: how it stands, what a user can type, and its steps. It is updated while it runs. */
 export function Run({ id }: { id: string }): JSX.Element {
   const asked = useFollowed(
     'run',
@@ -210,7 +209,6 @@ function flatten(steps: readonly ShownStep[], depth: number): { step: ShownStep;
   return steps.flatMap((step) => [{ step, depth }, ...flatten(step.steps ?? [], depth + 1)])
 }
 
-/** Everything of a step besides its line; what it printed is asked for now. */
 function StepDetail(properties: { runId: string; attempt: number; step: ShownStep }): JSX.Element {
   const { runId, attempt, step } = properties
   const { result, log, metrics } = step
@@ -245,7 +243,6 @@ function StepDetail(properties: { runId: string; attempt: number; step: ShownSte
   )
 }
 
-/** What is wrong with a step or an attempt. */
 function Errors({ errors, moreErrors, title }: ShownErrors & { title?: string }): Child {
   if (errors.length === 0) return null
   return (
@@ -263,7 +260,6 @@ function Errors({ errors, moreErrors, title }: ShownErrors & { title?: string })
   )
 }
 
-/** In milliseconds. */
 interface Span {
   start: number
   length: number

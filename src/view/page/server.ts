@@ -2,7 +2,6 @@ import type { Diagnostic } from '../../core/diagnostic.ts'
 import type { Answers, Failure } from '../questions.ts'
 import { largestQuestion } from '../shared-with-page.ts'
 
-/** Why a question has no answer, in a sentence, and what helps. */
 export class AskError extends Error {
   readonly hint: string | undefined
   /** As the program names it; `token` where this page may ask nothing. */
@@ -80,10 +79,7 @@ function forgetToken(): void {
   sessionStorage.removeItem(key)
 }
 
-/**
- * Gets the token for the code in the address, which works once: what a browser keeps of an address in
- * its history stays there, even where another address takes its place at once.
- */
+/** Exchanges the code in the address, which works once, for the token. */
 export async function takeToken(): Promise<void> {
   const code = /^#once-([0-9a-f]{64})$/.exec(location.hash)?.[1]
   if (code === undefined) return

@@ -7,7 +7,6 @@ import { amount, type Child, Chip, count, Empty, Findings, Section, Table } from
 type MatchAnswer = Answers['match']
 type TriggerVerdict = MatchAnswer['explanation'][number]['verdicts'][number]
 
-/** Kept while the page is open. */
 let kept = ''
 
 export function TriggersTab(): JSX.Element {
