@@ -21,7 +21,7 @@ import { cannotPrepare, lastOutput, runFiles, skillDirectory } from './script-ex
 
 /**
  * Steps that an agent does while it is driven through a run: handed out, then judged by what it
- * reports. Time-outs hold between the two, however many processes come and go in between.
+ * reports. Time-outs count between the two, across processes.
  */
 export function drivenExecutor(
   journal: RunJournal,
@@ -59,7 +59,6 @@ export function lateReport(
 }
 
 export interface StepContent {
-  /** Wrapped, with the arguments in place. */
   content: string
   /** The references that its triggers inject for the arguments, rendered; empty for none. */
   references: string
@@ -68,7 +67,6 @@ export interface StepContent {
 
 export interface AgentExecutorOptions {
   client: AgentCli
-  /** Where its program lies. */
   program: string
   workspace: string
   store: Pick<RunStore, 'directory'>
@@ -80,8 +78,8 @@ export interface AgentExecutorOptions {
 }
 
 /**
- * Lets an agent's command line carry out the steps that have no script: everything it has to know is
- * in the prompt, and the output block of its answer is its report.
+ * Lets an agent's command line execute the steps that have no script: the prompt holds everything
+ * it needs, and the output block of its answer is its report.
  */
 export function agentExecutor(options: AgentExecutorOptions): Executor {
   return {

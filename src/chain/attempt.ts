@@ -33,7 +33,7 @@ type RunChain = (
 ) => Promise<ChainResult>
 
 interface AttemptEnd extends Omit<AttemptResult, 'attempt'> {
-  /** The status by the policy, also where `status` says that the run stands still. */
+  /** The status by the policy, also while `status` says that the run waits. */
   decided: StepStatus
   ended: ChainResult['ended']
   winner: string | undefined
@@ -69,13 +69,13 @@ export async function runAttempt(
     const { step } = ended
     running.delete(key)
     slots.set(step, stepResult(step, outcome))
-    // In a group everybody sees the state from before it.
+    // In a group every step sees the state from before the group.
     if (!policy.async) state = addOutputs(state, previousOutputs([slots.get(step)]))
     halt = haltAfter(chain, step, outcome) ?? halt
     if (outcome.kind === 'suspended' && outcome.why !== 'interrupted') parked.push(ended)
     if (halt === undefined || halt.kind === 'suspended') continue
     if (halt.kind === 'won') halt = { ...halt, step: await recordWinner(engine, scope, halt.step) }
-    // What waits for a user or a report waits no more.
+    // What waits for a user or a report is given up.
     const started = [...running.values(), ...parked.splice(0)]
     running.clear()
     if (started.length > 0) {
@@ -88,7 +88,7 @@ export async function runAttempt(
   return conclude(chain, scope, slots, halt)
 }
 
-/** In a sequence what waits is waited for. */
+/** In a sequence a waiting step blocks the next one. */
 function placesTaken(
   { async }: PlannedChain['policy'],
   running: ReadonlyMap<string, { handle: Running }>,
@@ -185,7 +185,7 @@ type Halt =
   | { kind: 'won'; step: string }
   | { kind: 'skipped'; step: string; status: StepStatus }
   | { kind: 'rejected'; step: string }
-  /** The chain was ended from above. */
+  /** Ended by the chain above. */
   | { kind: 'cancelled' }
   | { kind: 'suspended' }
 
@@ -244,7 +244,6 @@ export function timeLimit(core: EngineCore, entry: Entry, startedAt: number): Ti
     over = true
     entry.controller.abort()
   }
-  // Nothing that was reported since then counts.
   if (left <= 0) end()
   const timer = over ? undefined : setTimeout(end, left)
   return { seconds: ms / 1000, over: () => over, clear: () => clearTimeout(timer) }
@@ -258,10 +257,8 @@ export function overdue(limit: Pick<TimeLimit, 'seconds'>, inVerification = fals
 }
 
 /**
- * The result of a run that a process executes: what has started and not ended is running, what has not
- * started is to come.
- *
- * @param now in milliseconds since the epoch.
+ * The result of a run that a process executes: what started and has not ended is running, the rest
+ * has not run. `now` is in milliseconds since the epoch.
  */
 export function whileRunning(journal: RunJournal, result: RunResult, now: number): ShownRun {
   const open = new Set(

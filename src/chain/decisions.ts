@@ -14,10 +14,8 @@ import { type RunLine, runLine } from './run-line.ts'
 import type { RunStore } from './run-store.ts'
 
 /**
- * The gate that a run waits at.
- *
- * @param step which one, where several steps of a parallel group wait.
- * @throws {RunStateError} when none waits, or several do and `step` names none of them.
+ * The gate that a run waits at. `step` names one where several steps of a group wait. Throws {@link
+ * RunStateError} when none waits, or several do and `step` names none of them.
  */
 export async function waitingGate(
   journal: RunJournal,
@@ -27,7 +25,7 @@ export async function waitingGate(
 ): Promise<GateRecord> {
   const gates = walkResult(await readResult(journal, clock)).flatMap((walked) => {
     const gate = journal.gates.get(walked.key)
-    // A chain with steps below has passed its own gate; one of those waits.
+    // A chain with waiting steps below has passed its own gate.
     const waits = walked.leaf && walked.step.status === 'waiting'
     return waits && gate !== undefined ? [gate] : []
   })
@@ -50,9 +48,9 @@ export async function waitingGate(
 }
 
 /**
- * Writes the decision of a user about the gate that was shown. Made for `prepare` of a resume: the
- * journal is locked then, so the gate cannot become another one.
- * @throws {RunStateError} when the run waits for something else by now.
+ * Writes the decision of a user about the gate that was shown. Called while the journal is locked,
+ * so that the gate cannot change. Throws {@link RunStateError} when the run waits for something
+ * else by now.
  */
 export function recordDecision(
   shown: GateRecord,
@@ -88,10 +86,9 @@ export function recordDecision(
 export const patienceMs = 10_000
 
 /**
- * Cancels a run: a process that executes it is interrupted (as by Ctrl-C) and ends its process
- * groups; then the journal says that the run was cancelled. It can still be resumed.
- * @throws {RunStateError} when it has ended already.
- * @throws {RunBusyError} when the process is on another machine or does not end.
+ * Cancels a run: the process that executes it is interrupted (as by Ctrl-C), then the journal says
+ * that the run was cancelled. It can still be resumed. Throws {@link RunStateError} when it has
+ * ended, {@link RunBusyError} when the process is on another machine or does not end.
  */
 export async function cancelRun(
   store: RunStore,

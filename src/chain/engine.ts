@@ -4,24 +4,17 @@ import type { PlannedChain, PlannedTask } from './plan-model.ts'
 import type { ChainState } from './state.ts'
 
 /**
- * What the interpreter needs of a durable engine, and all it needs. An engine may be replayed: the
- * interpreter calls it with the same keys in the same order until the recorded results are used up,
- * so everything that could differ between two replays comes through here.
- *
- * Rules for an engine: a failure is a value, never a throw; it repeats nothing by itself; a result
- * is recorded before it is returned; `firstOf` gives the same answer on every replay.
+ * What the interpreter needs of a durable engine. An engine may be replayed: it is called with the
+ * same keys in the same order until the recorded results are used up. Rules: a failure is a value,
+ * never a throw; an engine repeats nothing by itself; a result is recorded before it is returned;
+ * `firstOf` gives the same answer on every replay.
  */
 export interface Engine {
-  /** Announces a step. It need not start before something waits for it in `firstOf`. */
+  /** Announces a step. It need not start before `firstOf` waits for it. */
   task(call: TaskCall): Running
   /** Announces a nested chain. `body` runs it on the engine it is given. */
   chain(call: ChainCall, body: (engine: Engine) => Promise<ChainResult>): Running
-  /**
-   * Waits until one of them has an outcome, the one that was recorded first. A suspended one is the
-   * answer only when nothing else in the list can finish. Never called with an empty list.
-   */
   firstOf(running: readonly Running[]): Promise<Ended>
-  /** Ends them and waits until they have ended; in the order given. */
   cancel(running: readonly Running[]): Promise<readonly CancelledStep[]>
   /** Keeps a value that was decided once, such as the winner of a race. */
   record<T extends JsonValue>(key: string, decide: () => T): Promise<T>
@@ -29,7 +22,6 @@ export interface Engine {
 
 export interface Running {
   readonly key: string
-  /** It has waited for somebody, so others took its place in the group; that stays so. */
   readonly waited?: boolean | undefined
 }
 
@@ -56,7 +48,7 @@ export interface ChainCall extends Call {
 
 export type Outcome =
   | FinishedOutcome
-  /** The engine was told to end (a time-out or a stop further up); nothing below continues. */
+  /** Ended by a time-out or a stop further up; nothing below continues. */
   | ({ kind: 'cancelled' } & CancelledStep)
   /** The run cannot continue now, but later. */
   | SuspendedOutcome
@@ -68,24 +60,20 @@ export interface FinishedOutcome extends Pick<StepResult, 'sandbox' | 'hint'> {
   durationMs: number
   log?: string | undefined
   promptDigest?: string | undefined
-  /** For a nested chain: what happened below. */
   chain?: ChainResult | undefined
-  /** Taken over from another run. */
   reused?: true | undefined
-  /** A user said no: the whole run ends as a failure. */
+  /** A user rejected it: the whole run ends as a failure. */
   rejected?: true | undefined
 }
 
 export interface SuspendedOutcome {
   kind: 'suspended'
   why: Suspension
-  /** When it was handed out, for a step that an agent is working on. */
   startedAt?: number | undefined
-  /** Its time for a report is over, and nobody has ended it yet. */
+  /** Its time for a report is over, and it has not been ended yet. */
   overdue?: ReportedError | undefined
   /** How long it had run by then; undefined where it is not known. */
   durationMs?: number | undefined
-  /** For a nested chain: how far it came. */
   chain?: ChainResult | undefined
 }
 
@@ -102,14 +90,14 @@ export interface ChainResult {
   status: RunStatus
   attempts: readonly AttemptResult[]
   winner?: string | undefined
-  /** It did not come to its end: a user said no, or it was ended from above. */
+  /** Why it has no result of its own. */
   ended?: 'rejected' | 'cancelled' | 'suspended' | undefined
 }
 
 /**
- * What became of a step that was planned. `skipped`: by `continue_on_success`; `not_run`: the chain
- * had stopped, or has not come to it; `cancelled`: it was running then; `waiting`: for a user, or
- * for a report; `running`: a process executes it while it is looked at.
+ * What became of a planned step. `skipped`: by `continue_on_success`; `not_run`: the chain had
+ * stopped or has not reached it; `cancelled`: ended while it ran; `waiting`: for a user or a
+ * report; `running`: a process executes it now.
  */
 export type StepResultStatus =
   | StepStatus
@@ -128,11 +116,10 @@ export interface StepResult {
   result: string
   errors: readonly ReportedError[]
   metrics: Readonly<Record<string, JsonValue>>
-  /** Null for a step that did not run to its end. */
   evidence: Evidence | null
   /** ISO 8601, or null for a step that never started. */
   startedAt: string | null
-  /** 0 also where it is unknown: for a step that was cut off by a crash, or waits. */
+  /** 0 also where it is unknown: for a step that a crash interrupted, or that waits. */
   durationMs: number
   /** Why it was not executed, or what it waits for. */
   reason?: string | undefined
@@ -142,14 +129,11 @@ export interface StepResult {
   /** The sandbox that its scripts ran in, where they did: `bubblewrap` or `seatbelt`. */
   sandbox?: string | undefined
   hint?: string | undefined
-  /** The steps of a nested chain, in the attempt that decided. */
   steps?: readonly StepResult[] | undefined
-  /** Every attempt of a nested chain that was repeated. */
   attempts?: readonly AttemptResult[] | undefined
 }
 
 export interface AttemptResult {
-  /** From 1. */
   attempt: number
   status: RunStatus
   steps: readonly StepResult[]
@@ -181,7 +165,6 @@ export type ChainEvent =
       result: string
       error?: string | undefined
       sandbox?: string | undefined
-      /** 0 for a cancelled step of which it is unknown. */
       durationMs: number
       at: string
       /** It was finished before; only its recorded result was read. */

@@ -9,8 +9,8 @@ import type { TaskExecutor } from './plan-model.ts'
 export interface Executor {
   readonly kind: TaskExecutor
   /**
-   * Executes the step; a failure is an output, never a throw. Must end soon after an abort.
-   * @throws {RunFilesError} where nothing ran, since there is no room for what it is given.
+   * Executes the step; a failure is an output. Must end soon after an abort. Throws {@link
+   * RunFilesError} where nothing ran since its files could not be written.
    */
   execute(request: StepRequest): Promise<StepAnswer>
 }

@@ -5,7 +5,6 @@ import type { EngineCore, Entry } from './journal-core.ts'
 import type { ApprovalRecord } from './journal-records.ts'
 import type { ChainState } from './state.ts'
 
-/** What an approval is bound to besides the run: nothing of it may differ when it is used. */
 export interface GateFacts {
   /** Step and attempt, level by level. */
   key: string
@@ -16,7 +15,6 @@ export interface GateFacts {
 
 type GateAnswer = 'approved' | 'rejected' | 'waiting'
 
-/** What was decided about exactly this gate; a decision about anything else does not count. */
 export function answerOfGate(gate: GateFacts, decision: ApprovalRecord | undefined): GateAnswer {
   if (
     decision === undefined ||

@@ -6,11 +6,9 @@ import { signatureOf } from './step-result.ts'
 import { type ChainState, emptyState } from './state.ts'
 
 /**
- * Runs a planned chain on an engine: the one place that knows what a chain means. It decides on
- * values only; clocks, processes, disks and everything else that can differ are the engine's.
- *
- * @param state what the parent passes to a nested chain.
- * @param prefix of the keys of its steps; empty for the chain that was asked for.
+ * Runs a planned chain on an engine: the one place that knows the semantics of a chain. It decides
+ * on values only. `state` is what the parent passes to a nested chain; `prefix` stands before the
+ * keys of its steps.
  */
 export async function runChain(
   chain: PlannedChain,

@@ -5,7 +5,6 @@ import type { StepRunner } from './step-runner.ts'
 
 export interface JournalEngineOptions {
   journal: RunJournal
-  /** Undefined for looking only. */
   writer?: RecordWriter | undefined
   /** Executes steps; undefined for looking only, and where only a decision has to take effect. */
   runner?: StepRunner | undefined
@@ -15,9 +14,8 @@ export interface JournalEngineOptions {
   onEvent?: EventListener | undefined
   /** The caller of the run approves every gate in advance. */
   yesGates?: boolean | undefined
-  /** Bound of a single skill whose chain sets none; 0 means no limit. */
   defaultTimeoutMs?: number | undefined
-  /** The time-out of a nested chain also counts while no process of ours runs. */
+  /** The time-out of a nested chain also counts while no process runs. */
   countsAbsence?: boolean | undefined
 }
 
@@ -39,7 +37,6 @@ export interface EntryBase {
   outcome: Outcome | undefined
   order: number
   ending?: Promise<void> | undefined
-  /** Whether it really began: not where a gate or a stop kept it back. */
   started?: boolean | undefined
 }
 

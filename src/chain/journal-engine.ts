@@ -14,9 +14,9 @@ export interface JournalEngine extends Engine {
 }
 
 /**
- * The engine on one machine: an append-only journal. What has a recorded result is never executed
- * again; it is answered in the order in which it was recorded, so that a replay takes every decision
- * as it was taken. Steps start only when something waits for them.
+ * The engine on one machine: an append-only journal. A recorded result is never executed again;
+ * replayed results come in the order in which they were recorded. Steps start only when something
+ * waits for them.
  */
 export function createJournalEngine(options: JournalEngineOptions): JournalEngine {
   const interruption = new AbortController()
@@ -86,7 +86,7 @@ export function engineFor(core: EngineCore, scope: AbortSignal): Engine {
     async record(key, decide) {
       const known = core.journal.decided.get(key)
       const value = decide()
-      // The first decision stands; a replay decides the same, or the journal would not be ours.
+      // The first decision stands; a replay decides the same unless the journal is foreign.
       if (known !== undefined && known === value) return value
       core.writer?.append({ type: 'decided', key, value })
       core.journal.decided.set(key, value)
@@ -106,7 +106,7 @@ function endings(list: readonly Entry[]): Promise<void>[] {
   return list.flatMap((entry) => (entry.ending === undefined ? [] : [entry.ending]))
 }
 
-/** The finished one that was recorded first, else, when nothing can finish any more, any other. */
+/** The one that finished first by the record, else, when nothing can finish any more, any other. */
 function earliest(list: readonly Entry[]): Ended | undefined {
   let first: Entry | undefined
   for (const entry of list) {
@@ -127,7 +127,6 @@ function recordCancelled(core: EngineCore, entry: Entry): CancelledStep {
   return { startedAt, durationMs, ...(chain === undefined ? {} : { chain }) }
 }
 
-/** Starts what was announced, once. Its outcome is recorded before anybody sees it. */
 function launch(core: EngineCore, entry: Entry): void {
   if (entry.ending !== undefined) return
   if (entry.outcome !== undefined) {
@@ -173,7 +172,7 @@ async function execute(core: EngineCore, entry: Entry): Promise<Outcome> {
   }
 }
 
-/** Not executed any more; what has started, in an earlier process too, says so. */
+/** Not executed any more; a step that started in an earlier process says so. */
 async function endedBefore(
   core: EngineCore,
   entry: Entry,
@@ -265,7 +264,7 @@ async function executeChain(
   return answer?.kind === 'output' ? finished(answer.output, answer) : finished(output)
 }
 
-/** Records a final outcome; nobody outside sees it before, and nothing else begins. */
+/** Records a final outcome before anybody sees it. */
 function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   const { key } = entry
   entry.outcome = outcome
@@ -282,7 +281,6 @@ function settle(core: EngineCore, entry: Entry, outcome: Outcome): void {
   )
 }
 
-/** The journal cannot be written: what runs is ended, and the run stops where it is. */
 function fail(core: EngineCore, error: unknown): void {
   core.failure ??= { error }
   core.interruption.abort()
@@ -336,14 +334,14 @@ function lookedAt(core: EngineCore, { key, call }: Entry): Outcome {
   return { kind: 'suspended', why: 'interrupted', startedAt, durationMs }
 }
 
-/** A run that is only looked at has stood still since its end was recorded. */
+/** The clock of a run that is only looked at stopped when its end was recorded. */
 function timeOfChain(core: EngineCore, startedAt: number): number {
   const { pausedAt } = core.journal
   if (core.runner !== undefined) return Math.max(0, core.clock.now() - startedAt)
   return pausedAt === undefined ? 0 : Math.max(0, Date.parse(pausedAt) - startedAt)
 }
 
-/** Undefined after a crash: nothing says when it was, nor of a step that a resume did not reach. */
+/** Undefined after a crash, and for a step that a resume did not reach. */
 function timeUntilPause(core: EngineCore, startedAt: number): number | undefined {
   const { pausedAt, resumedAt } = core.journal
   if (pausedAt === undefined) return undefined

@@ -7,29 +7,25 @@ import type { CancelledStep, FinishedOutcome } from './engine.ts'
 import type { Plan } from './plan-model.ts'
 
 /**
- * The format of our journals; 2 added the sums of lines. A file of another version is refused, never
- * touched. The first line has its version and its sum at the same places in every format from 2 on.
+ * The format of our journals; 2 added the sums of lines. A file of another version is refused and
+ * never changed. The first line has its version and sum at the same places since 2.
  */
 export const journalVersion = 2
 
 /** What a line of a journal says. Times are ISO 8601. */
 export type ChainRecord = Zod.infer<ReturnType<typeof recordSchema>>
 
-/** The first record: everything a run needs to be continued. */
 export type RunRecord = Extract<ChainRecord, { type: 'run' }>
 export type RunRequest = RunRecord['request']
 export type ServerRecord = NonNullable<RunRecord['server']>
-/** A step ended; its result is final, also after a crash. */
 export type DoneRecord = Extract<ChainRecord, { type: 'done' }>
-/** A step waits for a user; `stateDigest` names the outputs that the user is shown. */
 export type GateRecord = Extract<ChainRecord, { type: 'gate' }>
-/** What a user decided about exactly one gate. */
 export type ApprovalRecord = Extract<ChainRecord, { type: 'approval' }>
 export type ReportRecord = Extract<ChainRecord, { type: 'report' }>
 
 /**
- * A sandbox with what was granted, or `off` after `--unsafe-no-sandbox`. A record only: it is given
- * again with every command, because a project could bring journals of its own.
+ * A sandbox with its grants, or `off` after `--unsafe-no-sandbox`. Not read as a permission: a
+ * project could bring journals, so it is given again with every command.
  */
 export type ConfinementRecord =
   | { sandbox: 'off' }
@@ -38,18 +34,16 @@ export type ConfinementRecord =
       read: readonly string[]
       write: readonly string[]
       network: boolean
-      /** Names alone. */
       environment: readonly string[]
     }
 
-/** The outcome that a record stands for, marked where it was taken over. */
 export function recordedOutcome({ outcome, reused }: DoneRecord): DoneRecord['outcome'] {
   return reused === true && outcome.kind === 'finished' ? { ...outcome, reused } : outcome
 }
 
 /**
- * Whether a line of a journal is one of our records, with everything that a reader of it relies on:
- * a project can bring journals that nobody here wrote, and none may do more than be refused.
+ * Whether a line of a journal is one of our records, complete in everything that readers rely on: a
+ * project can bring forged journals.
  */
 export function isChainRecord(record: JournalRecord): record is ChainRecord & JournalRecord {
   schema ??= recordSchema()
@@ -86,7 +80,7 @@ function recordSchema() {
       arguments: texts,
       argumentsDigest: text,
       requireVerified: z.boolean(),
-      /** The skill as the caller named it, and what changed its plan, to plan it again. */
+      /** The skill as the caller named it and the changes to its plan, to plan it again. */
       request: z.object({
         /** Directory of the skill, relative to the workspace where it lies inside. */
         directory: text,
@@ -107,7 +101,6 @@ function recordSchema() {
       /** The server that executes it; absent when this machine does. */
       server: z.object({ engine: z.literal('restate'), url: text, adminUrl: text }).optional(),
     }),
-    /** A step began: written before anything of it acts. */
     z.object({ type: z.literal('start'), ...step }),
     /** `reused`: taken over from another run. */
     z.object({ type: z.literal('done'), key: text, outcome, reused: z.literal(true).optional() }),
@@ -127,7 +120,6 @@ function recordSchema() {
     }),
     z.object({ type: z.literal('handed'), ...step }),
     z.object({ type: z.literal('report'), ...step, output }),
-    /** The run was taken up again, perhaps with a changed plan. */
     z.object({ type: z.literal('resumed'), at: time, plan: plan.optional(), confinement }),
     /** The run ended, was cancelled or interrupted, or waits. The last one counts. */
     z.object({ type: z.literal('status'), status: runStatus, at: time }),

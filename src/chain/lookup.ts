@@ -33,16 +33,13 @@ export interface SkillFacts {
   directory: string
   path: string
   chain: ChainDeclaration | undefined
-  /** What is odd about it, though it can run: something that it says goes unheeded. */
   warnings?: readonly Diagnostic[] | undefined
-  /** Path of its script below the directory. */
   script: string | undefined
   verify: string | undefined
   /** It was to be a script or a chain and cannot be; an error of its report says why. */
   broken?: true | undefined
   /** An error of its report says that names of its chain lead elsewhere. */
   refusedNames?: true | undefined
-  /** It asks for a sandbox although it may be trusted. */
   sandbox?: true | undefined
   /** As {@link PlannedSkill.personOnly}. */
   personOnly?: true | undefined
@@ -53,7 +50,6 @@ export interface SkillFacts {
 }
 
 export interface DiskLookupOptions {
-  /** The project: paths in plans are relative to it. */
   workspace: string
   /** The trust of a skill, with the command that would raise it. */
   trustOf(skill: SkillDocument, directory: string): SkillFacts['trust']
@@ -145,7 +141,6 @@ function pathOf(search: ScriptSearch): string | undefined {
   return search.kind === 'found' ? search.script.relative : undefined
 }
 
-/** Where `scripts` as a whole is what is wrong, both searches say so. */
 function broken(searches: readonly ScriptSearch[], path: string): Diagnostic[] {
   const found = searches.flatMap((search) =>
     search.kind === 'broken' ? [{ ...search.diagnostic, path }] : [],
@@ -160,12 +155,9 @@ function displayPath(workspace: string, path: string): string {
 }
 
 /**
- * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that run
- * for it. A file that is gone counts as changed, and so does one that a step has replaced by something
- * that can be read for ever.
- *
- * @param files paths below the directory, in any order; undefined ones are left out.
- * @param known contents that were read already, by the same paths.
+ * The digest of what decides how a skill behaves in a chain: its `SKILL.md` and the scripts that
+ * run for it. A file that is gone counts as changed. `files` are paths below the directory, in any
+ * order; `known` contents by path that were read already.
  */
 export function skillDigest(
   directory: string,
@@ -198,9 +190,8 @@ export interface CheckedSkill {
 }
 
 /**
- * Why a skill may not be executed now, with everything of it that acts compared; or undefined.
- *
- * @param lockOf the lock of the policy's workspace; default: as it is now.
+ * Why a skill may not be executed now, or undefined. `lockOf` gives the lock of the workspace;
+ * default: as it is now.
  */
 export function executionRefusal(
   skill: CheckedSkill,
@@ -216,10 +207,8 @@ export function trustFact(refusal: SkillNotTrustedError | undefined): SkillFacts
 }
 
 /**
- * What a skill says in vain, for whoever runs it.
- *
- * @param diagnostics of reading it.
- * @param script its own, below its directory.
+ * What has no effect in a skill, for whoever runs it. `diagnostics` are those of reading it,
+ * `script` is its own, below its directory.
  */
 export function unheeded(
   skill: SkillDocument,
@@ -235,7 +224,6 @@ export function unheeded(
 
 export const saidOfRuns: ReadonlySet<string> = new Set(['chain-unknown-key', 'field-placement'])
 
-/** A chain beside a script, which its author may expect to run as well. */
 export function scriptBeside(
   { path, fields }: SkillDocument,
   script: string | undefined,

@@ -5,10 +5,9 @@ import type { RunJournal } from './run-journal.ts'
 import { type RunLine, runLine } from './run-line.ts'
 
 /**
- * Why a run cannot continue the plan as it is now; undefined where it is the one of the run. What
- * is only trusted otherwise was not changed, and is said so.
- *
- * @param command that continues the run: `resume`, or `approve` where it waits.
+ * Why a run cannot continue the plan as it is now; undefined where the plan is the same. A change
+ * of trust alone is reported as such. `command` continues the run: `resume`, or `approve` where it
+ * waits.
  */
 export function planChanged(
   journal: Pick<RunJournal, 'run' | 'plan' | 'status'>,
@@ -19,7 +18,7 @@ export function planChanged(
   const { run, plan: before, status } = journal
   const { runId } = run
   if (now.digest === before.digest) return undefined
-  // What waits on a server waits there with the plan that it was given.
+  // A run that waits on a server keeps the plan that it was given.
   const isHeld = run.server !== undefined && status === 'waiting'
   const first = isHeld ? `After ${line('runs cancel', runId)}: ` : ''
   const force = line('runs resume', runId, ['--force'])

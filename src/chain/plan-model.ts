@@ -4,8 +4,8 @@ import { defaultChainPolicy, policyKey } from '../skill/declarations.ts'
 import type { TrustLevel } from '../trust/model.ts'
 
 /**
- * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such skill,
- * a failure when its turn comes. `none`: nothing here can execute it; the plan has an error then.
+ * How a step is executed. `driven`: handed out to an agent, which reports. `missing`: no such
+ * skill, a failure when its turn comes. `none`: nothing can execute it; the plan has an error.
  */
 export type TaskExecutor = 'script' | 'driven' | 'agent' | 'model' | 'missing' | 'none'
 
@@ -19,7 +19,6 @@ interface PlannedSkill {
   /** The `SKILL.md`, relative to the workspace where it lies inside, else absolute. */
   path: string
   trust: TrustLevel
-  /** Of everything that decides what the step does: its `SKILL.md` and its scripts. */
   digest: string
   tokens: number
   verify?: string | undefined
@@ -28,17 +27,13 @@ interface PlannedSkill {
   gate?: true | undefined
   /** Left out of this run by `--from` or `--only`. */
   excluded?: true | undefined
-  /** No model may start its skill (`disable-model-invocation`). */
   personOnly?: true | undefined
 }
 
 export interface PlannedTask extends PlannedSkill {
   executor: TaskExecutor
-  /** The script below the skill's directory; only for `script`. */
   script?: string | undefined
-  /** The client that is asked; only for `agent`. */
   client?: string | undefined
-  /** `provider:name`; only for `model`. */
   model?: string | undefined
   /** Fields of the skill that this client, or the model's executor, has no equal for. */
   notHonoured?: readonly string[] | undefined
@@ -58,7 +53,6 @@ export interface ShownPlan {
 
 export interface Plan extends ShownPlan {
   skill: string
-  /** Of the whole plan; a run whose plan has another digest is another run. */
   digest: string
   /** A skill that is not a chain is planned as a chain of itself alone. */
   root: PlannedChain

@@ -16,30 +16,30 @@ import {
 } from './plan-model.ts'
 
 export interface PlanOptions {
-  /** Policy of the outermost chain for this one run (`--set`). */
   policy?: Partial<ChainPolicy> | undefined
-  /** Leaves out the steps before this one. */
   from?: string | undefined
   only?: string | undefined
   /** What executes a skill that has no script; default: nothing, which is an error. */
   instructions?: InstructionExecutor | undefined
   /**
-   * Whose scripts run in a sandbox, besides skills that ask for it; default: nobody's, so that a
-   * script that is not trusted is an error.
+   * Whose scripts run in a sandbox, besides skills that ask for it; by default none, so that an
+   * untrusted script is an error.
    */
   sandbox?: 'untrusted' | 'all' | undefined
 }
 
-/** An agent is asked headless (`agent`), is driven by reports (`driven`), or a model is asked. */
+/**
+ * Who executes a step without a script: a headless agent (`agent`), an agent that reports
+ * (`driven`), or a model.
+ */
 export type InstructionExecutor =
   | { kind: 'driven' }
   | { kind: 'model'; model: string; honours: readonly string[] }
   | { kind: 'agent'; client: string; honours: readonly string[] }
 
 /**
- * Resolves a skill into everything that will run, and checks all of it before anything does: names,
- * cycles, depth, scripts, trust, policies that contradict themselves. The same files give the same
- * plan, byte for byte.
+ * Resolves a skill into everything that will run, and checks names, cycles, depth, scripts, trust
+ * and policies before anything runs. The same files give the same plan, byte for byte.
  */
 export function planRun(
   skill: SkillFacts,
@@ -56,7 +56,6 @@ export function planRun(
   return { plan: { ...plan, digest: planDigest(plan.root) }, diagnostics: distinct(diagnostics) }
 }
 
-/** A skill that is called twice is wrong once. */
 function distinct(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   return [...new Map(diagnostics.map((found) => [JSON.stringify(found), found])).values()]
 }
@@ -93,7 +92,7 @@ function refuseRaces(chain: PlannedChain): Diagnostic[] {
   return [{ code: 'race-driven', severity: 'error', message, path: chain.path }, ...inner]
 }
 
-/** The check of a chain is one of a step; the chain that is run itself is none. */
+/** The chain that is run itself has no step that its check could verify. */
 function verifiesNothing({ name, path, verify }: SkillFacts, line: number): Diagnostic {
   return {
     code: 'verify-without-step',
@@ -196,7 +195,7 @@ function planTask(
   }
   const { instructions } = planning
   if (instructions?.kind === 'agent' || instructions?.kind === 'model') {
-    // It acts with the rights of whoever runs it, so nobody else's text may steer it.
+    // It acts with the rights of the user, so untrusted text must not steer it.
     if (skill.trust.level === 'untrusted') planning.diagnostics.push(notTrusted(skill))
     const { honours, ...executor } = instructions
     const lost = skill.requests.filter((request) => !honours.includes(request))
@@ -224,7 +223,6 @@ function asked(
     : { executor: 'model', model: executor.model }
 }
 
-/** Chains that call chains grow fast; beyond this a plan is a mistake. */
 const maxSteps = 10_000
 
 function planStep(
@@ -360,13 +358,10 @@ function notTrusted(skill: SkillFacts): Diagnostic {
 }
 
 interface StepSelection {
-  /** This step and all after it, in plan order. */
   from?: string | undefined
-  /** This step alone, with all that is below it. */
   only?: string | undefined
 }
 
-/** The steps of a chain with those marked that a selection leaves out. */
 function excludeSteps(
   root: PlannedChain,
   selection: StepSelection,

@@ -8,8 +8,8 @@ import type { ChainDeclaration, ChainPolicy } from '../skill/model.ts'
 export type Stop = 'failed' | 'succeeded'
 
 /**
- * Whether a chain stops after a result. The stop conditions are a union: `continue_on_error: false`
- * is as if `early_exit_on: failure` were there too. With `race_mode` only a success stops.
+ * Whether a chain stops after a result. `continue_on_error: false` acts as a further
+ * `early_exit_on: failure`. With `race_mode` only a success stops.
  */
 export function stopAfter(policy: ChainPolicy, status: StepStatus): Stop | undefined {
   if (policy.raceMode) return status === 'success' ? 'succeeded' : undefined
@@ -34,10 +34,8 @@ export function attemptStatus(
   return worst(statuses)
 }
 
-/** What `retry_until: stable` compares of an attempt; equal text means equal outcome. */
 export interface AttemptOutcome {
   status: StepStatus
-  /** Status, result and errors of every step as one text; no metrics. */
   signature: string
 }
 

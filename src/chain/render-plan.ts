@@ -44,8 +44,8 @@ function flatten(
 }
 
 /**
- * The plan as a Mermaid flowchart: a chain is a box around its steps, and everything that the text
- * of a plan says of a step stands in it. Names come from strangers: see {@link mermaidText}.
+ * The plan as a Mermaid flowchart: a chain is a box around its steps. Names are untrusted: see
+ * {@link mermaidText}.
  */
 export function renderPlanMermaid(plan: ShownPlan): string {
   const ids = new Map<PlannedStep, string>()
@@ -105,7 +105,6 @@ function kindWords(step: PlannedStep): string[] {
   return [
     ...(isChain(step) ? ['chain'] : []),
     step.trust,
-    // What does not exist has none.
     ...(digest === '' ? [] : [digest]),
     `${step.tokens} tokens`,
   ]
@@ -141,10 +140,10 @@ function quoted(lines: readonly string[]): string {
 }
 
 /**
- * Text for a label in quotes. Letters, digits and what only separates them stay; everything else is
- * an entity in Mermaid's own form (`#60;`), so that no name ends the label, is a tag, Markdown, a
- * formula, an icon (`fa:…`) or a directive. The colon is one of these also because Mermaid looks for
- * `style…:…#…;` in every line before it parses, and takes the last semicolon away.
+ * Text for a quoted label. Letters, digits and separators stay; everything else becomes an entity
+ * in Mermaid's own form (`#60;`), so that no name ends the label or is a tag, Markdown, an icon
+ * (`fa:…`) or a directive. The colon too: Mermaid looks for `style…:…#…;` in every line before it
+ * parses.
  */
 function mermaidText(text: string): string {
   return safeLine(text).replace(special, (character) => `#${character.codePointAt(0)};`)
@@ -154,9 +153,7 @@ function mermaidText(text: string): string {
 const special = /[^\p{L}\p{N}\p{M} _.,/=-]|[.-](?= )|^[=-]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu
 
 interface Remedy {
-  /** How to allow its skill more, where nobody trusts it. */
   allowing: string | undefined
-  /** Whether there was a command line to grant something with. */
   grants: boolean
 }
 
@@ -164,7 +161,6 @@ export function sandboxHint(sandbox: string, remedy: Remedy): string {
   return withRemedy(`It ran in a sandbox (${sandbox})`, remedy)
 }
 
-/** What a plan says of steps that run in one. */
 export function sandboxForeseen(allowing: string | undefined): string {
   return withRemedy('What is marked sandbox runs in one', { allowing, grants: true })
 }

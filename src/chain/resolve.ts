@@ -6,10 +6,10 @@ import { lookProblem } from '../core/errors.ts'
 import { nearest } from '../core/text.ts'
 
 /**
- * Finds the skill that a chain calls by name: below the parent of the chain skill's directory, its
- * siblings first, then deeper, the shallowest first. Two at one depth are an error. A name may be a
- * path (`e2e/smoke`), but nothing leads out of that parent. What cannot be looked into might be the
- * skill that is meant: a sibling then always is, and a place deeper when no other one is found.
+ * Finds the skill that a chain calls by name: below the parent of the chain skill's directory,
+ * siblings first, then the shallowest. Two at one depth are an error. A name may be a path
+ * (`e2e/smoke`) inside that parent. A place that cannot be read is reported where it might hold the
+ * skill.
  */
 export function resolveStep(chainDirectory: string, name: string): StepResolution {
   const refusal = checkStepName(name)
@@ -42,7 +42,7 @@ export function resolveStep(chainDirectory: string, name: string): StepResolutio
   return insideRoot(root, name, directory)
 }
 
-/** Refuses every name that could lead elsewhere; undefined when it is fine. */
+/** Refuses every name that could lead outside; undefined when it is fine. */
 export function checkStepName(name: string): StepResolution | undefined {
   const parts = name.split('/')
   const reason =
@@ -71,9 +71,7 @@ const maxDepth = 6
 const maxDirectories = 2000
 
 interface Search {
-  /** Every match at the smallest depth that has one, in code-point order. */
   found: string[]
-  /** The first place that could not be looked into. */
   closed: Unreadable | undefined
 }
 
@@ -179,7 +177,6 @@ function insideRoot(root: string, name: string, directory: string): StepResoluti
   }
 }
 
-/** Whether what the skill says is written elsewhere, in a file that a link leads to. */
 function isTextOutside(realRoot: string, directory: string): boolean {
   return skillFiles
     .map((file) => join(directory, file))

@@ -12,7 +12,6 @@ export interface ShownAttempt extends Omit<AttemptResult, 'status'> {
   status: RunStatus | 'running'
 }
 
-/** The attempt that decided the run: the last one. */
 export function lastAttempt<Attempt extends Pick<AttemptResult, 'steps'>>(result: {
   attempts: readonly Attempt[]
 }): Attempt | undefined {
@@ -23,7 +22,6 @@ export interface WalkedStep {
   key: string
   attempt: number
   step: StepResult
-  /** Chains have no results of their own to take over. */
   leaf: boolean
 }
 

@@ -7,8 +7,7 @@ import type { RunJournal } from './run-journal.ts'
 
 /**
  * The results that a new run takes over from an old one. `retry`: the successes. `fork`: every
- * result of a step before `from`. Only those of steps that are planned as they were: what changed is
- * executed again.
+ * result before `from`. Steps whose plan changed are executed again.
  */
 export function reusedResults(
   journal: RunJournal,
@@ -45,7 +44,6 @@ function positionOf(steps: readonly { step: string }[], from: string, plan: Plan
   })
 }
 
-/** The new run begins with the first attempt on every level. */
 function firstAttemptKey(walked: WalkedStep): string {
   return walked.key.replace(/(^|\/)\d+:/g, '$11:')
 }

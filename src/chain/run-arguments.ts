@@ -11,7 +11,7 @@ export function redactedArguments(given: readonly string[]): string[] {
   })
 }
 
-/** They cannot be kept as they are, and have to be given again. */
+/** Such arguments are not kept, and have to be given again. */
 export function holdSecret(given: readonly string[]): boolean {
   return redactedArguments(given).some((argument, index) => argument !== given[index])
 }
@@ -28,7 +28,7 @@ export function secretsIn(given: readonly string[]): string[] {
   })
 }
 
-/** What is shorter stands in too many words. */
+/** A shorter text occurs in too many words. */
 export const shortestSecret = 4
 
 /** `--token abc` as two words is a secret like `--token=abc`. */
@@ -39,8 +39,8 @@ export function optionBefore(given: readonly string[], index: number): string {
 }
 
 /**
- * The arguments of a run, for executing something of it again.
- * @throws {RunStateError} when they held a secret and were not given again, and when others are given.
+ * The arguments of a run, to execute something of it again. Throws {@link RunStateError} when they
+ * held a secret and were not given again, and when others are given.
  */
 export function argumentsOf(journal: RunJournal, given: readonly string[]): readonly string[] {
   const chosen = given.length > 0 ? given : journal.run.arguments

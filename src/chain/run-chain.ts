@@ -42,22 +42,18 @@ import {
 } from './script-executor.ts'
 import { createStepRunner } from './step-runner.ts'
 
-/** What a run needs from outside; the same for a new one and a resumed one. */
 export interface RunSetup {
   runtime: Runtime
   workspace: string
   store: RunStore
   settings: Settings['run']
-  /** Besides scripts: how steps of other kinds are executed. */
   executors?: readonly Executor[] | undefined
-  /** Where the scripts run that the plan puts into a sandbox. */
   confinement?: RunConfinement | undefined
-  /** Asked right before each step: why the skill in a directory may not be executed any more. */
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
   signal?: AbortSignal | undefined
   onEvent?: EventListener | undefined
   yesGates?: boolean | undefined
-  /** How whoever started it types what its errors tell them to do; default: the bare command. */
+  /** How hints write a command line for the user; default: the bare command. */
   line?: RunLine | undefined
   /** Told what is wrong with the files of the run and does not change its result. */
   onProblem?: ((problem: Diagnostic) => void) | undefined
@@ -70,11 +66,9 @@ export interface NewRun extends Pick<
   'arguments' | 'mode' | 'request' | 'requireVerified' | 'origin'
 > {
   plan: Plan
-  /** Results of another run that this one starts with. */
   reused?: readonly DoneRecord[] | undefined
 }
 
-/** Starts a run: its journal exists before anything happens. Never throws for a failed step. */
 export async function startRun(run: NewRun, setup: RunSetup): Promise<RunResult> {
   const runId = setup.runtime.id()
   return await withJournal(runId, setup, async (writer) => {
@@ -115,11 +109,9 @@ export function headerOf(runId: string, run: NewRun, at: string): RunRecord {
 export interface Resumption {
   runId: string
   plan: Plan
-  /** The command that continues it, for hints; default `resume`. */
   command?: 'resume' | 'approve' | undefined
   /** Nothing is executed: only what `prepare` recorded has its effect. */
   executesNothing?: boolean | undefined
-  /** Continues although the plan has changed. */
   force?: boolean | undefined
   /** Needed again where they held a secret: it is not in the journal. */
   arguments?: readonly string[] | undefined
@@ -130,9 +122,9 @@ export interface Resumption {
 }
 
 /**
- * Continues a run: what has a recorded result is not executed again.
- * @throws {RunBusyError} while another process has it.
- * @throws {RunStateError} when it has ended, or its plan changed without `force`.
+ * Continues a run; recorded results are not executed again. Throws {@link RunBusyError} while
+ * another process has it, {@link RunStateError} when it has ended or its plan changed without
+ * `force`.
  */
 export async function resumeRun(resumption: Resumption, setup: RunSetup): Promise<RunResult> {
   const { runId } = resumption
@@ -151,7 +143,6 @@ export async function resumeRun(resumption: Resumption, setup: RunSetup): Promis
   })
 }
 
-/** The result of a run as far as it is recorded; executes and writes nothing. */
 export async function readResult(
   journal: RunJournal,
   clock: Pick<Runtime, 'now' | 'elapsed'>,
@@ -234,9 +225,8 @@ async function proceed(
 }
 
 /**
- * The plan to record where a run continues with another one than it has.
- *
- * @throws {RunStateError} when it has ended, or its plan changed without `force`.
+ * The plan to record where a run continues with a changed one. Throws {@link RunStateError} when it
+ * has ended, or its plan changed without `force`.
  */
 export function acceptedPlan(
   journal: RunJournal,
@@ -269,8 +259,8 @@ function isoNow(setup: Pick<RunSetup, 'runtime'>): string {
 }
 
 /**
- * Opens the journal of a run under its lock, for as long as `work` takes; says what became of the file.
- * @throws {RunBusyError} while another process has it.
+ * Opens the journal of a run under its lock, for as long as `work` takes. Throws {@link
+ * RunBusyError} while another process has it.
  */
 export async function withJournal(
   runId: string,
@@ -316,7 +306,7 @@ export function saysHowToGoOn(
   return error instanceof StateFileError ? new StateFileError(facts) : new RunFilesError(facts)
 }
 
-/** A step can delete and write what it likes; the run ends all the same. */
+/** A step can delete or change the journal; the run ends all the same. */
 export function journalLost(path: string, runId: string, standing: 'gone' | 'changed'): Diagnostic {
   const isGone = standing === 'gone'
   const what = isGone ? 'deleted or put out of reach' : 'written to or replaced by something else'
@@ -333,9 +323,8 @@ export function journalLost(path: string, runId: string, standing: 'gone' | 'cha
 }
 
 /**
- * Removes the files of a run that has ended: those of its steps, or all.
- *
- * @returns what is wrong where some stay: the run has ended, and its result counts.
+ * Removes the files of a run that has ended: those of its steps, or all. Returns what is wrong
+ * where some stay; the result of the run counts.
  */
 export function cleanUp(runId: string, files: RunFiles, all: boolean): Diagnostic | undefined {
   const path = all ? dirname(files.scratch) : files.steps

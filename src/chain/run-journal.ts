@@ -16,11 +16,9 @@ import {
 } from './journal-records.ts'
 import type { Plan } from './plan-model.ts'
 
-/** A journal as read: what the run is, and everything recorded of it so far. */
 export interface RunJournal {
   path: string
   run: RunRecord
-  /** The plan in force: that of the run, or of the last resume that accepted a changed one. */
   plan: Plan
   /** By key; `order` is the position in the journal. */
   done: Map<string, DoneRecord & { order: number }>
@@ -30,13 +28,11 @@ export interface RunJournal {
   approvals: Map<string, ApprovalRecord>
   handed: Map<string, string>
   reports: Map<string, ReportRecord>
-  /** How many records follow the first. */
   length: number
   /** The last status written; undefined while it runs, and after a crash. */
   status: RunStatus | undefined
   /** When the process that had the run last wrote how it left it; undefined after a crash. */
   pausedAt?: string | undefined
-  /** When the last process took the run up again. */
   resumedAt?: string | undefined
   /** Time of the last record that has one. */
   updatedAt: string
@@ -44,9 +40,9 @@ export interface RunJournal {
 }
 
 /**
- * Reads the journal of a run. A torn last line is dropped and reported.
- * @throws {RunNotFoundError} where there is none.
- * @throws {StateFileError} when it is damaged, of a newer version, or no journal of a run.
+ * Reads the journal of a run. A torn last line is dropped and reported. Throws {@link
+ * RunNotFoundError} where there is none, {@link StateFileError} when it is damaged, of a newer
+ * version, or not a journal.
  */
 export function readRunJournal(path: string, runId: string): RunJournal {
   const { records, diagnostics } = readRecords(path, runId)
@@ -160,7 +156,7 @@ function apply(journal: RunJournal, record: ChainRecord, order: number): void {
   }
 }
 
-/** Whoever started the run was ended before its first record was whole. */
+/** The process ended before its first record was whole. */
 function neverBegan(path: string): StateFileError {
   return new StateFileError({
     code: 'journal-empty',
@@ -182,9 +178,9 @@ export interface RecordWriter {
   /** On the disk when it returns, and all that was deferred before it. Without records: only that. */
   append(...records: readonly ChainRecord[]): void
   /**
-   * On the disk before anything else is done: together with the next record, at the latest at the
-   * end of this turn of the event loop. So the result of a step and the start of the next one, which
-   * must be there before that acts, share one wait. `written` is called then.
+   * On the disk before anything else is done: with the next record, or at the end of this turn of
+   * the event loop. So the result of a step and the start of the next one share one wait. `written`
+   * is called then.
    */
   defer(record: ChainRecord, ended: { written(): void; failed(error: unknown): void }): void
 }

@@ -12,14 +12,13 @@ export const commands = {
   'runs show': 'looks',
 } as const
 
-/** What to type about a run, as its caller would; `more`: options besides. */
 export type RunLine = (
   command: keyof typeof commands,
   runId: string,
   more?: readonly string[],
 ) => string
 
-/** What a command about a run was given and no journal keeps: to continue it has to be given again. */
+/** What the journal does not keep of a command about a run: it has to be given again. */
 export interface GivenAgain {
   /** Where it works: `-C`, `--config`. */
   place: readonly string[]

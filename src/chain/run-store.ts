@@ -12,13 +12,12 @@ export interface RunStore {
   pathOf(runId: string): string
   /** Ids, the newest first: they sort by time. */
   ids(): string[]
-  /** @throws {RunNotFoundError} and {StateFileError}, as {@link readRunJournal}. */
   read(runId: string): RunJournal
   /** Every run that can be read; what is wrong with the others as diagnostics. */
   list(): { runs: RunJournal[]; diagnostics: Diagnostic[] }
   /**
-   * Deletes the journal and the files of a run.
-   * @throws the system error where something of it cannot be deleted; the journal is still there then.
+   * Deletes the journal and the files of a run. Throws the system error where something cannot be
+   * deleted; the journal is still there then.
    */
   remove(runId: string): void
 }
@@ -101,16 +100,12 @@ function unreadable(path: string, error: unknown): Diagnostic {
 }
 
 export interface PruneChoice {
-  /** Only runs whose last record is older. */
   olderThanMs?: number | undefined
-  /** The newest so many runs stay. */
   keep?: number | undefined
-  /** Also runs that could still continue; never one that a process executes. */
   unfinished?: boolean | undefined
   now: number
 }
 
-/** The runs that a choice would delete, the newest first. */
 export function prunableRuns(store: RunStore, choice: PruneChoice): RunJournal[] {
   const { runs } = store.list()
   return runs
@@ -124,8 +119,8 @@ export function prunableRuns(store: RunStore, choice: PruneChoice): RunJournal[]
 }
 
 /**
- * Deletes runs, each under its lock: one that a process has taken up since it was chosen stays, and
- * is left out of the answer. What cannot be deleted is a problem of that run alone.
+ * Deletes runs, each under its lock. One that a process has taken up since stays. What cannot be
+ * deleted is a problem of that run alone.
  */
 export function removeRuns(
   store: RunStore,
@@ -165,9 +160,8 @@ function mayGo(run: RunJournal, unfinished: boolean): boolean {
 }
 
 /**
- * Deletes a directory with everything in it, also where a step has taken away the right to do so, as
- * those do that keep what they have downloaded read-only. Links are not followed.
- * @throws the system error where something of it stays.
+ * Deletes a directory with everything in it, read-only directories included. Links are not
+ * followed. Throws the system error where something stays.
  */
 export function removeTree(directory: string): void {
   try {

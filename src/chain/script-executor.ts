@@ -18,7 +18,6 @@ export interface ScriptSetup {
   environment: Readonly<Record<string, string>>
   outputLimit: number
   run?: RunProcess | undefined
-  /** Where scripts run whose step says so; absent: they do not. See {@link RunConfinement}. */
   confinement?: RunConfinement | undefined
   /** Why the skill in a directory may not be executed any more; undefined when it may. */
   refusalOf?: ((directory: string) => Refusal | undefined) | undefined
@@ -70,7 +69,7 @@ export function scriptExecutor(setup: ScriptSetup): Executor {
   }
 }
 
-/** Nothing of the skill ran, so that its result stays open: a full disk is not a failure of a step. */
+/** Nothing of the skill ran: a full disk is not a failure of a step. */
 export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: string): RunFilesError {
   return new RunFilesError({
     code: 'run-files-unwritable',
@@ -82,15 +81,13 @@ export function cannotPrepare({ call }: Pick<StepRequest, 'call'>, reason: strin
 interface Verification {
   output: StepOutput
   log: string
-  /** It was ended from outside, by a time-out or with the chain. */
   ended: boolean
-  /** The sandbox that it ran in. */
   sandbox?: string | undefined
 }
 
 /**
- * Runs `scripts/verify` of a skill with the step's output on standard input. Not 0 turns a success
- * into a failure `verification-failed`; 0 makes us vouch for it.
+ * Runs `scripts/verify` of a skill with the step's output on stdin. A code other than 0 turns a
+ * success into a failure `verification-failed`.
  */
 export async function verifyStep(
   step: PlannedStep,
@@ -170,7 +167,6 @@ function startVerification(
   })
 }
 
-/** The sandbox of a step; undefined where it needs none. */
 function confinementOf(step: PlannedStep, setup: ScriptSetup): Confinement | undefined | 'missing' {
   if (step.sandboxed !== true || setup.confinement === 'off') return undefined
   return setup.confinement ?? 'missing'
@@ -220,8 +216,8 @@ export function runFiles(runsDirectory: string, runId: string): RunFiles {
 }
 
 /**
- * Beginning of the paths of one execution's files. Keys contain characters that no file name may
- * have; the process makes it new, so that nothing an interrupted execution left is taken for ours.
+ * Beginning of the paths of one execution's files. Keys contain characters that file names cannot
+ * have; each process makes new files.
  */
 function executionFiles(files: RunFiles, key: string): string {
   const name = sha256(key).slice(7, 23)
@@ -239,7 +235,6 @@ export function skillDirectory(workspace: string, step: PlannedStep): string {
 
 const directories = new WeakMap<PlannedStep, { workspace: string; directory: string }>()
 
-/** What a journal keeps of a confinement; nothing where there is none. */
 export function recordOf(confinement: RunConfinement | undefined): {
   confinement?: ConfinementRecord
 } {

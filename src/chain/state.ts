@@ -38,10 +38,7 @@ export function addOutputs(state: ChainState, outputs: readonly PreviousOutput[]
   }
 }
 
-/**
- * `{ "chain_state": … }` as a step reads it. What one step left is written once, not again for each
- * step after it.
- */
+/** `{ "chain_state": … }` as a step reads it. Each output is serialized once. */
 export function stateText(state: ChainState): string {
   const outputs = state.previous_outputs.map((output) => writtenOnce(output)).join()
   const errors = JSON.stringify(state.accumulated_errors)
@@ -60,8 +57,8 @@ function writtenOnce(output: PreviousOutput): string {
 }
 
 /**
- * Metrics of one name are added where every value is a number; otherwise they are counted, how many
- * steps reported one.
+ * Metrics of one name are added where every value is a number; otherwise the steps that reported
+ * one are counted.
  */
 export function totalMetrics(
   outputs: readonly Pick<PreviousOutput, 'metrics'>[],

@@ -79,7 +79,6 @@ export function previousOutputs(results: readonly (StepResult | undefined)[]): P
   })
 }
 
-/** What a nested chain is for its parent: one output. */
 export function chainOutput(result: ChainResult): StepOutput {
   const { status, attempts } = result
   const { attempt = 1, steps = [], errors = [] } = decidingAttempt(result) ?? {}
@@ -152,7 +151,6 @@ export function decidingAttempt<Attempt extends { status: string; errors?: unkno
   return result.attempts.findLast((attempt) => attempt.status === result.status) ?? last
 }
 
-/** `2 of 3 steps succeeded`. */
 export function countSucceeded(steps: readonly { status: string }[]): string {
   if (steps.length === 0) return 'no steps'
   const succeeded = steps.filter(({ status }) => status === 'success').length

@@ -38,8 +38,8 @@ export interface StepRunnerOptions {
 }
 
 /**
- * Digest, execution, verification, masking of secrets. What it returns is what is recorded, so that
- * a resumed run sees exactly what an undisturbed one saw. It throws {@link RunFilesError} alone.
+ * Digest, execution, verification, masking of secrets. It returns what is recorded, so that a
+ * resumed run sees exactly what an undisturbed one saw. It throws {@link RunFilesError} alone.
  */
 export function createStepRunner(options: StepRunnerOptions): StepRunner {
   const { setup, runId } = options
@@ -119,7 +119,6 @@ function refusalFor(step: PlannedStep, setup: ScriptSetup): StepAnswer | undefin
   return hint === undefined ? answer : { ...answer, hint }
 }
 
-/** What ran in a sandbox may have failed for what it was not given there. */
 function hintOf(
   step: PlannedStep,
   sandbox: string | undefined,
@@ -180,7 +179,7 @@ function masked(
   }
 }
 
-/** By what was printed at once: a secret that comes in pieces is masked in the record only. */
+/** Masked in the output as printed; a secret that comes in pieces is masked in the record only. */
 function maskedOutput(
   { onOutput }: StepContext,
   secrets: readonly string[],

@@ -11,7 +11,6 @@ import type { RunJournal } from './run-journal.ts'
 import type { RunRequest } from './journal-records.ts'
 import type { ChainState } from './state.ts'
 
-/** Where a run stands that an agent is driven through. */
 export type StepperAnswer = (
   | { kind: 'next'; runId: string; next: readonly HandedStep[] }
   | { kind: 'approval'; runId: string; step: string }
@@ -34,7 +33,6 @@ export interface HandedStep {
   attempt: number
   /** Its time is over; what continues the run will say so. Never of a step just handed out. */
   overdue?: true | undefined
-  /** What it gets of the steps before it; absent where the run was only looked at. */
   state?: ChainState | undefined
 }
 
@@ -47,9 +45,8 @@ export async function startStepper(
 }
 
 /**
- * Where it stands now: runs what is ours to run, enforces time-outs, hands out again.
- *
- * @param given the arguments of the run, where they held a secret and so were not kept.
+ * Continues a driven run: executes scripts, enforces time-outs, hands out steps. `given` are the
+ * arguments of the run, where they held a secret and were not kept.
  */
 export async function continueStepper(
   runId: string,
@@ -71,8 +68,8 @@ export async function drive(
 }
 
 /**
- * Records what the agent reports about a step, and continues.
- * @throws {RunStateError} for a step that was not handed out, or was reported already.
+ * Records the report of the agent about a step, and continues. Throws {@link RunStateError} for a
+ * step that was not handed out, or was reported already.
  */
 export async function reportStep(
   report: { runId: string; step: string; output: StepOutput },
@@ -115,10 +112,7 @@ async function inTurn<T>({ runtime, signal }: RunSetup, go: () => Promise<T>): P
   }
 }
 
-/**
- * A time-out that the agent is to vouch for is one of its report, not of its verification. A chain
- * above that ran out of time ended the step before the report.
- */
+/** Its time was over before the report: its own, or that of a chain above. */
 function dismissedReport(
   journal: RunJournal,
   key: string,
@@ -137,7 +131,6 @@ function dismissedReport(
   }
 }
 
-/** The keys of the chains that a step is below, innermost first. */
 function chainsAbove(key: string): string[] {
   const end = key.lastIndexOf('/')
   return end === -1 ? [] : [key.slice(0, end), ...chainsAbove(key.slice(0, end))]

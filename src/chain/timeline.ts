@@ -10,7 +10,6 @@ export type StyleText = (
 ) => string
 
 export interface TimelineOptions {
-  /** Columns there are. */
   width: number
   style?: StyleText | undefined
 }
@@ -42,15 +41,11 @@ export const statusMarks = {
 
 interface Failure {
   result: string
-  /** The message of its first error. */
   error?: string | undefined
   sandbox?: string | undefined
 }
 
-/**
- * What a step that failed answered, behind the message of its first error unless the answer says that
- * itself, and behind that it was confined.
- */
+/** What a failed step answered, after the message of its first error, and that it was confined. */
 export function saidOfFailure({ result, error, sandbox }: Failure): string {
   return saidInside(resultWithError(result, error) || noReason, sandbox)
 }
@@ -63,8 +58,8 @@ function resultWithError(result: string, error: string | undefined): string {
 const noReason = 'it gave no reason'
 
 /**
- * Why a step was not executed, or what it answered and what was wrong with it. What was wrong with a
- * step of a nested chain stands in the line of that step.
+ * Why a step was not executed, or what it answered and what was wrong with it. An error of a nested
+ * step stands in the line of that step.
  */
 export function saidOf({
   status,
@@ -84,8 +79,8 @@ function isFailed(status: StepResultStatus): boolean {
 }
 
 /**
- * Of the steps that made a run fail the one that ended first; a nested chain is passed over for its
- * step. What failed in a run or a nested chain that succeeded all the same is to blame for nothing.
+ * The step that failed first and made the run fail; a nested chain is passed over for its step.
+ * Failures below a chain that succeeded do not count.
  */
 export function firstFailed(result: Pick<ShownRun, 'status' | 'attempts'>): StepResult | undefined {
   if (result.status === 'success') return undefined
@@ -231,7 +226,7 @@ export function stepDuration(
 }
 
 /**
- * From the first begin to the last end in milliseconds, without the results that were taken over;
+ * From the first begin to the last end in milliseconds, without results that were taken over;
  * undefined where nothing has started.
  */
 export function spanOf(steps: readonly StepResult[]): Span | undefined {
@@ -254,7 +249,6 @@ export function timeOf({ attempts }: Pick<ShownRun, 'attempts'>): number {
   return spanOf(attempts.flatMap(({ steps }) => steps))?.length ?? 0
 }
 
-/** Milliseconds since the epoch; 0 for a step that never started. */
 function startOf(step: StepResult): number {
   return step.startedAt === null ? 0 : Date.parse(step.startedAt)
 }

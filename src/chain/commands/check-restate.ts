@@ -10,7 +10,6 @@ import { type EngineChoice, serverAddress } from './engine.ts'
 import { openProject, type RunContext } from './project.ts'
 import { skillsOf } from './worker.ts'
 
-/** A balancer chooses which worker answers; this many questions reach nearly all of them. */
 const questions = 12
 /** Clocks that differ by more make the times in results misleading. */
 const clockToleranceMs = 5000

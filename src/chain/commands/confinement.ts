@@ -30,10 +30,8 @@ export interface ConfinementChoice extends GrantOptions {
 }
 
 /**
- * Where the scripts of a plan run that need a sandbox; undefined where it has none.
- *
- * @throws {SandboxMissingError} when there are some and no sandbox works here.
- * @throws {UsageError} for a grant that cannot be given.
+ * Where the scripts of a plan run that need a sandbox; undefined where it has none. Throws {@link
+ * SandboxMissingError} when no sandbox works here, {@link UsageError} for an invalid grant.
  */
 export async function confinementFor(
   project: ChainProject,

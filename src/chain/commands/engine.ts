@@ -101,7 +101,6 @@ export async function cancelOn(project: ChainProject, runId: string): Promise<vo
   })
 }
 
-/** 2 s until its processes are killed, and the network. */
 const cancelPatienceMs = 10_000
 
 export async function readRuns(
@@ -115,7 +114,7 @@ export async function readRuns(
   }
 }
 
-/** One run; `standing` is what its server says where there is no result yet. */
+/** One run; `standing` is what its server says while there is no result. */
 export async function upToDate(
   project: ChainProject,
   runId: string,
@@ -126,8 +125,8 @@ export async function upToDate(
 }
 
 /**
- * Brings the journals of runs on servers up to date.
- * @returns by run, the status of those that have no result yet.
+ * Brings the journals of runs on servers up to date; returns the status of those that have no
+ * result yet.
  */
 async function standingsOf(
   { context, store }: ChainProject,
@@ -145,10 +144,9 @@ function isOpen({ status }: RunJournal): boolean {
 }
 
 /**
- * The journal of a run, with what its server did meanwhile. Problems with it, such as a torn last
- * line, are printed as diagnostics.
- *
- * @throws {RunBusyError | RunStateError} where its server has not finished it, or does not answer.
+ * The journal of a run, with what its server did meanwhile. Problems with it are printed as
+ * diagnostics. Throws {@link RunBusyError} or {@link RunStateError} where its server has not
+ * finished it or does not answer.
  */
 export async function openRun(project: ChainProject, runId: string): Promise<RunJournal> {
   const { journal, standing } = await upToDate(project, runId)
@@ -173,7 +171,7 @@ export async function openRun(project: ChainProject, runId: string): Promise<Run
 
 /**
  * The plan of a run as it is now, to continue with it. A changed plan is refused before the user is
- * asked anything and before a sandbox is looked for.
+ * asked anything.
  */
 export function planToContinue(
   project: ChainProject,
@@ -186,7 +184,7 @@ export function planToContinue(
 ): Plan {
   const { run, status } = journal
   const plan = usablePlan(planKept(project, run))
-  // A run that has ended is refused as such.
+  // A run that has ended is refused by the caller, as such.
   const hasEnded = status === 'failure' || status === 'critical'
   const change = hasEnded ? undefined : planChanged(journal, plan, command, line)
   if (change !== undefined && !force) throw change
@@ -209,7 +207,6 @@ export function serverAddress(
   }
 }
 
-/** On the same machine, at the port that a server has by default. */
 function defaultAdminUrl(url: URL): string {
   const admin = new URL(url)
   admin.port = adminPort

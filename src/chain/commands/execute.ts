@@ -89,7 +89,7 @@ export function runSetup(
   return { setup, problems }
 }
 
-/** Of a journal that a step has deleted or changed, something else is said. */
+/** A journal that a step has deleted or changed has an error of its own. */
 function lacksArguments(store: RunStore, runId: string): boolean {
   try {
     return !keepsArguments(store.read(runId))
@@ -99,7 +99,7 @@ function lacksArguments(store: RunStore, runId: string): boolean {
   }
 }
 
-/** The choice that executes the steps without a script as the request of a run did. */
+/** The choice that the request of a run made for steps without a script. */
 export function executedAs({ via, model, baseUrl, tools }: InstructionChoice): InstructionChoice {
   return { via, model, baseUrl, tools }
 }

@@ -57,10 +57,9 @@ export function viaExecutor(
 }
 
 /**
- * The executor of `--model`; an unavailable model is an error before anything runs.
- *
- * @param names of the models that steps may be given to, as `provider:name`.
- * @throws {ModelNotFoundError} {AgentUsageError}
+ * The executor of `--model`; an unavailable model is an error before anything runs. `names` are the
+ * models that steps may be given to, as `provider:name`. Throws {@link ModelNotFoundError}, {@link
+ * AgentUsageError}.
  */
 export async function modelExecutorOf(
   project: ChainProject,

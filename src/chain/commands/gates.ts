@@ -49,16 +49,14 @@ export const reject = defineCommand<RunAnswer, ChainEvent>()({
 
 interface GateDecision {
   runId: string
-  /** Where several wait. */
   step: string | undefined
   approved: boolean
-  /** The arguments of the run again, where they held a secret. */
   given: readonly string[]
 }
 
 /**
- * Shows a user what the decision is about, asks, records the answer and continues the run. Only a
- * user at a terminal is asked: nothing else can give an approval.
+ * Shows a user what the decision is about, asks at the terminal, records the answer and continues
+ * the run. Nothing else can approve.
  */
 async function decideGate(
   context: Context<ChainEvent>,
@@ -70,11 +68,11 @@ async function decideGate(
   context.diagnose(journal.diagnostics)
   const line = linesAgain(context, values)
   const gate = await waitingGate(journal, context.runtime, step, line)
-  // To reject executes nothing, so it is possible even when the skills have changed.
+  // Rejecting executes nothing, so it works even when the skills have changed.
   const plan = approved
     ? planToContinue(project, journal, { command: 'approve', line })
     : journal.plan
-  // What would be refused later is refused before anybody is asked.
+  // Refused before anybody is asked.
   if (approved) argumentsOf(journal, given)
   const again = line(approved ? 'runs approve' : 'runs reject', runId)
   await confirm(

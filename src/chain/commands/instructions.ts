@@ -7,7 +7,6 @@ import type { InstructionExecutor } from '../plan.ts'
 export interface InstructionChoice {
   via?: string | undefined
   model?: string | undefined
-  /** Where the model is, in place of its provider's own address. */
   baseUrl?: string | undefined
   /** Names of the built-in tools that the model gets, separated by commas. */
   tools?: string | undefined

@@ -7,7 +7,6 @@ import { askedInstructions, askedSteps, stepOptions } from './instructions.ts'
 import { openProject, planNamed, type PlannedSkillRun } from './project.ts'
 
 export interface PlanAnswer extends ReturnType<typeof planJson> {
-  /** What is said of the steps that run in a sandbox. */
   sandbox?: string
 }
 

@@ -57,7 +57,6 @@ export function openProject(context: RunContext): ChainProject {
   return { workspace, store: openRunStore(workspace), policy, checked: new Map(), context }
 }
 
-/** What changes a plan on the command line. */
 export interface PlanChanges extends InstructionChoice {
   set: readonly string[]
   from?: string | undefined
@@ -68,9 +67,9 @@ export interface PlanChanges extends InstructionChoice {
 type RunMode = 'run' | 'stepper'
 
 export interface PlannedSkillRun extends PlanReading {
-  /** As the journal keeps it, to plan the same again. */
+  /** Kept in the journal, to plan the same again. */
   directory: string
-  /** Of each skill of the plan that may not be executed, by its `SKILL.md`. */
+  /** The refusal of each skill of the plan that may not be executed, by its `SKILL.md`. */
   refusals: ReadonlyMap<string, SkillNotTrustedError>
 }
 
@@ -96,8 +95,8 @@ export function planKept(
 }
 
 /**
- * The plan, or the error that says why nothing may run: no trust first (exit code 4), then
- * everything that makes the chain impossible (exit code 3).
+ * The plan, or the error why nothing may run: missing trust first (exit code 4), then what makes
+ * the chain impossible (exit code 3).
  */
 export function usablePlan(reading: PlannedSkillRun): Plan {
   const { plan, diagnostics, refusals } = reading
@@ -194,9 +193,8 @@ function keptPath(workspace: string, directory: string): string {
 }
 
 /**
- * Asked again right before a step, since the files may have changed since the plan was made.
- *
- * @param lockOf the lock of the project; default: as it is whenever a step is asked about.
+ * Checks trust right before a step, since files may have changed since the plan was made. `lockOf`
+ * gives the lock of the project; default: read at each step.
  */
 export function refusalIn(
   project: ChainProject,
@@ -222,7 +220,6 @@ export function linesAgain(
   const { directory, config, trustWorkspace } = globals
   return runLines({
     place: [
-      // Whoever reads the line may be in another directory.
       ...(directory === undefined ? [] : ['-C', runtime.cwd]),
       ...(config === undefined ? [] : ['--config', config]),
     ],
@@ -234,14 +231,14 @@ export function linesAgain(
   })
 }
 
-/** The settings of runs, without what a project asks for that the user did not accept. */
+/** The settings of runs, without those of a project that the user did not accept. */
 export function runSettings(project: ChainProject): Settings['run'] {
   return { ...project.context.settings.run, environment: acceptedEnvironment(project) }
 }
 
 /**
- * The variables of the user's environment that scripts get. A project could read the user's secrets
- * by naming some in its own configuration, so they count only in a configuration that was accepted.
+ * The variables of the user's environment that scripts get. A project could ask for the user's
+ * secrets, so its configuration counts only where it was accepted.
  */
 export function acceptedEnvironment(project: ChainProject): readonly string[] {
   const { context, workspace } = project

@@ -36,7 +36,6 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
     const journal = await openRun(project, runId)
     const line = linesAgain(context, values)
     if (journal.status === 'success') {
-      // Its result may have been lost with the process that had it.
       context.note(`The run ${runId} has ended; nothing was executed.`)
       return answerWith(await readResult(journal, context.runtime), { line })
     }
@@ -54,7 +53,6 @@ export const resume = defineCommand<RunAnswer, ChainEvent>()({
   exitCode: codeOfRun,
 })
 
-/** Of a run that an agent drives: where its chain stands. */
 type RepeatedRun = RunAnswer | StepperResult
 
 export const retry = defineCommand<RepeatedRun, ChainEvent>()({
@@ -94,7 +92,6 @@ function isRun(result: RepeatedRun): result is RunAnswer {
   return 'attempts' in result
 }
 
-/** Makes a new run that takes over results of an old one. */
 async function repeatRun(
   context: Context<ChainEvent>,
   old: { runId: string; given: readonly string[] },

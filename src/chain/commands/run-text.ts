@@ -147,7 +147,7 @@ function continuationLines(answer: RunAnswer): string[] {
 
 /**
  * One line for each step when it ends, indented below its chain. On a terminal a last line shows
- * what runs now and for how long.
+ * what runs now.
  */
 export function runProgress(screen: Screen): Progress<ChainEvent> {
   const running = new Map<string, { name: string; since: number }>()

@@ -63,7 +63,6 @@ export function listedRun(journal: RunJournal, standing?: string): ListedRun {
 }
 
 interface ShownResult extends ShownRun {
-  /** What its server says, while there is no result yet. */
   standing?: string
   startedAt: string
 }
@@ -112,7 +111,6 @@ export const cancel = defineCommand<{ runId: string; status: 'cancelled'; contin
 )
 
 interface PruneResult {
-  /** With `dryRun` those that would be removed. */
   removed: readonly string[]
   dryRun: boolean
   refused?: true
@@ -179,8 +177,8 @@ export const prune = defineCommand<PruneResult>()({
 })
 
 /**
- * Without an age and a number, every run would be removed: the user may not know that.
- * @throws {UsageError} in a non-interactive shell.
+ * Without an age and a number every run would be removed, so the user is asked. Throws {@link
+ * UsageError} in a non-interactive shell.
  */
 async function agreed(context: Context, count: number): Promise<boolean> {
   const what = count === 1 ? 'one run, whatever its age' : `${count} runs, whatever their age`

@@ -41,7 +41,6 @@ import {
   timelineOf,
 } from './run-text.ts'
 
-/** Where a chain stands that an agent drives: it has ended, waits for approval, or has next steps. */
 export interface StepperResult {
   runId: string
   /** The report that was given came too late and does not count. */
@@ -246,7 +245,6 @@ export function stepperResult(
   }
 }
 
-/** The steps that an agent has to do now, each with what it gets to read. */
 export function withContent(
   project: ChainProject,
   plan: Plan,
@@ -259,7 +257,7 @@ export function withContent(
   })
 }
 
-/** An agent knows its own reports, but not the results of scripts, nor what it was told long ago. */
+/** An agent knows its own reports, but not the results of scripts. */
 function passedOn(state: ChainState | undefined): string[] {
   if (state === undefined || state.previous_outputs.length === 0) return []
   return [statePart(JSON.stringify(state))]

@@ -164,7 +164,6 @@ async function aborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** How long to wait for a server that starts beside the worker. */
 const registerPatienceMs = 30_000
 
 async function registerWorkers(
@@ -235,9 +234,9 @@ function clientExecutors(
 }
 
 /**
- * Whether a step that somebody sent may be executed here. Nothing of the step is believed: the skill
- * at its path is read and planned anew, and must have the digest that the run was planned with and
- * the trust of this machine; and how it is executed must be allowed here.
+ * Whether this worker may execute a step that was sent to it. The skill at its path is read and
+ * planned anew: it must have the digest that the run was planned with, the trust of this machine,
+ * and an allowed way of execution.
  */
 function acceptIn(
   project: ChainProject,
@@ -275,7 +274,7 @@ function accept(project: ChainProject, step: PlannedStep, allowance: WorkerAllow
       const reason = `the skill ${step.skill} is not trusted on this worker`
       return { kind: 'refused', code: 'skill-not-trusted', reason }
     }
-    // By what is read here: a run that was planned elsewhere may know of no sandbox.
+    // The trust of this machine counts: the run may have been planned elsewhere.
     if (own.sandboxed === true || step.sandboxed === true) {
       const reason = `the scripts of the skill ${step.skill} run only in a sandbox, which workers do not have`
       return { kind: 'refused', code: 'sandbox-missing', reason }

@@ -73,7 +73,6 @@ function attemptSection(attempt: ShownAttempt, attempts: number): string {
   return `<section>\n${heading}${errorList(attempt.errors)}${stepList(attempt.steps, scope)}\n</section>`
 }
 
-/** Where a list of steps stands. */
 interface Scope {
   span: Span
   attempt: number
@@ -122,7 +121,7 @@ function details(step: StepResult): string {
   return `<dl>${facts.join('')}</dl>${errorList(step.errors)}${log}`
 }
 
-/** Its last lines are seen first; who has no mouse can scroll it too. */
+/** Scrolled to its last lines; focusable, so that the keyboard can scroll it. */
 function logOf(step: string, log: string): string {
   const name = `Output of ${escape(step)}`
   return `<pre tabindex="0" role="region" aria-label="${name}"><code>${escape(log)}</code></pre>`

@@ -21,7 +21,6 @@ const renderers: Record<ReportFormat, (result: ShownRun) => string> = {
   html: htmlReport,
 }
 
-/** JUnit XML as test reporters of CI services read it: a suite for each attempt, a case for each step. */
 function junitReport(result: ShownRun): string {
   const counts = result.attempts.map((attempt) => countsOf(attempt))
   const suites = result.attempts.flatMap((attempt) => suite(result, attempt))
@@ -82,7 +81,7 @@ function testCase(skill: string, step: StepResult): string[] {
   return body.length === 0 ? [`${head}/>`] : [`${head}>`, ...body, '    </testcase>']
 }
 
-/** What no single step is to blame for. */
+/** Errors that belong to no single step. */
 function chainCase(skill: string, { code, message }: ReportedError): string[] {
   return [
     `    <testcase classname="${attribute(skill)}" name="${attribute(code)}" time="0.000">`,

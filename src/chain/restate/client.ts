@@ -13,13 +13,12 @@ export class RestateServerError extends ChainError {}
 
 interface ServerAnswer {
   status: number
-  /** The JSON document; undefined where there was none. */
   body: unknown
 }
 
 /**
- * One request to the server.
- * @throws {RestateServerError} `restate-away` when nobody answers there.
+ * One request to the server. Throws {@link RestateServerError} `restate-away` when it does not
+ * answer.
  */
 export async function ask(
   address: ServerAddress,
@@ -104,12 +103,10 @@ const pauseMs = 300
 
 /** Older servers do not know the retry policy that our service declares. */
 const oldest = [1, 5] as const
-/** The newest that the tests ran with. */
 const tried = [1, 7] as const
 
 type VersionVerdict =
   | { kind: 'known'; version: string }
-  /** Nobody has tried it with this skillrail. */
   | { kind: 'newer'; version: string; message: string }
   | { kind: 'refused'; code: 'restate-too-old' | 'restate-version-unknown'; message: string }
 
@@ -148,8 +145,8 @@ export async function askVersion(address: ServerAddress): Promise<VersionVerdict
 }
 
 /**
- * Refuses a server that cannot be worked with, before anything is handed to it.
- * @throws {RestateServerError} with its version and the one that is needed.
+ * Refuses an incompatible server before anything is submitted. Throws {@link RestateServerError}
+ * with its version and the one that is needed.
  */
 export async function requireVersion(address: ServerAddress): Promise<void> {
   const verdict = await askVersion(address)
@@ -168,8 +165,8 @@ function isBefore(a: readonly [number, number], b: readonly [number, number]): b
 export type Sdk = typeof import('@restatedev/restate-sdk')
 
 /**
- * Loads Restate's SDK, an optional peer.
- * @throws {ChainError} with the command that installs it.
+ * Loads Restate's SDK, an optional peer. Throws {@link ChainError} with the command that installs
+ * it.
  */
 export async function loadSdk(): Promise<Sdk> {
   try {

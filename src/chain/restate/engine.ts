@@ -29,16 +29,14 @@ type Entry = TaskEntry | ChainEntry
 
 interface Announced {
   key: string
-  /** It was decided without executing anything. */
   instant?: FinishedOutcome | undefined
-  /** It waits for a user. */
   stands?: SuspendedOutcome | undefined
 }
 
 interface TaskEntry extends Announced {
   kind: 'task'
   controller: AbortController
-  /** Never rejects by itself: a rejection is the cancellation of the whole invocation. */
+  /** It rejects only by the cancellation of the whole invocation. */
   outcome: RestatePromise<Outcome>
 }
 
@@ -53,8 +51,8 @@ interface ChainEntry extends Announced {
 
 /**
  * The engine on a Restate invocation. A step is a recorded run, a nested chain an invocation of its
- * own; the server keeps the order in which results came, so that a replay sees the same one. Nothing
- * is awaited here but promises of the invocation: that is what makes the order repeatable.
+ * own; the server keeps the order of results for a replay. Only promises of the invocation are
+ * awaited here, which makes the order repeatable.
  */
 export class RestateEngine implements Engine {
   readonly #parts: EngineParts
@@ -161,7 +159,7 @@ export class RestateEngine implements Engine {
       return end.map((outcome = none) => ({ entry, outcome }))
     })
     const [only] = ends
-    // One alone needs no race, which would cost every step of an ordered chain.
+    // A race of one would cost every step of an ordered chain.
     if (ends.length === 1 && only !== undefined) return only
     return this.#parts.sdk.RestatePromise.race(ends)
   }
@@ -229,7 +227,6 @@ interface EngineParts {
   standstill: Standstill
 }
 
-/** It was ended before it began. */
 const none: Outcome = { kind: 'cancelled' }
 
 function leftOf(outcome: Outcome): CancelledStep {
@@ -301,7 +298,7 @@ export function emptyPass(): Pass {
   return { answered: [], left: {}, decided: {} }
 }
 
-/** The engine, answering what it was asked before as it answered then; the pass grows by the rest. */
+/** The engine, with recorded answers first; the pass grows by the rest. */
 export function remembering(engine: Engine, pass: Pass): Engine {
   const answered = new Map(pass.answered)
   const isNew = ({ key }: Running): boolean => !answered.has(key) && !(key in pass.left)

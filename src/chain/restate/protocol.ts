@@ -18,15 +18,14 @@ export const serviceName = 'skillrail'
 export const handlerNames = { run: 'run', chain: 'chain', inspect: 'inspect' } as const
 
 /**
- * Of what travels between command line, server and workers, and of the order in which a run uses its
- * journal. A worker gives back what is newer than itself.
+ * The version of what travels between command line, server and workers, and of the order of a run's
+ * journal. A worker gives back what is newer.
  */
 export const protocolVersion = 1
 
 /** Bytes of the answer of a whole run; the server takes 32 MiB at most. */
 const maxAnswerBytes: number = 24 * 1024 * 1024
 
-/** What every part of a run needs to know. All of this is JSON and is kept by the server. */
 export interface RunFacts {
   version: number
   runId: string
@@ -35,7 +34,6 @@ export interface RunFacts {
   /** Bound of a single skill whose chain sets none; 0 means no limit. */
   defaultTimeoutMs: number
   planDigest: string
-  /** The caller approves every gate in advance. */
   yesGates: boolean
   /** What users decided about gates, in earlier parts of the run too. */
   approvals?: readonly ApprovalRecord[] | undefined
@@ -48,7 +46,6 @@ export interface RunRequest extends RunFacts {
 }
 
 export interface RunAnswer {
-  /** Of the plan that was run: a run id that was used twice is noticed by it. */
   planDigest: string
   result: RunResult
   /** What users decided, wherever they were asked. */
@@ -62,16 +59,14 @@ export interface WaitingNotice {
   result: RunResult
 }
 
-/** The answer to a run that waits. It counts for the gates that it names exactly. */
+/** The answer to a run that waits. It counts only for the gates that it names. */
 export interface Decision {
   approvals: readonly ApprovalRecord[]
-  /** The caller approves every further gate. */
   yesGates?: true | undefined
 }
 
 export interface NestedRequest extends RunFacts {
   step: PlannedChain
-  /** Its key in the run, and its attempt. */
   key: string
   attempt: number
   state: ChainState
@@ -96,7 +91,6 @@ export interface WorkerReport {
   version: number
   node: string
   host: string
-  /** Milliseconds since the epoch, for noticing clocks that differ. */
   now: number
   skills: readonly { name: string; digest: string }[]
   /** Agent clients that it gives steps to. */
@@ -107,8 +101,8 @@ export interface WorkerReport {
 const keptCharacters = 1000
 
 /**
- * The answer of a run within the size that the server takes: what the steps printed goes first, then
- * long results are cut. What was done stays told in any case.
+ * The answer of a run within the size that the server takes: the output of steps goes first, then
+ * long results are cut.
  */
 export function fitAnswer(answer: RunAnswer, limit: number = maxAnswerBytes): RunAnswer {
   const candidates = [answer, changeSteps(answer, withoutLog), changeSteps(answer, short)]
@@ -164,7 +158,6 @@ function cut(text: string): string {
   return `${text.slice(0, keptCharacters)}… (cut: the answer was too large for the server)`
 }
 
-/** A gate that was reached, and nobody has decided about. */
 export interface OpenGate extends GateFacts {
   step: string
   attempt: number
@@ -181,8 +174,8 @@ export interface PausedChain {
 }
 
 /**
- * What the interpreter was answered on its way through a chain, as JSON. With it the chain is gone
- * through again after a pause, up to where it stood, without asking the engine below.
+ * What the interpreter was answered on its way through a chain, as JSON, to replay the chain after
+ * a pause without asking the engine below.
  */
 export interface Pass {
   /** By key, in the order in which they were answered. */

@@ -27,8 +27,8 @@ import { answerWaiting, untilWaiting, type Waiting } from './waiting.ts'
 import { awaitRun, cancelInvocation, submitRun, type SubmittedRun } from './submit.ts'
 
 /**
- * Starts a run on a server and waits for its end. Its journal is kept here as for any run; when this
- * process ends before the run does, the journal is brought up to date the next time it is asked for.
+ * Starts a run on a server and waits for its end. Its journal is kept here; when this process ends
+ * first, the journal is brought up to date later.
  */
 export async function startServerRun(
   run: NewRun,
@@ -50,9 +50,9 @@ export async function startServerRun(
 }
 
 /**
- * Continues a run: one that was cancelled as a further part of it on its server, one that waits
- * with the decision that `prepare` records.
- * @throws {RunStateError} when it has ended or continues already, or its plan changed without `force`.
+ * Continues a run: a cancelled one as a further part on its server, a waiting one with the decision
+ * that `prepare` records. Throws {@link RunStateError} when it has ended or continues already, or
+ * its plan changed without `force`.
  */
 export async function resumeServerRun(
   resumption: Resumption,
@@ -147,7 +147,6 @@ interface Followed {
   id: string
   plan: Plan
   journal?: RunJournal | undefined
-  /** The first entry of its journal that is news. */
   from?: number | undefined
   answered?: string | undefined
 }
@@ -230,7 +229,7 @@ async function ended(
   }
 }
 
-/** Not everybody who may start runs reaches the admin interface. */
+/** Not every user of the ingress reaches the admin interface. */
 async function refuseWrongServer(address: ServerAddress): Promise<void> {
   try {
     await requireVersion(address)

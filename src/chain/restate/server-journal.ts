@@ -2,7 +2,6 @@ import type { Outcome } from '../engine.ts'
 import { select, type ServerAddress } from './client.ts'
 import type { NestedAnswer } from './protocol.ts'
 
-/** What the server's own journal of an invocation says of steps. */
 export type ServerEntry =
   | { kind: 'started'; completion: number; key: string; at: string; nested: string | undefined }
   | { kind: 'ended'; completion: number; at: string; value: Outcome | NestedAnswer | undefined }

@@ -43,9 +43,8 @@ export function submittedRun(journal: RunJournal): SubmittedRun {
 }
 
 /**
- * Asks the servers about the runs that were left to them, and takes over the results of those that
- * have ended meanwhile.
- * @returns how the others stand, by run.
+ * Asks the servers about unfinished runs, and takes over the results of those that have ended.
+ * Returns how the others stand, by run.
  */
 export async function syncServerRuns(
   store: RunStore,
@@ -62,7 +61,6 @@ export async function syncServerRuns(
   return standings
 }
 
-/** Whether the server may know more of the run than its journal says. */
 function isOpen({ status }: RunJournal): boolean {
   return status === undefined || status === 'waiting'
 }
@@ -140,10 +138,7 @@ export function recordsOfAnswer(
   return [...unknown, ...recordsOf(result, now, approvals)]
 }
 
-/**
- * Ends a run on its server: the running steps are ended, nothing further begins.
- * @throws {RunStateError} when the server has no such run going on.
- */
+/** Ends a run on its server. Throws {@link RunStateError} when the server does not execute it. */
 export async function cancelServerRun(journal: RunJournal, address: ServerAddress): Promise<void> {
   const id = await findInvocation(address, submittedRun(journal))
   if (id === undefined) {
@@ -168,7 +163,7 @@ async function findInvocation(
   return typeof id === 'string' ? id : undefined
 }
 
-/** Opens the journal of a run alone, for as long as `work` takes. */
+/** Opens the journal of a run under its lock, for as long as `work` takes. */
 export async function alone<T>(
   path: string,
   runId: string,
@@ -204,8 +199,7 @@ function addressOf({ url, adminUrl }: ServerRecord, token: string | undefined): 
 
 /**
  * The records that a run on a server leaves in its journal when it has ended, as if it had been
- * executed here: what shows, repeats or continues a run needs to know of one kind only. Results are
- * in the order in which they came.
+ * executed here. Results are in the order in which they came.
  */
 export function recordsOf(
   result: RunResult,
@@ -232,7 +226,6 @@ export function recordsOf(
 
 interface Written {
   record: DoneRecord
-  /** It was running when the whole run was ended, and has no result that counts. */
   open: boolean
 }
 
@@ -306,8 +299,8 @@ export function knownResults(
 const intervalMs = 250
 
 /**
- * Tells the steps of a run on a server as they begin and end, read off the journal that the server
- * keeps, beginning with the entry `from`. Progress is a courtesy: a server that does not tell it ends the telling, not the run.
+ * Emits the steps of a run on a server as they begin and end, from the server's own journal,
+ * beginning with the entry `from`. Errors end this, not the run.
  */
 export async function followRun(
   address: ServerAddress,
@@ -333,9 +326,7 @@ export async function followRun(
 
 interface Followed {
   id: string
-  /** First entry that was not read yet. */
   next: number
-  /** What has started and not ended, by the number that its end will have. */
   open: Map<number, Open>
 }
 

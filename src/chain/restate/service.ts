@@ -35,7 +35,10 @@ interface ServiceSetup {
   patienceMs: number
   resultLimit: number
   runnerFor(facts: RunFacts): StepRunner
-  /** The run has ended here: the files of its steps go, or all. Never throws: that would repeat the run. */
+  /**
+   * The run has ended here: the files of its steps, or all, are removed. Never throws, since that
+   * would repeat the run.
+   */
   ended(facts: RunFacts, all: boolean): void
   report(): Omit<WorkerReport, 'host' | 'now' | 'node' | 'version'>
   onEvent?: ((runId: string, ...event: Parameters<EventListener>) => void) | undefined
@@ -64,13 +67,12 @@ export function createService(setup: ServiceSetup): Service {
       }),
     },
     options: {
-      // A step may run for hours without a sign: the server must not end it, and a cancellation must
-      // reach it all the while.
+      // A step may run for hours without a sign, and a cancellation must reach it all the while.
       inactivityTimeout: { days: 7 },
       abortTimeout: { days: 7 },
       idempotencyRetention: { days: 7 },
       journalRetention: { days: 1 },
-      // A worker that died is replaced by the next one soon; nothing is ever given up.
+      // A worker that died is replaced soon; nothing is given up.
       retryPolicy: {
         initialInterval: 100,
         exponentiationFactor: 2,
@@ -177,7 +179,7 @@ async function begin(
 ): Promise<{ execution: StepExecution; begunAt: number }> {
   const { sdk, patienceMs } = setup
   const { runId, version } = facts
-  // It becomes a directory, and anybody who reaches the server can send anything.
+  // It becomes a directory, and the request may come from anybody who reaches the server.
   if (!/^[0-9a-z]{1,40}$/.test(runId)) {
     throw new sdk.TerminalError(`${JSON.stringify(runId)} is not a run ID`)
   }
@@ -217,13 +219,11 @@ function isoNow(setup: ServiceSetup): string {
   return new Date(now(setup)).toISOString()
 }
 
-/** The entry of the server's journal by which a run says that it waits, and for what. */
 const waitingEntry = 'waiting'
 
 /**
- * Lets a run wait for a user: it says what for, and continues when somebody answers, however many
- * workers and servers have come and gone by then.
- * @returns `cancelled` when the run is ended while it waits.
+ * Waits until a user decides, across restarts of workers and servers. Returns `cancelled` when the
+ * run is ended meanwhile.
  */
 async function waitForPerson(
   sdk: Sdk,
@@ -236,13 +236,13 @@ async function waitForPerson(
     return await promise
   } catch (error) {
     if (error instanceof sdk.CancelledError) return 'cancelled'
-    // Somebody refused the promise itself: no decision about any gate.
+    // The promise itself was rejected: no decision about any gate.
     if (error instanceof sdk.TerminalError) return { approvals: [] }
     throw error
   }
 }
 
-/** Whatever else reaches the promise decides nothing; it must not stop the run for ever. */
+/** Anything else decides nothing, and must not stop the run. */
 export function readDecision(text: string): Decision {
   try {
     const value: unknown = JSON.parse(text)

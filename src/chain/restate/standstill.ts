@@ -20,7 +20,7 @@ export function openGates({ gates, chains }: Standstill): OpenGate[] {
   return [...gates.values(), ...[...chains.values()].flatMap((chain) => chain.gates)]
 }
 
-/** Nothing is decided ahead: only what somebody was asked about counts. */
+/** Only decisions about gates that were shown count. */
 export function isAbout(gates: readonly OpenGate[], decision: ApprovalRecord): boolean {
   return gates.some((gate) => answerOfGate(gate, decision) !== 'waiting')
 }

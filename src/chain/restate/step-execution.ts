@@ -10,9 +10,7 @@ import type { Sdk } from './client.ts'
 
 export type Acceptance =
   | { kind: 'accepted' }
-  /** It is refused wherever it comes from. */
   | { kind: 'refused'; code: 'skill-not-trusted' | 'sandbox-missing'; reason: string }
-  /** Another worker may have it. */
   | { kind: 'elsewhere'; reason: string }
 
 interface StepExecutionOptions {
@@ -26,7 +24,6 @@ interface StepExecutionOptions {
   /** How long a step is given back before it fails. */
   patienceMs: number
   defaultTimeoutMs: number
-  /** Bytes of one step's recorded result as JSON; more is a failure of the step. */
   resultLimit: number
   /** Aborted when this worker has no part in the invocation any more. */
   attempt: AbortSignal
@@ -99,7 +96,7 @@ export class StepExecution {
       const scope = AbortSignal.any([signal, attempt, limit.signal])
       const answer = await runner.run(call, { signal: scope })
       const durationMs = Math.round(clock.elapsed() - before)
-      // Nobody waits for it any more: another execution decides.
+      // Another execution decides.
       if (attempt.aborted) throw new Error('the server has turned to another worker')
       if (limit.over()) {
         const inVerification = answer.kind === 'output' && answer.endedInVerification === true
@@ -116,7 +113,7 @@ export class StepExecution {
   }
 
   async #giveBack(message: string, signal: AbortSignal): Promise<Outcome> {
-    // What runs beside it is finished first: giving back ends this worker's part in the run.
+    // Steps beside it finish first: giving back ends this worker's part in the run.
     while (this.#working.size > 0 && !signal.aborted) await Promise.allSettled(this.#working)
     if (signal.aborted) return { kind: 'cancelled' }
     this.#options.giveBack()
@@ -161,7 +158,7 @@ function finished(
   return { kind: 'finished', output, startedAt, durationMs }
 }
 
-/** A result that the server would not take must not stop the whole run for ever. */
+/** A result that the server refuses must not block the whole run. */
 function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   const bytes = Buffer.byteLength(JSON.stringify(outcome))
   if (bytes <= limit) return outcome
@@ -169,7 +166,6 @@ function bounded(outcome: FinishedOutcome, limit: number): FinishedOutcome {
   return finished(failedOutput('result-too-large', message), outcome.startedAt, outcome.durationMs)
 }
 
-/** Longest delay a timer of the platform takes. */
 const maxTimerMs = 2_147_483_647
 
 function timeLimit(ms: number): {

@@ -3,17 +3,14 @@ import { ChainError } from '../errors.ts'
 import { ask, refusal, RestateServerError, type ServerAddress } from './client.ts'
 import { handlerNames, type RunAnswer, type RunRequest, serviceName } from './protocol.ts'
 
-/** A run as the server knows it: which part of it (it is resumed as a further part). */
 export interface SubmittedRun {
   runId: string
-  /** From 1. */
   part: number
 }
 
 /**
- * Hands a run to the server; it continues from there without us. Submitting the same again changes
- * nothing.
- * @returns the id of the invocation.
+ * Hands a run to the server, which executes it independently of this process. Submitting it again
+ * changes nothing. Returns the ID of the invocation.
  */
 export async function submitRun(
   address: ServerAddress,
@@ -39,15 +36,14 @@ export async function submitRun(
   return body['invocationId']
 }
 
-/** How long a server may be away while we wait for it. */
 export const absenceMs = 120_000
 
-/** One request never waits longer, whatever stands between us and the server. */
+/** Time limit of one request, whatever stands between us and the server. */
 export const attachMs = 60_000
 
 /**
- * Waits for the end of a run; a server that is restarted is waited for.
- * @throws {RestateServerError} when it stays away, or the invocation was killed.
+ * Waits for the end of a run, also across a restart of the server. Throws {@link
+ * RestateServerError} when it stays away, or the invocation was killed.
  */
 export async function awaitRun(
   address: ServerAddress,
@@ -123,7 +119,7 @@ export function isAnswer(body: unknown): body is RunAnswer {
   return isRecord(body) && typeof body['planDigest'] === 'string' && isRecord(body['result'])
 }
 
-/** An invocation that failed for good is told as an error with a code of its own. */
+/** An invocation that failed for good is an error with a code of its own. */
 export function isVerdict(body: unknown): boolean {
   return isRecord(body) && typeof body['code'] === 'number' && typeof body['message'] === 'string'
 }

@@ -18,7 +18,7 @@ export async function lookAtWaiting(
   return isNotice(last?.value) ? { ...last.value, next: last.next } : undefined
 }
 
-/** Resolves when the run waits for a user, and not for the answer that was just given. */
+/** Resolves when the run waits for a user for something new. */
 export async function untilWaiting(
   address: ServerAddress,
   invocationId: string,

@@ -24,13 +24,10 @@ export interface WorkerOptions {
   workspace: string
   settings: Settings['run']
   host: string
-  /** 0 takes any free one. */
   port: number
   accept(step: PlannedStep): Acceptance
   report(): Pick<WorkerReport, 'skillrail' | 'skills' | 'clients'>
-  /** How long a step that no worker can execute is offered to all of them. */
   patienceMs: number
-  /** Bytes of one step's recorded result as JSON; more is a failure of the step. */
   resultLimit: number
   /** Public keys of the server; requests that it did not sign are refused. */
   identityKeys: readonly string[]
@@ -48,8 +45,8 @@ export interface Worker {
 }
 
 /**
- * Serves the interpreter to a Restate server.
- * @throws {ChainError} when the SDK is missing or the port is taken.
+ * Serves the interpreter to a Restate server. Throws {@link ChainError} when the SDK is missing or
+ * the port is taken.
  */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sdk = await loadSdk()
