@@ -15,15 +15,13 @@ export type AttemptsResult =
   | { ok: true; outcome: ToolOutcome; failures: readonly AttemptFailure[] }
   | {
       ok: false
-      /** The last answer, where it was one of a failure. */
       outcome?: ToolOutcome | undefined
-      /** At least one, in order. */
       failures: readonly AttemptFailure[]
       last: AttemptFailure
       because: (RetryDecision & { retry: false })['because']
     }
 
-/** Attempts a call until it succeeds, must not be repeated, or has been repeated often enough. */
+/** Attempts a call until it succeeds, must not be repeated, or its attempts are exhausted. */
 export async function attemptCall(
   call: () => Promise<ToolOutcome>,
   { replaySafe, waitsMs, signal, onRetry }: AttemptRules,
@@ -61,7 +59,6 @@ function cancelled(): ToolCallError {
   return new ToolCallError({ kind: 'cancelled', message, delivered: 'no' })
 }
 
-/** What went wrong, finer than what the connection can say: an answer may also be an error. */
 export type FailureKind =
   | CallFailure['kind']
   | 'permission-denied'
@@ -70,20 +67,17 @@ export type FailureKind =
   | 'not-found'
   /** The answer came and is larger than what is read. */
   | 'too-large'
-  /** Any other answer that is an error. */
   | 'execution'
 
 export interface RetrySettings {
   /** Milliseconds before the second, third … attempt: their number bounds the attempts. */
   waitsMs: readonly number[]
-  /** Tools that may be repeated, in the user's own word; `*` stands for any characters. */
   replaySafe: readonly string[]
   /** Tools that are never repeated; takes precedence. */
   neverReplay: readonly string[]
 }
 
 interface FailedAttempt extends Pick<AttemptFailure, 'kind' | 'delivered'> {
-  /** 1 for the first. */
   attempt: number
   replaySafe: boolean
   waitsMs: readonly number[]
@@ -106,8 +100,8 @@ const pointless: ReadonlySet<FailureKind> = new Set([
 ])
 
 /**
- * Whether a failed call is made again. What certainly never reached the server is; everything else
- * only when the tool may be repeated.
+ * Whether a failed call is made again: always when it never reached the server, otherwise only when
+ * the tool may be repeated.
  */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   if (pointless.has(failed.kind)) return { retry: false, because: 'pointless' }
@@ -150,8 +144,8 @@ const signs: readonly (readonly [FailureKind, RegExp])[] = [
 ]
 
 /**
- * The failure of an answer with `isError`, or with a text that says so; undefined for a good one. It
- * came back, so the call was delivered.
+ * The failure of an answer with `isError`, or with a text that says so; undefined for a good one.
+ * The call was delivered.
  */
 export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefined {
   if (!outcome.isError && !tellsFailure(outcome)) return undefined
@@ -160,8 +154,8 @@ export function classifyOutcome(outcome: ToolOutcome): AttemptFailure | undefine
 }
 
 /**
- * A call that was rejected. Thrown again: what is not a {@link ToolCallError}, and a refusal, which no
- * attempt changes.
+ * The failure of a rejected call. Rethrows what is not a {@link ToolCallError}, and a refusal,
+ * which no attempt changes.
  */
 export function classifyError(error: unknown): AttemptFailure {
   if (!(error instanceof ToolCallError) || error.exitCode === exitCode.refused) throw error
@@ -187,9 +181,9 @@ function errorText(outcome: ToolOutcome): string {
 }
 
 /**
- * Answers that say the call failed although their server sets no `isError`, by the beginning of
- * their text. Each row is the wording of a known server up to the cause, so that a page, a file or a
- * log which speaks of errors is none.
+ * Answers that are failures although their server sets no `isError`, by the beginning of their
+ * text. Each row is the wording of a known server up to the cause, so that a page or a log that
+ * mentions errors does not match.
  */
 const wordings: readonly RegExp[] = [
   // chrome-devtools-mcp: navigate_page
@@ -209,7 +203,6 @@ const wordings: readonly RegExp[] = [
 /** `# navigate_page response`, which some servers put above their answer. */
 const heading = /^# \w{1,100} response\n+/
 
-/** Whether the text of an answer is one of a failure. */
 export function tellsFailure({ content }: ToolOutcome): boolean {
   const [first] = content
   if (first?.type !== 'text') return false

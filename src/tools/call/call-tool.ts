@@ -25,14 +25,12 @@ import type { SchemaChecker } from './schema-checker.ts'
 import { suggestRecovery } from './failure-text.ts'
 
 /**
- * Calls a tool. The only way from Skillrail to a tool of a server: resolve, refuse what is
- * forbidden, check the parameters, pass the gate of workflows, call (again where that is safe),
- * check the answer, leave a trace. An answer that is an error, or none at all, is a report with
- * `status: 'error'`.
- *
- * @throws {ToolNotFoundError}, {InvalidParametersError}, {ToolRefusedError}: nothing was called
- * @throws {WorkflowPrerequisiteError} a required step failed; the tool itself was not called
- * @throws {ToolCallError} `cancelled`
+ * Calls a tool: the only way from Skillrail to a tool of a server. Resolves the name, refuses what
+ * is forbidden, checks the parameters, passes the workflow gate, calls (again where that is safe),
+ * checks the answer, logs. An answer that is an error, or no answer, is a report with `status:
+ * 'error'`. Nothing was called after {@link ToolNotFoundError}, {@link InvalidParametersError},
+ * {@link ToolRefusedError} and {@link WorkflowPrerequisiteError}; a cancellation throws {@link
+ * ToolCallError}.
  */
 export async function callTool(request: ToolRequest, context: CallContext): Promise<CallReport> {
   const { tool: summary, note } = await findNamedTool(request.tool, context)
@@ -80,7 +78,6 @@ async function leaveTrace(record: CallRecord, { log, note }: CallContext): Promi
   await afterwards(`The call of ${record.tool} is not in the log`, note, async () => log?.(record))
 }
 
-/** What is kept of a call after it was made never takes its result, or its error, away. */
 async function afterwards(
   what: string,
   note: CallContext['note'],
@@ -93,7 +90,7 @@ async function afterwards(
   }
 }
 
-/** @param delivery is told when a server may have acted on an attempt. */
+/** `delivery` is called when a server may have acted on an attempt. */
 async function attempt(
   tool: ToolDefinition,
   { category }: ToolSummary,
@@ -130,7 +127,7 @@ async function attempt(
     }
   }
 
-  /** What a server that was started anew knew before is gone: the gate is passed for each instance. */
+  /** A restarted server has lost its state, so the gate is passed for each instance. */
   async function once(): Promise<ToolOutcome> {
     const server = await context.servers.get(tool.server, { signal })
     const instance = server.instance()
@@ -183,7 +180,7 @@ async function reportOf(
   return { ...facts, status: 'error', outcome, failure, report, notes }
 }
 
-/** Calls prerequisites on the same path as every call, but for the gate. */
+/** Calls prerequisites like every call, but without the gate. */
 export function stepCaller(context: CallContext): StepCaller {
   return async (tool, params, signal = context.signal) => {
     const inner: CallContext = { ...context, gate: undefined, signal }
@@ -202,12 +199,11 @@ export function stepCaller(context: CallContext): StepCaller {
 
 type Finding = readonly [code: string, message: string]
 
-/** From this many bytes on the check of an answer has a time limit. */
 const largeAnswer = 65_536
 
 /**
- * What is wrong with an answer: parts that cannot be used, and what breaks the output schema that its
- * tool promised. It is a warning: the answer is there, and a user decides what it is worth.
+ * What is wrong with an answer: unusable parts, and violations of the output schema. These are
+ * warnings, since the answer is there.
  */
 async function checkOutput(
   { id, outputSchema }: ToolDefinition,

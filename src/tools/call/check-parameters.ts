@@ -9,10 +9,8 @@ import { InvalidParametersError, ToolRequestError } from './errors.ts'
 import type { SchemaChecker, SchemaProblem } from './schema-checker.ts'
 
 /**
- * Checks the parameters by the tool's own schema.
- *
- * @returns why they could not be checked, or undefined
- * @throws {InvalidParametersError} with everything that is missing or wrong
+ * Checks the parameters by the tool's own schema. Returns why they could not be checked, or
+ * undefined; throws {@link InvalidParametersError} with everything that is missing or wrong.
  */
 export async function checkParameters(
   tool: ToolDefinition,
@@ -27,7 +25,10 @@ export async function checkParameters(
   throw new InvalidParametersError(problemsText(tool, problems), problems, advice)
 }
 
-/** The call to complete, where something is missing; a misspelt name gives its value to the right one. */
+/**
+ * The call to complete, where something is missing; the value of a misspelt name goes to the right
+ * one.
+ */
 function adviceFor(
   tool: ToolDefinition,
   params: JsonObject,
@@ -53,8 +54,8 @@ function adviceFor(
 }
 
 /**
- * What the tool's schema says against parameters that are not complete yet: `later` are the paths of
- * values that an earlier answer will give. One line for each kind of problem; none where they fit.
+ * What the tool's schema says against incomplete parameters: `later` are the paths of values that
+ * an earlier answer will give. One line for each kind of problem.
  */
 export async function foreseenProblems(
   tool: ToolDefinition,
@@ -106,9 +107,9 @@ function problemLines(tool: ToolDefinition, problems: readonly SchemaProblem[]):
 }
 
 /**
- * A sentence for each parameter that the schema allows without knowing it, at any depth: often a
- * misspelt optional one, which the server would pass over in silence. Where a schema says itself that
- * it takes other names, only what looks misspelt.
+ * A sentence for each unknown parameter that the schema allows, at any depth: often a misspelt
+ * optional one, which the server would ignore. Where a schema takes other names explicitly, only
+ * those that look misspelt.
  */
 export function unknownParameters(tool: ToolDefinition, params: JsonObject): string[] {
   return unknownSentences(tool, params, false)
@@ -222,13 +223,11 @@ function typeText(schema: JsonObject): string {
   return [...new Set(options.map((option) => typeText(objectOf(option))))].join(' | ')
 }
 
-/** A longer value is not repeated. */
 const longestValue = 400
 
 /**
- * The command for a call that lacks something, ready to be completed: what is known as it is, and
- * `"<string>"` at the paths of what is missing. From a request or a server, so it is not yet safe to
- * print.
+ * The command for a call that lacks something, to be completed: known values as they are, and
+ * `"<string>"` at the paths of what is missing. Not yet safe to print.
  */
 export function callToComplete(
   tool: ToolDefinition,
@@ -277,11 +276,9 @@ export function parseParameters(json: string): JsonObject {
 }
 
 /**
- * Parameters as `name=value`, each value read as the tool's schema wants it; a name that comes twice
- * makes a list. What the schema does not know, and what cannot be read, stays text: the check of the
- * schema then shows the errors.
- *
- * @throws {ToolRequestError} for an argument without `=`
+ * Parameters as `name=value`, each read by the tool's schema; a repeated name makes a list. What
+ * the schema does not know stays text, so that its check shows the errors. Throws {@link
+ * ToolRequestError} for an argument without `=`.
  */
 export function readPairs(pairs: readonly string[], tool: ToolDefinition): JsonObject {
   const texts = new Map<string, string[]>()

@@ -8,7 +8,6 @@ import { isList } from './directive-text.ts'
 import type { ProposedCall, RequestWorld } from './do-request.ts'
 import { ToolRefusedError } from './errors.ts'
 
-/** What decides whether a call may be made. */
 export type ConsentWorld = Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
 
 export interface CallToAllow {
@@ -20,13 +19,10 @@ export interface CallToAllow {
 }
 
 /**
- * Lets the calls of a plan pass that were not asked for by their names: those that only read do; a
- * plan with any other needs a yes to the whole, before its first call. Where the request does not
- * name a path that is written to, the yes in advance does not count: an earlier answer may have put
- * it there.
- *
- * @returns whether somebody said yes
- * @throws {ToolRefusedError} without a yes, with all that would have been called
+ * Requires a yes to a plan with calls that may change something and were not asked for by name,
+ * before its first call. A yes in advance does not cover a path that the request does not name,
+ * since an earlier answer may have given it. Returns whether somebody said yes; throws {@link
+ * ToolRefusedError} without a yes, with all that would have been called.
  */
 export async function requireYes(
   calls: readonly CallToAllow[],
@@ -56,17 +52,14 @@ function proposed(
   return { tool, params, bindings, readOnly, unusual }
 }
 
-/** Says what a call would drop. */
 export function unplacedText(unplaced: readonly string[]): string {
   const list = unplaced.map((text) => JSON.stringify(text)).join(', ')
   return `The request says ${list}, which no parameter takes.`
 }
 
 /**
- * Looks at a call again once the answers of earlier steps are in its parameters: the yes was to what
- * the plan says, and a path that only an answer names needs one of its own.
- *
- * @throws {ToolRefusedError} without a yes
+ * Checks a call again once the answers of earlier steps are in its parameters: a path that only an
+ * answer names needs a yes of its own. Throws {@link ToolRefusedError} without it.
  */
 export async function requireNamedPaths(
   tool: ToolDefinition,
@@ -121,20 +114,17 @@ export function proposalText(plan: readonly ProposedCall[]): string {
 export interface PlanLine {
   tool: string
   params: JsonObject
-  /** The variable that keeps the answer. */
   outputAs?: string | undefined
-  /** Why it is called. */
   reason?: string | undefined
   /** Parameters that the answer of an earlier step gives. */
   bindings?: readonly { parameter: string; from: string }[] | undefined
   readOnly: boolean
-  /** What else there is to know. */
   facts?: readonly string[] | undefined
 }
 
 /**
- * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, as a user has to see
- * them before a yes. From a request, so it is not yet safe to print.
+ * `fs__read_file {"path":"a"} (reads)`: the tool with all of its parameters, for a user to approve.
+ * Not yet safe to print.
  */
 export function planLine(line: PlanLine): string {
   const { tool, params, outputAs, reason, bindings = [], readOnly, facts = [] } = line
@@ -150,14 +140,14 @@ export function planText(lines: readonly PlanLine[]): string {
 }
 
 /**
- * The first path in the parameters, at any depth, that the request does not name. A path is known by
- * the name of its parameter, or by its scheme `file:`; the members of a list have the list's name.
+ * The first path in the parameters, at any depth, that the request does not name. A path is known
+ * by the name of its parameter, or by the scheme `file:`; the members of a list have the list's
+ * name.
  */
 export function unnamedPath(params: JsonObject, request: string): string | undefined {
   return pathsIn('', params).find((path) => !isNamed(path, request))
 }
 
-/** Words at the end of a parameter's name, as `output_file`, `outputFiles` and `saveTo` have them. */
 const pathParameter =
   /(?:^|_)(?:path|file|file_?name|file_?path|path_?name|director(?:y|ie)|dir|folder|(?:save|write|export|download)_?(?:to|as))s?$/
 

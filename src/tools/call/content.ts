@@ -23,10 +23,8 @@ export interface SavePlace {
 }
 
 /**
- * Writes images, sounds and binary resources to new files that only the user can read (0600). An
- * existing file is never overwritten: the name gets a number.
- *
- * @throws {ToolError} `result-unsaved`
+ * Writes images, sounds and binary resources to new files with mode 0600. An existing file is never
+ * overwritten: the name gets a number. Throws {@link ToolError} `result-unsaved`.
  */
 export async function saveContent(
   outcome: ToolOutcome,
@@ -86,7 +84,7 @@ function unsaved(message: string): ToolError {
   })
 }
 
-/** False where something has that name already, be it a dangling link. */
+/** False where something has that name already, even a dangling link. */
 function writeNew(path: string, data: Uint8Array): boolean {
   try {
     writeFileSync(path, data, { flag: 'wx', mode: 0o600, flush: true })
@@ -128,8 +126,8 @@ function extensionOf(mimeType: string): string {
 }
 
 /**
- * The answer as a value for variables and `--json`: the structured content; else a single text, read
- * as JSON where it is an object or a list; else the text; else a list of what came.
+ * The answer as a value for variables and `--json`: the structured content; else a single text, as
+ * JSON where it is an object or a list; else a list of what came.
  */
 export function outcomeValue(
   outcome: ToolOutcome,

@@ -19,17 +19,15 @@ import type { ToolRanking } from './find-tool.ts'
 export interface CallContext {
   /** What is known of the tools; replaced by {@link CallContext.discover}. */
   index: CallIndex
-  /** Asks the servers what they have now. Called at most once in a context; undefined: never. */
+  /** Asks the servers for their tools now, at most once in a context; undefined: never. */
   discover?: ((signal: AbortSignal) => Promise<CallIndex>) | undefined
   /** Finds what an unknown id may mean; without it only the nearest names do. */
   ranking?: (() => Promise<ToolRanking>) | undefined
   servers: CallServers
   rules: (server: string) => ServerRules
-  /** Why a tool waits for a user's second look; undefined lets it pass. */
+  /** Why a tool is held back until a user accepts it; undefined lets it pass. */
   hold?: ((tool: ToolSummary) => { message: string; hint: string } | undefined) | undefined
-  /** What must come before a call; undefined for the calls that the gate itself makes. */
   gate?: CallGate | undefined
-  /** Where every call leaves its trace. */
   log?: ((record: CallRecord) => Promise<void>) | undefined
   retry: RetrySettings
   schemas: SchemaChecker
@@ -51,7 +49,6 @@ export interface CallServers {
 }
 
 export interface ServerRules {
-  /** Whether its annotations are believed. */
   trusted: boolean
   /** Names of tools, `*` for any characters. When it is there, only these are called. */
   allow?: readonly string[] | undefined
@@ -64,13 +61,13 @@ export interface CallGate {
   /** Throws when a required step failed; the tool is then not called. */
   pass(call: CallAtGate, callStep: StepCaller): Promise<void>
   /**
-   * What would come first, in as far as that is known before anything is called. Throws where the
-   * call would be refused. A gate without it cannot say.
+   * What would run first, as far as it is known before the call. Throws where the call would be
+   * refused.
    */
   foresee?: ((call: CallToForesee) => Promise<ForeseenGate | undefined>) | undefined
   /**
-   * Whether a workflow that binds would stand before the call if all of its tools were known: the
-   * servers are then asked once what they have, since a cache is anybody's file.
+   * Whether an enforcing workflow might match if all of its tools were known: the servers are then
+   * asked once, since the cache is untrusted.
    */
   lacks?: ((call: CallToForesee) => boolean) | undefined
   /** After the tool was called; `text` is the answer of a call that succeeded. */
@@ -81,9 +78,7 @@ export interface CallAtGate {
   tool: ToolDefinition
   category?: string | undefined
   params: JsonObject
-  /** What the user wrote; undefined for a bare call. */
   request?: string | undefined
-  /** The running instance of the tool's server. */
   instance: string
   signal: AbortSignal
 }
@@ -125,14 +120,12 @@ export interface CallRecord {
 export interface FailureReport {
   tool: string
   attempts: number
-  /** `Attempt 1: …`, one for each attempt. */
   errors: readonly string[]
   suggestion: string
 }
 
 interface CallFacts {
   tool: ToolDefinition
-  /** Canonical category, where the index knows one. */
   category?: string | undefined
   params: JsonObject
   attempts: number
@@ -147,7 +140,6 @@ export type CallReport = CallFacts &
     | { status: 'success'; outcome: ToolOutcome }
     | {
         status: 'error'
-        /** The answer, where it was one of a failure. */
         outcome?: ToolOutcome | undefined
         failure: {
           kind: FailureKind

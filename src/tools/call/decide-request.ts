@@ -11,36 +11,31 @@ import { stemOf } from '../../rank/words.ts'
 import type { Route } from '../route/route.ts'
 import type { CallIndex } from './context.ts'
 
-/** What a request comes to, for whoever shows it and for whoever carries it out. */
+/** The reading of a request, for showing it and for executing it. */
 export interface RequestDecision {
-  /** Of the whole request, with the decision and the tool that were come to. */
+  /** Of the whole request, with the final decision and tool. */
   route: Route
-  /** What would be called; undefined where there is a doubt, or where the schema is not known. */
+  /** The call; undefined where there is a doubt, or where the schema is not known. */
   proposal?: Proposal | undefined
 }
 
-/** Something that could be called for a request. */
 export interface Proposal {
-  /** What the request asks for; the steps before it only give it what it needs. */
+  /** What the request asks for; earlier steps only give its parameters. */
   tool: string
   steps: readonly PlannedCall[]
   missing: readonly string[]
-  /** What the request says and nothing took: without an answer to it nothing is called. */
   unplaced: readonly string[]
-  /** How many things the request asks for, one after the other. */
+  /** Number of things that the request asks for, one after the other. */
   parts: number
 }
 
-/** At most this many of the best candidates may be meant, however many are shown. */
+/** Maximum number of candidates that may be meant, however many are shown. */
 export const mostConsidered = 5
 
-/** From which part of the best score on a candidate is another reading, and one that is as good. */
+/** Parts of the best score from which a candidate is another reading, and one that is as good. */
 const nearEnough = { other: 0.5, asGood: 0.85 }
 
-/**
- * Decides a request of one clause or several: it is answered where every part of it is answered
- * without doubt. Pure.
- */
+/** Decides a request of one or several clauses: it is answered where every clause is. Pure. */
 export function decideRequest(
   request: string,
   routeOf: (text: string) => Route,
@@ -61,13 +56,12 @@ export function decideRequest(
   const decided = decideTool(request, whole, tools)
   const tool = sureTool(decided)
   if (tool === undefined) return { route: decided }
-  // One tool for a request of several parts does one of them; it must take all that is said.
+  // One tool for a request of several clauses must take all that is said.
   const proposal = proposeTool(request, tool, tools)
   if (clauses.length < 2 || proposal?.unplaced.length === 0) return { route: decided, proposal }
   return { route: { ...decided, decision: 'shortlist' } }
 }
 
-/** The plan for a request whose tool has been chosen. */
 export function proposeTool(request: string, tool: string, tools: PlanTools): Proposal | undefined {
   return proposalOf(planRequest([{ text: request, tool }], tools), 1)
 }
@@ -86,8 +80,8 @@ export function planTools(
 }
 
 /**
- * The one tool of a clause: by its name, by the words, or as the only candidate that takes all that
- * the request says. `list open issues` is not `list_pages`, which says nothing of issues.
+ * The one tool of a clause: by its name, by the router, or as the only candidate that takes all
+ * that the request says.
  */
 function decideTool(request: string, route: Route, tools: PlanTools): Route {
   if (route.decision === 'ask' || route.named.length > 0) return route
@@ -119,7 +113,7 @@ function takesAll({ steps }: RequestPlan): boolean {
 
 /**
  * The only candidate that can be called with all that is said, unless a better one only lacks a
- * value. Of several, the one whose name the request says word for word.
+ * value. Of several, the one whose name the request says literally.
  */
 function onlyComplete(
   request: string,

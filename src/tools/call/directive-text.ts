@@ -7,7 +7,6 @@ import type { JsonObject } from '../model.ts'
 export interface ToolStep {
   tool: string
   params: JsonObject
-  /** The variable that keeps the answer; chains only. */
   outputAs?: string | undefined
   /** Notes on how it was written, such as keys that mean nothing. */
   notes?: readonly string[] | undefined
@@ -20,7 +19,7 @@ export type DirectiveReading =
   | { kind: DirectiveKind; steps: readonly ToolStep[] }
   | { kind: 'broken'; directive: DirectiveKind; message: string }
 
-/** A word and a colon right before a list; nothing else in prose is meant as a directive. */
+/** A word and a colon right before a list; anything else in prose is not a directive. */
 const directive = /(?<![A-Za-z0-9_])(BATCH|CHAIN):\s*(?=\[)/g
 
 /** Finds `BATCH: […]` or `CHAIN: […]` anywhere in a text. */
@@ -69,7 +68,6 @@ function readSteps(json: string, kind: DirectiveKind): DirectiveReading {
   return { kind, steps }
 }
 
-/** The step, or what is wrong with it. */
 function readStep(item: JsonValue, kind: DirectiveKind): ToolStep | string {
   if (!isObject(item)) return 'must be an object such as {"tool": "name", "params": {}}'
   const { tool, params = {}, output_as: outputAs } = item
@@ -126,7 +124,6 @@ function endOfString(text: string, start: number): number | undefined {
   return undefined
 }
 
-/** A JSON object that stands in a text, with its place. */
 export interface JsonInText {
   start: number
   /** Exclusive. */
@@ -142,7 +139,6 @@ export function jsonObjectsIn(text: string): readonly JsonInText[] {
   return readJsonIn(text).objects
 }
 
-/** What was read of a text. */
 interface JsonReading {
   objects: readonly JsonInText[]
   /** Exclusive. Behind it may be JSON that was not tried: there no word counts as one of the text. */
@@ -170,8 +166,8 @@ const beginning = /^[{[]\s*["{[]/
 const fence = /^```\w{0,10}\s([\s\S]*)```$/
 
 /**
- * Whether a text is objects and lists of JSON and nothing beside them, be they well-formed or not:
- * their strings are data of somebody, and no words of whoever wrote the text.
+ * Whether a text is JSON objects and lists alone, well-formed or not: their strings are data, not
+ * words of a request.
  */
 export function isOnlyJson(text: string): boolean {
   let rest = text.trim()

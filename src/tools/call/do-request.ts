@@ -29,10 +29,9 @@ import {
 } from './steps.ts'
 
 /**
- * Carries a request in words out. What may change something needs a yes; what is not sure is asked
- * for, or given back as `unsure`.
- *
- * @throws {ToolRefusedError}, and what {@link understandRequest} and `callTool` throw
+ * Executes a request in words. What may change something needs a yes; what is unclear is asked for,
+ * or returned as `unsure`. Throws {@link ToolRefusedError}, and what {@link understandRequest} and
+ * `callTool` throw.
  */
 export async function doRequest(request: string, world: RequestWorld): Promise<RequestAnswer> {
   const meaning = await understandRequest(request, world)
@@ -100,7 +99,7 @@ async function doRouted(
     if (open !== undefined) {
       const names = [...new Set(open.missing)]
       tried.push({ tool, why: `it needs ${names.join(', ')}` })
-      // What is not said makes no tool the wrong one: it is asked for.
+      // A missing value does not make the tool wrong: it is asked for.
       if (tool === proposal.tool) return { ...unsaid(open, world.context.index), route, tried }
       break
     }
@@ -120,12 +119,11 @@ async function doRouted(
   return { kind: 'unsure', reason: tried[0]?.why ?? '', route, tool: proposal.tool, tried }
 }
 
-/** A candidate counts as another reading of the request from this part of the best score on. */
 const nearEnough = 0.5
 
 /**
  * The chosen tool, then at most two others of its server that fit nearly as well. A request of
- * several parts has one reading: another tool would do one part of it and pass for the whole.
+ * several clauses has one reading, since another tool would do one of them only.
  */
 function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallIndex): string[] {
   if (parts > 1) return [tool]
@@ -137,7 +135,6 @@ function readings({ candidates }: Route, { tool, parts }: Proposal, index: CallI
   return [...new Set([tool, ...near.map((one) => one.tool)])].slice(0, 3)
 }
 
-/** What a request in words asks for. */
 export type RequestMeaning =
   | { kind: 'batch'; steps: readonly ToolStep[] }
   | { kind: 'chain'; steps: readonly ToolStep[] }
@@ -149,9 +146,8 @@ export type RequestMeaning =
 /**
  * Reads a request by the decision tree of the seed: `BATCH:` or `CHAIN:`, an id of a tool in the
  * text, else the router and the plan for what it found. Calls no tool; may ask a user which one.
- *
- * @throws {ToolRequestError} for what is broken or JSON alone, {@link ToolNotFoundError} for an id alone that no
- * server has
+ * Throws {@link ToolRequestError} for broken input or JSON alone, {@link ToolNotFoundError} for an
+ * id that no server has.
  */
 export async function understandRequest(
   request: string,
@@ -269,7 +265,6 @@ function plainCall(tool: string, name: string, params: PlannedCall['params']): P
 export interface ProposedCall {
   tool: ToolDefinition
   params: JsonObject
-  /** Parameters that the answer of an earlier step gives. */
   bindings: readonly { parameter: string; from: string }[]
   readOnly: boolean
   /** Why a yes in advance is not enough; undefined where it is. */
@@ -281,9 +276,8 @@ export interface RequestWorld {
   context: CallContext
   /** Routes the request, or a clause of it, over the tools of an index. Asked again after a discovery. */
   router: (index: CallIndex) => Promise<(text: string) => Route>
-  /** The user said yes to everything in advance (`--yes`). */
   yes: boolean
-  /** What to do about a missing yes; default: to say it at a terminal, or in advance. */
+  /** How to give a missing yes; default: at a terminal, or in advance. */
   toAllow?: string | undefined
   /** Asks a user; undefined where no user can be asked. */
   person?:
@@ -293,8 +287,8 @@ export interface RequestWorld {
         /** The id of the chosen tool; undefined for none of them. */
         choose(candidates: Route['candidates']): Promise<string | undefined>
         /**
-         * The text for a missing parameter, empty or undefined for none. `problem` says why the text
-         * that was given before does not do.
+         * The text for a missing parameter, empty or undefined for none. `problem` says why an
+         * earlier text was refused.
          */
         provide(
           tool: ToolDefinition,
@@ -318,7 +312,6 @@ export type RequestAnswer =
   | { kind: 'chain'; result: ChainResult }
   | {
       kind: 'called'
-      /** In order; the last one failed where `status` is `error`. */
       calls: readonly { call: PlannedCall; report: CallReport }[]
       status: 'success' | 'error' | 'cancelled'
       /** Tools that a cancellation stopped or did not let begin. */
@@ -329,16 +322,12 @@ export type RequestAnswer =
     }
   | {
       kind: 'unsure'
-      /** What it was about, in a sentence. */
       reason: string
       route?: Route | undefined
       tool?: string | undefined
       missing?: readonly string[] | undefined
-      /** What the request says and no parameter of the tool takes. */
       unplaced?: readonly string[] | undefined
-      /** What was understood. */
       params?: JsonObject | undefined
-      /** The command to complete, where parameters are missing. */
       complete?: string | undefined
       tried: readonly { tool: string; why: string }[]
     }

@@ -16,7 +16,7 @@ export class ToolNotFoundError extends ToolError {
   override readonly exitCode: ExitCode = exitCode.notFound
 }
 
-/** The parameters are not what the tool's schema wants; nothing was called. */
+/** The parameters violate the tool's schema; nothing was called. */
 export class InvalidParametersError extends ToolError {
   readonly problems: readonly SchemaProblem[]
 

@@ -3,7 +3,6 @@ import type { ToolDefinition, ToolSummary } from '../model.ts'
 import type { CallContext } from './context.ts'
 import { ToolNotFoundError, ToolRequestError } from './errors.ts'
 
-/** What an id or a name was found to mean. */
 interface FoundTool {
   tool: ToolSummary
   /** A note where the name was not written as the tool's own. */
@@ -11,15 +10,14 @@ interface FoundTool {
 }
 
 /**
- * The tool that an id or a name means, if need be after asking the servers once.
- *
- * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ * The tool that an id or a name means, after asking the servers once where needed. Throws {@link
+ * ToolNotFoundError} with suggestions, {@link ToolRequestError} for an ambiguous name.
  */
 export async function findTool(id: string, context: CallContext): Promise<ToolSummary> {
   return (await findNamedTool(id, context)).tool
 }
 
-/** The same with the note that the answer of a call bears. */
+/** The same with a note for the answer of a call. */
 export async function findNamedTool(id: string, context: CallContext): Promise<FoundTool> {
   if (resolveTool(id, context.index).kind === 'unknown') await discoverOnce(context)
   const isUnknown = resolveName(id, context.index).kind === 'unknown'
@@ -27,9 +25,8 @@ export async function findNamedTool(id: string, context: CallContext): Promise<F
 }
 
 /**
- * The tool that a name means among those that are known.
- *
- * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ * The tool that a name means among the known ones. Throws {@link ToolNotFoundError} with
+ * suggestions, {@link ToolRequestError} for an ambiguous name.
  */
 export function namedTool(
   name: string,
@@ -51,7 +48,6 @@ export function namedTool(
   }
 }
 
-/** The error for a bare name that several servers have. */
 export function ambiguousName(name: string, candidates: readonly string[]): ToolRequestError {
   return new ToolRequestError({
     code: 'tool-ambiguous',
@@ -88,12 +84,10 @@ export async function discoverOnce(context: CallContext): Promise<boolean> {
   return true
 }
 
-/** What a tool is found by. */
 type Named = Pick<ToolSummary, 'id' | 'name'>
 
 type ToolResolution<Tool extends Named> =
   | { kind: 'found'; tool: Tool }
-  /** A bare name that several servers have. */
   | { kind: 'ambiguous'; candidates: readonly string[] }
   | { kind: 'unknown' }
 
@@ -101,9 +95,9 @@ type ToolResolution<Tool extends Named> =
 const clientPrefix = /^(?:mcp__|MetaMCP__?)+/i
 
 /**
- * The tool that an id or a name means: `SERVER__TOOL` as the registry has it, behind the prefixes of
- * other clients (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, in another case or with the
- * characters that clients replace by `_`, and a bare name where one server alone has it.
+ * The tool that an id or a name means: `SERVER__TOOL`, also behind the prefixes of other clients
+ * (`MetaMCP_SERVER__TOOL`, `mcp__SERVER__TOOL`), as `SERVER:TOOL`, in another case or with
+ * characters that clients replace by `_`, and a bare name that one server alone has.
  */
 export function resolveTool<Tool extends Named>(
   id: string,
@@ -126,7 +120,7 @@ export function resolveTool<Tool extends Named>(
   if (others.length > 0) {
     return { kind: 'ambiguous', candidates: [tool, ...others].map((candidate) => candidate.id) }
   }
-  // Of several that differ in their spelling alone none is the one that was meant.
+  // Tools that differ in their spelling alone are ambiguous.
   const isRival = (other: Tool): boolean =>
     other !== tool &&
     loosely(other.id) === loosely(tool.id) &&
@@ -136,9 +130,8 @@ export function resolveTool<Tool extends Named>(
 }
 
 /**
- * The tool that an id or a name means, if need be when `-`, `_`, `.`, `:`, `/` and case count as the same:
- * `get_sum` where the tool is `get-sum`, `github/get_issue` for `github__get_issue`. Whoever takes a
- * name from a user asks this one.
+ * The same, also where `-`, `_`, `.`, `:`, `/` and case differ: `get_sum` for `get-sum`,
+ * `github/get_issue` for `github__get_issue`. For names that a user gave.
  */
 export function resolveName<Tool extends Named>(
   id: string,
@@ -162,7 +155,7 @@ export function resolveLoosely<Tool extends Named>(
   return others.length > 0 ? undefined : tool
 }
 
-/** As its server writes it, but for the characters that clients replace. */
+/** As its server writes it, except for characters that clients replace. */
 function isWrittenSo({ id, name }: Named, written: string): boolean {
   const plain = [written, written.replace(':', '__')].map(replaced)
   return plain.includes(replaced(id)) || plain.includes(replaced(name))
@@ -183,7 +176,7 @@ function replaced(text: string): string {
 /** Positions of tools by the letters and digits of their ids and names. */
 const positions = new WeakMap<readonly Named[], ReadonlyMap<string, readonly number[]>>()
 
-/** The tools whose id or name can be this one: every other comparison is stricter. */
+/** The tools whose id or name can match: every other comparison is stricter. */
 function nearbyTools<Tool extends Named>(id: string, tools: readonly Tool[]): Tool[] {
   const known = positions.get(tools) ?? positionsOf(tools)
   positions.set(tools, known)
@@ -208,11 +201,11 @@ function letters(text: string): string {
   return fold(text).replaceAll(/[-_]+/g, '-')
 }
 
-/** Ranks tools by what a text means; the router, where there is one. */
 export type ToolRanking = (text: string) => readonly string[]
 
 /**
- * The ids of at most five tools that may have been meant: the nearest names, then what `rank` finds, then the tools of its server, up to three. None where nothing is near.
+ * The ids of at most five tools that may have been meant: the nearest names, then what `rank`
+ * finds, then tools of its server, up to three.
  */
 export function suggestTools(
   id: string,
@@ -231,7 +224,6 @@ export function suggestTools(
   return [...new Set(all)].slice(0, close.length > 2 ? 5 : 3)
 }
 
-/** The seed's error for an id that no server has. */
 export function toolNotFound(
   id: string,
   tools: readonly ToolSummary[],
@@ -240,7 +232,6 @@ export function toolNotFound(
   return notFound(`Error: Tool not found: ${id}`, 'confirm the intended tool', id, tools, rank)
 }
 
-/** The scenario's error for a passthrough that names no tool. */
 export function passthroughNotFound(
   id: string,
   tools: readonly ToolSummary[],
@@ -279,7 +270,6 @@ function serverOf(id: string, tools: readonly ToolSummary[]): string | undefined
   return beginning.toSorted((a, b) => b.length - a.length)[0]
 }
 
-/** The nearest, then the nearest of the rest, at most three. */
 function nearestSome(
   word: string,
   tools: readonly ToolSummary[],

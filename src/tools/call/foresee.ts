@@ -14,7 +14,6 @@ export interface ForeseenCall {
   params: JsonObject
   outputAs?: string | undefined
   readOnly: boolean
-  /** References to what no earlier step keeps. */
   unknown: readonly string[]
   /** What the tool's schema refuses, whatever the earlier answers will be. */
   problems: readonly string[]
@@ -22,9 +21,8 @@ export interface ForeseenCall {
 }
 
 /**
- * What would be called for a batch or a chain.
- *
- * @throws {ToolNotFoundError}, {ToolRequestError}
+ * What would be called for a batch or a chain. Throws {@link ToolNotFoundError}, {@link
+ * ToolRequestError}.
  */
 export async function foreseeSteps(
   kind: DirectiveKind,
@@ -51,11 +49,9 @@ export async function foreseeSteps(
   return calls
 }
 
-/** What stands before a call that is not made: what the real one would say first. */
+/** What the gate would say first about a call that is not made. */
 export interface ForeseenGuard {
-  /** The steps of a workflow that would run before it. */
   before?: ForeseenGate | undefined
-  /** Why it would be refused. */
   refused?: ToolRefusedError | undefined
 }
 
@@ -80,8 +76,8 @@ export async function foreseeGuard(
 }
 
 /**
- * What the schema of its tool says of a call. `later`: the paths of values that an earlier answer will
- * give. `notes`: parameters that it allows without knowing them.
+ * What the schema of its tool says of a call. `later`: the paths of values that an earlier answer
+ * will give. `notes`: parameters that it allows without knowing them.
  */
 export async function foreseeCall(
   tool: ToolDefinition,

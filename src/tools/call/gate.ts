@@ -25,7 +25,6 @@ interface ProjectGateOptions {
   runtime: Runtime
   workspaceTrust: Settings['workspaceTrust']
   workflows: readonly WorkflowDefinition[]
-  /** What was wrong with the files of workflows. */
   diagnostics: readonly Diagnostic[]
   session: SessionStore
   /** Read at every call: discovery may replace it. */
@@ -39,9 +38,8 @@ interface ProjectGateOptions {
 }
 
 /**
- * The gate that everything which calls a project's tools stands behind: its workflows act only as
- * far as the project is trusted, and while one of them cannot be read nothing is called, since it
- * may be the one that forbids the call.
+ * The gate before every call of a project's tools. Its workflows act only as far as the project is
+ * trusted; while one of them cannot be read nothing is called, since it may forbid the call.
  */
 export function projectGate(options: ProjectGateOptions): CallGate {
   const { project, runtime, workspaceTrust, workflows, diagnostics, session, note } = options
@@ -90,7 +88,7 @@ export function projectGate(options: ProjectGateOptions): CallGate {
   }
 }
 
-/** A file of the tool cache that cannot be read at all is made anew by a refresh. */
+/** A tool cache that cannot be read is made again by a refresh. */
 function unreadable({ code, path, line }: Diagnostic, project: string): ToolRefusedError {
   const at = line === undefined ? path : `${path}:${line}`
   const isUnreadable = code === 'workflows-syntax' || code.startsWith('file-')
@@ -117,7 +115,6 @@ export function requireTrusted(
   throw new ToolRefusedError({ code: 'workflow-not-trusted', message, hint: block.hint })
 }
 
-/** What is not done yet. */
 const openStatuses: ReadonlySet<StepStatus> = new Set(['run', 'waits', 'blocked'])
 
 function foreseenStep({ step, tool, id, params, required }: PlannedStep): ForeseenStep {
@@ -132,8 +129,8 @@ export function gatedCall(call: CallToForesee & Partial<CallAtGate>): GatedCall 
 }
 
 /**
- * @throws {ToolRefusedError} for a call that a workflow stood before which is gone, and for every call
- *   where it is not known what is gone.
+ * Throws {@link ToolRefusedError} for a call that a removed workflow matched, and for every call
+ * where it is not known what was removed.
  */
 export function refuseWithoutGone(
   call: CallToForesee,
@@ -150,7 +147,7 @@ export function refuseWithoutGone(
   const gated = gatedCall(call)
   const first = matchWorkflows(gated, accepted, installed).matched
   const now = matchWorkflows(gated, loaded, installed).matched
-  // The one that came first as accepted, where another has come before it.
+  // The accepted one that came first, where another now precedes it.
   const overtaken = first === undefined || isSameWorkflow(first, now) ? undefined : first
   const missing =
     workflows.find((workflow) => {
@@ -165,29 +162,23 @@ export function refuseWithoutGone(
   })
 }
 
-/**
- * How far the workflows of a project are those that were accepted. Everything is read once, when it
- * is asked for.
- */
+/** How far the workflows of a project are those that were accepted. Read once, on demand. */
 export interface WorkflowTrust {
   /**
-   * Why the workflows of a file may make no calls; undefined: they may. The file may have held other
-   * bytes when it was loaded than it holds now, so what was loaded is compared too.
+   * Why the workflows of a file may make no calls; undefined: they may. What was loaded is compared
+   * too, since the file may have changed in between.
    */
   blockOf(path: string): ServerBlock | undefined
   gone(): GoneWorkflows
 }
 
 /**
- * What a project's workflows were when its workspace was trusted, and are not any more. Nothing where
- * the caller vouches for the workspace, or nobody does.
+ * Workflows that were accepted and are gone. Empty where the caller vouches for the workspace, or
+ * nobody does.
  */
 export interface GoneWorkflows {
-  /** Everything that was accepted, in its order, as it was then. */
   accepted: readonly WorkflowDefinition[]
-  /** Everything that was read now. */
   loaded: readonly WorkflowDefinition[]
-  /** Definitions that would act, and were removed, changed or hidden behind another of their name. */
   workflows: readonly WorkflowDefinition[]
   /** A file that is not as accepted, and whose accepted text was not kept. */
   unknown: string | undefined
@@ -225,7 +216,7 @@ export function workflowTrust(
     gone: () => (gone ??= goneFrom(project, acceptedTexts(), loaded)),
   }
 
-  /** As it lies there, where it is what was accepted; else as it was kept. */
+  /** The file, where it is what was accepted; else the kept text. */
   function textOf(accepted: AcceptedPart, path: string): string | undefined {
     const now = trust()
       .now()
@@ -236,7 +227,7 @@ export function workflowTrust(
   }
 }
 
-/** The text of every file that was accepted, by path; undefined where nobody has it any more. */
+/** The text of every accepted file by path; undefined where it was not kept. */
 type AcceptedTexts = ReadonlyMap<string, string | undefined>
 
 function isWorkflow({ kind }: Pick<AcceptedPart, 'kind'>): boolean {
@@ -264,7 +255,7 @@ function isAsLoaded(
     .every((workflow) => isSameWorkflow(workflow, accepted.get(workflow.name)))
 }
 
-/** Whoever can change a project can also take a workflow away: what was accepted stays in force. */
+/** Whoever can change a project can remove a workflow: what was accepted stays in force. */
 function goneFrom(
   project: string,
   texts: AcceptedTexts,

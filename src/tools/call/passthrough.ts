@@ -10,7 +10,6 @@ export type PassthroughReading =
   | {
       kind: 'tool'
       tool: ToolSummary
-      /** As it was written. */
       written: string
       /** The JSON beside the name; undefined where there is none. */
       params: JsonObject | undefined
@@ -19,15 +18,14 @@ export type PassthroughReading =
   | { kind: 'unknown'; written: string }
   | { kind: 'broken'; written: string; message: string }
 
-/** The beginning of a text that is a name and nothing else but a verb before it. */
+/** A text that is a name alone, with at most a verb before it. */
 const nameAlone =
   /^\s*(?:(?:please\s+)?(?:use|call|run|execute|invoke)\s+)?(?:the\s+tool\s+)?[`"']?([A-Za-z][A-Za-z0-9_.:-]{1,255})[`"']?/i
 
 /**
- * Finds the call of a tool in a text, which then is made without routing: the first token with `__`
- * that the registry knows, also behind the prefixes of other clients, or any name of a tool that has
- * its parameters in JSON beside it. Other words with `__`, such as `__init__.py`, are prose. `find` may
- * know names that are spelt in another way.
+ * Finds the call of a tool in a text, which is then made without routing: the first token with `__`
+ * that is known, or any name of a tool with its parameters in JSON beside it. Other words with
+ * `__`, such as `__init__.py`, are prose. `find` may know other spellings.
  */
 export function parsePassthrough(
   text: string,
@@ -44,7 +42,7 @@ export function parsePassthrough(
     return tool.id === first.tool.id && !(reading.ok && reading.value === undefined)
   })
   const { tool, written, reading, isBare } = call
-  // What else such a request asks for is found by routing its clauses.
+  // The rest of such a request is found by routing its clauses.
   if (isBare && splitClauses(text, index.tools).length > 1) return { kind: 'none' }
   if (!reading.ok) return { kind: 'broken', written, message: reading.message }
   const other = named.find((one) => one.tool.id !== tool.id)
@@ -76,9 +74,8 @@ function loneName(text: string): string | undefined {
 
 interface CalledTool {
   tool: ToolSummary
-  /** Without the punctuation around it. */
   written: string
-  /** Not an id: only what stands beside it makes it a name. */
+  /** Not an id: only the JSON beside it makes it a name. */
   isBare: boolean
   reading: ParamsReading
 }
@@ -140,14 +137,12 @@ function paramsOf(
 /** A second object right behind the first. */
 const another = /^[\s`,]*(?:and\s+)?\{\s*["}]/i
 
-/** A word of a text that may name a tool, and the parameters beside it. */
 interface WrittenName {
   /** As it stands there, with the punctuation that may end its sentence. */
   token: string
   start: number
   /** Where the JSON behind it begins, readable or not. */
   opening?: number | undefined
-  /** The JSON object before it. */
   before?: JsonInText | undefined
 }
 
@@ -160,8 +155,8 @@ const longestToken = 1000
 const widestGap = 120
 
 /**
- * What may stand between a name and its parameters: a quote, `with params:`, a code fence, `(`. Like
- * the next two it is for texts of which every gap is one blank: of many it would try each division.
+ * What may stand between a name and its parameters: a quote, `with params:`, a code fence, `(`.
+ * Like the next two it expects single blanks, to stay linear.
  */
 const behind =
   /^[`"']? ?(?:with )?(?:the )?(?:following )?(?:json )?(?:params|parameters|arguments|args|input|json)? ?[:=,]? ?(?:```[a-z0-9]{0,10} ?)?[`"'(]? ?$/i
@@ -177,9 +172,8 @@ const calls = /(?:use|call|run|execute|invoke|tool) [`"']?$|[`"']$/i
 const isSeveralWords: RegExp = /[A-Za-z0-9][_.:-]+[A-Za-z0-9]|[a-z0-9][A-Z]/
 
 /**
- * The words outside of JSON that may name a tool: those with `__` or `:` in them, and those that
- * stand beside a JSON object, as a call is written. Beside JSON a word like any other is a name only
- * where nothing else can be meant.
+ * The words outside of JSON that may name a tool: those with `__` or `:`, and those beside a JSON
+ * object. Of those an ordinary word is a name only where it is unambiguous.
  */
 export function writtenNames(text: string): WrittenName[] {
   const { objects, end: readTo } = readJsonIn(text)

@@ -5,9 +5,8 @@ import type { CallContext } from './context.ts'
 import { ToolRefusedError } from './errors.ts'
 
 /**
- * Refuses a tool that its server's configuration does not allow, and one that is held back.
- *
- * @throws {ToolRefusedError}
+ * Refuses a tool that its server's configuration does not allow, and one that is held back. Throws
+ * {@link ToolRefusedError}.
  */
 export function refuseForbidden(tool: ToolSummary, context: CallContext): void {
   const { allow, deny } = context.rules(tool.server)
@@ -31,8 +30,8 @@ export function refuseHeld(tool: ToolSummary, context: CallContext): void {
 }
 
 /**
- * Whether a call may be made again after it may have had its effect: the user's word first, then
- * the hints of a trusted server, then a verb that only reads.
+ * Whether a call may be made again after it may have had its effect: the user's settings first,
+ * then the hints of a trusted server, then a verb that only reads.
  */
 export function isReplaySafe(
   tool: Pick<ToolDefinition, 'id' | 'name' | 'annotations'>,

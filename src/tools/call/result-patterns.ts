@@ -4,7 +4,6 @@ import { type CallFacts, sizeOf } from './summarise-facts.ts'
 /** How the results of one kind of tool are summarised. */
 interface ResultPattern {
   applies: (facts: CallFacts) => boolean
-  /** What succeeded. */
   success: (facts: CallFacts) => string
   /** Lines after it; those without a value are left out. */
   lines: (facts: CallFacts) => Readonly<Record<string, string | undefined>>
@@ -180,7 +179,6 @@ function textParameter({ params }: CallFacts, name: RegExp): string | undefined 
   return undefined
 }
 
-/** The first different matches of a pattern's group. */
 function found({ text }: CallFacts, pattern: RegExp, most: number): string {
   const matches = [...text.matchAll(pattern)].map(([, match = '']) => match)
   return [...new Set(matches)].slice(0, most).join(', ')

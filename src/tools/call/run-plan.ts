@@ -19,7 +19,6 @@ type PlanOutcome =
       kind: 'called'
       status: 'success' | 'error' | 'cancelled'
       calls: { call: PlannedCall; report: CallReport }[]
-      /** Whether somebody said yes. */
       confirmed: boolean
       /** Tools that a cancellation stopped or did not let begin. */
       cancelled?: readonly string[] | undefined
@@ -40,10 +39,9 @@ const wrongChoice: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Calls the steps of a plan in order, each with what the earlier ones gave, until one fails or the
- * whole is cancelled. What needs a yes gets it for the whole plan, or nothing is called.
- *
- * @throws {ToolRefusedError}, and what `callTool` throws where nothing was done before
+ * Calls the steps of a plan in order, each with the answers of earlier ones, until one fails or the
+ * plan is cancelled. A yes covers the whole plan. Throws {@link ToolRefusedError}, and what
+ * `callTool` throws before anything was done.
  */
 export async function runPlan(
   steps: readonly PlannedCall[],
@@ -114,10 +112,9 @@ function unboundText({
   return `${parameter} is not clear from the answer of ${from}${choice}`
 }
 
-/** A plan with what a user gave. */
 interface FilledPlan {
   steps: readonly PlannedCall[]
-  /** The step whose parameters stayed missing, with what is known; the plan cannot be carried out. */
+  /** The step whose parameters stayed missing: the plan cannot be executed. */
   open?: PlannedCall | undefined
 }
 
@@ -173,7 +170,7 @@ function problemOf(
     : `${name} cannot be ${text.trim().slice(0, 80)}: ${kind} is needed.`
 }
 
-/** A value that was said is never dropped: nothing is called, unless a user sees it and says yes. */
+/** A value that was said is never dropped: without a yes nothing is called. */
 export function droppedIn(
   steps: readonly PlannedCall[],
   { context, person }: RequestWorld,
@@ -193,7 +190,6 @@ export function droppedIn(
   }
 }
 
-/** What is given back when something stays missing, with the command to complete. */
 export function unsaid(
   { tool, params, missing, unplaced, bindings }: PlannedCall,
   index: CallIndex,

@@ -6,9 +6,7 @@ import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject } from '../model.ts'
 import { schemaSentence } from './check-parameters.ts'
 
-/** One way in which a value is not what its schema says. */
 export interface SchemaProblem {
-  /** The names on the way to the value: `['filter', 'labels', '0']`. */
   path: readonly string[]
   kind: 'missing' | 'unknown' | 'wrong'
   message: string
@@ -19,7 +17,6 @@ type SchemaVerdict =
   /** The schema itself is at fault; its server has the last word then. */
   | { checked: false; reason: string }
 
-/** Checks values against JSON Schemas of servers. Schemas are compiled once and kept. */
 export interface SchemaChecker {
   /** `isLarge`: the value came from outside and may have any size. */
   check(schema: JsonObject, value: JsonValue, isLarge?: boolean): Promise<SchemaVerdict>
@@ -33,9 +30,9 @@ interface SchemaLimits {
 }
 
 /**
- * A checker for draft-07 and 2020-12, by `$schema` (2020-12 without one, as MCP says). Nothing is
- * ever fetched: a `$ref` that leads out of the schema makes it unusable. Loads the schema library
- * when it is first used.
+ * A checker for draft-07 and 2020-12, by `$schema` (default 2020-12, as MCP says). Nothing is
+ * fetched: a `$ref` that leads out of the schema makes it unusable. Loads the schema library when
+ * it is first used.
  */
 export function createSchemaChecker(limits: SchemaLimits = {}): SchemaChecker {
   const { mostCharacters = 1_000_000, limitMs = 1000 } = limits
@@ -62,8 +59,8 @@ type CompiledSchema =
   | { ok: false; reason: string }
 
 /**
- * Keywords whose evaluation can take more time than the sizes of schema and value let expect:
- * backtracking patterns, comparing all items, references that go round.
+ * Keywords whose evaluation can take more than linear time: backtracking patterns, comparing all
+ * items, cyclic references.
  */
 const costly =
   /"(?:pattern|patternProperties|uniqueItems|\$ref|\$dynamicRef|\$recursiveRef|format)":/
@@ -139,8 +136,8 @@ async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compile
     import('ajv/dist/2020.js'),
     import('ajv-formats'),
   ])
-  // A fresh one for every schema: what one schema names cannot be referred to from another.
-  // `validateSchema` would compile the whole meta-schema; a keyword of a wrong type is found anyway.
+  // A fresh one for every schema, so that none can refer to another. `validateSchema` would compile
+  // the whole meta-schema.
   const options = {
     strict: false,
     allErrors: true,
@@ -157,8 +154,8 @@ async function importLibraries(): Promise<{ draft7: Compiler; draft2020: Compile
 type BoundedAnswer<T> = { inTime: true; value: T } | { inTime: false }
 
 /**
- * Runs synchronous work that others wrote the rules of, and stops it after `limitMs`, also inside a
- * regular expression. A watchdog and nothing else: the work runs with all the rights that it has.
+ * Runs synchronous work and stops it after `limitMs`, also inside a regular expression. This is a
+ * time limit, not a sandbox.
  */
 export function runWithin<T>(limitMs: number, work: () => T): BoundedAnswer<T> {
   const { script, context } = (watchdog ??= createWatchdog())
@@ -183,7 +180,7 @@ function createWatchdog(): NonNullable<typeof watchdog> {
   return { script: new vm.Script('work()'), context: vm.createContext({ work: undefined }) }
 }
 
-/** By its code alone: it is an error of the context, and no instance of ours. */
+/** By its code: it is an error of another context, so `instanceof` fails. */
 function isTimeout(error: unknown): boolean {
   return isObject(error) && error['code'] === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 }

@@ -12,9 +12,9 @@ import { findTool } from './find-tool.ts'
 import { refuseHeld } from './permission.ts'
 
 /**
- * The seed's shape, and `cancelled` for what a cancellation stopped or did not let begin; `hint` where
- * nothing was called and it is known what to do, such as to trust a workflow, or the call to complete;
- * `note` where a retry was needed or a part of the answer cannot be used.
+ * The seed's shape, and `cancelled` for what a cancellation stopped; `hint` where nothing was
+ * called and the next step is known; `note` where a retry was needed or a part of the answer cannot
+ * be used.
  */
 export type BatchResult =
   | { tool: string; status: 'success'; result: JsonValue; note?: string }
@@ -41,20 +41,17 @@ export interface StepOptions {
   /** Makes the value of an answer, such as one with the paths of saved images. */
   toValue?: ((report: CallReport & { status: 'success' }) => Promise<JsonValue>) | undefined
   /**
-   * Looks at each call of a chain with the parameters it will have; what it throws becomes the failure
-   * of that step.
+   * Sees each call of a chain with its final parameters; what it throws becomes the failure of that
+   * step.
    */
   beforeCall?: ((call: Pick<ToolStep, 'tool' | 'params'>) => Promise<void>) | undefined
-  /** What the user wrote. */
   requestText?: string | undefined
 }
 
 /**
- * Calls up to ten tools one after the other, each with its own attempts. One that fails does not stop
- * the others; a cancellation does, and takes no result away.
- *
- * @throws {ToolRequestError}, {ToolNotFoundError} for a batch that is too long, empty, or names an
- * unknown tool: it is rejected whole
+ * Calls up to ten tools one after the other, each with its own attempts. A failure does not stop
+ * the others; a cancellation does. Throws {@link ToolRequestError} and {@link ToolNotFoundError}
+ * for a batch that is too long, empty, or names an unknown tool.
  */
 export async function runBatch(
   steps: readonly ToolStep[],
@@ -70,9 +67,8 @@ export async function runBatch(
 }
 
 /**
- * Calls up to five tools, each with the answers of those before it, until one fails or is cancelled.
- *
- * @throws {ToolRequestError}, {ToolNotFoundError} as {@link runBatch}
+ * Calls up to five tools, each with the answers of those before it, until one fails or is
+ * cancelled. Throws as {@link runBatch}.
  */
 export async function runToolChain(
   steps: readonly ToolStep[],
@@ -113,7 +109,6 @@ export async function checkChain(steps: readonly ToolStep[], context: CallContex
   await checkTools('chain', steps, context)
 }
 
-/** Whatever does not exist, or is held back, rejects the whole. */
 async function checkTools(
   kind: DirectiveKind,
   steps: readonly ToolStep[],
@@ -127,7 +122,7 @@ function refused(code: string, message: string): ToolRequestError {
   return new ToolRequestError({ code, message })
 }
 
-/** Calls one member; an error that belongs to it alone, and a cancellation, become its result. */
+/** Calls one member; its own errors and a cancellation become its result. */
 async function runStep(
   step: ToolStep,
   index: number,
@@ -259,7 +254,7 @@ const forbidden: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'pro
 /** Parameters nested deeper than this are refused. */
 const deepest = 100
 
-/** Many references to one long answer would come to more than a text can have. */
+/** Many references to one long answer would exceed the length of a text. */
 const mostWritten = 16 * 1024 * 1024
 
 function memberAt(root: JsonValue, name: string, path: string): JsonValue {

@@ -5,7 +5,6 @@ import type { JsonObject, ToolOutcome } from '../model.ts'
 import { outcomeText, outcomeValue, type SavedFile } from './content.ts'
 import { isList } from './directive-text.ts'
 
-/** What a summary is made of. */
 export interface CallFacts {
   /** The server's own name of the tool. */
   name: string
@@ -36,7 +35,7 @@ export function gatherFacts(
   return { ...tool, params, outcome, files, text, value, items: listIn(value) }
 }
 
-/** The value without what only wraps the text, and without a list of blocks. */
+/** The value without what only wraps the text or a list of blocks. */
 function summarisedValue(outcome: ToolOutcome): JsonValue {
   const text = outcomeText(outcome)
   const { structured, content } = outcome
@@ -50,8 +49,8 @@ function summarisedValue(outcome: ToolOutcome): JsonValue {
 }
 
 /**
- * The value itself, or the only list of an object that has no identity and no parts of its own beside
- * what describes the list, such as a count or a cursor.
+ * The value itself, or the only list of an object that otherwise only describes the list, such as
+ * with a count or a cursor.
  */
 function listIn(value: JsonValue): readonly JsonValue[] | undefined {
   if (isList(value)) return value

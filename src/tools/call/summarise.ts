@@ -9,7 +9,6 @@ import { type CallFacts, gatherFacts, keyIds, sizeOf } from './summarise-facts.t
 
 export interface Summary {
   status: 'success' | 'error'
-  /** Safe to print; at most 12 lines of at most 300 characters. */
   lines: readonly string[]
   /** The whole content, safe to print, where it is short. */
   content?: string | undefined
@@ -23,8 +22,8 @@ const longestLine = 300
 const mostLines = 12
 
 /**
- * Summarises a result: success or failure, counts, identifiers, paths, the next step; a short content
- * whole, a long one never. The summary is safe to print.
+ * Summarises a result: success or failure, counts, identifiers, paths, the next step. Short content
+ * is included. Safe to print.
  */
 export function summarise(
   outcome: ToolOutcome,
@@ -104,7 +103,6 @@ function knownLines(facts: CallFacts): string[] | undefined {
   return isRead ? patternLines(facts) : undefined
 }
 
-/** `IDs: [1, 2]`, or `IDs: [id: 1, id: 2]` where the key says more. */
 function idsLine(label: string, key: string | undefined, ids: readonly string[]): string[] {
   const texts = ids.map((id) => (key === undefined ? id : `${key}: ${id}`))
   return ids.length === 0 ? [] : [`${label}: [${texts.join(', ')}]`]
@@ -152,7 +150,6 @@ function shape(value: JsonValue, text: string): string {
   return `${amount(names.length, 'field')}: ${names.slice(0, 8).join(', ')}`
 }
 
-/** The first line with words, which is often a title. */
 function opening(text: string): string {
   const lines = text.slice(0, 10_000).split('\n')
   const line = lines.find((entry) => /[\p{L}\p{N}]/u.test(entry)) ?? ''

@@ -35,7 +35,7 @@ export function cautionMark(caution: ToolCaution | undefined): string {
   return caution?.kind ?? ''
 }
 
-/** The same as a sentence, with the change as far as it is known; not yet safe to print. */
+/** The same as a sentence, with the change as far as it is known. Not yet safe to print. */
 export function cautionText(caution: ToolCaution, now: ToolDefinition | undefined): string {
   if (caution.kind === 'unavailable') {
     return `Its server could not be listed at the last refresh: ${safeLine(caution.message)}`

@@ -234,9 +234,8 @@ function routeFacts(route: Route | undefined): RouteFacts {
 }
 
 /**
- * What a request would call; nothing is called.
- *
- * @throws {ToolRefusedError} where the real call would be refused before it is made
+ * What a request would call; nothing is called. Throws {@link ToolRefusedError} where the real call
+ * would be refused.
  */
 async function planOf(
   meaning: RequestMeaning,

@@ -13,10 +13,9 @@ const comment = '// '
 export const editedFile = 'workflow.json'
 
 /**
- * Lets a user edit a text until `accept` takes it. An error is shown above the text, which is then
- * opened again as it was left. When the user gives up, the file stays and is named.
- *
- * @throws {UsageError} in a non-interactive shell without VISUAL or EDITOR.
+ * Lets a user edit a text until `accept` takes it. An error is shown above the text, which is
+ * opened again. When the user gives up, the file stays and is named. Throws {@link UsageError} in a
+ * non-interactive shell without VISUAL or EDITOR.
  */
 export async function editText<T>(
   context: EditContext,

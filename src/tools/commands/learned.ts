@@ -171,9 +171,8 @@ function meant(
 }
 
 /**
- * The id that a tool's name means among those that something was learned of, installed or not.
- *
- * @throws {ToolRequestError} for an ambiguous name
+ * The id of a tool with learned examples, installed or not. Throws {@link ToolRequestError} for an
+ * ambiguous name.
  */
 function learnedTool(name: string, examples: readonly { tool: string }[]): string | undefined {
   const ids = [...new Set(examples.map(({ tool }) => tool))]

@@ -32,9 +32,8 @@ export function toolProject({ runtime }: Pick<ToolContext, 'runtime'>): string {
 }
 
 /**
- * Does work that looks for tools. What it does not find may be at a server that was not asked: then
- * the error says so, and servers that are not trusted make the exit code 4, which takes precedence
- * over 3.
+ * Does work that looks for tools. Where servers were not asked, a not-found error says so;
+ * untrusted servers make the exit code 4, which takes precedence over 3.
  */
 export async function foundAmongAsked<T>(
   context: ToolContext,
@@ -69,7 +68,6 @@ export async function answerOf(
   }
 }
 
-/** Says which servers were not asked; the exit code of a command that found nothing. */
 export function sayUnasked(context: ToolContext): ExitCode {
   const unasked = unaskedServers(serverConfiguration(context))
   if (unasked === undefined) return exitCode.notFound
@@ -82,7 +80,7 @@ export function withUnasked(error: unknown, context: ToolContext): unknown {
   if (!(error instanceof SkillrailError) || error.exitCode !== exitCode.notFound) return error
   const unasked = unaskedServers(serverConfiguration(context))
   if (unasked === undefined || error.code === unasked.code) return error
-  // The next step is another one than to ask the servers again.
+  // The hint replaces the advice to ask the servers again.
   const found = error.message.split('\n').filter((line) => !line.startsWith('Next: '))
   return new UnaskedError([...found, `${unasked.message}.`].join('\n'), unasked)
 }
@@ -103,10 +101,9 @@ export interface KnownTools extends ToolIndexLoading {
 }
 
 /**
- * The project's tools as its cache has them; without a usable cache the servers are asked. What is
- * wrong with the cache is said on stderr.
- *
- * @throws {ServersNotTrustedError}, {NoServersError} without a cache where none may be asked
+ * The project's tools from its cache; without a usable cache the servers are asked. Problems of the
+ * cache go to stderr. Throws {@link ServersNotTrustedError} and {@link NoServersError} without a
+ * cache where no server may be asked.
  */
 export async function knownTools(context: ToolContext): Promise<KnownTools> {
   const project = toolProject(context)
@@ -157,9 +154,8 @@ function projectServers(context: ToolContext, project: string): ProjectServers {
 }
 
 /**
- * The tools as the servers list them now.
- *
- * @throws {ServersNotTrustedError}, {NoServersError} where none may be asked
+ * The tools as the servers list them now. Throws {@link ServersNotTrustedError} and {@link
+ * NoServersError} where none may be asked.
  */
 export async function askServers(
   context: ToolContext,
@@ -176,10 +172,9 @@ export async function askServers(
 }
 
 /**
- * The tool that a name means in this project. One that the cache does not know is looked for on the
- * servers, once, where `discover` is given. Where it was not written as the tool's own, that is said.
- *
- * @throws {ToolNotFoundError} with suggestions; {@link ToolRequestError} for an ambiguous name
+ * The tool that a name means in this project. With `discover` an unknown one is looked for on the
+ * servers, once. Notes another spelling. Throws {@link ToolNotFoundError} with suggestions, {@link
+ * ToolRequestError} for an ambiguous name.
  */
 export async function toolNamed(
   name: string,
@@ -202,11 +197,8 @@ function ranking(index: ToolIndex): ToolRanking {
 }
 
 /**
- * Asks the servers for their tools, once for as long as the pool lives. What takes long is said, and
- * so is which servers could not be asked.
- *
- * Where a cache says what there was, a name that it does not know is hardly worth a long wait: a
- * server that hangs, or that failed when it was last listed, is given up after a short one.
+ * Asks the servers for their tools, once for as long as the pool lives, and reports slow and failed
+ * ones. Where a cache exists, a server that hangs or failed before is given up after a short wait.
  */
 export async function discoverTools(
   { runtime, note, signal }: ToolContext,

@@ -80,7 +80,7 @@ export function routeIn(
   limit: number,
   explain = false,
 ): RouteResult {
-  // How many are shown decides nothing.
+  // The number of shown candidates decides nothing.
   const most = { limit: Math.max(limit, mostConsidered), meaning }
   const routeOf = (text: string): Route => router.route(text, text === request ? most : {})
   const decided = decideRequest(request, routeOf, tools)

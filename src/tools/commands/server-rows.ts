@@ -73,9 +73,8 @@ export function indented(text: string): string {
     .join('\n')
 }
 
-/** A definition as it may be shown: without the values of variables, headers and secrets. */
 export interface ShownServer extends Omit<ServerDefinition, 'digest'> {
-  /** Keeps a definition with its secrets from being taken for a shown one. */
+  /** Keeps a definition with secrets from being used as a shown one. */
   digest?: undefined
 }
 

@@ -197,9 +197,8 @@ export const clear = defineCommand<Clearing>()({
 type SessionContext = Pick<ToolContext, 'runtime' | 'settings' | 'note'>
 
 /**
- * The session of this shell, or the one that was named: that one must have left something.
- *
- * @throws {SessionNotFoundError} for a name that nothing here has.
+ * The session of this shell, or the named one. Throws {@link SessionNotFoundError} for a name
+ * without a session.
  */
 async function readSession(
   context: SessionContext,

@@ -181,9 +181,8 @@ function outcomeOf(result: BatchResult): string {
 }
 
 /**
- * What would be called, without calling it. Parameters that the schema of their tool refuses are
- * wrong use, as they are for `tools call`; so is a reference to what no earlier step keeps. A call
- * that would be refused makes it refused.
+ * What would be called, without calling it. Parameters that the schema refuses and references to
+ * unknown variables are wrong use; a call that would be refused makes it refused.
  */
 export async function dryRun(
   kind: 'batch' | 'chain',

@@ -74,8 +74,8 @@ export function isCancelled(result: object): result is Cancelled {
 }
 
 /**
- * Makes everything that calls need, does the work, and ends the servers that were started for it.
- * Ctrl-C cancels the call that is going on and ends with exit code 130.
+ * Prepares what calls need, does the work, and ends the servers that were started for it. Ctrl-C
+ * cancels the running call and ends with exit code 130.
  */
 export async function withToolCalls<T>(
   context: Context<CallEvent>,
@@ -181,7 +181,7 @@ export function openCalls(
       return index
     },
     hold({ id }) {
-      // What a discovery finds never makes less of what the cache knows.
+      // A discovery removes nothing that the cache knows.
       const caution = [loaded, index].map((one) => one.caution(id)).find(isChange)
       if (caution === undefined) return undefined
       return { message: `${id} is held back.`, hint: cautionText(caution, index.definition(id)) }
@@ -238,7 +238,7 @@ function isChange(caution: ToolCaution | undefined): caution is ToolCaution & { 
   return caution?.kind === 'changed'
 }
 
-/** By meaning: the words of an id are routed as a request. Few calls need it, so it is loaded here. */
+/** By meaning: the words of an id are routed as a request. Loaded on demand. */
 async function rankingOf(
   index: ToolIndex,
   project: string,

@@ -85,7 +85,7 @@ function listTemplates(): TemplateList {
   return { templates }
 }
 
-/** @throws {UsageError} for a workflow that is described where the templates are only listed. */
+/** Throws {@link UsageError} for a described workflow where the templates are only listed. */
 function refuseBesideList(named: string | undefined, options: AddOptions): void {
   const isDescribed = hasFlags(options) || options.dryRun
   if (named === undefined && !isDescribed) return

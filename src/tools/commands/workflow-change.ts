@@ -124,9 +124,8 @@ function acceptanceText(edit: WorkflowEdit, path: string, gone: GoneWorkflows): 
 }
 
 /**
- * The definition, if it can stand beside the others: with steps and triggers, and without a cycle.
- *
- * @throws {WorkflowInvalidError}
+ * The definition, if it fits beside the others: with steps and triggers, and without a cycle.
+ * Throws {@link WorkflowInvalidError}.
  */
 export function acceptDefinition(
   { workflows }: WorkflowProject,
@@ -188,11 +187,7 @@ export const lifted =
 
 type WorkflowFlags = Omit<Values<typeof workflowOptions>, 'arguments'>
 
-/**
- * What a workflow must have and the options do not say.
- *
- * @throws {UsageError} that names the options.
- */
+/** Requires what a workflow must have. Throws {@link UsageError} that names the missing options. */
 export function requireFlags(flags: WorkflowFlags): void {
   const { description, category, tool, keyword, step, optionalStep } = flags
   const isNamed = (options: readonly (string | readonly string[] | undefined)[]): boolean =>

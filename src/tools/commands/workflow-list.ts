@@ -31,7 +31,6 @@ export const list = defineCommand<WorkflowList>()({
   notes: ({ diagnostics }) => diagnostics,
 })
 
-/** The workflows of the project, with what is wrong with them and with their trust. */
 export function listWorkflows(context: Pick<ToolContext, 'runtime' | 'settings'>): WorkflowList {
   const found = openWorkflows(context)
   const diagnostics = [...found.diagnostics, ...untrustedWorkflows(context, found)]

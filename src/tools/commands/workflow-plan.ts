@@ -100,9 +100,8 @@ function detail({ status, id = '', params, reason, at }: PlannedStep): string {
 }
 
 /**
- * Parameters of the call that mean nothing to the tool, misspelt perhaps.
- *
- * @throws {UsageError} for those that its schema forbids, as the call itself would
+ * Unknown parameters of the call, perhaps misspelt. Throws {@link UsageError} for those that the
+ * schema forbids, as the call itself would.
  */
 function notesOn(definition: ToolDefinition | undefined, params: JsonObject): string[] {
   if (definition === undefined) return []

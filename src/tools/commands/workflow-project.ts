@@ -60,10 +60,8 @@ export function trustOfWorkflows(
 }
 
 /**
- * That calls are refused because the file of a workflow was not accepted, once for every file. One
- * that only suggests makes no calls and stops none.
- *
- * @param asked those that it is asked of, by default all of the project.
+ * Says that calls are refused because the file of a workflow was not accepted, once for every file.
+ * A workflow that only suggests stops no calls. `asked` defaults to all of the project.
  */
 export function untrustedWorkflows(
   context: Pick<ToolContext, 'runtime' | 'settings'>,
@@ -89,9 +87,8 @@ export function untrustedWorkflows(
 }
 
 /**
- * What was accepted and was taken away since: its calls wait until that is accepted too.
- *
- * @param told files of which it was said that what they hold now is not accepted.
+ * What was accepted and has been removed since: its calls wait until the removal is accepted.
+ * `told` are files that were reported already.
  */
 function goneFindings(trust: WorkflowTrust, told: ReadonlySet<string>): Diagnostic[] {
   const { workflows, loaded, unknown } = trust.gone()

@@ -16,11 +16,9 @@ import { redactValue } from '../../core/redact.ts'
 import { withFileLock } from '../../core/file-lock.ts'
 import type { JsonObject } from './model.ts'
 
-/** One call of a tool. */
 export interface CallLogEntry {
   /** When it began, an ISO time; default: now. */
   at?: string | undefined
-  /** `SERVER__TOOL`. */
   tool: string
   durationMs: number
   /** `success`, or why there is none: `error`, `timeout`, `refused` … */
@@ -48,8 +46,8 @@ const textLength = 200
 const listLength = 50
 
 /**
- * Appends a line in one write, so that processes never mix theirs. Mode 0600. Secrets are masked and
- * long texts are cut before anything reaches the disk.
+ * Appends a line in one write, so that processes do not mix theirs. Mode 0600. Secrets are masked
+ * and long texts cut before anything reaches the disk.
  */
 export async function appendCall(
   path: string,

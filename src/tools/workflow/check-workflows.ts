@@ -6,9 +6,8 @@ import type { Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 import { foldName, foldParameter, lastSegment, namesFor, resolveTool } from './tool-names.ts'
 
 /**
- * What is wrong with workflows that can be read: steps that are numbered wrongly, references that
- * lead nowhere, workflows that trigger each other, that never trigger, that stand before one tool
- * together, and tools that no server has. Without `installed` nothing is said about tools.
+ * Problems of readable workflows: wrong step numbers, references that lead nowhere, cycles, missing
+ * triggers, conflicts, and unknown tools. Without `installed` tools are not checked.
  */
 export function checkWorkflows(
   workflows: readonly WorkflowDefinition[],
@@ -118,7 +117,6 @@ function checkConflicts(
   })
 }
 
-/** A finding about one workflow, at the line where it begins. */
 function finding(
   { name, path, line }: WorkflowDefinition,
   code: string,
@@ -202,14 +200,12 @@ function checkParameters(
   return [...misspelt, ...missing]
 }
 
-/** Where a file has more, mending these changes the others. */
 const mostCycles = 100
 
 /**
- * Workflows that trigger each other through their prerequisites: a step of A is a tool that triggers
- * B, and a step of B one that triggers A. The gate never loops, since a prerequisite is not gated
- * again; but neither of the two can be kept as it was meant. Each cycle is reported once,
- * a hundred at most.
+ * Workflows that trigger each other through their prerequisites. The gate never loops, since a
+ * prerequisite is not gated again, but such workflows cannot work as meant. Each cycle is reported
+ * once.
  */
 function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
   const cycles: WorkflowDefinition[][] = []
@@ -230,7 +226,7 @@ function findCycles(workflows: readonly WorkflowDefinition[]): Diagnostic[] {
     return [finding(first, 'workflow-cycle', 'error', message, hint)]
   })
 
-  /** A file can have ways that are longer than the stack is deep. */
+  /** Iterative, since a chain of workflows can be longer than the stack is deep. */
   function visit(first: WorkflowDefinition): void {
     enter(first)
     while (waiting.length > 0) {
@@ -291,7 +287,7 @@ function prepareTriggers(
   }
 }
 
-/** What tools are called, as names are compared, and what stands for them without parameters. */
+/** The names of tools, folded, without aliases that need parameters. */
 function namesIn({ triggers }: WorkflowDefinition, tools: readonly string[]): ReadonlySet<string> {
   const names = tools.flatMap((tool) => namesFor(tool, triggers.category))
   return new Set(

@@ -7,7 +7,6 @@ import { nearest, type TextPlaces } from '../../core/text.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
 
-/** Where the nodes come from, and what was found wrong with them. */
 export interface NodeReader {
   placeOf: TextPlaces
   path: string
@@ -35,7 +34,6 @@ export function readJsonText(
   return { ok: true, root }
 }
 
-/** Loaded only when there is a file to read or to edit. */
 export function jsonc(): typeof Jsonc {
   const parser: typeof Jsonc = createRequire(import.meta.url)('jsonc-parser')
   return parser
@@ -88,7 +86,7 @@ export function readDefinition(
   name: string,
   node: Jsonc.Node,
 ): WorkflowDefinition | undefined {
-  // A list of its own keeps the search for errors linear in the number of workflows.
+  // A list of its own keeps the search for errors linear.
   const reader: NodeReader = { placeOf, path, diagnostics: [] }
   const definition = definitionAt(reader, name, node)
   // In the order of the file, whichever check found them.
@@ -169,7 +167,6 @@ function definitionSchema() {
     'a list of objects',
   )
   return z.strictObject({
-    // Templates have their name inside; elsewhere it is the key.
     name: text.optional(),
     enabled: boolean.default(true),
     description: text,
@@ -295,5 +292,4 @@ function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Keys that would reach into JavaScript objects. */
 const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])

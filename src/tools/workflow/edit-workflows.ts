@@ -11,7 +11,6 @@ import { readWorkflows, workflowsPlace } from './read-workflows.ts'
 import { WorkflowInvalidError } from './errors.ts'
 import type { JsonObject, WorkflowDefinition } from './model.ts'
 
-/** What is done to one workflow of a file. */
 export type WorkflowEdit =
   | { kind: 'write'; name: string; definition: JsonObject }
   | { kind: 'set'; name: string; key: string; value: JsonValue }
@@ -27,11 +26,9 @@ export interface EditedFile {
 const maxBytes = 16 * 1024 * 1024
 
 /**
- * Changes one workflow in its file and nothing else: comments, order and all other content stay.
- * A file that is not JSON is refused and stays as it is.
- *
- * @throws {StateFileError} for a file that cannot be read or is malformed.
- * @throws {WorkflowInvalidError} for a definition with errors.
+ * Changes one workflow in its file; comments, order and all other content stay. Throws {@link
+ * StateFileError} for a file that cannot be read or is malformed, {@link WorkflowInvalidError} for
+ * a definition with errors.
  */
 export function editWorkflows(
   path: string,

@@ -48,11 +48,12 @@ export type PrerequisiteCaller = (
 
 export interface GateOptions {
   workflows: readonly WorkflowDefinition[]
-  /** Every installed tool. */
   tools: readonly WorkflowTool[]
   session: SessionStore
   caller: PrerequisiteCaller
-  /** Throws where a workflow may make no calls; heard before anything of it is announced or asked. */
+  /**
+   * Throws where a workflow may make no calls; called before anything of it is announced or asked.
+   */
   permit?: ((workflow: WorkflowDefinition) => void) | undefined
   /** Asks a user whether the steps of a `warn` workflow run; without it they do. */
   ask?: ((warning: string) => Promise<'run' | 'skip'>) | undefined
@@ -64,7 +65,6 @@ export interface GateOptions {
   signal?: AbortSignal | undefined
 }
 
-/** What became of one prerequisite. */
 export interface GateStep {
   step: number
   tool: string
@@ -93,11 +93,10 @@ export interface GateReport {
 }
 
 /**
- * Stands before a call: runs what a workflow demands and returns, or throws, and then the call must
- * not be made. What finished is recorded in the session at once, also when a later step fails.
- *
- * @throws {WorkflowPrerequisiteError} when a required prerequisite failed.
- * @throws {StateFileError} for a session file that nothing could be recorded in.
+ * Runs what a workflow demands before a call, and returns; or throws, and then the call must not be
+ * made. What finished is recorded in the session at once, also when a later step fails. Throws
+ * {@link WorkflowPrerequisiteError} when a required prerequisite failed, {@link StateFileError} for
+ * a session file that cannot be written.
  */
 export async function runGate(call: GatedCall, options: GateOptions): Promise<GateReport> {
   const { note, permit, session, skipPrerequisites = false } = options
@@ -124,7 +123,7 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<Ga
   if (workflow.mode === 'enforce' && skipPrerequisites) {
     note(`Workflow '${workflow.name}' is enforced; its prerequisites cannot be skipped.`)
   }
-  // Calls at once would each run the same steps. The main tools, and questions, wait for nobody.
+  // Parallel calls would each run the same steps. Main tools and questions are not serialized.
   const turn = JSON.stringify([session.path, workflow.name])
   const steps = await inTurn(turn, options.signal, async () => {
     const { state: now } = await session.read()
@@ -136,7 +135,7 @@ export async function runGate(call: GatedCall, options: GateOptions): Promise<Ga
   return { ...named, steps }
 }
 
-/** A step that cannot be recorded would run before every call; so none is made. */
+/** A step that cannot be recorded would run before every call, so none is made. */
 function requireWritable(diagnostics: readonly Diagnostic[]): void {
   const problem = diagnostics.find(({ code }) => code !== 'session-corrupt')
   if (problem !== undefined) throw new StateFileError(problem)
@@ -193,7 +192,7 @@ async function runStep(
   const startMs = runtime.elapsed()
   const result = await caller(tool, step.params, { signal })
   const durationMs = Math.round(runtime.elapsed() - startMs)
-  // A prerequisite may itself make stale what other steps found.
+  // A prerequisite may invalidate other steps.
   await afterCall({ tool, params: step.params }, session, options.workflows)
   const { step: number, tool: name, id, params } = step
   const base = { step: number, tool: name, id, params, durationMs }
@@ -250,9 +249,9 @@ function parsed(value: JsonValue): JsonValue {
 }
 
 /**
- * What a call that was made means for prerequisites: those that its tool makes stale no longer
- * hold, whether it succeeded or not; and one that it is itself holds now, where `result` is the text
- * of its success. With its `value` steps that refer to it have one.
+ * Records a call: steps that its tool invalidates no longer hold, whether it succeeded or not; a
+ * prerequisite that it is itself holds now, where `result` is the text of its success. Later steps
+ * can refer to its `value`.
  */
 export async function afterCall(
   call: GatedCall,
@@ -298,13 +297,10 @@ function changesFor(
   ]
 }
 
-/** The end of the line for each key; nobody waits behind one that is not there. */
+/** The end of the queue for each key. */
 const lines = new Map<string, Promise<void>>()
 
-/**
- * Does one piece of work of a key after the other, within this process. Who gives up waiting leaves
- * the line as it was.
- */
+/** Serializes work by key, within this process. Giving up a wait leaves the queue intact. */
 async function inTurn<T>(
   key: string,
   signal: AbortSignal | undefined,
@@ -326,7 +322,6 @@ async function inTurn<T>(
   }
 }
 
-/** The text of an answer as JSON; undefined where it is none, or has too many levels. */
 export function answerJson(text: string): JsonValue | undefined {
   if (isDeepJson(text)) return undefined
   try {

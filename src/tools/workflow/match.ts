@@ -1,14 +1,12 @@
 import type { GatedCall, Prerequisite, WorkflowDefinition, WorkflowTool } from './model.ts'
 import { callsTool, resolveTool } from './tool-names.ts'
 
-/** What made a workflow match. */
 export interface MatchReason {
   by: 'tool' | 'category' | 'keyword'
-  /** The name, category or keyword. */
   value: string
 }
 
-/** A workflow that matches and whose required tools are not all there. */
+/** A matching workflow whose required tools are not all installed. */
 export interface NotInstalled {
   workflow: string
   missing: readonly string[]
@@ -16,14 +14,11 @@ export interface NotInstalled {
 
 export interface WorkflowMatch {
   /**
-   * The first that matches, in the order of definition; one made for tools of another category
-   * comes after those that are not.
+   * The first that matches, in the order of definition; a workflow of another category comes last.
    */
   matched?: WorkflowDefinition | undefined
   why?: MatchReason | undefined
-  /** Names of the others. */
   also: readonly string[]
-  /** They match, and are reported instead of enforced. */
   notInstalled: readonly NotInstalled[]
   /** A keyword is in the request, and the tool is outside the workflow's category. */
   keywordOnly: readonly { workflow: string; keyword: string }[]
@@ -108,8 +103,8 @@ function reasonFor(call: GatedCall, { triggers }: WorkflowDefinition): MatchReas
 }
 
 /**
- * Whether the selected tool belongs to the workflow: to the category that it names, else to a
- * category or a server of the tools that it names.
+ * Whether the selected tool belongs to the workflow: to its category, else to a category or a
+ * server of its tools.
  */
 function isInCategory(
   call: GatedCall,
@@ -127,10 +122,7 @@ function isInCategory(
   )
 }
 
-/**
- * The first keyword that the text holds as whole words: `form` is not in `information`, and
- * `review pr` is two words with anything but letters and digits between them.
- */
+/** The first keyword that the text contains as whole words: `form` is not in `information`. */
 export function findKeyword(text: string, keywords: readonly string[]): string | undefined {
   const words = ` ${wordsOf(text).join(' ')} `
   return keywords.find((keyword) => {

@@ -1,7 +1,6 @@
 import type { NotInstalled } from './match.ts'
 import type { WorkflowDefinition } from './model.ts'
 
-/** A step as these texts name it. */
 interface NamedStep {
   step: number
   tool: string

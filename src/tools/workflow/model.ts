@@ -19,7 +19,6 @@ export interface WorkflowTriggers {
 
 /** One call that comes before the call proper. */
 export interface Prerequisite {
-  /** Order, from 1. */
   step: number
   /** A name without its server, or the id of a tool. */
   tool: string
@@ -41,7 +40,6 @@ export interface WorkflowDefinition {
   enabled: boolean
   description: string
   triggers: WorkflowTriggers
-  /** In the order of their step numbers. */
   prerequisites: readonly Prerequisite[]
   mode: WorkflowMode
   /** ISO time, as the file has it. */
@@ -59,7 +57,6 @@ export interface WorkflowReading {
 
 /** What a workflow knows of an installed tool. */
 export interface WorkflowTool {
-  /** `SERVER__TOOL`. */
   id: string
   server: string
   name: string
@@ -67,11 +64,9 @@ export interface WorkflowTool {
   category?: string | undefined
   /** Names of its required parameters, where they are known. */
   required?: readonly string[] | undefined
-  /** Names of all its parameters, where they are known; no other is passed. */
   parameters?: readonly string[] | undefined
 }
 
-/** A call that is about to be made. */
 export interface GatedCall {
   tool: WorkflowTool
   params: JsonObject

@@ -14,23 +14,17 @@ import { callParameter, type MissingValue, resolveParams } from './references.ts
 import { type Completion, findCompletion, type SessionState } from './session-file.ts'
 import { callsTool, foldParameter, resolveTool } from './tool-names.ts'
 
-/** What stands before one call. */
 export interface GatePlan {
-  /** Undefined: nothing does. */
   workflow?: WorkflowDefinition | undefined
   why?: MatchReason | undefined
   steps: readonly PlannedStep[]
-  /** How many of the steps would run. */
   open: number
   also: readonly string[]
   notInstalled: readonly NotInstalled[]
   keywordOnly: readonly { workflow: string; keyword: string }[]
 }
 
-/**
- * What would run before a call, with which parameters, and what holds already. Pure: the same
- * values always give the same plan.
- */
+/** What would run before a call, with which parameters, and what holds already. Pure. */
 export function planGate(
   call: GatedCall,
   workflows: readonly WorkflowDefinition[],
@@ -40,7 +34,7 @@ export function planGate(
   const { matched: workflow, ...match } = matchWorkflows(call, workflows, installed)
   if (workflow === undefined) return { ...match, steps: [], open: 0 }
   const known = planSteps(call, workflow, session, installed, true)
-  // What was kept may be out of date; where it leads nowhere the step is asked again.
+  // A kept value may be out of date; where it leads nowhere the step runs again.
   const isStuck = known.some(({ status }) => status === 'blocked')
   const planned = isStuck ? planSteps(call, workflow, session, installed, false) : known
   const steps = rerunWhatIsNeeded(planned)
@@ -67,7 +61,7 @@ function planSteps(
   })
 }
 
-/** Where a later step needs the result of a finished one and it was not kept, that runs again. */
+/** A finished step whose needed result was not kept runs again. */
 function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
   const needed = new Set(steps.flatMap((step) => (step.status === 'waits' ? step.waitsFor : [])))
   return steps.map((step) =>
@@ -78,21 +72,18 @@ function rerunWhatIsNeeded(steps: readonly PlannedStep[]): PlannedStep[] {
 }
 
 /**
- * What happens to a prerequisite:
- * `run`; `waits` for the result of another step first; `valid` since it ran in this session;
- * `not-applicable` where the call has nothing that it could look at; `not-installed`; `blocked`
- * where a value that it needs cannot be had.
+ * State of a prerequisite: `run`; `waits` for the result of another step; `valid` since it ran in
+ * this session; `not-applicable` where the call has no value for it; `not-installed`; `blocked`
+ * where a value cannot be had.
  */
 export type StepStatus = 'run' | 'waits' | 'valid' | 'not-applicable' | 'not-installed' | 'blocked'
 
 export interface PlannedStep {
   step: number
-  /** As the workflow names it. */
   tool: string
   description: string
   required: boolean
   status: StepStatus
-  /** The installed tool that is called. */
   id?: string | undefined
   params: JsonObject
   scope: ScopeValues
@@ -100,7 +91,6 @@ export interface PlannedStep {
   waitsFor: readonly number[]
   /** Why it does not simply run. */
   reason?: string | undefined
-  /** When it ran, for `valid`. */
   at?: string | undefined
 }
 
@@ -152,7 +142,7 @@ export function planStep(step: Prerequisite, context: StepContext): PlannedStep 
   return { ...base, params, scope, status: 'valid', at: completion.at }
 }
 
-/** Nothing to look at is not a failure; a step that was asked for a value and had none is. */
+/** A call without the value is not a failure; a step that had no such value is. */
 function withoutValue({
   parameter,
   reference,
@@ -181,7 +171,6 @@ function accepted(params: JsonObject, { parameters }: WorkflowTool): JsonObject 
   )
 }
 
-/** The scope key that stands for the life of the tool's server. */
 const instanceKey = 'instance'
 
 /** Names under which servers have what a scope key means; the key itself is one anyway. */
@@ -192,9 +181,8 @@ const scopeParameters: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * The values for which a prerequisite is one and the same check. Without `scope` these are all its
- * parameters, and the server's life where other tools can make it stale. Always its server; a tool of
- * the agent itself has none, and the empty name.
+ * The values that identify a check. Without `scope` all its parameters, and the server's instance
+ * where other tools can invalidate it. Always its server; the agent's own tools have an empty one.
  */
 export function scopeValues(
   step: Prerequisite,
@@ -218,8 +206,8 @@ function instanceOf(server: string, { instance }: Pick<GatedCall, 'instance'>): 
 }
 
 /**
- * Whether a completion survives a call that makes the step stale: only where the call names another
- * page, database or the like, or happens on another server. A tool of the agent itself is on none.
+ * Whether a completion survives a call that invalidates the step: only where the call names another
+ * page, database or the like, or happens on another server.
  */
 export function survives(completion: ScopeValues, step: Prerequisite, call: GatedCall): boolean {
   const { server } = call.tool
@@ -247,7 +235,7 @@ function scopeParameter(params: JsonObject, key: string): JsonValue | undefined 
   return undefined
 }
 
-/** A scope is kept in a file: of a secret only enough to know it again. */
+/** Scopes are kept in a file: a secret is replaced by a digest. */
 function recognisable(key: string, value: JsonValue): JsonValue {
   const text = JSON.stringify({ [key]: value })
   if (JSON.stringify(redactValue({ [key]: value })) === text) return value

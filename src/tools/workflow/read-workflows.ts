@@ -6,7 +6,6 @@ import { readRegularFile } from '../../core/read-files.ts'
 import { membersOf, type NodeReader, readDefinition, readJsonText, report } from './definition.ts'
 import type { WorkflowDefinition, WorkflowReading } from './model.ts'
 
-/** A file that may define workflows. */
 export interface WorkflowFile {
   path: string
   /** Default: what the disk holds; a file that does not exist defines nothing. */
@@ -22,10 +21,10 @@ export interface ReadWorkflowsOptions {
 const maxBytes = 16 * 1024 * 1024
 
 /**
- * Reads `.skillrail/workflows.json`, the `workflows` of a tool cache, or an object of the same shape:
- * names with their definitions, or one definition with its `name` inside. JSON with comments.
- * Of several definitions of one name the first counts. A definition with an error is left out and
- * reported with its line; it never hides the others.
+ * Reads `.skillrail/workflows.json`, the `workflows` of a tool cache, or an object of the same
+ * shape: names with their definitions, or one definition with its `name` inside. JSON with
+ * comments. Of several definitions of one name the first counts. A definition with an error is left
+ * out and reported with its line.
  */
 export function readWorkflows(
   files: readonly WorkflowFile[],
@@ -108,7 +107,6 @@ function readSingle(reader: NodeReader, root: Node): WorkflowDefinition[] {
   return workflow === undefined ? [] : [workflow]
 }
 
-/** A workflow could be called `workflows`, so the shape decides. */
 function isDefinition(node: Node): boolean {
   const isList = (key: string, type: string): boolean => memberOf(node, key)?.type === type
   return isList('triggers', 'object') && isList('prerequisites', 'array')
@@ -148,7 +146,6 @@ export function workflowsPath(project: string): string {
   return join(project, '.skillrail', 'workflows.json')
 }
 
-/** Every file that may define workflows, the first takes precedence: ours, then tool caches under all their names. */
 export function workflowFiles(project: string): WorkflowFile[] {
   const caches = [
     ['.skillrail', 'tools.json'],

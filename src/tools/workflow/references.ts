@@ -7,7 +7,6 @@ import { foldParameter } from './tool-names.ts'
 export interface Reference {
   text: string
   root: { kind: 'call' | 'sql' } | { kind: 'step'; step: number } | { kind: 'output'; name: string }
-  /** Keys, indexes, and `*` for the only element of a list. */
   path: readonly (string | number)[]
 }
 
@@ -24,8 +23,8 @@ const grammar =
   /^\$([A-Za-z][A-Za-z0-9_-]{0,63})((?:\.[A-Za-z0-9_-]{1,64}|\[(?:\d{1,6}|\*)\]){0,16})$/
 
 /**
- * Reads the text of a parameter. Undefined for text that refers to nothing: it stays as it is.
- * `$a.b ?? $c ?? text` is the first that has a value; `$$x` is the text `$x`.
+ * Reads the text of a parameter; undefined where it has no reference. `$a.b ?? $c ?? text` is the
+ * first that has a value; `$$x` is the text `$x`.
  */
 export function parseReferences(text: string): ReferenceChain | undefined {
   if (!text.startsWith('$') || text.startsWith('$$') || text.length > 1000) return undefined
@@ -76,10 +75,8 @@ function elementOf(list: readonly JsonValue[], key: string | number): JsonValue 
   return Number.isInteger(Number(key)) ? list[Number(key)] : undefined
 }
 
-/** A parameter that has no value, and why. */
 export interface MissingValue {
   parameter: string
-  /** The text of the reference, as the workflow has it. */
   reference: string
   /** Steps whose result could give it and have not run yet. */
   waitsFor: readonly number[]
@@ -89,17 +86,14 @@ export interface MissingValue {
 
 export interface ResolvedParams {
   params: JsonObject
-  /** Those that must have a value. */
   missing: readonly MissingValue[]
   /** Those with `?` that have none. */
   leftOut: readonly MissingValue[]
 }
 
-/** Where references find their values. */
 interface ReferenceSources {
   call: GatedCall
   steps: readonly Prerequisite[]
-  /** Results of steps by number. */
   results: ReadonlyMap<number, JsonValue>
 }
 
@@ -168,7 +162,7 @@ function firstValue(
     if (step !== undefined && !sources.results.has(step)) waitsFor.push(step)
     else if (step !== undefined) asked = true
     const value = valueOf(reference, step, sources)
-    // What a step would say comes before the alternatives behind it: it has to run first.
+    // A step takes precedence over the alternatives behind it: it has to run first.
     if (value !== undefined && waitsFor.length === 0) return { value, waitsFor, asked }
   }
   return waitsFor.length > 0 ? { waitsFor, asked } : { value: chain.fallback, waitsFor, asked }
@@ -189,7 +183,6 @@ function valueOf(
   return undefined
 }
 
-/** A parameter of the call, also where its server spells it otherwise: `pullNumber`. */
 export function callParameter(params: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(params, name)) return params[name]
   const wanted = foldParameter(name)
@@ -197,7 +190,6 @@ export function callParameter(params: JsonObject, name: string): JsonValue | und
   return key === undefined ? undefined : params[key]
 }
 
-/** Parameters that hold a statement, on the servers there are. */
 const sqlParameters = ['query', 'sql', 'statement']
 
 function sqlValue(params: JsonObject, path: readonly (string | number)[]): JsonValue | undefined {
@@ -212,7 +204,6 @@ function sqlValue(params: JsonObject, path: readonly (string | number)[]): JsonV
   return valueAt({ table: names[0] ?? '', tables: names, database: qualifier ?? null }, path)
 }
 
-/** A table that a statement names. */
 interface SqlTable {
   table: string
   /** What stands before the dot: a database, or a schema. */
@@ -232,9 +223,9 @@ const place = new RegExp(
 )
 
 /**
- * The tables of a SQL statement in the order in which it names them, each once. Names of common
- * table expressions and of functions are none. Nothing is parsed: what is found is used to look at
- * tables before the statement runs, never to decide whether it may.
+ * The tables of a SQL statement in order, each once, without common table expressions and
+ * functions. A heuristic: the result selects tables to inspect, and never decides whether the
+ * statement may run.
  */
 export function sqlTables(sql: string): SqlTable[] {
   const text = withoutLiterals(sql.slice(0, maxLength))
@@ -284,7 +275,6 @@ export function isJsonList(value: JsonValue): value is readonly JsonValue[] {
   return Array.isArray(value)
 }
 
-/** Every text in it, in order; keys are none. */
 export function textsOf(value: JsonValue): string[] {
   if (typeof value === 'string') return [value]
   if (isJsonList(value)) return value.flatMap(textsOf)

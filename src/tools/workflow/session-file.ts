@@ -8,7 +8,6 @@ import { isJsonList } from './references.ts'
 
 /** That a prerequisite finished, for one scope. */
 export interface Completion {
-  /** ISO time. */
   at: string
   /** The result's text, at most 200 characters. */
   result: string
@@ -20,15 +19,12 @@ export interface Completion {
 /** What is known to have run in a session, by workflow and tool. */
 export interface SessionState {
   sessionId: string
-  /** ISO time. */
   startedAt: string
   completed: ReadonlyMap<string, ReadonlyMap<string, readonly Completion[]>>
 }
 
-/** One finished prerequisite. */
 export interface CompletionRecord {
   workflow: string
-  /** As the workflow names it. */
   tool: string
   scope: ScopeValues
   result: string
@@ -57,7 +53,7 @@ export function findCompletion(
 ): Completion | undefined {
   const wanted = scopeKey(scope)
   const found = state.completed.get(workflow)?.get(tool) ?? []
-  // A file that others wrote knows no scopes: it speaks for steps that have none.
+  // Files of other programs have no scopes: they count for steps without one.
   const bare = Object.keys(scope).every((key) => key === 'server') ? scopeKey({}) : wanted
   return found.findLast(({ scope: held }) => [wanted, bare].includes(scopeKey(held)))
 }
@@ -82,13 +78,13 @@ export function withCompletion(
 
 function isKeepable(value: JsonValue): boolean {
   if (JSON.stringify(value).length > valueLength) return false
-  // The id of a session with a server is what later steps are given.
+  // Later steps need the session ID of a server.
   const isHandle = (key: string): boolean => /session[_-]?id$/i.test(key)
   const rest = JSON.stringify(value, (key, member: unknown) => (isHandle(key) ? 0 : member))
   return JSON.stringify(redactValue(JSON.parse(rest))) === rest
 }
 
-/** What others say has run counts; what they say came of it becomes no parameter of a call. */
+/** Foreign completions count; their values are never passed to a call. */
 export function withoutValues(state: SessionState): SessionState {
   const bare = ({ at, result, scope }: Completion): Completion => ({ at, result, scope })
   const completed = [...state.completed].map(
@@ -123,7 +119,6 @@ export function shorten(text: string): string {
   return whole ? characters.join('') : `${characters.slice(0, resultLength - 1).join('')}…`
 }
 
-/** The same text for the same values in any order. */
 export function scopeKey(scope: ScopeValues): string {
   return canonical(scope)
 }

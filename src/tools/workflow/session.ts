@@ -32,13 +32,9 @@ export type SessionChange =
   | { kind: 'invalidate'; workflow: string; tool: string; holds: (scope: ScopeValues) => boolean }
 
 export interface SessionReading {
-  /** A new session where there is none, or where it is over. */
   state: SessionState
-  /** When the session on the disk began, an ISO time; undefined where there is none. */
   recordedStart?: string | undefined
-  /** The session on the disk is over, and nothing of it counts. */
   isOver: boolean
-  /** A file that cannot be used; nothing of it counts. */
   diagnostics: readonly Diagnostic[]
 }
 
@@ -53,7 +49,6 @@ export interface SessionStore {
   isValid(workflow: string, tool: string, scope: ScopeValues): Promise<boolean>
   /** Takes back what `holds` refuses; without it everything of the tool. */
   invalidate(workflow: string, tool: string, holds?: (scope: ScopeValues) => boolean): Promise<void>
-  /** Several changes in one write. */
   change(changes: readonly SessionChange[]): Promise<void>
   /** Adds a line to the log of calls, secrets masked. */
   log(entry: CallLogEntry): Promise<void>
@@ -63,7 +58,6 @@ export interface SessionStore {
 }
 
 export interface OpenSessionOptions extends SessionOptions {
-  /** How long a session lasts; default 24 hours. */
   lifetimeMs?: number | undefined
   /** Hears of a damaged file that was moved aside. */
   note?: ((line: string) => void) | undefined
@@ -76,8 +70,7 @@ const waitMs = 60_000
 
 /**
  * Opens the session that {@link sessionPlace} names. Nothing is read or made until it is used.
- *
- * @throws {UsageError} for an id that can not be the name of a file.
+ * Throws {@link UsageError} for an invalid id.
  */
 export function openSession(options: OpenSessionOptions): SessionStore {
   return new FileSession(options)
@@ -158,7 +151,7 @@ class FileSession implements SessionStore {
         const file = readSessionFile(path)
         this.#setAside(file)
         const logs = [logPath, rotatedPath(logPath)].filter((each) => existsSync(each))
-        // Beside a log that stays, the file says that the session begins now and not with its calls.
+        // Beside a log that stays, the file says that the session begins now.
         const staysStarted = file.kind === 'state' && !log && logs.length > 0
         const fresh = serializeSession(this.#fresh())
         if (staysStarted) await writeFileAtomic(path, fresh, { mode: 0o600 })
@@ -189,8 +182,8 @@ class FileSession implements SessionStore {
   }
 
   /**
-   * Older than its lifetime, or written by another session with the same path. A start in the future
-   * means that the clock was set back; up to one lifetime is accepted.
+   * Older than its lifetime, or of another session. A start in the future means that the clock was
+   * set back; up to one lifetime is accepted.
    */
   #isOver({ startedAt, sessionId }: SessionState): boolean {
     const { runtime, lifetimeMs = sessionLifetimeMs } = this.#options
@@ -220,7 +213,7 @@ function readSessionFile(path: string): SessionFile {
   return { kind: 'corrupt', problem: file.message }
 }
 
-/** Ours are; one that came with a checkout, or that another tool wrote, is not. */
+/** Ours are; one from a checkout or another tool is not. */
 function isPrivate(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return process.platform === 'win32' || (stats !== undefined && (stats.mode & 0o077) === 0)
@@ -257,27 +250,22 @@ function applyOne(state: SessionState, change: SessionChange, at: string): Sessi
 
 /** Which session a process belongs to. */
 export interface SessionPlace {
-  /** `default` where nothing says otherwise. */
   id: string
   /** What said so: `--session`, a variable, or nothing. */
   from: string
-  /** The file with what has run. */
   path: string
-  /** The log of calls. */
   logPath: string
 }
 
 interface SessionOptions {
-  /** The root of the project. */
   project: string
   runtime: Runtime
-  /** The id that the user named. */
   id?: string | undefined
 }
 
 const defaultSession = 'default'
 
-/** Variables in which agent clients tell the commands that they start which session it is. */
+/** Variables in which agent clients pass their session to commands. */
 const platformVariables = [
   'CLAUDE_CODE_SESSION_ID',
   'CLAUDE_SESSION_ID',
@@ -289,10 +277,9 @@ const platformVariables = [
 ] as const
 
 /**
- * The session by the id that was named, else by `SKILLRAIL_SESSION`, else by the variable of the
- * agent client, else the default one.
- *
- * @throws {UsageError} for an id that can not be the name of a file; a client's own id is digested instead.
+ * The session of `--session`, else of `SKILLRAIL_SESSION`, else of the variable of the agent
+ * client, else the default one. Throws {@link UsageError} for an invalid id; a client's own id is
+ * digested instead.
  */
 export function sessionPlace({ project, runtime, id }: SessionOptions): SessionPlace {
   const named = id === undefined ? runtime.env['SKILLRAIL_SESSION'] : id
@@ -309,7 +296,6 @@ export function sessionPlace({ project, runtime, id }: SessionOptions): SessionP
   return placeOf(project, defaultSession, 'default')
 }
 
-/** The folder with the files of named sessions. */
 function sessionsDirectory(project: string): string {
   return join(project, '.skillrail', 'sessions')
 }
@@ -340,21 +326,16 @@ function badId(id: string, from: string): UsageError {
   })
 }
 
-/** One session of a project. */
 export interface SessionSummary {
   id: string
   path: string
-  /** Whether this is the one that the options name. */
   current: boolean
   /** When it began: its file says so, else its first call. */
   startedAt?: string | undefined
-  /** Prerequisites that hold. */
   completed: number
-  /** Calls in its log. */
   calls: number
   /** More time has passed than a session lasts; nothing of it counts. */
   isOver: boolean
-  /** A file of it that cannot be used. */
   diagnostics: readonly Diagnostic[]
 }
 
@@ -403,7 +384,6 @@ function namedSessions(project: string): string[] {
 }
 
 interface ForgetSessionsOptions {
-  /** The root of the project. */
   project: string
   runtime: Pick<Runtime, 'now'>
   /** With what the ids begin that were made up; what follows is the run IDtime. */
@@ -411,8 +391,8 @@ interface ForgetSessionsOptions {
 }
 
 /**
- * Removes what sessions left that nobody named and that nobody wrote to for as long as a session
- * lasts. What cannot be removed stays.
+ * Removes unnamed sessions that were unused for as long as a session lasts. What cannot be removed
+ * stays.
  */
 export function forgetSessions({ project, runtime, prefix }: ForgetSessionsOptions): void {
   const directory = sessionsDirectory(project)

@@ -4,7 +4,6 @@ import type { JsonObject } from './model.ts'
 export interface WorkflowTemplate {
   /** The name behind `--template`. */
   template: string
-  /** The name of the workflow. */
   name: string
   definition: JsonObject
 }

@@ -1,6 +1,5 @@
 import type { GatedCall, JsonObject, WorkflowTool } from './model.ts'
 
-/** An installed tool that stands for the one a workflow names. */
 interface ResolvedTool {
   tool: WorkflowTool
   /** Parameters that the other name needs. */
@@ -39,7 +38,6 @@ export function namesFor(name: string, category: string | undefined): readonly T
   return [{ name }, ...(others ?? [])]
 }
 
-/** Whether a call is one of `name`, or of what stands for it. */
 export function callsTool(
   call: Pick<GatedCall, 'tool' | 'params'>,
   name: string,
@@ -101,8 +99,8 @@ interface ToolAlias {
 type Aliases = Readonly<Record<string, readonly ToolAlias[]>>
 
 /**
- * Other names of tools, by canonical category: a workflow uses those of its category. The tool that
- * a workflow names itself comes first. `-` and `_`, capital and small letters are the same anyway.
+ * Other names of tools by canonical category: a workflow uses those of its category. The tool that
+ * a workflow names itself comes first.
  */
 const toolAliases: Readonly<Record<string, Aliases>> = {
   browser: {
@@ -141,7 +139,6 @@ const toolAliases: Readonly<Record<string, Aliases>> = {
   },
 }
 
-/** What a registry knows of a tool. */
 interface KnownTool {
   id: string
   server: string
