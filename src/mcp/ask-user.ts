@@ -20,20 +20,18 @@ export function askWithinBounds(ask: AskUser | undefined): AskUser | undefined {
   let asked = 0
   return async (question) => {
     const { length } = question.message
-    if (length > longestQuestion) {
+    if (length > longestQuestion)
       throw new McpRequestError({
         code: 'question-too-long',
         message: `not called: the user would have to read ${length} characters to allow it, and is asked about ${longestQuestion} at most`,
         hint: 'Make it smaller, or name a file instead of its text.',
       })
-    }
-    if (asked++ >= mostQuestions) {
+    if (asked++ >= mostQuestions)
       throw new McpRequestError({
         code: 'too-many-questions',
         message: `not called: the user was asked ${mostQuestions} things for this request already`,
         hint: 'Put the rest into a separate request.',
       })
-    }
     return await ask(question)
   }
 }

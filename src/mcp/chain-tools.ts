@@ -98,11 +98,11 @@ export function chainTools(project: ServedProject): OfferedTool[] {
       }),
       output,
       annotations: acts,
-      async run({ run: runId, step, errors, ...report }, call) {
+      run({ run: runId, step, errors, ...report }, call) {
         const reported = errors.map((message) => ({ code: 'reported', message }))
         const done = { ...report, errors: reported, evidence: 'self-reported' as const }
-        return await runs.proceed(runId, call, (plan, world, given) =>
-          reportStep({ runId, step, output: done }, plan, world, given),
+        return runs.proceed(runId, call, (plan, setup, given) =>
+          reportStep({ runId, step, output: done }, plan, setup, given),
         )
       },
     }),
@@ -172,12 +172,8 @@ class ServedRuns {
     const plan = planForModel(planned)
     await this.#requireScripts(plan, given, call)
     const request = { directory: planned.directory, ...changes }
-    const { setup, end } = await stepperSetup(project, plan, {})
     const asked = { arguments: given, request, requireVerified }
-    const answer = await end(startStepper(plan, asked, { ...setup, line: toolLines(this.#lines) }))
-    this.#given.set(answer.runId, given)
-    this.#keepYes(answer, plan)
-    return answered(project, plan, given, answer)
+    return await this.#drive(project, plan, given, (setup) => startStepper(plan, asked, setup))
   }
 
   async next(runId: string, call: ClientCall): Promise<ToolAnswer> {
@@ -213,10 +209,24 @@ class ServedRuns {
     const given = this.#argumentsOf(journal)
     if (!this.#allowed.has(yesKey(runId, plan))) await this.#requireScripts(plan, given, call)
     this.#allowed.add(yesKey(runId, plan))
+    const answer = await this.#drive(project, plan, given, (setup) => go(plan, setup, given))
+    return { ...answer, notes: notesOf(journal) }
+  }
+
+  async #drive(
+    project: ChainProject,
+    plan: Plan,
+    given: readonly string[],
+    go: (setup: RunSetup) => Promise<StepperAnswer>,
+  ): Promise<ToolAnswer> {
     const { setup, end } = await stepperSetup(project, plan, {})
-    const answer = await end(go(plan, { ...setup, line: toolLines(this.#lines) }, given))
-    this.#keepYes(answer, plan)
-    return { ...answered(project, plan, given, answer), notes: notesOf(journal) }
+    const answer = await end(go({ ...setup, line: toolLines(this.#lines) }))
+    const { kind, runId } = answer
+    this.#given.set(runId, given)
+    // What was interrupted, a user may have stopped: it needs a new yes.
+    if (kind === 'next' || kind === 'approval') this.#allowed.add(yesKey(runId, plan))
+    else this.#allowed.delete(yesKey(runId, plan))
+    return answered(project, plan, given, answer)
   }
 
   async status(runId: string, call: ClientCall): Promise<ToolAnswer> {
@@ -224,13 +234,17 @@ class ServedRuns {
     const journal = drivenRun(project, runId)
     const result = await readResult(journal, project.context.runtime)
     const answer = stepperAnswer(result)
-    const next = answer.kind === 'next' ? answer.next : []
-    const waiting =
-      answer.kind === 'approval'
-        ? { step: answer.step, line: this.#lines('runs approve', runId) }
-        : undefined
-    const diagnostics = journal.diagnostics.length === 0 ? undefined : journal.diagnostics
-    const shown = { run: runId, status: result.status, next, waiting, result, diagnostics }
+    const shown = {
+      run: runId,
+      status: result.status,
+      next: answer.kind === 'next' ? answer.next : [],
+      waiting:
+        answer.kind === 'approval'
+          ? { step: answer.step, line: this.#lines('runs approve', runId) }
+          : undefined,
+      result,
+      diagnostics: journal.diagnostics.length === 0 ? undefined : journal.diagnostics,
+    }
     return { text: JSON.stringify(shown) }
   }
 
@@ -241,12 +255,6 @@ class ServedRuns {
       if (line !== undefined) context.note(line)
     }
     return openProject({ ...this.#project.during(signal), emit })
-  }
-
-  /** A user may have stopped an interrupted run: it needs a new yes. */
-  #keepYes({ kind, runId }: StepperAnswer, plan: Plan): void {
-    if (kind === 'next' || kind === 'approval') this.#allowed.add(yesKey(runId, plan))
-    else this.#allowed.delete(yesKey(runId, plan))
   }
 
   /** @throws {RunStateError} where they held a secret, and the server that was given them has ended */
@@ -270,8 +278,8 @@ class ServedRuns {
     const scripts = scriptsOf(plan)
     const { yes } = this.#project
     if (yes || scripts.length === 0) return
-    const head = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(given)}`]
-    const text = safeText([...head, ...scripts].join('\n'))
+    const facts = [`Skill: ${plan.skill}`, `Arguments: ${JSON.stringify(given)}`, ...scripts]
+    const text = safeText(facts.join('\n'))
     const asking = askWithinBounds(ask)
     const question = `Scripts would be run on this machine.\n${text}`
     if (asking !== undefined && (await askForYes(asking, question, 'Run them'))) return
@@ -354,38 +362,30 @@ function answered(
   answer: StepperAnswer,
 ): ToolAnswer {
   const shown = stepperResult(project, { plan, given, answer }, {})
-  const { runId: run, dismissed } = shown
-  const { text, ...value } = progressOf(plan, shown)
+  const { runId: run, dismissed, next = [], waiting, result } = shown
   const late =
     dismissed === undefined
       ? ''
       : `The report about ${dismissed.step} came too late and does not count: ${dismissed.message}.\n\n`
-  return { text: `${late}${text}`, value: plainJson({ run, ...value, dismissed }) }
-}
-
-function progressOf(
-  plan: Plan,
-  { runId, next = [], waiting, result }: ReturnType<typeof stepperResult>,
-): { text: string; status: string; result?: object; waiting?: object; next?: object } {
+  const tell = (text: string, value: object): ToolAnswer => ({
+    text: `${late}${text}`,
+    value: plainJson({ run, ...value, dismissed }),
+  })
   if (result !== undefined) {
     const { status } = result
-    return {
-      text: `The chain has ended: ${status}.\n${JSON.stringify(result)}`,
-      status,
-      result,
-    }
+    return tell(`The chain has ended: ${status}.\n${JSON.stringify(result)}`, { status, result })
   }
   if (waiting !== undefined) {
     const { step, approveWith: line } = waiting
     const text = `${step} waits for a user, and this server cannot approve it. A user types: ${line}\nThen continue with chain_next.`
-    return { text, status: 'waiting', waiting: { step, line } }
+    return tell(text, { status: 'waiting', waiting: { step, line } })
   }
-  const trusted = allSteps(plan.root).filter(({ trust }) => trust === 'trusted')
+  const steps = allSteps(plan.root)
   const instructions = next.map(({ step, skill, content }) => {
-    const isTrusted = trusted.some((one) => one.step === step)
+    const isTrusted = steps.some((one) => one.step === step && one.trust === 'trusted')
     const note = isTrusted ? '' : `${untrustedNote(skill)}\n\n`
-    return `${note}${content}\n\nStep ${step} of run ${runId}. When it is done, call chain_report with run ${JSON.stringify(runId)} and step ${JSON.stringify(step)}.`
+    return `${note}${content}\n\nStep ${step} of run ${run}. When it is done, call chain_report with run ${JSON.stringify(run)} and step ${JSON.stringify(step)}.`
   })
   const handed = next.map(({ step, skill, attempt }) => ({ step, skill, attempt }))
-  return { text: instructions.join('\n\n'), status: 'next', next: handed }
+  return tell(instructions.join('\n\n'), { status: 'next', next: handed })
 }

@@ -55,11 +55,7 @@ export const command = defineCommand<Offer | Served>()({
       flags: '--yes',
       help: 'call tools that may change something without asking',
     },
-    list: {
-      kind: 'flag',
-      flags: '--list',
-      help: 'show what would be served, and exit',
-    },
+    list: { kind: 'flag', flags: '--list', help: 'show what would be served, and exit' },
     dryRun: { kind: 'flag', flags: '--dry-run', help: 'the same' },
   },
   details: `In the configuration of an MCP client, with the directory of the project that has the package:
@@ -157,7 +153,7 @@ async function overHttp(
   note('For the configuration of a client, such as .mcp.json or .cursor/mcp.json:', 'failure')
   note(JSON.stringify({ mcpServers: { skillrail: server } }, null, 2), 'failure')
   const changing = [
-    ...(port === undefined || port === 0 ? [['port', '--port']] : []),
+    ...(port ? [] : [['port', '--port']]),
     ...(file === undefined ? [['token', '--token-file']] : []),
   ]
   if (changing.length > 0) {
@@ -182,35 +178,22 @@ function keptToken(path: string, newToken: () => string, context: Context): stri
     new UsageError({ code: 'token-file', message: `--token-file ${message}`, hint })
   const reading = readRegularFile(path, { maxBytes: 1000 })
   if (!reading.ok && reading.code !== 'file-missing') throw wrong(reading.message)
-  if (!reading.ok) {
-    const token = newToken()
-    writeFileAtomicSync(path, `${token}\n`, { mode: 0o600 })
-    warnOfGit(path, context)
-    return token
-  }
-  if (context.runtime.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+  const token = reading.ok ? reading.text.trim() : newToken()
+  if (!reading.ok) writeFileAtomicSync(path, `${token}\n`, { mode: 0o600 })
+  else if (context.runtime.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0)
     throw wrong(
       `${path} can be read by others`,
       `chmod 600 ${path}, or name a file that is not there yet.`,
     )
-  }
-  const token = reading.text.trim()
-  if (!/^[A-Za-z0-9_-]{32,200}$/.test(token)) {
+  if (!/^[A-Za-z0-9_-]{32,200}$/.test(token))
     throw wrong(
       `${path} has no token in it`,
       'A token has 32 to 200 letters, digits, _ and -. Name a file that is not there yet, and one is made.',
     )
+  // Whoever commits everything commits the token too.
+  if (existsSync(join(findWorkspace(dirname(path), context.runtime), '.git'))) {
+    const advice = `${path} lies in a Git work tree: keep it out of Git, or name a file elsewhere, such as one below ~/.local/state/skillrail.`
+    context.note(safeLine(advice), 'failure')
   }
-  warnOfGit(path, context)
   return token
-}
-
-function warnOfGit(path: string, { runtime, note }: Context): void {
-  if (!existsSync(join(findWorkspace(dirname(path), runtime), '.git'))) return
-  note(
-    safeLine(
-      `${path} lies in a Git work tree: keep it out of Git, or name a file elsewhere, such as one below ~/.local/state/skillrail.`,
-    ),
-    'failure',
-  )
 }

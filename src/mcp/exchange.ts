@@ -1,13 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { isObject } from '../core/json.ts'
 import type { JsonValue } from '../skill/model.ts'
-import {
-  type ClientCall,
-  type FormContent,
-  McpRequestError,
-  type Question,
-  type ToolAnswer,
-} from './tool.ts'
+import type { JsonObject } from '../tools/model.ts'
+import { type ClientCall, McpRequestError, type Question, type ToolAnswer } from './tool.ts'
 
 /** What came of a request so far: its answer, or a question that the client must ask its user. */
 export type Turn =
@@ -25,19 +20,13 @@ export interface Arrival extends Pick<ClientCall, 'signal' | 'progress'> {
 /** What the work of a request gets; it continues while a question waits for its reply. */
 export type Work = Omit<ClientCall, 'connection'>
 
-interface ExchangesOptions {
-  patienceMs?: number
-  mostWaiting?: number
-  mostOfClient?: number
-}
-
 interface Exchange {
   controller: AbortController
   arrival: Arrival
   done: Promise<Turn>
   raise?: ((turn: Turn) => void) | undefined
   /** Takes the reply to the question that was asked last. */
-  reply?: ((content: FormContent | undefined) => void) | undefined
+  reply?: ((content: JsonObject | undefined) => void) | undefined
 }
 
 export const questionPatienceMs = 600_000
@@ -49,13 +38,12 @@ export const questionPatienceMs = 600_000
  * approved.
  */
 export class Exchanges {
-  readonly #limits: Required<ExchangesOptions>
+  readonly #limits = { patienceMs: questionPatienceMs, mostWaiting: 100, mostOfClient: 25 }
   readonly #waiting = new Map<string, { exchange: Exchange; timer: NodeJS.Timeout }>()
   readonly #running = new Set<Exchange>()
 
-  constructor(limits: ExchangesOptions = {}) {
-    const usual = { patienceMs: questionPatienceMs, mostWaiting: 100, mostOfClient: 25 }
-    this.#limits = { ...usual, ...limits }
+  constructor(limits: Partial<Record<'patienceMs' | 'mostWaiting' | 'mostOfClient', number>> = {}) {
+    Object.assign(this.#limits, limits)
   }
 
   begin(arrival: Arrival, work: (work: Work) => Promise<ToolAnswer>): Promise<Turn> {
@@ -63,11 +51,10 @@ export class Exchanges {
     const exchange: Exchange = { controller: new AbortController(), arrival, done: promise }
     this.#running.add(exchange)
     const turn = this.#turn(exchange)
-    const ask: Work['ask'] = (question) => this.#ask(exchange, question)
     const working = work({
       signal: exchange.controller.signal,
       progress: (step) => exchange.arrival.progress(step),
-      ask: arrival.canAsk ? ask : undefined,
+      ask: arrival.canAsk ? (question) => this.#ask(exchange, question) : undefined,
     })
     resolve(
       working
@@ -138,31 +125,30 @@ export class Exchanges {
     }
   }
 
-  #ask(exchange: Exchange, question: Question): Promise<FormContent | undefined> {
+  async #ask(exchange: Exchange, question: Question): Promise<JsonObject | undefined> {
     const { raise, controller, arrival } = exchange
-    if (raise === undefined || controller.signal.aborted) return Promise.resolve(undefined)
+    if (raise === undefined || controller.signal.aborted) return undefined
     const { patienceMs, mostWaiting, mostOfClient } = this.#limits
     const all = [...this.#waiting.values()]
     const own = all.filter((one) => one.exchange.arrival.client === arrival.client)
-    if (own.length >= mostOfClient || all.length >= mostWaiting) {
-      const message =
-        'too many questions are open, so that the user was not asked; nothing was called'
-      const hint =
-        'The user answers or cancels some of them in the client; each ends by itself after ten minutes.'
-      return Promise.reject(new McpRequestError({ code: 'too-many-questions', message, hint }))
-    }
-    return new Promise((resolve) => {
-      exchange.reply = resolve
-      const state = randomBytes(24).toString('base64url')
-      const giveUp = (): void => this.drop(state, 'the user did not answer in time')
-      this.#waiting.set(state, { exchange, timer: setTimeout(giveUp, patienceMs).unref() })
-      raise({ kind: 'question', question, state })
-    })
+    if (own.length >= mostOfClient || all.length >= mostWaiting)
+      throw new McpRequestError({
+        code: 'too-many-questions',
+        message: 'too many questions are open, so that the user was not asked; nothing was called',
+        hint: 'The user answers or cancels some of them in the client; each ends by itself after ten minutes.',
+      })
+    const { promise, resolve } = Promise.withResolvers<JsonObject | undefined>()
+    exchange.reply = resolve
+    const state = randomBytes(24).toString('base64url')
+    const giveUp = (): void => this.drop(state, 'the user did not answer in time')
+    this.#waiting.set(state, { exchange, timer: setTimeout(giveUp, patienceMs).unref() })
+    raise({ kind: 'question', question, state })
+    return await promise
   }
 }
 
 /** What a client sends for a question: `{ action: 'accept', content: { … } }`. */
-function contentOf(reply: unknown): FormContent | undefined {
+function contentOf(reply: unknown): JsonObject | undefined {
   if (!isObject<JsonValue>(reply) || reply['action'] !== 'accept') return undefined
   const content = reply['content']
   return isObject<JsonValue>(content) ? content : {}

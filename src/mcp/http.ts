@@ -4,21 +4,22 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server'
 import { type IdleTimer, idleTimer, openLocalServer } from '../core/local-server.ts'
-import { createMcpServer, offeredTools, openClientSide, warnOf } from './create-server.ts'
+import { McpService } from './create-server.ts'
 import type { ServedProject } from './served-project.ts'
-import { loadServerSdk, type ServerSdk } from './stdio.ts'
-import type { OfferedTool } from './tool.ts'
 
-interface ServeHttpOptions {
+interface ServeHttpOptions extends Partial<SessionLimits> {
   project: ServedProject
   /** Default: any that is free. */
   port?: number | undefined
   /** Whoever knows it is served; {@link newToken} makes one. */
   token: string
+}
+
+interface SessionLimits {
   /** A session without a request ends after so long; default 30 minutes. */
-  idleMs?: number | undefined
+  idleMs: number
   /** With more, the one ends that was idle for longest; default 64. */
-  mostSessions?: number | undefined
+  mostSessions: number
 }
 
 export interface ServedHttp {
@@ -44,13 +45,13 @@ export function newToken(): string {
  */
 export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> {
   const { project, port, token, idleMs = 1_800_000, mostSessions = 64 } = options
-  const sdk = await loadServerSdk()
-  const tools = offeredTools(project)
-  const sessions = new HttpSessions({ project, tools, sdk, idleMs, mostSessions })
-  const side = openClientSide(project.newSession(), true)
-  const modern = sdk.createMcpHandler(() => createMcpServer({ project, tools, side, sdk }), {
+  const service = await McpService.open(project)
+  const { sdk } = service
+  const sessions = new HttpSessions(service, { idleMs, mostSessions })
+  const shared = service.newClient(true)
+  const modern = sdk.createMcpHandler(() => service.serverFor(shared), {
     legacy: 'reject',
-    onerror: warnOf(project),
+    onerror: service.warn,
   })
   let address = ''
   const server = await openLocalServer({
@@ -75,18 +76,12 @@ export async function serveHttp(options: ServeHttpOptions): Promise<ServedHttp> 
     address,
     async close() {
       server.stop()
-      side.exchanges.close()
+      shared.exchanges.close()
       await Promise.all([sessions.close(), modern.close()])
       server.destroy()
       await project.servers.close()
     },
   }
-}
-
-interface HttpSessionsOptions extends Record<'idleMs' | 'mostSessions', number> {
-  project: ServedProject
-  tools: readonly OfferedTool[]
-  sdk: ServerSdk
 }
 
 interface Session {
@@ -97,12 +92,14 @@ interface Session {
 
 /** The sessions of clients that begin with `initialize` (MCP up to 2025-11-25). */
 class HttpSessions {
-  readonly #options: HttpSessionsOptions
+  readonly #service: McpService
+  readonly #limits: SessionLimits
   /** Those that were used last come last. */
   readonly #sessions = new Map<string, Session>()
 
-  constructor(options: HttpSessionsOptions) {
-    this.#options = options
+  constructor(service: McpService, limits: SessionLimits) {
+    this.#service = service
+    this.#limits = limits
   }
 
   /** A request that names no session may only open one. */
@@ -117,46 +114,42 @@ class HttpSessions {
   }
 
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#sessions.values(), async (session) => session.end()))
+    await Promise.all(Array.from(this.#sessions.values(), (session) => session.end()))
   }
 
   async #begin(request: Request, body: unknown): Promise<Response> {
-    const { project, tools, sdk, idleMs, mostSessions } = this.#options
-    if (request.method !== 'POST' || !sdk.isInitializeRequest(body)) {
+    const { sdk, warn } = this.#service
+    const sessions = this.#sessions
+    if (request.method !== 'POST' || !sdk.isInitializeRequest(body))
       return refusal(400, 'Bad Request: Mcp-Session-Id header is required')
-    }
-    if (this.#sessions.size >= mostSessions) {
+    if (sessions.size >= this.#limits.mostSessions) {
       // Clients that go without DELETE must not keep others out.
-      const idle = [...this.#sessions.values()].find((session) => session.idle.isIdle())
+      const idle = [...sessions.values()].find((session) => session.idle.isIdle())
       if (idle === undefined) return refusal(503, 'Too many sessions')
-      this.#end(idle)
+      idle.end().catch(warn)
     }
-    const id = randomBytes(32).toString('base64url')
+    const id = newToken()
     const transport = new sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => id,
-      onsessionclosed: async () => session.end(),
+      onsessionclosed: () => session.end(),
     })
-    const side = openClientSide(project.newSession())
-    const mcp = createMcpServer({ project, tools, side, sdk })
+    const client = this.#service.newClient()
+    const mcp = this.#service.serverFor(client)
     const session: Session = {
       transport,
-      idle: idleTimer(idleMs, () => this.#end(session)),
-      end: async () => {
-        if (!this.#sessions.delete(id)) return
+      idle: idleTimer(this.#limits.idleMs, () => void session.end().catch(warn)),
+      async end() {
+        if (!sessions.delete(id)) return
         session.idle.end()
-        side.exchanges.close()
+        client.exchanges.close()
         await mcp.close()
       },
     }
-    this.#sessions.set(id, session)
+    sessions.set(id, session)
     await mcp.connect(transport)
     const answer = await within(session, request, body)
     if (!answer.ok) await session.end()
     return answer
-  }
-
-  #end(session: Session): void {
-    session.end().catch(warnOf(this.#options.project))
   }
 }
 
@@ -170,8 +163,7 @@ async function within(session: Session, request: Request, body: unknown): Promis
     done()
     return answer
   }
-  const passed = answer.body.pipeThrough(new TransformStream({ flush: done }))
-  return new Response(passed, { status: answer.status, headers: answer.headers })
+  return new Response(answer.body.pipeThrough(new TransformStream({ flush: done })), answer)
 }
 
 /** What the SDK answers in such a case. */
@@ -182,14 +174,14 @@ function refusal(status: number, message: string): Response {
 
 /** The request without its body, which was read already; aborted when the client hangs up. */
 function webRequest(request: IncomingMessage, response: ServerResponse, address: string): Request {
+  const { method = 'GET', headersDistinct } = request
   const controller = new AbortController()
   response.once('close', () => {
     if (!response.writableFinished) controller.abort(new Error('the client hung up'))
   })
-  const headers = Object.entries(request.headersDistinct).flatMap(
-    ([name, values = []]): [string, string][] => [[name, values.join(', ')]],
-  )
-  const { method = 'GET' } = request
+  const headers = new Headers()
+  for (const [name, values = []] of Object.entries(headersDistinct))
+    headers.set(name, values.join(', '))
   return new Request(address, { method, headers, signal: controller.signal })
 }
 

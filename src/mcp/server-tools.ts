@@ -36,7 +36,6 @@ import {
   plainJson,
   textOf,
   type ToolAnswer,
-  wordsOf,
 } from './tool.ts'
 
 /**
@@ -55,7 +54,7 @@ const guarded =
 
 const tool = nameOf('As find_tools gives it.')
 const params = objectOf('The parameters of the tool.').default({})
-const request = wordsOf('What to do, in words.')
+const request = textOf('What to do, in words.').min(1)
 const typedRequest = textOf(
   'What the user asked for, as it was typed: workflows that go by keywords look at it.',
 ).optional()
@@ -86,7 +85,12 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       output: routed,
       annotations: asks,
-      run: ({ request: words, limit }, { signal }) => findTools(project, words, limit, signal),
+      run: ({ request: words, limit }, { signal }) =>
+        withIndex(project, undefined, signal, async (index, context) => {
+          const routing = await routingOf(words, index, project.workspace, context)
+          const value = plainJson(routeIn(routing, words, limit))
+          return { text: JSON.stringify(value), value }
+        }),
     }),
     defineTool({
       name: 'describe_tool',
@@ -95,7 +99,11 @@ export function serverTools(project: ServedProject): OfferedTool[] {
         'Gives the parameters of a tool, what its server says of it, and the workflows that stand before it.',
       input: z.strictObject({ tool }),
       annotations: asks,
-      run: (input, { signal }) => describeTool(project, input.tool, signal),
+      run: ({ tool: name }, { signal }) =>
+        withIndex(project, name, signal, (index) => {
+          const { tool: found, note } = namedTool(name, index.tools)
+          return { text: JSON.stringify({ ...toolFacts(found, index, project.workspace), note }) }
+        }),
     }),
     defineTool({
       name: 'call_tool',
@@ -104,7 +112,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       input: z.strictObject({ tool, params, request: typedRequest }),
       annotations: acts,
       run: (input, call) =>
-        ToolRequest.answer(project, call, input.request, (open) =>
+        answerRequest(project, call, input.request, (open) =>
           open.callOne(input.tool, input.params),
         ),
     }),
@@ -115,7 +123,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       input: z.strictObject({ request }),
       annotations: acts,
       run: (input, call) =>
-        ToolRequest.answer(project, call, input.request, (open) => open.doInWords(input.request)),
+        answerRequest(project, call, input.request, (open) => open.doInWords(input.request)),
     }),
     defineTool({
       name: 'batch_tools',
@@ -127,7 +135,7 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       annotations: acts,
       run: (input, call) =>
-        ToolRequest.answer(project, call, input.request, (open) => open.batch(input.tools)),
+        answerRequest(project, call, input.request, (open) => open.batch(input.tools)),
     }),
     defineTool({
       name: 'chain_tools',
@@ -139,51 +147,48 @@ export function serverTools(project: ServedProject): OfferedTool[] {
       }),
       annotations: acts,
       run: (input, call) =>
-        ToolRequest.answer(project, call, input.request, (open) => open.chain(input.tools)),
+        answerRequest(project, call, input.request, (open) => open.chain(input.tools)),
     }),
   ]
 }
 
-async function findTools(
-  project: ServedProject,
-  words: string,
-  limit: number,
-  signal: AbortSignal,
-): Promise<ToolAnswer> {
-  const context = project.during(signal)
-  return await foundAmongAsked(context, async () => {
-    const index = await toolIndex(project, undefined, signal)
-    const routing = await routingOf(words, index, project.workspace, context)
-    const value = plainJson(routeIn(routing, words, limit))
-    return { text: JSON.stringify(value), value }
-  })
-}
-
-async function describeTool(
-  project: ServedProject,
-  name: string,
-  signal: AbortSignal,
-): Promise<ToolAnswer> {
-  return await foundAmongAsked(project.during(signal), async () => {
-    const index = await toolIndex(project, name, signal)
-    const { tool: found, note } = namedTool(name, index.tools)
-    return { text: JSON.stringify({ ...toolFacts(found, index, project.workspace), note }) }
-  })
-}
-
 /** Without a cache, or for a name that it does not know, the servers are asked. */
-async function toolIndex(
+async function withIndex(
   project: ServedProject,
   name: string | undefined,
   signal: AbortSignal,
-): Promise<ToolIndex> {
-  const { workspace, servers } = project
-  const quiet = { ask: undefined, progress: (): void => undefined }
-  const { calls, index } = openCalls(project.during(signal), {}, workspace, servers, quiet)
-  const known = index().tools
-  const isKnown = name === undefined ? known.length > 0 : known.some((one) => one.id === name)
-  if (!isKnown) await calls.discover?.(signal)
-  return index()
+  look: (index: ToolIndex, context: Context) => Promise<ToolAnswer> | ToolAnswer,
+): Promise<ToolAnswer> {
+  const context = project.during(signal)
+  return await foundAmongAsked(context, async () => {
+    const quiet = { ask: undefined, progress: (): void => undefined }
+    const { calls, index } = openCalls(context, {}, project.workspace, project.servers, quiet)
+    const known = index().tools
+    const isKnown = name === undefined ? known.length > 0 : known.some((one) => one.id === name)
+    if (!isKnown) await calls.discover?.(signal)
+    return await look(index(), context)
+  })
+}
+
+/**
+ * What workflows and attempts have to say comes with the answer, and with an error too: a model
+ * that is not told what ran first would do it again.
+ */
+async function answerRequest(
+  project: ServedProject,
+  call: ClientCall,
+  typed: string | undefined,
+  work: (request: ToolRequest) => Promise<ToolAnswer>,
+): Promise<ToolAnswer> {
+  const request = new ToolRequest(project, call, typed)
+  const { notes, made } = request
+  try {
+    return { ...(await work(request)), notes }
+  } catch (error) {
+    if (call.signal.aborted) throw error
+    if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
+    return { text: failureText(error), notes, isError: true }
+  }
 }
 
 interface NamedCall {
@@ -193,45 +198,23 @@ interface NamedCall {
 
 /** Everything that the calls of one request need. */
 class ToolRequest {
-  readonly #project: ServedProject
+  readonly notes: string[] = []
+  readonly made: string[] = []
+  readonly #workspace: string
   readonly #context: Context
   readonly #tools: ToolCalls
   readonly #consent: Pick<RequestWorld, 'context' | 'yes' | 'person' | 'toAllow'>
   /** What the user typed: workflows that go by keywords look at it. */
   readonly #typed: string | undefined
-  readonly #notes: string[] = []
-  readonly #made: string[] = []
 
-  /**
-   * What workflows and attempts have to say comes with the answer, and with an error too: a model
-   * that is not told what ran first would do it again.
-   */
-  static async answer(
-    project: ServedProject,
-    call: ClientCall,
-    typed: string | undefined,
-    work: (request: ToolRequest) => Promise<ToolAnswer>,
-  ): Promise<ToolAnswer> {
-    const request = new ToolRequest(project, call, typed)
-    const notes = request.#notes
-    try {
-      return { ...(await work(request)), notes }
-    } catch (error) {
-      if (call.signal.aborted) throw error
-      const made = request.#made
-      if (made.length > 0) notes.push(`Called before that: ${made.join(', ')}.`)
-      return { text: failureText(error), notes, isError: true }
-    }
-  }
-
-  private constructor(project: ServedProject, call: ClientCall, typed: string | undefined) {
+  constructor(project: ServedProject, call: ClientCall, typed: string | undefined) {
     const ask = askWithinBounds(call.ask)
     const { workspace, servers, yes } = project
-    let count = 0
-    this.#project = project
-    this.#typed = typed?.trim() === '' ? undefined : typed
-    this.#context = project.during(call.signal, (line) => this.#notes.push(line))
     const { session } = call.connection
+    let count = 0
+    this.#workspace = workspace
+    this.#typed = typed?.trim() === '' ? undefined : typed
+    this.#context = project.during(call.signal, (line) => this.notes.push(line))
     this.#tools = openCalls(this.#context, { session }, workspace, servers, {
       ask: askWhetherToRun(ask),
       progress(id, { progress, total, message }) {
@@ -242,11 +225,11 @@ class ToolRequest {
       },
     })
     // What is said of the project as a whole is not part of this answer.
-    this.#notes.length = 0
+    this.notes.length = 0
     const { calls } = this.#tools
     const { log } = calls
     calls.log = async (record) => {
-      this.#made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
+      this.made.push(`${record.tool} (${record.outcome === 'success' ? 'success' : 'failed'})`)
       await log?.(record)
     }
     const toAllow = howToAllow(ask, yes, 'skillrail tools call')
@@ -270,17 +253,16 @@ class ToolRequest {
     await checkBatch(steps, calls)
     const callable: NamedCall[] = []
     for (const one of await foreseeSteps('batch', steps, calls)) {
-      const { refused } = await foreseeGuard(one.tool, one.params, calls, this.#typed)
       // A call that is never made needs no yes.
-      if (refused === undefined && one.problems.length === 0) callable.push(one)
+      const isRefused = (await this.#refusalOf(one)) !== undefined
+      if (!isRefused && one.problems.length === 0) callable.push(one)
     }
     await requireYes(callable, texts, this.#consent)
     const textOfCall = ({ tool: { id }, params }: NamedCall): string =>
       `${id} ${JSON.stringify(params)}`
     const allowed = new Set(callable.map(textOfCall))
     const results = await runBatch(steps, calls, {
-      requestText: this.#typed,
-      toValue: this.#toValue,
+      ...this.#stepOptions,
       // A server that is asked meanwhile may make a call possible that was not when the yes was given.
       beforeCall: async ({ tool: name, params }) => {
         const one = { tool: await this.#definition(name), params }
@@ -297,14 +279,13 @@ class ToolRequest {
     await checkChain(steps, calls)
     const planned = await foreseeSteps('chain', steps, calls)
     for (const one of planned) {
-      const { refused } = await foreseeGuard(one.tool, one.params, calls, this.#typed)
+      const refused = await this.#refusalOf(one)
       if (refused !== undefined) throw refused
     }
     // With a wrong first call the chain ends before it calls anything.
     if (planned[0]?.problems.length === 0) await requireYes(planned, texts, this.#consent)
     const result = await runToolChain(steps, calls, {
-      requestText: this.#typed,
-      toValue: this.#toValue,
+      ...this.#stepOptions,
       // The yes was to the plan: a path that only an earlier answer names is asked for.
       beforeCall: async ({ tool: name, params }) =>
         requireNamedPaths(await this.#definition(name), params, texts, this.#consent),
@@ -318,10 +299,9 @@ class ToolRequest {
       throw new ToolRequestError({ code: 'request-empty', message: 'the request says nothing' })
     }
     const { index, place } = this.#tools
-    const { workspace } = this.#project
     const answer = await doRequest(words, {
       ...this.#consent,
-      router: async () => await requestRouter(words, index(), workspace, this.#context),
+      router: async () => await requestRouter(words, index(), this.#workspace, this.#context),
       toValue: this.#toValue,
     })
     return await answerOfRequest(answer, place)
@@ -329,17 +309,24 @@ class ToolRequest {
 
   readonly #toValue: StepOptions['toValue'] = (report) => valueOfReport(report, this.#tools.place)
 
+  get #stepOptions(): StepOptions {
+    return { requestText: this.#typed, toValue: this.#toValue }
+  }
+
   async #definition(name: string): Promise<ToolDefinition> {
     const { calls } = this.#tools
     return await definitionOf(await findTool(name, calls), calls)
   }
 
+  async #refusalOf({ tool: one, params: given }: NamedCall): Promise<Error | undefined> {
+    return (await foreseeGuard(one, given, this.#tools.calls, this.#typed)).refused
+  }
+
   /** Needs a yes, unless the call is refused anyway; one with wrong parameters is never made. */
   async #requireCall(call: NamedCall, texts: string): Promise<void> {
-    const { calls } = this.#tools
-    const { refused } = await foreseeGuard(call.tool, call.params, calls, this.#typed)
+    const refused = await this.#refusalOf(call)
     if (refused !== undefined) throw refused
-    const { problems } = await foreseeCall(call.tool, call.params, [], calls)
+    const { problems } = await foreseeCall(call.tool, call.params, [], this.#tools.calls)
     if (problems.length === 0) await requireYes([call], texts, this.#consent)
   }
 }

@@ -20,7 +20,6 @@ import {
   shortened,
   textOf,
   type ToolAnswer,
-  wordsOf,
 } from './tool.ts'
 
 /** What a list of skills may cost a model, in estimated tokens. */
@@ -88,7 +87,7 @@ export function skillTools(project: ServedProject): OfferedTool[] {
       title: 'Match references',
       description:
         'Gives the references that the triggers of the installed skills add to a prompt of the user. Call it with the prompt as it was typed, before you answer it, if nothing in the conversation says that references were injected.',
-      input: z.strictObject({ prompt: wordsOf('As it was typed.') }),
+      input: z.strictObject({ prompt: textOf('As it was typed.').min(1) }),
       annotations: reads,
       run: ({ prompt }) => matchReferences(project, prompt),
     }),
@@ -138,10 +137,10 @@ async function readResource(
     return { text: `${warning}${(await manager.readResource(name, path)).text}` }
   }
   const { files, truncated } = resources
+  if (files.length === 0) return { text: 'The skill has no other files.' }
   const lines = files.slice(0, mostFiles).map((file) => `${file.path} (${file.size} bytes)`)
-  if (truncated || files.length > mostFiles) lines.push('[There are more files.]')
-  if (lines.length === 0) return { text: 'The skill has no other files.' }
-  return { text: `${warning}${lines.join('\n')}` }
+  const more = truncated || files.length > mostFiles ? ['[There are more files.]'] : []
+  return { text: `${warning}${[...lines, ...more].join('\n')}` }
 }
 
 function matchReferences(project: ServedProject, prompt: string): ToolAnswer {
@@ -149,8 +148,7 @@ function matchReferences(project: ServedProject, prompt: string): ToolAnswer {
   const left = deferred.map(
     (one) => `Not injected: ${one.path} of the skill ${one.skill}: ${one.reason}`,
   )
-  const injected = text === '' ? 'No trigger fires on this prompt.' : text.trimEnd()
-  return { text: [injected, ...left].join('\n') }
+  return { text: [text.trimEnd() || 'No trigger fires on this prompt.', ...left].join('\n') }
 }
 
 /** The references that the hook would inject, of the skills that the source may use. */
@@ -192,17 +190,13 @@ export function untrustedNote(name: string): string {
   )
 }
 
-/** A skill that a user may start, as it is listed by a client. */
-export interface SkillPrompt {
-  name: string
-  description: string
-  arguments: { name: string; description?: string; required: boolean }[]
-}
-
 /** The argument of a skill that declares none. */
 const wholeText = 'arguments'
 
-export async function listPrompts(project: ServedProject): Promise<SkillPrompt[]> {
+export type SkillPrompt = Awaited<ReturnType<typeof listPrompts>>[number]
+
+/** The skills that a user may start, as a client lists them. */
+export async function listPrompts(project: ServedProject) {
   const skills = await project.skills().list()
   return skills
     .filter(({ fields }) => fields.userInvocable)
@@ -248,6 +242,6 @@ function argumentText(
   const last = values.findLastIndex((value) => value !== '')
   return values
     .slice(0, last + 1)
-    .map((value) => quoteArgument(value))
+    .map(quoteArgument)
     .join(' ')
 }

@@ -30,31 +30,31 @@ const pageSize = 50
 
 /** The skills of this project and of its user, read anew for every request. */
 export function skillSource(project: ServedProject): SkillSource {
+  const named = async (uri: string): Promise<{ skill?: ServedSkill | undefined; path: string }> => {
+    const { skill: name, path } = readSkillUri(uri) ?? { path: '' }
+    const info = (await project.skills().list()).find((one) => one.name === name)
+    return { skill: info && served(info, project), path }
+  }
   return {
     async list({ cursor }) {
       const { page, next } = pageOf(await servedSkills(project), cursor)
       return { skills: page.flatMap((skill) => entryOf(skill) ?? []), ...next }
     },
     async get(uri) {
-      const named = readSkillUri(uri)
-      if (named?.path !== 'SKILL.md') return undefined
-      const skill = await servedSkill(project, named.skill)
-      return skill === undefined ? undefined : entryOf(skill)
+      const { skill, path } = await named(uri)
+      return skill === undefined || path !== 'SKILL.md' ? undefined : entryOf(skill)
     },
     async read(uri) {
-      const named = readSkillUri(uri)
-      const skill = named === undefined ? undefined : await servedSkill(project, named.skill)
-      const file = skill?.files.find(({ path }) => path === named?.path)
-      if (skill === undefined || file === undefined) return undefined
-      const bytes = bytesOf(skill.info, file.path)
+      const { skill, path } = await named(uri)
+      if (skill?.files.every((file) => file.path !== path) !== false) return undefined
+      const bytes = bytesOf(skill.info, path)
       if (bytes === undefined) return undefined
-      const mimeType = mimeTypeOf(file.path)
+      const mimeType = mimeTypeOf(path)
       return isUtf8(bytes) ? { text: bytes.toString('utf8'), mimeType } : { bytes, mimeType }
     },
     async readDirectory(uri, { cursor }) {
-      const named = readSkillUri(uri)
-      const skill = named === undefined ? undefined : await servedSkill(project, named.skill)
-      const children = named && skill && childrenOf(skill, named.path)
+      const { skill, path } = await named(uri)
+      const children = skill && childrenOf(skill, path)
       if (children === undefined) return undefined
       const { page, next } = pageOf(children, cursor)
       return { resources: page, ...next }
@@ -147,24 +147,20 @@ export async function servedSkillNames(project: ServedProject): Promise<string[]
   return (await servedSkills(project)).map(({ info }) => info.name)
 }
 
-async function servedSkill(project: ServedProject, name: string): Promise<ServedSkill | undefined> {
-  const info = (await project.skills().list()).find((one) => one.name === name)
-  return info === undefined ? undefined : served(info, project)
-}
-
 /** For `skills/list` and `skills/get`; undefined where it changed so that it cannot be served any more. */
 function entryOf({ info, files }: ServedSkill): Skill | undefined {
-  const resources: { uri: string; digest: string; size: number }[] = []
-  let manifest: Buffer | undefined
-  for (const { path } of files) {
+  const contents = files.flatMap(({ path }) => {
     const bytes = bytesOf(info, path)
-    if (bytes === undefined) return undefined
-    if (path === 'SKILL.md') manifest = bytes
-    const digest = sha256(bytes)
-    resources.push({ uri: skillUri(info.name, path), digest, size: bytes.length })
-  }
-  const frontmatter = manifest === undefined ? undefined : frontmatterOf(manifest, info)
-  if (frontmatter === undefined) return undefined
+    return bytes === undefined ? [] : [{ path, bytes }]
+  })
+  const manifest = contents.find(({ path }) => path === 'SKILL.md')
+  const frontmatter = manifest && frontmatterOf(manifest.bytes, info)
+  if (frontmatter === undefined || contents.length < files.length) return undefined
+  const resources = contents.map(({ path, bytes }) => ({
+    uri: skillUri(info.name, path),
+    digest: sha256(bytes),
+    size: bytes.length,
+  }))
   return { uri: skillUri(info.name, 'SKILL.md'), frontmatter, resources }
 }
 
@@ -209,9 +205,8 @@ function frontmatterOf(
 /** The scheme under which the skills extension addresses the files of skills (SEP-2640). */
 const scheme = 'skill://'
 
-function skillUri(skill: string, path = ''): string {
-  const segments = [skill, ...(path === '' ? [] : path.split('/'))]
-  return `${scheme}${segments.map((segment) => encodeURIComponent(segment)).join('/')}`
+function skillUri(skill: string, path: string): string {
+  return `${scheme}${[skill, ...path.split('/')].map(encodeURIComponent).join('/')}`
 }
 
 /**

@@ -1,9 +1,10 @@
+import type { ToolAnnotations } from '@modelcontextprotocol/server'
 import { z } from 'zod'
 import { exitCode, type ExitCode, messageOf, SkillrailError } from '../core/errors.ts'
 import { isObject, tooDeepAt } from '../core/json.ts'
 import { nearest, safeText } from '../core/text.ts'
 import type { JsonValue } from '../skill/model.ts'
-import type { JsonObject } from '../tools/model.ts'
+import type { JsonObject, ToolProgress } from '../tools/model.ts'
 
 export interface OfferedTool extends ToolFacts {
   inputSchema: JsonObject & { type: 'object' }
@@ -20,15 +21,8 @@ interface ToolFacts {
   name: string
   title: string
   description: string
-  annotations: ToolAnnotations
-}
-
-/** Every hint is given, since the defaults of MCP assume the worst. */
-interface ToolAnnotations {
-  readOnlyHint: boolean
-  destructiveHint: boolean
-  idempotentHint: boolean
-  openWorldHint: boolean
+  /** Every hint is given, since the defaults of MCP assume the worst. */
+  annotations: Required<Omit<ToolAnnotations, 'title'>>
 }
 
 export interface ToolAnswer {
@@ -44,15 +38,9 @@ export interface ClientCall {
   /** Aborted when the client cancels, and when its connection or the server ends. */
   signal: AbortSignal
   connection: Connection
-  progress(step: ClientProgress): void
+  progress(step: ToolProgress): void
   /** Undefined where the client cannot ask its user. */
   ask: AskUser | undefined
-}
-
-export interface ClientProgress {
-  progress: number
-  total?: number | undefined
-  message?: string | undefined
 }
 
 export interface Question {
@@ -65,10 +53,8 @@ type FormField =
   | { type: 'boolean'; title: string }
   | { type: 'string'; title: string; enum?: string[] }
 
-export type FormContent = Readonly<Record<string, JsonValue>>
-
 /** Resolves with undefined when the user refuses, closes the form or does not answer. */
-export type AskUser = (question: Question) => Promise<FormContent | undefined>
+export type AskUser = (question: Question) => Promise<JsonObject | undefined>
 
 /** One client: its connection over pipes, or its session over HTTP. */
 export interface Connection {
@@ -81,14 +67,14 @@ export interface Connection {
   activated: Set<string> | undefined
 }
 
-export const reads: ToolAnnotations = {
+export const reads: ToolFacts['annotations'] = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
   openWorldHint: false,
 }
 
-export const acts: ToolAnnotations = {
+export const acts: ToolFacts['annotations'] = {
   readOnlyHint: false,
   destructiveHint: true,
   idempotentHint: false,
@@ -145,10 +131,6 @@ export function textOf(description: string): z.ZodString {
   return z.string().max(longestText).describe(description)
 }
 
-export function wordsOf(description: string): z.ZodString {
-  return textOf(description).min(1)
-}
-
 export function objectOf(description: string): z.ZodType<JsonObject> {
   const schema = z.custom<JsonObject>((value) => isObject(value), 'is not a JSON object')
   return schema.meta({ type: 'object', description })
@@ -171,22 +153,17 @@ export function shortened(name: string): string {
  * @throws {McpRequestError} where it is too large or nested too deep
  */
 export function inputText(tool: string, input: unknown): string {
-  const text = textOfJson(input)
-  if (text === undefined || tooDeepAt(text) !== undefined) {
-    throw wrongInput(tool, ['Invalid: they are nested too deep'])
+  let text: string | undefined
+  try {
+    text = JSON.stringify(input)
+  } catch {
+    // It is nested too deep to be written.
   }
+  if (text === undefined || tooDeepAt(text) !== undefined)
+    throw wrongInput(tool, ['Invalid: they are nested too deep'])
   if (text.length <= largestInput) return text
   const problem = `Invalid: they have ${text.length} characters; ${largestInput} are allowed`
   throw wrongInput(tool, [problem])
-}
-
-/** Undefined for what is nested too deep to be written. */
-function textOfJson(input: unknown): string | undefined {
-  try {
-    return JSON.stringify(input)
-  } catch {
-    return undefined
-  }
 }
 
 function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unknown): z.output<S> {
@@ -195,8 +172,7 @@ function checkedInput<S extends z.ZodObject>(tool: string, schema: S, given: unk
   const names = Object.keys(schema.shape)
   const problems = reading.error.issues.flatMap((issue) => {
     if (issue.code === 'unrecognized_keys') {
-      return issue.keys.map((long) => {
-        const key = shortened(long)
+      return issue.keys.map(shortened).map((key) => {
         const meant = nearest(key, names)
         const advice = meant === undefined ? '' : ` (did you mean ${meant}?)`
         return `Invalid: ${key} is not a parameter${advice}`
