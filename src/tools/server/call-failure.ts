@@ -1,5 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { messageOf, systemCode } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
 import type { CallFailure } from '../model.ts'
 
 interface FailedCall {
@@ -38,8 +39,7 @@ export function callFailure(error: unknown, call: FailedCall): CallFailure {
   const reason = neverReached(error)
   if (reason !== undefined)
     return failure('server-unavailable', `The server ${server} cannot be reached: ${reason}`, 'no')
-  const ending = call.ending ?? messageOf(error)
-  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${ending}`
+  const message = `The connection to the server ${server} was lost during the call of ${tool}: ${call.ending ?? messageOf(error)}`
   return failure('connection-lost', message, unanswered)
 }
 
@@ -109,15 +109,11 @@ export function signInNeeded(server: string, status: number): string {
 }
 
 export function httpStatus(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null) return undefined
-  if ('status' in error && typeof error.status === 'number') return error.status
-  const data = 'data' in error ? error.data : undefined
-  const inner =
-    typeof data === 'object' && data !== null && 'status' in data ? data.status : undefined
-  if (typeof inner === 'number') return inner
-  return 'code' in error && typeof error.code === 'number' && error.code >= 400 && error.code < 600
-    ? error.code
-    : undefined
+  if (!isObject(error)) return undefined
+  const { status, data, code } = error
+  if (typeof status === 'number') return status
+  if (isObject(data) && typeof data['status'] === 'number') return data['status']
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : undefined
 }
 
 /** The error and what caused it, in turn; errors of `fetch` carry their reason so. */
@@ -171,18 +167,16 @@ export function createCallRecords(): CallRecords {
     sent(message) {
       if (!('method' in message) || message.method !== 'tools/call' || !('id' in message)) return
       const given = message.params?.['arguments']
-      const record =
-        typeof given === 'object' && given !== null ? byArguments.get(given) : undefined
+      const record = isObject(given) ? byArguments.get(given) : undefined
       if (record === undefined) return
       record.sent = true
       byId.set(message.id, record)
     },
     received(message, bytes) {
-      if (!('id' in message) || 'method' in message) return
-      const record = byId.get(message.id)
-      if (record === undefined) return
-      record.size = bytes
-      byId.delete(message.id)
+      const id = 'id' in message && !('method' in message) ? message.id : undefined
+      const record = byId.get(id)
+      if (record !== undefined) record.size = bytes
+      byId.delete(id)
     },
   }
 }

@@ -130,17 +130,16 @@ class OpenConnection implements Connection {
     const listed: unknown[] = []
     const seen = new Set<string>()
     let ttlMs: number | undefined
-    let cursor: string | undefined
+    let params: { cursor?: string } = {}
     for (let page = 0; page < maxPages && listed.length < maxTools; page++) {
-      const result = await this.#listPage(cursor === undefined ? {} : { cursor }, signal)
-      const { tools, nextCursor, ttlMs: ttl } = result
+      const { tools, nextCursor: cursor, ttlMs: ttl } = await this.#listPage(params, signal)
       if (Array.isArray(tools)) for (const tool of tools) listed.push(tool)
       if (typeof ttl === 'number') ttlMs = Math.min(ttl, ttlMs ?? ttl)
-      if (typeof nextCursor !== 'string') return { ...this.#read(listed), ttlMs }
+      if (typeof cursor !== 'string') return { ...this.#read(listed), ttlMs }
       // The same page again and again.
-      if (seen.has(nextCursor)) break
-      seen.add(nextCursor)
-      cursor = nextCursor
+      if (seen.has(cursor)) break
+      seen.add(cursor)
+      params = { cursor }
     }
     const { tools, problems } = this.#read(listed)
     const endless = `its list of tools has no end; ${tools.length} were read`
@@ -165,7 +164,7 @@ class OpenConnection implements Connection {
     const read = readTools(this.#definition.name, listed)
     const { tools, problems } = this.#hasHeaders
       ? checkMirrored(read.tools)
-      : { tools: read.tools, problems: [] }
+      : { ...read, problems: [] }
     for (const { name, inputSchema } of tools) this.#schemas.set(name, inputSchema)
     return { tools, problems: [...read.problems, ...problems] }
   }
@@ -267,9 +266,8 @@ const anyObject: StandardSchemaV1<unknown, JsonObject> = {
 async function refuseOurselves(definition: ServerDefinition, opened: OpenedServer): Promise<void> {
   if (opened.client.getServerVersion()?.name !== 'skillrail') return
   await opened.close()
-  const { name, source } = definition
-  throw new ServerStartError(
-    { server: name, message: `The server ${name} is Skillrail itself, which does not call itself` },
-    { hint: `Take it out of ${source.path}, or keep that file from this project.` },
-  )
+  const { name: server, source } = definition
+  const message = `The server ${server} is Skillrail itself, which does not call itself`
+  const hint = `Take it out of ${source.path}, or keep that file from this project.`
+  throw new ServerStartError({ server, message }, { hint })
 }

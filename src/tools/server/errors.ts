@@ -49,8 +49,7 @@ export class ServersNotTrustedError extends ToolError {
     const [{ blocked, source }] = servers
     const names = servers.slice(0, 5).map(({ name }) => name)
     const more = servers.length > names.length ? ` and ${servers.length - names.length} more` : ''
-    const subject = servers.length === 1 ? 'The server' : 'The servers'
-    const verb = servers.length === 1 ? 'was' : 'were'
+    const [subject, verb] = servers.length === 1 ? ['The server', 'was'] : ['The servers', 'were']
     const because =
       blocked?.reason === 'changed'
         ? `${source.path} has changed since the workspace was trusted`
@@ -80,7 +79,6 @@ export class NoServersError extends ToolError {
           ? 'No MCP server is configured for this project'
           : `Every MCP server of this project is disabled: ${disabled.join(', ')}`
       super({ code: 'no-servers', message, hint: writeOne, diagnostics })
-      this.exitCode = exitCode.notFound
     } else {
       const { path, line } = broken
       const place = line === undefined ? path : `${path}:${line}`
@@ -90,8 +88,8 @@ export class NoServersError extends ToolError {
         hint: 'Fix the file; skillrail tools import shows which servers are found then.',
         diagnostics: diagnostics.filter((diagnostic) => diagnostic !== broken),
       })
-      this.exitCode = exitCode.badAnswer
     }
+    this.exitCode = broken === undefined ? exitCode.notFound : exitCode.badAnswer
   }
 }
 

@@ -12,14 +12,13 @@ export type Mask = <T>(said: T) => T
  * of a secret, and passwords of addresses.
  */
 export function serverMask(transport: ServerTransport): Mask {
-  const named = Object.entries(transport.kind === 'stdio' ? transport.env : transport.headers)
-  const urls = [
-    ...named.map(([, value]) => value),
-    ...(transport.kind === 'stdio' ? [] : [transport.url]),
-  ]
+  const [named, urls] =
+    transport.kind === 'stdio'
+      ? [Object.entries(transport.env), []]
+      : [Object.entries(transport.headers), [transport.url]]
   const secrets = [
     ...named.flatMap(([name, value]) => (isNameOfSecret(name) ? wordsOf(value) : [])),
-    ...urls.flatMap(passwordsOf),
+    ...[...named.map(([, value]) => value), ...urls].flatMap(passwordsOf),
   ]
   const known = [...new Set(secrets.flatMap(spellings))].filter(isTelling)
   // A secret that is a part of another one comes after it.

@@ -5,7 +5,6 @@ import { sha256 } from '../../core/json.ts'
 import { untilAborted } from '../../core/runtime.ts'
 import type { ServerDefinition, ServerTransport } from '../config/model.ts'
 import {
-  type CallRecords,
   createCallRecords,
   hasCode,
   httpStatus,
@@ -16,7 +15,7 @@ import type { OpenedServer, OpenOptions } from './connection.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import { loadSdk } from './sdk.ts'
 
-type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
+type HttpServer = ServerTransport & { kind: 'http' | 'sse' }
 
 /**
  * Connects over streamable HTTP, with the newest protocol that the server speaks; to a server that
@@ -25,40 +24,41 @@ type HttpTransport = ServerTransport & { kind: 'http' | 'sse' }
  */
 export async function openHttp(
   definition: ServerDefinition,
-  transport: HttpTransport,
+  transport: HttpServer,
   options: OpenOptions,
 ): Promise<OpenedServer> {
-  let failure: unknown
-  try {
-    return await attempt(transport.kind, definition, transport, options)
-  } catch (error) {
-    failure = error
+  const failures: unknown[] = []
+  for (const kind of transport.kind === 'http' ? (['http', 'sse'] as const) : (['sse'] as const)) {
+    try {
+      return await attempt(kind, definition, transport, options)
+    } catch (error) {
+      failures.push(error)
+      const status = httpStatus(error) ?? 0
+      const isOld = status >= 400 && status < 500 && status !== 401 && status !== 403
+      if (!isOld || options.signal.aborted) break
+    }
   }
-  const status = httpStatus(failure) ?? 0
-  const isOld = status >= 400 && status < 500 && status !== 401 && status !== 403
-  if (transport.kind === 'http' && isOld && !options.signal.aborted) {
-    const older = await attempt('sse', definition, transport, options).catch(() => undefined)
-    if (older !== undefined) return older
-  }
-  throw startError(failure, definition, transport, options)
+  throw startError(failures[0], definition, transport, options)
 }
 
 async function attempt(
   kind: 'http' | 'sse',
   definition: ServerDefinition,
-  transport: HttpTransport,
+  transport: HttpServer,
   { signal, answerLimit, clientInfo }: OpenOptions,
 ): Promise<OpenedServer> {
   const sdk = await loadSdk()
   const url = new URL(transport.url)
-  const init = {
-    requestInit: { headers: { ...transport.headers } },
-    fetch: limitedFetch(answerLimit),
-  }
+  const requestInit = { headers: { ...transport.headers } }
+  const init = { requestInit, fetch: limitedFetch(answerLimit) }
   const records = createCallRecords()
   const http = kind === 'http' ? new sdk.StreamableHTTPClientTransport(url, init) : undefined
   const channel: Transport = http ?? new sdk.SSEClientTransport(url, init)
-  watchSending(channel, records)
+  const send = channel.send.bind(channel)
+  channel.send = (message, sending) => {
+    records.sent(message)
+    return send(message, sending)
+  }
   const mode: ClientOptions = kind === 'http' ? { versionNegotiation: { mode: 'auto' } } : {}
   const client = new sdk.Client(clientInfo, { capabilities: {}, ...mode })
   const timeout = definition.startupTimeoutMs
@@ -90,29 +90,31 @@ async function attempt(
 function startError(
   error: unknown,
   { name: server, startupTimeoutMs }: ServerDefinition,
-  { url }: HttpTransport,
+  { url }: HttpServer,
   { signal, mask }: OpenOptions,
 ): ServerStartError {
   if (signal.aborted) return startCancelled(server, error)
+  const { origin, pathname } = new URL(url)
   const status = httpStatus(error)
   const message =
     status === 401 || status === 403
       ? signInNeeded(server, status)
-      : `The server ${server} at ${safeAddress(url)} cannot be used: ${reasonOf(error, status, startupTimeoutMs)}`
+      : `The server ${server} at ${origin}${pathname} cannot be used: ${reasonOf(error, startupTimeoutMs)}`
   return new ServerStartError({ server, message: mask(message) }, { cause: error })
 }
 
 class StartTimeout extends Error {}
 
-function reasonOf(error: unknown, status: number | undefined, timeoutMs: number): string {
-  if (error instanceof StartTimeout) return `it gave no answer within ${timeoutMs} ms`
+function reasonOf(error: unknown, timeoutMs: number): string {
+  if (error instanceof StartTimeout || hasCode(error, 'REQUEST_TIMEOUT'))
+    return `it gave no answer within ${timeoutMs} ms`
   const unreached = neverReached(error) ?? fetchFailure(error)
   if (unreached !== undefined) return `nothing answers there (${unreached})`
+  const status = httpStatus(error)
   if (status !== undefined) return `it answers with HTTP ${status}`
-  if (hasCode(error, 'REQUEST_TIMEOUT')) return `it gave no answer within ${timeoutMs} ms`
-  if (hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT'))
-    return 'it answers with something that is not a message of the protocol, such as a web page'
-  return messageOf(error)
+  return hasCode(error, 'CLIENT_HTTP_UNEXPECTED_CONTENT')
+    ? 'it answers with something that is not a message of the protocol, such as a web page'
+    : messageOf(error)
 }
 
 /** What `fetch` says of a connection that did not come about: a code, else the words of its cause. */
@@ -122,20 +124,6 @@ function fetchFailure(error: unknown): string | undefined {
   if (!messages.some((message) => message.includes('fetch failed'))) return undefined
   const said = (messages.at(-1) ?? '').replace(/^.*fetch failed:? ?/s, '')
   return /\bE[A-Z_]{4,}\b/.exec(said)?.[0] ?? (said === '' ? 'fetch failed' : said)
-}
-
-function watchSending(channel: Transport, records: CallRecords): void {
-  const send = channel.send.bind(channel)
-  channel.send = (message, options) => {
-    records.sent(message)
-    return send(message, options)
-  }
-}
-
-/** Without what a query or the part before the host may carry. */
-function safeAddress(url: string): string {
-  const { origin, pathname } = new URL(url)
-  return `${origin}${pathname}`
 }
 
 /** `fetch` that breaks off an answer to a message once it is over the limit. */

@@ -69,14 +69,8 @@ export async function openStdio(
       const ended = await endOf(process)
       return ended && endingText(ended, stderr.text())
     },
-    async close() {
-      try {
-        await client.close()
-      } finally {
-        // The client has let go of a transport that broke; what a crashed server started still runs.
-        await process.end()
-      }
-    },
+    // The client lets go of a transport that broke; what a crashed server started still runs.
+    close: () => client.close().finally(() => process.end()),
   }
 }
 
@@ -114,13 +108,10 @@ async function endOf(process: KeptProcess): Promise<ProcessEnd | undefined> {
 
 function notStarted(command: string, error: unknown): string {
   const code = systemCode(error)
-  const isPath = command.includes('/')
-  if (code === 'ENOENT') {
-    return isPath
-      ? `there is no program ${command}`
-      : `there is no program ${command} on the search path that can be started`
-  }
-  return code === 'EACCES' ? `permission to execute ${command} is denied` : messageOf(error)
+  if (code === 'EACCES') return `permission to execute ${command} is denied`
+  if (code !== 'ENOENT') return messageOf(error)
+  const where = command.includes('/') ? '' : ' on the search path that can be started'
+  return `there is no program ${command}${where}`
 }
 
 const longestGarbage = 8192

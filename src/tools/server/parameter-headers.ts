@@ -18,75 +18,50 @@ const dataKeys: readonly string[] = ['default', 'const', 'enum', 'examples', mar
 const mapKeys: readonly string[] =
   'properties patternProperties dependentSchemas $defs definitions'.split(' ')
 
-interface Visit {
-  schema: unknown
-  path: readonly string[]
-  plain: boolean
-}
-
 /**
  * Which parameters are repeated as headers (MCP of 2026-07-28, Streamable HTTP, Custom Headers from
  * Tool Parameters): those marked by `x-mcp-header` with a name for the header, which no other has,
- * of a type that is one text, and reached through `properties` alone. A text says why the whole
- * definition of the tool counts as invalid.
+ * of a type that is one text, and reached through `properties` alone. Undefined where a mark is
+ * wrong, so that the whole definition of the tool counts as invalid.
  */
-function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | string {
+function readMirrored(inputSchema: JsonObject): readonly MirroredParameter[] | undefined {
   const mirrored: MirroredParameter[] = []
-  const waiting: Visit[] = [{ schema: inputSchema, path: [], plain: true }]
-  for (const visit of waiting) {
-    const { schema, path, plain } = visit
+  const waiting: { schema: unknown; path: readonly string[]; isPlain: boolean }[] = [
+    { schema: inputSchema, path: [], isPlain: true },
+  ]
+  for (const { schema, path, isPlain } of waiting) {
     if (Array.isArray(schema))
-      for (const item of schema) waiting.push({ schema: item, path, plain: false })
+      for (const item of schema) waiting.push({ schema: item, path, isPlain: false })
     if (!isObject<JsonValue>(schema)) continue
-    const header = schema[mark]
+    const { [mark]: header, type } = schema
     if (header !== undefined) {
-      const problem = problemOf(header, schema, visit)
-      if (problem !== undefined || typeof header !== 'string') return problem ?? ''
-      const isTaken = mirrored.some((one) => isSameHeader(one.header, header))
-      if (isTaken) return `${mark} ${header} is given twice`
+      const isPlace = isPlain && path.length > 0 && types.includes(type)
+      if (!isPlace || typeof header !== 'string' || !token.test(header)) return undefined
+      if (mirrored.some((one) => one.header.toLowerCase() === header.toLowerCase()))
+        return undefined
       mirrored.push({ path, header })
     }
     for (const [key, value] of Object.entries(schema)) {
       if (dataKeys.includes(key)) continue
       const isMap = isObject<JsonValue>(value) && mapKeys.includes(key)
-      const inner = plain && isMap && key === 'properties'
+      const isInner = isPlain && isMap && key === 'properties'
       for (const [name, child] of isMap ? Object.entries(value) : [[key, value] as const])
-        waiting.push({ schema: child, path: [...path, name], plain: inner })
+        waiting.push({ schema: child, path: [...path, name], isPlain: isInner })
     }
   }
   return mirrored
 }
 
-function isSameHeader(one: string, other: string): boolean {
-  return one.toLowerCase() === other.toLowerCase()
-}
-
-function problemOf(
-  header: unknown,
-  schema: JsonObject,
-  { path, plain }: Visit,
-): string | undefined {
-  const place = path.length === 0 ? 'the schema itself' : path.join('.')
-  if (typeof header !== 'string' || !token.test(header))
-    return `${mark} of ${place} is not a name of a header`
-  if (!plain || path.length === 0) return `${mark} may not stand at ${place}`
-  return types.includes(schema['type'])
-    ? undefined
-    : `${mark} of ${place} needs a string, an integer or a boolean`
-}
-
 /** Leaves out the tools whose marks are wrong, as a client must, and says why. */
-export function checkMirrored(tools: readonly ToolDefinition[]): {
+export function checkMirrored(listed: readonly ToolDefinition[]): {
   tools: readonly ToolDefinition[]
   problems: readonly string[]
 } {
-  const problems: string[] = []
-  const right = tools.filter(({ name, inputSchema }) => {
-    const reading = readMirrored(inputSchema)
-    if (typeof reading === 'string') problems.push(`the tool ${name} is left out: ${reading}`)
-    return typeof reading !== 'string'
-  })
-  return { tools: right, problems }
+  const tools = listed.filter(({ inputSchema }) => readMirrored(inputSchema) !== undefined)
+  const problems = listed
+    .filter((tool) => !tools.includes(tool))
+    .map(({ name }) => `the tool ${name} is left out: ${mark} marks what cannot be a header`)
+  return { tools, problems }
 }
 
 /** The headers of one call; a parameter that is not given, or is null, has none. */
@@ -94,10 +69,8 @@ export function parameterHeaders(
   inputSchema: JsonObject,
   parameters: JsonObject,
 ): Record<string, string> {
-  const reading = readMirrored(inputSchema)
-  if (typeof reading === 'string') return {}
   const headers: Record<string, string> = {}
-  for (const { path, header } of reading) {
+  for (const { path, header } of readMirrored(inputSchema) ?? []) {
     const text = textOf(valueAt(parameters, path))
     if (text !== undefined) headers[`${prefix}${header}`] = encoded(text)
   }

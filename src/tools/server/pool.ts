@@ -80,7 +80,7 @@ export function openServers(
   definitions: readonly ServerDefinition[],
   options: OpenServersOptions,
 ): KeptServers {
-  const servers = new Map<string, { definition: ServerDefinition; server: PooledServer }>()
+  const servers = new Map<string, PooledServer>()
   let current = definitions
   return {
     get definitions() {
@@ -100,32 +100,31 @@ export function openServers(
     async update(next) {
       if (next === current) return
       current = next
-      const outdated = [...servers].filter(([name, { definition }]) => {
-        const now = next.find((candidate) => candidate.name === name)
-        return JSON.stringify(now) !== JSON.stringify(definition)
-      })
-      for (const [name] of outdated) servers.delete(name)
-      await Promise.all(outdated.map(([, { server }]) => server.close()))
+      const outdated = [...servers.values()].filter(
+        ({ definition }) =>
+          JSON.stringify(next.find(({ name }) => name === definition.name)) !==
+          JSON.stringify(definition),
+      )
+      for (const { name } of outdated) servers.delete(name)
+      await Promise.all(outdated.map((server) => server.close()))
     },
-    states: () =>
-      current.map((definition) => stateOf(definition, servers.get(definition.name)?.server)),
+    states: () => current.map((definition) => stateOf(definition, servers.get(definition.name))),
     async close() {
-      await Promise.all([...servers.values()].map(({ server }) => server.close()))
+      await Promise.all([...servers.values()].map((server) => server.close()))
     },
   }
 
   function pooled(name: string): PooledServer {
     const known = servers.get(name)
-    if (known !== undefined) return known.server
-    const definition = definitionOf(current, name)
-    const server = poolServer(definition, {
+    if (known !== undefined) return known
+    const server = poolServer(definitionOf(current, name), {
       runtime: options.runtime,
       project: options.project ?? options.runtime.cwd,
       clientInfo: options.clientInfo ?? { name: 'skillrail', version: '0' },
       answerLimit: options.answerLimit ?? defaultAnswerLimit,
       note: (event) => options.onLog?.({ server: name, ...event }),
     })
-    servers.set(name, { definition, server })
+    servers.set(name, server)
     return server
   }
 }
@@ -158,37 +157,33 @@ export async function listAll(
   signal: AbortSignal | undefined,
   patienceMs?: (server: string) => number,
 ): Promise<ToolListing> {
-  const tools: ToolDefinition[][] = []
-  const failures: ServerListFailure[] = []
-  const diagnostics: Diagnostic[][] = []
-  const ttlMs = new Map<string, number>()
+  const listing = {
+    tools: Array<ToolDefinition>(),
+    failures: Array<ServerListFailure>(),
+    diagnostics: Array<Diagnostic>(),
+    ttlMs: new Map<string, number>(),
+  }
   const enabled = definitions.filter(({ disabled }) => !disabled)
-  const listings = await Promise.allSettled(
-    enabled.map(async ({ name }) => {
-      const listing = serverOf(name).listWithProblems({ signal })
-      return await inTime(listing, patienceMs?.(name), name)
-    }),
+  const settled = await Promise.allSettled(
+    enabled.map(async ({ name }) =>
+      inTime(serverOf(name).listWithProblems({ signal }), patienceMs?.(name), name),
+    ),
   )
   signal?.throwIfAborted()
   for (const [index, { name, source }] of enabled.entries()) {
-    const listing = listings[index]
-    if (listing?.status !== 'fulfilled') {
-      failures.push(failureOf(name, listing?.reason))
+    const one = settled[index]
+    if (one?.status !== 'fulfilled') {
+      listing.failures.push(failureOf(name, one?.reason))
       continue
     }
-    const { value } = listing
-    tools.push([...value.tools])
-    if (value.ttlMs !== undefined) ttlMs.set(name, value.ttlMs)
-    diagnostics.push(
-      value.problems.map((problem) => ({
-        code: 'tools-listed',
-        severity: 'warning',
-        message: `server "${name}": ${problem}`,
-        path: source.path,
-      })),
-    )
+    const { tools, problems, ttlMs } = one.value
+    listing.tools.push(...tools)
+    if (ttlMs !== undefined) listing.ttlMs.set(name, ttlMs)
+    const facts = { code: 'tools-listed', severity: 'warning', path: source.path } as const
+    for (const problem of problems)
+      listing.diagnostics.push({ ...facts, message: `server "${name}": ${problem}` })
   }
-  return { tools: tools.flat(), failures, diagnostics: diagnostics.flat(), ttlMs }
+  return listing
 }
 
 /** What comes in time, or a failure; the work continues until its pool is closed. */
@@ -218,6 +213,7 @@ export interface ListingServer extends ToolServer {
 }
 
 interface PooledServer extends ListingServer {
+  readonly definition: ServerDefinition
   isRunning(): boolean
   lastError(): string | undefined
   close(): Promise<void>
@@ -236,6 +232,7 @@ function poolServer(
 
   const server: PooledServer = {
     name,
+    definition,
     instance: () => instance,
     isRunning: () => connection?.isClosed() === false,
     lastError: () => lastError,
@@ -289,24 +286,22 @@ function poolServer(
 }
 
 export function refuse(
-  { name, blocked, disabled, source }: ServerDefinition,
+  { name: server, blocked, disabled, source }: ServerDefinition,
   isStopped: boolean,
 ): void {
   if (isStopped) {
-    throw new ServerStartError({
-      server: name,
-      message: `The server ${name} is being ended`,
-      kind: 'cancelled',
-    })
+    const message = `The server ${server} is being ended`
+    throw new ServerStartError({ server, message, kind: 'cancelled' })
   }
   if (blocked !== undefined) {
     const Refusal = blocked.reason === 'unresolved' ? ServerStartError : ServerNotTrustedError
-    const message = `The server ${name} is not started: ${blocked.message}`
-    throw new Refusal({ server: name, message }, { hint: blocked.hint })
+    const message = `The server ${server} is not started: ${blocked.message}`
+    throw new Refusal({ server, message }, { hint: blocked.hint })
   }
   if (disabled) {
+    const message = `The server ${server} is disabled in ${source.path}`
     throw new ServerStartError(
-      { server: name, message: `The server ${name} is disabled in ${source.path}` },
+      { server, message },
       { hint: 'Enable it there, or remove its entry.' },
     )
   }
@@ -323,12 +318,9 @@ function allowsTool(
 function requireAllowed(definition: ServerDefinition, tool: string): void {
   if (allowsTool(definition, tool)) return
   const { name, source } = definition
+  const message = `The tool ${tool} of the server ${name} may not be called: its configuration in ${source.path} does not allow it`
   throw new ToolNotAllowedError(
-    {
-      kind: 'tool-not-found',
-      message: `The tool ${tool} of the server ${name} may not be called: its configuration in ${source.path} does not allow it`,
-      delivered: 'no',
-    },
+    { kind: 'tool-not-found', message, delivered: 'no' },
     { code: 'tool-not-allowed', hint: 'Change the lists of enabled or disabled tools there.' },
   )
 }

@@ -13,11 +13,6 @@ import type {
 } from '../model.ts'
 import type { Mask } from './mask-secrets.ts'
 
-interface Reading {
-  content: ToolContent[]
-  problems: AnswerProblem[]
-}
-
 /**
  * Reads the result of a call (MCP, CallToolResult). A block of a kind that the protocol does not know
  * becomes its JSON as text, so that nothing a server said is lost; one that is not what its kind
@@ -27,8 +22,17 @@ interface Reading {
  * @throws {ToolCallError} `protocol`, where the content is not a list or nothing of it can be used
  */
 export function readOutcome(result: JsonObject, size: number): ToolOutcome {
-  const { content, problems } = readContent(result['content'])
   const { isError = false, structuredContent } = result
+  const content: ToolContent[] = []
+  const problems: AnswerProblem[] = []
+  for (const [index, block] of blocksOf(result).entries()) {
+    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is not an object'
+    if (typeof read !== 'string') content.push(read)
+    else {
+      const message = `block ${index + 1} of its content ${read}`
+      problems.push({ code: 'answer-invalid', message })
+    }
+  }
   const isDeep = isDeepValue(structuredContent)
   if (isDeep) problems.push({ code: 'answer-too-deep', message: `its structured content ${deep}` })
   // Libraries that write every field send null where there is none.
@@ -64,19 +68,9 @@ function unusable(message: string): ToolCallError {
 }
 
 /** Servers of the first protocols may leave the content out; what stands there must be a list. */
-function readContent(content: unknown): Reading {
-  if (content === undefined) return { content: [], problems: [] }
-  if (!Array.isArray(content)) throw unusable('its `content` is not a list of blocks')
-  const reading: Reading = { content: [], problems: [] }
-  content.forEach((block: unknown, index) => {
-    const read = isObject<JsonValue>(block) ? readBlock(block) : 'is not an object'
-    if (typeof read !== 'string') reading.content.push(read)
-    else {
-      const message = `block ${index + 1} of its content ${read}`
-      reading.problems.push({ code: 'answer-invalid', message })
-    }
-  })
-  return reading
+function blocksOf({ content = [] }: JsonObject): readonly unknown[] {
+  if (Array.isArray(content)) return content
+  throw unusable('its `content` is not a list of blocks')
 }
 
 function readBlock(block: JsonObject): ToolContent | string {
@@ -143,7 +137,8 @@ export function readTools(
   const problems: string[] = []
   for (const value of listed) {
     // Some servers leave out the schema of a tool without parameters.
-    const read = isObject(value) && !isObject(value['inputSchema']) ? anyInput(value) : value
+    const isBare = isObject(value) && !isObject(value['inputSchema'])
+    const read = isBare ? { ...value, inputSchema: { type: 'object' } } : value
     const tool = readDefinition(read, server)
     if (tool === undefined || tool.name === '') problems.push('a tool without a name is left out')
     else if (tools.has(tool.name))
@@ -151,10 +146,6 @@ export function readTools(
     else tools.set(tool.name, tool)
   }
   return { tools: [...tools.values()], problems }
-}
-
-function anyInput(value: object): object {
-  return { ...value, inputSchema: { type: 'object' } }
 }
 
 interface InputRequired {
@@ -201,35 +192,31 @@ function question(request: unknown, shown: (text: string) => string): string {
   const method = isObject(request) ? request['method'] : undefined
   if (method === 'sampling/createMessage') return 'an answer of a model'
   if (method === 'roots/list') return 'the directories that it may work in'
-  if (method !== 'elicitation/create') {
-    const name = typeof method === 'string' ? method : 'none'
-    return `something of a kind that is not known (${shown(name)})`
-  }
+  if (method !== 'elicitation/create')
+    return `something of a kind that is not known (${shown(String(method))})`
   const { message, url } = parametersOf(request)
   const said = typeof message === 'string' ? `"${shown(message)}"` : 'a question'
   if (typeof url === 'string') return `${said}, to be answered at ${shown(url)}`
-  const fields = Object.entries(formOf(request))
-  const list = fields.map(([name, schema]) => `${shown(name)}: ${shown(kindOf(schema))}`).join('; ')
-  return list === '' ? said : `${said} (${cut(list)})`
+  const fields = Object.entries(formOf(request)).map(
+    ([name, schema]) => `${shown(name)}: ${shown(kindOf(schema))}`,
+  )
+  return fields.length === 0 ? said : `${said} (${cut(fields.join('; '))})`
 }
 
 function parametersOf(request: unknown): Readonly<Record<string, unknown>> {
-  const parameters = isObject(request) ? request['params'] : undefined
-  return isObject(parameters) ? parameters : {}
+  return isObject(request) && isObject(request['params']) ? request['params'] : {}
 }
 
 /** The fields of the form that a request wants filled in, by their names. */
 function formOf(request: unknown): Readonly<Record<string, unknown>> {
-  const { url, requestedSchema } = parametersOf(request)
-  const fields =
-    typeof url !== 'string' && isObject(requestedSchema) ? requestedSchema['properties'] : undefined
+  const { url, requestedSchema: schema } = parametersOf(request)
+  const fields = typeof url !== 'string' && isObject(schema) ? schema['properties'] : undefined
   return isObject(fields) ? fields : {}
 }
 
 function kindOf(schema: unknown): string {
-  if (!isObject(schema)) return 'anything'
-  const { type, enum: values } = schema
-  if (Array.isArray(values)) return `one of ${values.map(String).join(', ')}`
+  const { type, enum: values } = isObject(schema) ? schema : {}
+  if (Array.isArray(values)) return `one of ${values.join(', ')}`
   return typeof type === 'string' ? type : 'anything'
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { unlinkSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
 import { acquireFileLock, ownIdentity } from '../../core/file-lock.ts'
 import {
   idleTimer,
@@ -14,7 +14,7 @@ import { SkillrailError } from '../../core/errors.ts'
 import { writeFileAtomic } from '../../core/write-files.ts'
 import { findWorkspace } from '../../trust/decide.ts'
 import { ToolError } from '../errors.ts'
-import { type KeptServers, openServers, type ServerEvent } from './pool.ts'
+import { type KeptServers, openServers, type OpenServersOptions } from './pool.ts'
 import { currentConfiguration } from './project-servers.ts'
 import { servedRecordPath } from './served-process.ts'
 import {
@@ -25,14 +25,12 @@ import {
   servedSchemas,
 } from './served-protocol.ts'
 
-export interface ServeProjectOptions {
+export interface ServeProjectOptions extends Pick<OpenServersOptions, 'clientInfo' | 'onLog'> {
   project: string
   runtime: Runtime
   trust: Settings['workspaceTrust']
   /** Ends by itself after this long without a request; 0: never. */
   idleExitMs: number
-  clientInfo?: { name: string; version: string } | undefined
-  onLog?: ((event: ServerEvent) => void) | undefined
   signal: AbortSignal
 }
 
@@ -62,130 +60,95 @@ export async function serveProject(options: ServeProjectOptions): Promise<Served
     })
   }
   try {
-    return await startServing(options, project, path, lock.release)
+    return await startServing({ ...options, project }, path, lock.release)
   } catch (error) {
     lock.release()
     throw error
   }
 }
 
+/** Bytes: parameters may hold a whole file. */
+const largestBody = 64 * 1024 * 1024
+
 /** `release` is called once everything has ended; a start that fails leaves that to the caller. */
 async function startServing(
   options: ServeProjectOptions,
-  project: string,
   path: string,
   release: () => void,
 ): Promise<ServedProject> {
-  const { runtime, trust, idleExitMs } = options
+  const { project, runtime, trust, idleExitMs } = options
   const token = randomBytes(32).toString('hex')
   const startedAt = new Date(runtime.now()).toISOString()
   const current = currentConfiguration({ project, runtime, trust })
-  const pool = openServers(current().servers, { ...options, project })
+  const pool = openServers(current().servers, options)
   const stop = new AbortController()
   const ends = AbortSignal.any([options.signal, stop.signal])
   const idle = idleTimer(idleExitMs, () => stop.abort('idle'))
-  const routes = servedRoutes({
-    pool,
+  const routes = servedRoutes(pool, {
     status: () => ({ project, pid: process.pid, startedAt, idleExitMs, servers: pool.states() }),
     stop: () => stop.abort('stopped'),
-    refresh: async () => await pool.update(current().servers),
+    refresh: () => pool.update(current().servers),
   })
   let server: LocalServer | undefined
-  try {
-    server = await openLocalServer({
-      token,
-      routes,
-      largestBody: largestRequest,
-      onRequest: idle.busy,
-    })
-    const { port } = server
-    const record: ServedRecord = {
-      version: 1,
-      project,
-      process: ownIdentity(),
-      port,
-      token,
-      startedAt,
-    }
-    await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
-    return { record, ended: end() }
-  } catch (error) {
-    await endAll()
-    throw error
-  }
-
-  async function end(): Promise<'stopped' | 'idle'> {
-    await new Promise((resolve) => {
-      if (ends.aborted) resolve(undefined)
-      else ends.addEventListener('abort', resolve, { once: true })
-    })
-    removeRecord(path)
-    await endAll()
-    release()
-    return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
-  }
-
-  async function endAll(): Promise<void> {
+  const endAll = async (): Promise<void> => {
     idle.end()
     // Nobody new; those who are being answered still get their answer, if only that it is over.
     server?.stop()
     await pool.close()
     server?.destroy()
   }
-}
-
-function removeRecord(path: string): void {
+  const untilEnd = async (): Promise<'stopped' | 'idle'> => {
+    if (!ends.aborted) await once(ends, 'abort')
+    try {
+      unlinkSync(path)
+    } catch {
+      // Somebody has removed it already; the lock still says who is there.
+    }
+    await endAll()
+    release()
+    return stop.signal.reason === 'idle' ? 'idle' : 'stopped'
+  }
   try {
-    unlinkSync(path)
-  } catch {
-    // Somebody has removed it already; the lock still says who is there.
+    server = await openLocalServer({ token, routes, largestBody, onRequest: idle.busy })
+    const { port } = server
+    const identity = { project, process: ownIdentity(), startedAt }
+    const record: ServedRecord = { version: 1, ...identity, port, token }
+    await writeFileAtomic(path, `${JSON.stringify(record)}\n`, { mode: 0o600 })
+    return { record, ended: untilEnd() }
+  } catch (error) {
+    await endAll()
+    throw error
   }
 }
 
-interface ServedParts {
-  pool: KeptServers
-  status(): object
-  stop(): void
-  refresh(): Promise<void>
-}
-
-/** Bytes: parameters may hold a whole file. */
-const largestRequest: number = 64 * 1024 * 1024
-
-type Answer = (
-  body: unknown,
-  signal: AbortSignal,
-  write: (line: ServedLine) => void,
-) => Promise<unknown>
-
-function servedRoutes({ pool, ...parts }: ServedParts): Readonly<Record<string, LocalRoute>> {
+function servedRoutes(
+  pool: KeptServers,
+  { status, stop, refresh }: { status(): object; stop(): void; refresh(): Promise<void> },
+): Readonly<Record<string, LocalRoute>> {
   return {
-    '/status': route(async () => parts.status()),
+    '/status': route(async () => status()),
     '/stop': route(async () => {
-      setImmediate(() => parts.stop())
+      setImmediate(stop)
       return {}
     }),
     '/list': route(async (body, signal) => {
       const { server } = readRequest(body)
-      await parts.refresh()
+      await refresh()
       return await pool.listOne(server, signal)
     }),
     '/start': route(async (body, signal) => {
       const request = readRequest(body)
-      await parts.refresh()
+      await refresh()
       const server = await pool.get(request.server, { signal })
       return { instance: server.instance() }
     }),
     '/call': route(async (body, signal, write) => {
       const { tool, parameters, timeoutMs, inputSchema, ...request } = readRequest(body)
-      await parts.refresh()
+      await refresh()
       const server = await pool.get(request.server, { signal })
-      const outcome = await server.call(tool, parameters, {
-        signal,
-        timeoutMs,
-        inputSchema,
-        onProgress: request.progress ? (progress) => write({ progress }) : undefined,
-      })
+      const onProgress = request.progress ? (progress: unknown) => write({ progress }) : undefined
+      const limits = { signal, timeoutMs, inputSchema, onProgress }
+      const outcome = await server.call(tool, parameters, limits)
       return { outcome: encodeOutcome(outcome), instance: server.instance() }
     }),
   }
@@ -199,21 +162,29 @@ function readRequest(body: unknown) {
   throw new ToolError({ code: 'request-invalid', message })
 }
 
-function route(perform: Answer): LocalRoute {
-  return { method: 'POST', answer: (body, response) => answer(perform, body, response) }
-}
-
-async function answer(perform: Answer, body: unknown, response: ServerResponse): Promise<void> {
-  const given = new AbortController()
-  response.on('close', () => given.abort())
-  const write = (line: ServedLine): void => {
-    if (!response.writableEnded && !response.destroyed) response.write(`${JSON.stringify(line)}\n`)
+function route(
+  perform: (
+    body: unknown,
+    signal: AbortSignal,
+    write: (line: ServedLine) => void,
+  ) => Promise<unknown>,
+): LocalRoute {
+  return {
+    method: 'POST',
+    async answer(body, response) {
+      const given = new AbortController()
+      response.on('close', () => given.abort())
+      const write = (line: ServedLine): void => {
+        if (!response.writableEnded && !response.destroyed)
+          response.write(`${JSON.stringify(line)}\n`)
+      }
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' })
+      try {
+        write({ done: await perform(body, given.signal, write) })
+      } catch (error) {
+        write({ error: encodeError(error) })
+      }
+      response.end()
+    },
   }
-  response.writeHead(200, { 'content-type': 'application/x-ndjson' })
-  try {
-    write({ done: await perform(body, given.signal, write) })
-  } catch (error) {
-    write({ error: encodeError(error) })
-  }
-  response.end()
 }

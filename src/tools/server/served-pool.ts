@@ -2,7 +2,6 @@ import type { ServerDefinition } from '../config/model.ts'
 import { ToolCallError } from '../errors.ts'
 import { ServerStartError, startCancelled } from './errors.ts'
 import { definitionOf, listAll, type ListingServer, refuse, type ServerPool } from './pool.ts'
-import { readTools } from './read-answers.ts'
 import { type ServedClient, ServedConnectionError } from './served-process.ts'
 import { servedSchemas } from './served-protocol.ts'
 
@@ -11,20 +10,16 @@ export function servedPool(
   client: ServedClient,
   definitions: readonly ServerDefinition[],
 ): ServerPool {
+  const serverOf = (name: string): ListingServer =>
+    servedServer(client, definitionOf(definitions, name))
   return {
     definitions,
     async get(name, { signal } = {}) {
-      const server = servedServer(client, definitionOf(definitions, name))
+      const server = serverOf(name)
       await server.start(signal)
       return server
     },
-    list: ({ signal, patienceMs } = {}) =>
-      listAll(
-        definitions,
-        (name) => servedServer(client, definitionOf(definitions, name)),
-        signal,
-        patienceMs,
-      ),
+    list: ({ signal, patienceMs } = {}) => listAll(definitions, serverOf, signal, patienceMs),
     close: async () => client.close(),
   }
 }
@@ -44,7 +39,7 @@ function servedServer(client: ServedClient, definition: ServerDefinition): Listi
       const answer = await asked(client, '/list', definition, signal)
       const listed = servedSchemas().listed.parse(answer)
       instance = listed.instance
-      return { ...listed, tools: readTools(name, listed.tools).tools }
+      return listed
     },
     async call(tool, parameters, { signal, timeoutMs, onProgress, inputSchema } = {}) {
       const progress = onProgress !== undefined
@@ -53,36 +48,25 @@ function servedServer(client: ServedClient, definition: ServerDefinition): Listi
       try {
         const answer = await client.ask('/call', body, {
           signal,
-          onProgress(value) {
-            const step = schemas.progress.safeParse(value)
-            if (step.success) onProgress?.(step.data)
-          },
+          onProgress: (step) => onProgress?.(schemas.progress.parse(step)),
         })
         const called = schemas.called.parse(answer)
         instance = called.instance
         return called.outcome
       } catch (error) {
-        throw error instanceof ServedConnectionError
-          ? callLost(error, tool, name, signal?.aborted === true)
-          : error
+        if (!(error instanceof ServedConnectionError)) throw error
+        const delivered = error.sent ? 'unknown' : 'no'
+        const failure = signal?.aborted
+          ? ({ kind: 'cancelled', message: `The call of ${tool} was cancelled` } as const)
+          : ({
+              kind: 'connection-lost',
+              message: `The process that keeps the server ${name} was lost during the call of ${tool}: ${error.message}`,
+            } as const)
+        throw new ToolCallError({ ...failure, delivered }, { cause: error })
       }
     },
   }
   return server
-}
-
-function callLost(
-  error: ServedConnectionError,
-  tool: string,
-  server: string,
-  cancelled: boolean,
-): ToolCallError {
-  const message = cancelled
-    ? `The call of ${tool} was cancelled`
-    : `The process that keeps the server ${server} was lost during the call of ${tool}: ${error.message}`
-  const kind = cancelled ? 'cancelled' : 'connection-lost'
-  const delivered = error.sent ? 'unknown' : 'no'
-  return new ToolCallError({ kind, message, delivered }, { cause: error })
 }
 
 /** Every caller must be allowed to by what they see themselves. */

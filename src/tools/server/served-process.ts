@@ -1,5 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isAlive } from '../../core/file-lock.ts'
 import { isObject, sha256 } from '../../core/json.ts'
 import { messageOf, systemCode } from '../../core/errors.ts'
@@ -34,16 +35,19 @@ function parse(text: string): unknown {
   }
 }
 
-export type ServedStatus = ReturnType<ReturnType<typeof servedSchemas>['status']['parse']> &
-  Pick<ServedRecord, 'project' | 'startedAt'> & { pid: number }
+export type ServedStatus = NonNullable<Awaited<ReturnType<typeof servedStatus>>>
 
 interface Place {
   project: string
   runtime: Runtime
 }
 
-export async function servedStatus(place: Place): Promise<ServedStatus | undefined> {
-  const record = readServedRecord(findWorkspace(place.project, place.runtime), place.runtime)
+function servedAt({ project, runtime }: Place): ServedRecord | undefined {
+  return readServedRecord(findWorkspace(project, runtime), runtime)
+}
+
+export async function servedStatus(place: Place) {
+  const record = servedAt(place)
   if (record === undefined) return undefined
   const client = servedClient(record)
   try {
@@ -61,7 +65,7 @@ export async function servedStatus(place: Place): Promise<ServedStatus | undefin
 export type StopResult = 'stopped' | 'not-running' | 'still-running'
 
 export async function stopServed(place: Place): Promise<StopResult> {
-  const record = readServedRecord(findWorkspace(place.project, place.runtime), place.runtime)
+  const record = servedAt(place)
   if (record === undefined) return 'not-running'
   const client = servedClient(record)
   try {
@@ -74,7 +78,7 @@ export async function stopServed(place: Place): Promise<StopResult> {
   }
   for (let waited = 0; waited < 10_000; waited += 25) {
     if (!isAlive(record.process)) return 'stopped'
-    await new Promise((resolve) => setTimeout(resolve, 25))
+    await sleep(25)
   }
   return 'still-running'
 }
@@ -103,28 +107,20 @@ export interface ServedClient {
 
 export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token'>): ServedClient {
   let agent: Agent | undefined
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
   return {
     async ask(path, body, { signal, onProgress } = {}) {
       // Most commands talk to nobody, and this takes them milliseconds to load.
       const http = await import('node:http')
       agent ??= new http.Agent({ keepAlive: true })
-      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-      const limits = signal === undefined ? {} : { signal }
-      const request = http.request({
-        host: '127.0.0.1',
-        port,
-        path,
-        method: 'POST',
-        agent,
-        headers,
-        ...limits,
-      })
+      const address = { host: '127.0.0.1', port, path, method: 'POST' }
+      const request = http.request({ ...address, agent, headers, ...(signal && { signal }) })
       const answered = new Promise<IncomingMessage>((resolve, reject) => {
         request.on('response', resolve)
         request.on('error', reject)
       })
       request.end(JSON.stringify(body))
-      let line: ServedAnswer
+      let line: Readonly<Record<string, unknown>>
       try {
         line = await readAnswer(await answered, onProgress)
       } catch (error) {
@@ -137,17 +133,15 @@ export function servedClient({ port, token }: Pick<ServedRecord, 'port' | 'token
   }
 }
 
-type ServedAnswer = Readonly<Record<string, unknown>>
-
 async function readAnswer(
   response: IncomingMessage,
-  onProgress: ((progress: unknown) => void) | undefined,
-): Promise<ServedAnswer> {
+  onProgress: ServedRequestOptions['onProgress'],
+): Promise<Readonly<Record<string, unknown>>> {
   if (response.statusCode !== 200) {
     response.resume()
     throw new Error(`it answered with HTTP ${response.statusCode}`)
   }
-  let last: ServedAnswer | undefined
+  let last: Readonly<Record<string, unknown>> | undefined
   const read = splitLines(Infinity, {
     line(text) {
       const value: unknown = JSON.parse(text)

@@ -1,9 +1,16 @@
 import { createRequire } from 'node:module'
 import type * as Zod from 'zod'
 import { messageOf, SkillrailError } from '../../core/errors.ts'
+import { isObject } from '../../core/json.ts'
 import type { JsonValue } from '../../skill/model.ts'
 import { ToolCallError, ToolError } from '../errors.ts'
-import type { CallFailure, ToolOutcome } from '../model.ts'
+import type {
+  CallFailure,
+  ToolContent,
+  ToolDefinition,
+  ToolOutcome,
+  ToolProgress,
+} from '../model.ts'
 import { ServerNotTrustedError, ServerStartError, ToolNotAllowedError } from './errors.ts'
 
 /** What one line of an answer is. The last line of every answer is `done` or `error`. */
@@ -24,11 +31,11 @@ export function servedSchemas(): Schemas {
 
 let schemas: Schemas | undefined
 
+/** What was checked when it was read from a server is not checked again on its way between our processes. */
 function schemasOf(z: typeof Zod) {
   const text = z.string()
   const maybe = text.optional()
-  const json = z.custom<JsonValue>()
-  const object = z.record(text, json)
+  const object = z.record(text, z.custom<JsonValue>())
   return {
     record: z.object({
       version: z.literal(1),
@@ -52,28 +59,22 @@ function schemasOf(z: typeof Zod) {
       code: text,
       message: text,
       hint: maybe,
-      failure: z
-        .object({
-          kind: z.enum(failureKinds),
-          message: text,
-          delivered: z.enum(['no', 'unknown', 'yes']),
-        })
-        .optional(),
+      failure: z.custom<CallFailure>(isObject).optional(),
       server: maybe,
       stderrTail: maybe,
     }),
     started: z.object({ instance: text }),
     listed: z.object({
       instance: text,
-      tools: z.array(z.unknown()),
+      tools: z.array(z.custom<ToolDefinition>(isObject)),
       problems: z.array(text),
       ttlMs: z.number().optional(),
     }),
     called: z.object({
       instance: text,
-      outcome: outcomeSchema(z),
+      outcome: z.custom<ToolOutcome>(isObject).transform(decodeOutcome),
     }),
-    progress: z.object({ progress: z.number(), total: z.number().optional(), message: maybe }),
+    progress: z.custom<ToolProgress>(isObject),
     status: z.object({
       /** 0: it does not end by itself. */
       idleExitMs: z.number(),
@@ -87,44 +88,6 @@ function schemasOf(z: typeof Zod) {
       ),
     }),
   }
-}
-
-const failureKinds = [
-  'tool-not-found',
-  'invalid-parameters',
-  'input-required',
-  'server-unavailable',
-  'timeout',
-  'connection-lost',
-  'protocol',
-  'cancelled',
-] as const satisfies readonly CallFailure['kind'][]
-
-function outcomeSchema(z: typeof Zod) {
-  const text = z.string()
-  const maybe = text.optional()
-  const bytes = text.transform((data): Uint8Array => Buffer.from(data, 'base64'))
-  const content = z.discriminatedUnion('type', [
-    z.object({ type: z.literal('text'), text }),
-    z.object({ type: z.enum(['image', 'audio']), mimeType: text, data: bytes }),
-    z.object({
-      type: z.literal('resource'),
-      uri: text,
-      mimeType: maybe,
-      text: maybe,
-      data: bytes.optional(),
-    }),
-    z.object({ type: z.literal('link'), uri: text, name: text, mimeType: maybe }),
-  ])
-  return z.object({
-    isError: z.boolean(),
-    content: z.array(content),
-    structured: z.custom<JsonValue>().optional(),
-    size: z.number(),
-    problems: z
-      .array(z.object({ code: z.enum(['answer-invalid', 'answer-too-deep']), message: text }))
-      .optional(),
-  })
 }
 
 export function encodeError(error: unknown): ServedError {
@@ -143,23 +106,15 @@ export function encodeError(error: unknown): ServedError {
 }
 
 export function decodeError(value: unknown): SkillrailError {
-  const {
-    type,
-    code,
-    message,
-    hint,
-    failure,
-    server = '',
-    stderrTail,
-  } = servedSchemas().error.parse(value)
-  if (type === 'not-trusted')
-    return new ServerNotTrustedError({ server, message, stderrTail }, { hint })
-  if (type === 'start')
-    return new ServerStartError({ server, message, stderrTail, kind: failure?.kind }, { hint })
-  if (failure === undefined) return new ToolError({ code, message, hint })
-  return type === 'not-allowed'
-    ? new ToolNotAllowedError(failure, { code, hint })
-    : new ToolCallError(failure, { code, hint })
+  const { type, failure, server = '', stderrTail, ...facts } = servedSchemas().error.parse(value)
+  const { code, message, hint } = facts
+  if (type === 'start' || type === 'not-trusted') {
+    const StartError = type === 'start' ? ServerStartError : ServerNotTrustedError
+    return new StartError({ server, message, stderrTail, kind: failure?.kind }, { hint })
+  }
+  if (failure === undefined) return new ToolError(facts)
+  const CallError = type === 'not-allowed' ? ToolNotAllowedError : ToolCallError
+  return new CallError(failure, { code, hint })
 }
 
 /** Bytes as text, for JSON; {@link servedSchemas} reads them back. */
@@ -169,5 +124,14 @@ export function encodeOutcome(outcome: ToolOutcome): object {
       ? { ...block, data: Buffer.from(block.data).toString('base64') }
       : block,
   )
+  return { ...outcome, content }
+}
+
+function decodeOutcome(outcome: ToolOutcome): ToolOutcome {
+  const content = outcome.content.map((block): ToolContent => {
+    if (!('data' in block)) return block
+    const data: unknown = block.data
+    return typeof data === 'string' ? { ...block, data: Buffer.from(data, 'base64') } : block
+  })
   return { ...outcome, content }
 }

@@ -33,15 +33,15 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
       process.stdout.on('end', closed)
       void process.ended.then(() => setTimeout(closed, drainMs).unref())
     },
-    send: (message) => {
+    send(message) {
       records.sent(message)
       if ('method' in message && 'id' in message) waiting.add(message.id)
-      return new Promise((resolve, reject) => {
-        process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-          if (error) reject(error)
-          else resolve()
-        })
+      const { promise, resolve, reject } = Promise.withResolvers<void>()
+      process.stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+        if (error) reject(error)
+        else resolve()
       })
+      return promise
     },
     async close() {
       await process.end()
@@ -78,15 +78,12 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   }
 
   /** Its id stands before or after the result, in one of the ends that were kept. */
-  function refuse(line: { head: string; tail: string; bytes: number }): void {
+  function refuse({ head, tail, bytes }: DroppedLine): void {
     const [only] = waiting
-    const named = [...`${line.head}\n${line.tail}`.matchAll(/"id"\s*:\s*(\d+)/g)].map((match) =>
-      Number(match[1]),
-    )
+    const named = [...`${head}\n${tail}`.matchAll(/"id"\s*:\s*(\d+)/g)].map(([, id]) => Number(id))
     const id = waiting.size === 1 ? only : named.find((number) => waiting.has(number))
     if (id === undefined) return
-    const message = `its answer of ${line.bytes} bytes is over the limit of ${messageLimit}`
-    fail(id, message, line.bytes)
+    fail(id, `its answer of ${bytes} bytes is over the limit of ${messageLimit}`, bytes)
   }
 
   function closed(): void {
@@ -96,10 +93,16 @@ export function stdioTransport(options: StdioTransportOptions): Transport {
   }
 }
 
+/** A line over the limit: its first and last bytes. */
+interface DroppedLine {
+  head: string
+  tail: string
+  bytes: number
+}
+
 interface LineListener {
   line(text: string, bytes: number): void
-  /** A line over the limit was dropped; head and tail are its first and last bytes. */
-  dropped?(line: { head: string; tail: string; bytes: number }): void
+  dropped?(line: DroppedLine): void
 }
 
 const keptEnds = 512
